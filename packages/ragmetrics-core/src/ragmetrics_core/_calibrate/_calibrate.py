@@ -421,7 +421,7 @@ def lines_to_label(run: ScoredRows, n: int, metric: str | None, labels: Any, see
         )
     if len({row.name for row in rows.rows}) < len(rows.rows):
         raise InvalidInput(
-            "two rows of this run have the same id, so labels could not tell them apart: give every row another"
+            "two rows of this run have the same id, so labels could not tell them apart: give each row its own id"
         )
     lines = []
     for drawn in suggest(judged.values, n, seed, judged.scale, without):

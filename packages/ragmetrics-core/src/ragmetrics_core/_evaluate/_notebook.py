@@ -6,7 +6,7 @@ lists, so that both always tell the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, TypeVar
 
@@ -16,13 +16,15 @@ from .._kernel._evidence_html import block, grid
 from .._kernel._layout import readable
 from .._kernel._tags import EMPTY, Html, element
 from .._page._charts import distribution
+from .._run._scored_rows import ScoredRows
 from .._run._worst_rows import row_parts, worst_of_each
 from .._show._blocks import as_html
+from .._store._records import Record
 from .._summary._summary import Summary, summary_blocks
+from .._summary._tally import summary_of
 
 if TYPE_CHECKING:
     from .._compare._comparison import ComparedRuns, MetricComparison
-    from ._evaluation import Evaluation
 
 
 T = TypeVar("T")
@@ -54,23 +56,25 @@ def _numbers(items: Iterable[T], columns: Sequence[tuple[str, Callable[[T], str]
     return grid([name for name, _ in columns], [[cell(item) for _, cell in columns] for item in items], numbers=True)
 
 
-def evaluation_html(evaluation: Evaluation) -> Html:
+def evaluation_html(run: ScoredRows) -> Html:
     """The summary with pictures of the values, and of each metric the worst rows, to unfold."""
-    summary = evaluation.summary()
-    parts = [as_html(summary_blocks(summary)), _pictures(evaluation, summary)]
-    for rows in filter(None, worst_of_each(evaluation.records, evaluation.metrics, MOST_ROWS)):
+    values: dict[str, list[float]] = {item.name: [] for item in run.metrics}
+
+    def note(record: Record) -> None:
+        for name, score in record.scores.items():
+            if score.value is not None:
+                values[name].append(score.value)
+
+    summary = summary_of(run, also=note)
+    parts = [as_html(summary_blocks(summary)), _pictures(summary, values)]
+    for rows in filter(None, worst_of_each(run.records, run.metrics, MOST_ROWS)):
         title = f"{rows.metric}: the {rows.end} {len(rows)}"
         parts.append(element("details", element("summary", readable(title)), *row_parts(rows.records, rows.metric)))
     return block(*parts)
 
 
-def _pictures(evaluation: Evaluation, summary: Summary) -> Html:
+def _pictures(summary: Summary, values: Mapping[str, Sequence[float]]) -> Html:
     """How the values of each metric are distributed, as in the report."""
-    values: dict[str, list[float]] = {item.name: [] for item in summary.metrics}
-    for record in evaluation.records:
-        for name, score in record.scores.items():
-            if score.value is not None:
-                values[name].append(score.value)
     pictures = ((item.name, distribution(item, values[item.name])) for item in summary.metrics)
     found = [element("div", element("p", readable(name)), picture) for name, picture in pictures if picture]
     return element("div", *found, class_="pictures") if found else EMPTY

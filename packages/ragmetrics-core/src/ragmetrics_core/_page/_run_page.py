@@ -363,10 +363,8 @@ def write_html(
         InvalidInput: ``max_megabytes`` is no positive number, or the calibration is that of another run.
     """
     most = bytes_of(max_megabytes)
-    summary = summary_of(evaluation, calibration=calibration)
     index = RowIndex(evaluation.metrics)
-    for record in evaluation.records:
-        index.add(record)
+    summary = summary_of(evaluation, calibration=calibration, also=index.add)
     with closing(Exchanges(evaluation.run_dir, evaluation.settings, index.values)) as exchanges:
         put_page(path, fitted_page(_content(evaluation, summary, index, exchanges), most))
 

@@ -6,16 +6,20 @@ Read from the evidence of the scores, so that it is the same for a run that goes
 from __future__ import annotations
 
 import math
+from bisect import insort
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, NamedTuple
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeVar
 
 from .._kernel._requests import Usage, counted
 from .._kernel._score import Score
 from ..statistics import Measure, annotator_alpha
 from ._repeats import judgements, mean_of_repeats
+
+T = TypeVar("T")
 
 MOST_DISPUTED = 3
 """Rows that a summary names, on which the jurors differ most."""
@@ -145,7 +149,7 @@ class JuryTally:
         self._values: list[list[float | None]] = []
         self._scales: set[Any] = set()
         self._tied = self._incomplete = 0
-        self._disputed: list[tuple[str, float]] = []
+        self._disputed: list[tuple[float, str]] = []
 
     def add(self, score: Score, label: str) -> None:
         """Count one score; the label names its row."""
@@ -165,9 +169,7 @@ class JuryTally:
         self._incomplete += score.value is not None and any(vote.value is None for vote in votes)
         difference = _difference(values)
         if difference:
-            self._disputed.append((label, difference))
-            self._disputed.sort(key=lambda item: -item[1])  # a stable sort: among equals the earlier row stays first
-            del self._disputed[MOST_DISPUTED:]
+            keep_lowest(self._disputed, -difference, label, MOST_DISPUTED)
 
     def summary(self) -> JurySummary | None:
         """The counts so far; None where no jury has judged."""
@@ -179,7 +181,7 @@ class JuryTally:
             alpha=self._alpha(),
             tied=self._tied,
             incomplete=self._incomplete,
-            disputed=tuple(self._disputed),
+            disputed=tuple((label, -key) for key, label in self._disputed),
         )
 
     def _alpha(self) -> Measure:
@@ -191,6 +193,13 @@ class JuryTally:
         if len({value for values in rows for value in values}) == 1:
             return Measure(problem="all their values are equal, so that agreement beyond chance cannot be told")
         return annotator_alpha(rows)
+
+
+def keep_lowest(found: list[tuple[float, T]], key: float, item: T, most: int) -> None:
+    """Put an item among those with the lowest keys, in their order; among equals the earlier one stays first."""
+    if len(found) < most or key < found[-1][0]:
+        insort(found, (key, item), key=itemgetter(0))
+        del found[most:]
 
 
 def difference_of(score: Score) -> float | None:

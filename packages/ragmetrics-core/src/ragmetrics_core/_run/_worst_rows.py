@@ -11,7 +11,6 @@ The rows of a run in the order in which somebody should read them: the worst fir
 
 from __future__ import annotations
 
-from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
@@ -27,7 +26,7 @@ from .._kernel._wording import to_json
 from .._show._tables import cut_middle, room
 from .._store._records import Record, json_value
 from .._store._run_settings import MetricColumn
-from ._jury import difference_of
+from ._jury import difference_of, keep_lowest
 from ._slices import row_name
 
 LONGEST_NAME = 60
@@ -282,15 +281,13 @@ def worst_rows(records: Iterable[Record], metrics: Sequence[MetricColumn], name:
 def worst_of_each(records: Iterable[Record], metrics: Sequence[MetricColumn], n: int) -> list[WorstRows]:
     """The same for each metric that has a worst end, in one pass over the rows, which may be read from a file."""
     signs = {item.name: 1 if item.higher_is_better else -1 for item in metrics if item.higher_is_better is not None}
-    found: dict[str, list[tuple[float, int, Record]]] = {name: [] for name in signs}
+    found: dict[str, list[tuple[float, Record]]] = {name: [] for name in signs}
     for record in records:
         for name, sign in signs.items():
-            value, worst = record.scores[name].value, found[name]
-            if value is None or (len(worst) == n and sign * value >= worst[-1][0]):
-                continue
-            insort(worst, (sign * value, record.index, record), key=lambda item: item[:2])
-            del worst[n:]
-    return [WorstRows(name, signs[name] > 0, [record for *_, record in worst]) for name, worst in found.items()]
+            value = record.scores[name].value
+            if value is not None:
+                keep_lowest(found[name], sign * value, record, n)
+    return [WorstRows(name, signs[name] > 0, [record for _, record in worst]) for name, worst in found.items()]
 
 
 class DisputedRows(RowsToRead):
@@ -320,11 +317,9 @@ def disputed_rows(records: Iterable[Record], metrics: Sequence[MetricColumn], na
         InvalidInput: there is no such metric, or ``n`` is less than 1 or no number.
     """
     wanted_column("disagreements", metrics, name, n)
-    found: list[tuple[float, int, Record]] = []
+    found: list[tuple[float, Record]] = []
     for record in records:
         difference = difference_of(record.scores[name])
-        if not difference or (len(found) == n and -difference >= found[-1][0]):
-            continue
-        insort(found, (-difference, record.index, record), key=lambda item: item[:2])
-        del found[n:]
-    return DisputedRows(name, [record for *_, record in found], [-difference for difference, *_ in found])
+        if difference:
+            keep_lowest(found, -difference, record, n)
+    return DisputedRows(name, [record for _, record in found], [-key for key, _ in found])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from .._calibrate._calibration import Calibration
@@ -18,10 +18,11 @@ from .._kernel._repeated import holds_verdict, judged_text
 from .._kernel._requests import Usage
 from .._kernel._score import NO_USAGE, Score, is_asked
 from .._run._columns import Scale, common_scale
-from .._run._jury import JuryTally
+from .._run._jury import JuryTally, keep_lowest
 from .._run._repeats import is_silence, spread_of
 from .._run._scored_rows import ScoredRows, size_in_words
 from .._run._slices import RowLabels, row_name, slice_name, slices_of
+from .._store._records import Record
 from .._store._run_settings import MetricColumn
 from ..statistics import mean_interval, rate_interval
 from ..statistics._means import mean_of
@@ -40,7 +41,7 @@ class Tally:
         self._scales: set[Scale] = set()
         self._values = array("d")
         self._sign = -1 if low_is_good else 1
-        self._worst: list[tuple[str, float]] = []
+        self._worst: list[tuple[float, str]] = []
         self._rows = self._failed = self._verdicts = self._passed = self._unsteady = 0
         self._spreads = array("d")
         self._usage = Usage()
@@ -72,7 +73,7 @@ class Tally:
         self._values.append(score.value)
         self._scales.add(score.scale)
         if label:
-            self._note_worst(label, score.value)
+            keep_lowest(self._worst, self._sign * score.value, label, MOST_WORST)
         if "repeats" in score.held:  # to look into the details costs more than all the counting
             spread = spread_of(score.details)
             if spread is not None:
@@ -111,7 +112,8 @@ class Tally:
         if len(self._values) <= MOST_WORST:
             return ()
         best = scale[self._sign > 0] if scale else self._sign * math.inf
-        return tuple(item for item in self._worst if item[1] != best)
+        worst = ((label, self._sign * key) for key, label in self._worst)
+        return tuple(item for item in worst if item[1] != best)
 
     def _label_rates(self) -> dict[str, LabelRate]:
         scored = len(self._values)
@@ -119,14 +121,6 @@ class Tally:
             label: LabelRate(count, count / scored, rate_interval(count, scored))
             for label, count in self._own_labels.most_common()
         }
-
-    def _note_worst(self, label: str, value: float) -> None:
-        sign = self._sign
-        if len(self._worst) == MOST_WORST and sign * value >= sign * self._worst[-1][1]:
-            return
-        self._worst.append((label, value))
-        self._worst.sort(key=lambda item: sign * item[1])  # a stable sort: among equals the earlier row stays first
-        del self._worst[MOST_WORST:]
 
 
 class Causes:
@@ -165,8 +159,19 @@ def _cause(score: Score, metric: str, place: str) -> str:
     return error
 
 
-def summary_of(run: ScoredRows, by: str | None = None, calibration: Calibration | None = None) -> Summary:
+def summary_of(
+    run: ScoredRows,
+    by: str | None = None,
+    calibration: Calibration | None = None,
+    also: Callable[[Record], object] | None = None,
+) -> Summary:
     """Sum up the scores of all rows, and with ``by`` those of each slice, sorted by name; rows without a value come last.
+
+    Args:
+        run: the rows and their scores.
+        by: the path of the column that rows are sliced by.
+        calibration: of this run, with the means that people would give.
+        also: is called with each row, so that all that is shown of a run is read in one pass.
 
     Raises:
         InvalidInput: ``by`` names nothing that rows have in common, or the calibration is that of another run.
@@ -175,24 +180,14 @@ def summary_of(run: ScoredRows, by: str | None = None, calibration: Calibration 
     whole, causes, with_verdicts = _tallies(run.metrics), Causes(), 0
     parts: dict[str | None, dict[str, Tally]] = {}
     for record in run.records:
-        name, tallies, asked = row_name(record), [whole], False
+        tallies = [whole]
         if slicing is not None:
             slicing.add(record.sample, record.place)
             tallies.append(parts.setdefault(slicing.labels[-1], _tallies(run.metrics)))
-        for metric, score in record.scores.items():
-            for tally in tallies:
-                tally[metric].add(score, name)
-            if score.value is None:
-                causes.add(metric, score, record.place, name)
-            asked = asked or score.usage.calls > 0
-        if asked:
+        if _count(record, tallies, causes):
             with_verdicts += holds_verdict(judged_text(record.sample))
-    slices = {}
-    if slicing is not None and by is not None:
-        slicing.check()
-        for label, rows in slices_of(slicing.labels, by).items():
-            summaries = tuple(tally.summary() for tally in parts[label].values())
-            slices[label] = SliceSummary(slice_name(by, label), label, len(rows), summaries)
+        if also is not None:
+            also(record)
     metrics = [tally.summary() for tally in whole.values()]
     if calibration is not None:
         metrics = [
@@ -210,8 +205,30 @@ def summary_of(run: ScoredRows, by: str | None = None, calibration: Calibration 
         waited={name: total / len(run) for name, total in run.waited.items() if total and len(run)},
         stopped=run.stopped,
         by=by,
-        slices=slices,
+        slices={} if slicing is None else _slices(slicing, parts),
     )
+
+
+def _count(record: Record, tallies: Sequence[Mapping[str, Tally]], causes: Causes) -> bool:
+    """Count the scores of one row; returns whether a model was asked about it."""
+    name, asked = row_name(record), False
+    for metric, score in record.scores.items():
+        for tally in tallies:
+            tally[metric].add(score, name)
+        if score.value is None:
+            causes.add(metric, score, record.place, name)
+        asked = asked or score.usage.calls > 0
+    return asked
+
+
+def _slices(slicing: RowLabels, parts: Mapping[str | None, Mapping[str, Tally]]) -> dict[str | None, SliceSummary]:
+    slicing.check()
+    return {
+        label: SliceSummary(
+            slice_name(slicing.path, label), label, len(rows), tuple(tally.summary() for tally in parts[label].values())
+        )
+        for label, rows in slices_of(slicing.labels, slicing.path).items()
+    }
 
 
 def _of_verdicts(rows: int) -> Iterator[str]:
