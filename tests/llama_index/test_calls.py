@@ -122,7 +122,7 @@ def test_who_is_asked_for_no_form(server: OpenAIServer, llm: Any) -> None:
     ours.FaithfulnessEvaluator(llm, eval_template=template).evaluate(**CASE)
     plain = openai_like(server, KEY, is_chat_model=False)
     assert formats(server) == [None, None]
-    assert not LlamaIndexLLM(plain)._is_told_the_form(plain)
+    assert not LlamaIndexLLM(plain)._asks_for_form(plain)
     own = openai_like(server, KEY, additional_kwargs={"response_format": {"type": "text"}})
     MetricEvaluator(RefineFaithfulness(), llm=own).evaluate(**CASE)
     assert formats(server)[2:] == ["text"]
