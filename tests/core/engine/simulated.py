@@ -297,11 +297,11 @@ def retried(server: Server, calls: int, places: int) -> float:
     return run(work())
 
 
-def simulate(server: Server, calls: int, max_concurrency: int, near: bool = False) -> Outcome:
-    """One run against one server, which may be known to be near; nothing is lost, and never more in flight than allowed."""
+def simulate(server: Server, calls: int, max_concurrency: int) -> Outcome:
+    """One run against one server; nothing is lost, and never more in flight than allowed."""
 
     async def work() -> Outcome:
-        return await ask(server, Pace(Gate(max_concurrency), near), calls, max_concurrency)
+        return await ask(server, Pace(Gate(max_concurrency)), calls, max_concurrency)
 
     outcome = run(work())
     assert len(outcome.answers) == calls

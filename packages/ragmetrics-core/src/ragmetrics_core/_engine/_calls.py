@@ -23,8 +23,7 @@ from .._kernel._steps import Outcome
 from ._budget import Budget
 from ._deadline import Deadline
 from ._gate import Gate, Pace
-from ._started import Started as Permit
-from ._tuning import NEVER
+from ._window import NEVER, Permit
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.25, 20.0
 """Seconds before a lost call is made again; doubled with each loss, and spread between half and one and a half times that."""
@@ -93,7 +92,7 @@ class ModelCaller:
         self.seconds = 0.0
         self._rules = rules
         self._budget = budget
-        self._pace = Pace(gate, near=traits.on_this_machine)
+        self._pace = Pace(gate)
         self._deadline = Deadline(rules.timeout)
         self._jitter = random.Random()  # noqa: S311  spreads calls, hides nothing
         self._heard = float("-inf")  # when the model last answered

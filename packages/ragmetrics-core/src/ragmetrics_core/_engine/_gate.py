@@ -1,6 +1,6 @@
 """When the next call to a model may be made. One ``Gate`` for a run bounds the calls in flight; each model has its own ``Pace``.
 
-What the server will take is learnt in `_limits`; here callers wait for it, in line: calls that were refused or lost before the new
+What the server will take is learnt in `_window`; here callers wait for it, in line: calls that were refused or lost before the new
 ones, first come first served among equals. A caller that waits holds no slot of the gate, so a model that is held back never blocks
 another; models that wait for the gate take turns.
 
@@ -17,9 +17,7 @@ import asyncio
 import heapq
 from collections import deque
 
-from ._limits import Limits
-from ._started import Started
-from ._tuning import NEVER, TICK
+from ._window import NEVER, TICK, Permit, Window
 
 
 class Gate:
@@ -50,20 +48,19 @@ class Pace:
 
     Args:
         gate: the gate of the run.
-        near: the server is on this machine.
 
     Attributes:
         in_flight: calls that are under way.
     """
 
-    def __init__(self, gate: Gate, near: bool = False) -> None:
+    def __init__(self, gate: Gate) -> None:
         self._gate = gate
-        self._limits = Limits(gate.most, near)
+        self._window = Window(gate.most)
         self.in_flight = 0
-        self._again: deque[asyncio.Future[Started]] = deque()
-        self._new: deque[asyncio.Future[Started]] = deque()
+        self._again: deque[asyncio.Future[Permit]] = deque()
+        self._new: deque[asyncio.Future[Permit]] = deque()
         self._held: list[
-            tuple[float, int, asyncio.Future[Started]]
+            tuple[float, int, asyncio.Future[Permit]]
         ] = []  # a heap, by the time until which each is held back
         self._holds: list[float] = []  # such times of calls that were refused and have not come back yet
         self._woken = 0  # callers that may go and have not come out of their sleep yet
@@ -80,9 +77,9 @@ class Pace:
     @property
     def rate(self) -> float:
         """Calls a second that the server is believed to take; infinite while no such limit was met."""
-        return self._limits.rate
+        return self._window.rate
 
-    async def enter(self, again: bool = False) -> Started:
+    async def enter(self, again: bool = False) -> Permit:
         """Wait until one call may be made.
 
         Args:
@@ -96,9 +93,9 @@ class Pace:
         hold = self._holds.pop() if again and self._holds else now
         # Who is held back, or waits for anything else, is served by `go`, which keeps the order.
         alone = self._gate.free and hold <= now and not (self._new or self._again or self._held or self._woken)
-        if alone and self._limits.wait(now, self.in_flight) == 0:
+        if alone and self._window.wait(now, self.in_flight) == 0:
             return self._start(now)
-        place: asyncio.Future[Started] = loop.create_future()
+        place: asyncio.Future[Permit] = loop.create_future()
         if hold > now:
             self._number += 1
             heapq.heappush(self._held, (hold, self._number, place))
@@ -115,21 +112,21 @@ class Pace:
         self._woken -= 1
         return started
 
-    def answered(self, started: Started) -> None:
+    def answered(self, started: Permit) -> None:
         """The call was answered."""
-        self._limits.answered(started, self._now())
+        self._window.answered(started, self._now())
         self._leave()
 
-    def refused(self, started: Started, retry_after: float | None) -> None:
+    def refused(self, started: Permit, retry_after: float | None) -> None:
         """The server refused the call for now (429); ``retry_after`` in seconds if it said so."""
         now = self._now()
-        self._limits.refused(started, now, self.in_flight - 1, retry_after or 0.0)
+        self._window.refused(started, now, self.in_flight - 1, retry_after or 0.0)
         if retry_after:
             self._holds = [hold for hold in self._holds if hold > now]  # of callers that gave up
             self._holds.append(now + retry_after)
         self._leave()
 
-    def lost(self, started: Started) -> None:  # noqa: ARG002 - the same for the caller as the other two
+    def lost(self, started: Permit) -> None:  # noqa: ARG002 - the same for the caller as the other two
         """The call came to nothing (5xx, reset, timeout, cancelled): says nothing about how many calls the server takes."""
         self._leave()
 
@@ -141,7 +138,7 @@ class Pace:
             if not self._gate.free or most == 0:
                 self._gate.wait(self)
                 break
-            wait = self._limits.wait(now, self.in_flight)
+            wait = self._window.wait(now, self.in_flight)
             if wait:
                 wake = now + wait
                 break
@@ -152,7 +149,7 @@ class Pace:
             wake = min(wake, self._held[0][0])
         self._wake_at(wake)
 
-    def _line(self, now: float) -> deque[asyncio.Future[Started]] | None:
+    def _line(self, now: float) -> deque[asyncio.Future[Permit]] | None:
         """The line whose first is next."""
         while self._held and self._held[0][0] - now < TICK:
             self._again.append(heapq.heappop(self._held)[2])
@@ -179,10 +176,10 @@ class Pace:
         self._wake = NEVER
         self.go()
 
-    def _start(self, now: float) -> Started:
+    def _start(self, now: float) -> Permit:
         self._gate.free -= 1
         self.in_flight += 1
-        return self._limits.start(now, self.in_flight)
+        return self._window.start(now, self.in_flight)
 
     def _leave(self) -> None:
         self.in_flight -= 1
@@ -190,11 +187,10 @@ class Pace:
         if self._new or self._again or self._held:
             self.go()
 
-    def _withdraw(self, place: asyncio.Future[Started]) -> None:
+    def _withdraw(self, place: asyncio.Future[Permit]) -> None:
         """Forget a caller that was cancelled, or give back what it was granted at the same moment."""
         if not place.cancelled():
             self._woken -= 1
-            self._limits.undo()
             self._leave()
             return
         for line in (self._again, self._new):

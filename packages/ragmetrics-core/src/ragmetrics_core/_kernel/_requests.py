@@ -15,8 +15,7 @@ gap with a thread. Optional attributes tell more:
 * ``identity``: a mapping of every setting that can change a reply (never a key or another secret);
 * ``instant``: True for a model that computes in place, for which threads would only cost time;
 * ``caveat``: what must be known about the model's answers, for every table that shows them;
-* ``on_this_machine``: True for a model whose server is on this machine: whether it refuses a call is known within milliseconds,
-  so ``evaluate`` need not wait tenths of a second to see how many calls it takes at once;
+* ``on_this_machine``: True for a model whose server is on this machine, so ``ragmetrics doctor`` may look for it there;
 * ``texts_per_call``: of an embedding model or a pair scorer, the most texts or pairs that make one request;
 * ``without_retries()``: the same model without its retries, for ``evaluate``, which repeats lost calls itself;
 * ``without_cache()``: the same model without its cache, for ``evaluate(repeats=...)``, which judges each row anew.
