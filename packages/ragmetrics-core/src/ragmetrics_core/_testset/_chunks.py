@@ -78,11 +78,11 @@ class Chunk:
 
         Empty for a document that is one chunk and has neither.
         """
-        known = {"headings": list(self.headings), "page": self.page}
-        told = {name: value for name, value in known.items() if value}
-        if self.only and not told:
+        headings = {"headings": list(self.headings)} if self.headings else {}
+        page = {"page": self.page} if self.page else {}
+        if self.only and not headings and not page:
             return {}
-        return {"source": self.document, "start": self.start, "end": self.end, **told}
+        return {"source": self.document, "start": self.start, "end": self.end, **headings, **page}
 
     def to_document(self) -> Document:
         """The chunk as a retriever would find it: its text, its id, and its ``place`` as ``meta``."""

@@ -1,15 +1,14 @@
-"""A test set of a given number of questions: waves of visits to passages, until all are there or no more can be had.
-
-In each wave the passages are asked for questions first. What rules and comparison can tell is dropped before a call is spent on it:
-questions that lean on a text, near-duplicates. Then the rest is checked, question by question. All that decides is decided in the
-order of the plan, so a run that is started again takes the same way.
-
-How many questions of each kind there are to be, and which passages are visited for them, in which order. No clock, no model.
+"""A test set of a given number of questions: waves of visits to passages, until all are there or no more can be had. No clock.
 
 Strategy. The plan depends on the documents and the seed alone, never on which reply came first, so that the same command makes the
-same calls again and finds all of them in the journal. It goes in waves: each visits as many passages as questions are missing, the
-documents taking turns, and what has fallen through a check in one wave is replaced in the next by a question about the passage
-whose turn it is. After ``ATTEMPTS`` times as many questions as were asked for it ends, and what is missing is missing.
+same calls again and finds all of them in the journal. Each wave visits as many passages as questions are missing, the documents
+taking turns. The passages are asked for questions first. What rules and comparison can tell is dropped before a call is spent on
+it: questions that lean on a text, near-duplicates. Then the rest is checked, question by question. What has failed a check in one
+wave is replaced in the next by a question about the passage whose turn it is. After ``ATTEMPTS`` times as many questions as were
+asked for the run ends, and what is missing is missing.
+
+The programs run over the engine of ``evaluate``: its pace, its retries, its budget, its journal. As many run side by side as calls
+may be in flight. Results are handed over in the order of the programs, so that nothing that follows from them depends on chance.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ from .._engine import Answers, Budget, Rules
 from .._engine._pending import PendingCall, RowMemory
 from .._engine._reply_store import ReplyStore
 from .._kernel._drive import Models
-from .._kernel._errors import InvalidInput, Setting
+from .._kernel._errors import InvalidInput
 from .._kernel._model_traits import prepared
 from .._kernel._requests import AnyLLM
 from .._kernel._sample import Sample
 from .._kernel._steps import Outcome, Steps, next_round
 from .._support._tasks import all_of
 from ._chunks import Chunk
-from ._kinds import NO_ANSWER, Checked, Kind, OnePassage, TwoPassages, Unanswerable, Visit, Written, drop
+from ._kinds import Checked, Kind, OnePassage, TwoPassages, Unanswerable, Visit, Written, drop
 from ._similar import KnownQuestions, PassageIndex, leans_on_a_text, plain_words
 from ._testset import Dropped, Problem, Why, counted
 
@@ -54,16 +53,6 @@ NAMES = {
 
 PARTNERS = 3
 """Passages with which a passage forms a pair, at most."""
-
-
-def check_share(name: str, value: object) -> None:
-    """Check that a share is a number from 0 to 1.
-
-    Raises:
-        InvalidInput: it is not.
-    """
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise InvalidInput(Setting(name), f" must be a share from 0 to 1, got {value!r}")
 
 
 def counts_of(total: int, shares: Mapping[str, float], rest: str) -> dict[str, int]:
@@ -197,18 +186,16 @@ class Drive:
         rules: how calls are made.
         budget: what they may cost.
         journal: keeps replies, and has those of earlier runs; None: nothing is kept.
+
+    Attributes:
+        answers: the calls that were made, and what they cost.
     """
 
     def __init__(self, llm: AnyLLM, most: int, rules: Rules, budget: Budget, journal: ReplyStore | None) -> None:
         self._models = Models(prepared(llm, 1), metric="generate_testset")
         self._most = most
         self._budget = budget
-        self._answers = Answers(most, rules, budget, journal)
-
-    @property
-    def answers(self) -> Answers:
-        """The calls that were made, and what they cost."""
-        return self._answers
+        self.answers = Answers(most, rules, budget, journal)
 
     @property
     def stopped(self) -> str | None:
@@ -242,7 +229,7 @@ class Drive:
 
     def close(self) -> None:
         """Give up what is under way."""
-        self._answers.close()
+        self.answers.close()
 
     async def _work(self, queue: Iterator[tuple[int, Steps[T]]], note: Callable[[int, T], None]) -> None:
         for index, program in queue:
@@ -261,12 +248,12 @@ class Drive:
                 requests = next_round(program, outcomes)
             except StopIteration as done:
                 for error in done.value.unread:
-                    self._answers.strike(error.raw, asked, memory)
+                    self.answers.strike(error.raw, asked, memory)
                 return done.value
-            calls = self._answers.resolve(self._models, requests, 0, memory)
-            outcomes = self._answers.now(calls, memory)
+            calls = self.answers.resolve(self._models, requests, 0, memory)
+            outcomes = self.answers.now(calls, memory)
             if outcomes is None:
-                outcomes = await self._answers.later(calls, memory)
+                outcomes = await self.answers.later(calls, memory)
             if outcomes is None:
                 program.close()
                 return None
@@ -275,29 +262,6 @@ class Drive:
 
 LOOKED_AT = 4
 """Passages besides its own in which an answer to a question that is to have none is looked for."""
-
-
-class Wanted(NamedTuple):
-    """What is asked for.
-
-    Attributes:
-        total: how many questions there are to be.
-        unanswerable: which share of them no passage answers.
-        two_passages: which share of them needs two passages.
-        seed: decides which passages are visited first.
-        refusal: the reference of the questions that no passage answers.
-    """
-
-    total: int
-    unanswerable: float = 0.0
-    two_passages: float = 0.0
-    seed: int = 0
-    refusal: str = NO_ANSWER
-
-    def counts(self) -> dict[str, int]:
-        """How many there are to be of each kind."""
-        shares = {"unanswerable": self.unanswerable, "two_passages": self.two_passages}
-        return counts_of(self.total, shares, "one_passage")
 
 
 class Candidate(NamedTuple):
@@ -313,21 +277,30 @@ class Collection:
 
     Args:
         chunks: the passages, in the order of their documents.
-        wanted: what is asked for.
         plain: the usual kind of questions.
         keep: called with each question that has passed.
+        counts: how many questions of each kind there are to be.
+        refusal: the reference of the questions that no passage answers.
+        seed: decides which passages are visited first.
 
     Attributes:
         problems: passages that were left out.
     """
 
     def __init__(
-        self, chunks: Sequence[Chunk], wanted: Wanted, plain: OnePassage, keep: Callable[[Sample], None]
+        self,
+        chunks: Sequence[Chunk],
+        plain: OnePassage,
+        keep: Callable[[Sample], None],
+        *,
+        counts: Mapping[str, int],
+        refusal: str,
+        seed: int,
     ) -> None:
         self.problems: list[Problem] = []
         self._chunks = self._distinct(chunks)
         self._places = {chunk: place for place, chunk in enumerate(self._chunks)}
-        self._courses = self._planned(wanted, plain)
+        self._courses = self._planned(counts, refusal, seed, plain)
         self._keep = keep
         self._known = KnownQuestions()
         self._numbers: Counter[str] = Counter()
@@ -347,13 +320,12 @@ class Collection:
         """Made only where a kind of questions needs it, as every passage has to be read for it."""
         return PassageIndex([chunk.text for chunk in self._chunks])
 
-    def _planned(self, wanted: Wanted, plain: OnePassage) -> list[Course]:
-        counts = wanted.counts()
-        order = in_turn(self._chunks, wanted.seed)
+    def _planned(self, counts: Mapping[str, int], refusal: str, seed: int, plain: OnePassage) -> list[Course]:
+        order = in_turn(self._chunks, seed)
         courses = [Course(plain, counts["one_passage"], [(chunk,) for chunk in order])]
         if counts["unanswerable"]:
-            unanswerable = Unanswerable(self._nearest, wanted.refusal, plain.caveat)
-            others = [(chunk,) for chunk in in_turn(self._chunks, (wanted.seed, "unanswerable"))]
+            unanswerable = Unanswerable(self._nearest, refusal, plain.caveat)
+            others = [(chunk,) for chunk in in_turn(self._chunks, (seed, "unanswerable"))]
             courses.append(Course(unanswerable, counts["unanswerable"], others))
         if counts["two_passages"]:
             asked = counts["two_passages"]

@@ -1,13 +1,8 @@
 """What questions are written from: texts with an id, checked before the first call costs anything.
 
-What every reader of files makes of one: its text, and where in it headings and pages begin.
-
-The text of a PDF, page by page, read with pypdf (the extra ``documents``).
-
-The text of a file as its reader sees it: no markup, with the places of its headings and pages.
-
-Markdown becomes HTML first, by the library that knows its rules, so that there is one way from markup to text (``_markup``). What
-cannot be read is an ``InvalidInput`` or a ``MissingExtra`` that says why, and concerns this file alone.
+Files are read as their reader sees them: without markup, with the places of headings and pages. HTML needs beautifulsoup4 and PDF
+needs pypdf (the extra ``documents``). What cannot be read is an ``InvalidInput`` or a ``MissingExtra`` that says why, and concerns
+this file alone.
 """
 
 from __future__ import annotations
@@ -152,10 +147,10 @@ def _html(path: Path) -> FileText:
         raw = path.read_bytes()
     except OSError as error:
         raise InvalidInput(f"{path.name} cannot be read: {error.strerror}") from None
-    told = CHARSET.search(raw[:WHERE_CHARSET])
+    named = CHARSET.search(raw[:WHERE_CHARSET])
     page = _decoded(raw, "utf-8-sig")
-    if page is None and told:
-        page = _decoded(raw, told[1].decode())
+    if page is None and named:
+        page = _decoded(raw, named[1].decode())
     if page is None:
         raise InvalidInput(f"{path.name}: {NOT_UTF8}")
     return text_of_html(page)

@@ -13,7 +13,7 @@ holds the whole test set when the run is over. Questions of another test set are
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -35,7 +35,7 @@ from .._store._prices import ModelUsage, Prices
 from .._store._run_dir import JOURNAL
 from .._support._blocking import run_blocking
 from ._chunks import CHUNK_OVERLAP, CHUNK_SIZE, Chunk, check_sizes, chunks_of
-from ._collect import Collection, Drive, Wanted, check_share
+from ._collect import Collection, Drive, counts_of
 from ._documents import documents_of
 from ._kinds import NO_ANSWER, OnePassage
 from ._program import ANSWER_FROM_DOCUMENT, WRITE_QUESTIONS, Part, Questioning
@@ -162,7 +162,9 @@ class Options:
         check_progress(self.progress)
         check_sizes(self.passage_size, self.chunk_overlap)
         for name in ("unanswerable", "two_passages"):
-            check_share(name, getattr(self, name))
+            share = getattr(self, name)
+            if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+                raise InvalidInput(Setting(name), f" must be a share from 0 to 1, got {share!r}")
         if not isinstance(self.refusal, str) or not self.refusal.strip():
             raise InvalidInput(Setting("refusal"), f" must be a text that is not blank, got {self.refusal!r}")
         for name in ("write", "answer"):
@@ -178,18 +180,17 @@ class Options:
             return
         if self.questions_per_document is not None:
             raise InvalidInput("give n, the number of all questions, or questions_per_document, and not both")
-        self.wanted.counts()
+        self.counts()
 
     @property
     def passage_size(self) -> int:
         """Most characters of a passage, where documents become passages."""
         return CHUNK_SIZE if self.chunk_size is None else self.chunk_size
 
-    @property
-    def wanted(self) -> Wanted:
-        """What is asked for, where there is a number of all questions."""
-        assert self.n is not None
-        return Wanted(self.n, self.unanswerable, self.two_passages, self.seed, self.refusal)
+    def counts(self) -> dict[str, int]:
+        """How many questions of each kind there are to be, where there is a number of all questions."""
+        shares = {"unanswerable": self.unanswerable, "two_passages": self.two_passages}
+        return counts_of(self.n or 0, shares, "one_passage")
 
 
 class Generation:
@@ -289,7 +290,9 @@ class Generation:
                 self._blank.append(Problem(document.id, None, "the document has no text"))
             chunks += found
         plain = OnePassage(options.write, options.answer, self._caveat)
-        self._collection = Collection(chunks, options.wanted, plain, self._keep)
+        self._collection = Collection(
+            chunks, plain, self._keep, counts=options.counts(), refusal=options.refusal, seed=options.seed
+        )
         await self._collection.run(drive)
 
     def _progress_bar(self) -> AbstractContextManager[Bar]:
@@ -315,19 +318,16 @@ class Generation:
         parts = [self._parts[index] for index in sorted(self._parts)]
         samples = [sample for part in parts for sample in part.samples]
         problems = [problem for part in parts for problem in part.problems]
-        if self._collection is None:
-            stopped = self._budget.used_up
-            missing = [] if stopped is None else [f"{stopped}: not all documents were asked"]
-            return self._testset(samples, problems, missing, ())
-        made = self._collection
-        return self._testset(
-            made.samples, [*problems, *self._blank, *made.problems], made.missing(self._stopped), made.dropped
-        )
-
-    def _testset(
-        self, samples: Sequence[Sample], problems: Sequence[Problem], missing: Sequence[str], dropped: Sequence[Dropped]
-    ) -> Testset:
+        missing: list[str] = []
+        dropped: list[Dropped] = []
+        if self._collection is not None:
+            samples, dropped = self._collection.samples, self._collection.dropped
+            problems = [*self._blank, *self._collection.problems]
+            missing = self._collection.missing(self._stopped)
+        elif self._budget.used_up is not None:
+            missing = [f"{self._budget.used_up}: not all documents were asked"]
         answers = self._drive.answers if self._drive else None
+        callers = answers.callers if answers else ()
         return Testset(
             tuple(samples),
             problems=tuple(problems),
@@ -335,9 +335,7 @@ class Generation:
             asked=self._options.n,
             missing=tuple(missing),
             dropped=tuple(dropped),
-            models=tuple(ModelUsage.of(item.model, item.usage, item.repeated) for item in answers.callers)
-            if answers
-            else (),
+            models=tuple(ModelUsage.of(item.model, item.usage, item.repeated) for item in callers),
             skipped=tuple(self._skipped),
             stopped=self._budget.used_up if missing else None,
         )

@@ -6,11 +6,9 @@ another call says whether the question stands alone and whether these words give
 each of them alone as well. A question that is to have no answer is put to its passage and to those that come nearest to it; nothing
 beyond these is looked at, and the evidence says so.
 
-What is asked about a question that is written already: whether it stands alone, and what the passages say to it.
-
 A prompt that checks gives its reason first. The words that were quoted for an answer travel with the passage around them, since a
 sentence such as "It was published in 1914" tells only there what it speaks of; whether a question stands alone is to be judged
-without the passage all the same. Whether nothing answers a question is judged from the passages that come nearest to it.
+without the passage all the same.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, Field
 
@@ -190,28 +188,6 @@ class Checked(NamedTuple):
     unread: tuple[BadReply, ...] = ()
 
 
-class Kind(Protocol):
-    """One kind of questions."""
-
-    @property
-    def name(self) -> str:
-        """What it is called in metadata."""
-        ...
-
-    @property
-    def caveat(self) -> str | None:
-        """What must be known about its questions."""
-        ...
-
-    def write(self, visit: Visit) -> Steps[Written]:
-        """Have questions written about the passages of a visit."""
-        ...
-
-    def check(self, visit: Visit, question: str) -> Steps[Checked]:
-        """Find the answer of a question, and whether it may stay."""
-        ...
-
-
 @dataclass(frozen=True)
 class OnePassage:
     """Questions that one passage answers: one call to write those of a visit, and two for each of them."""
@@ -250,12 +226,8 @@ class TwoPassages:
 
     def write(self, visit: Visit) -> Steps[Written]:
         """Have questions written that need both passages."""
-        first, second = visit.passages
-        return (
-            yield from _written(
-                WRITE_TWO_PASSAGE_QUESTIONS, visit, first_passage=first.text, second_passage=second.text
-            )
-        )
+        first, second = (passage.text for passage in visit.passages)
+        return (yield from _written(WRITE_TWO_PASSAGE_QUESTIONS, visit, first_passage=first, second_passage=second))
 
     def check(self, visit: Visit, question: str) -> Steps[Checked]:
         """Answer a question from both passages, and from each alone, which must not be enough."""
@@ -272,8 +244,8 @@ class TwoPassages:
             return drop(Why.UNANSWERED, visit, question, "the passages do not answer it")
         for passage, reply in zip(visit.passages, alone, strict=True):
             if reply.answer.strip():
-                said = f"{passage.id} alone answers it: {_short(reply.answer)}"
-                return drop(Why.ONE_IS_ENOUGH, visit, question, said)
+                message = f"{passage.id} alone answers it: {_short(reply.answer)}"
+                return drop(Why.ONE_IS_ENOUGH, visit, question, message)
         evidence = (both.first_evidence, both.second_evidence)
         quotations = [quoted(words, text) for words, text in zip(evidence, (first, second), strict=True)]
         for words, quotation in zip(evidence, quotations, strict=True):
@@ -303,9 +275,8 @@ class Unanswerable:
     def check(self, visit: Visit, question: str) -> Steps[Checked]:
         """Look for an answer in the passage and in those that are nearest to the question."""
         looked_at = [visit.passages[0], *self.nearest(question, visit.passages[0])]
-        reply = yield from attempt(
-            CHECK_UNANSWERED.ask(question=question, passages=[passage.text for passage in looked_at])
-        )
+        texts = [passage.text for passage in looked_at]
+        reply = yield from attempt(CHECK_UNANSWERED.ask(question=question, passages=texts))
         if isinstance(reply, ModelError):
             return failed(visit, question, reply)
         if not reply.stands_alone:
@@ -323,6 +294,10 @@ class Unanswerable:
         if self.caveat is not None:
             metadata[CAVEAT] = self.caveat
         return Checked(Sample(user_input=question, reference=self.refusal, metadata=metadata))
+
+
+Kind = OnePassage | TwoPassages | Unanswerable
+"""One kind of questions: each has a name in metadata, a caveat, and programs that write and check."""
 
 
 def judged(kind: Kind, visit: Visit, question: str, answer: str, quotations: Sequence[str]) -> Steps[Checked]:
@@ -369,16 +344,15 @@ def drop(why: Why, visit: Visit, question: str | None, message: str) -> Checked:
 
 def failed(visit: Visit, question: str, error: ModelError) -> Checked:
     """A question about which a model could not be asked."""
-    dropped = drop(Why.FAILED, visit, question, in_one_line(error))
-    return dropped._replace(unread=unread([error]))
+    return drop(Why.FAILED, visit, question, in_one_line(error))._replace(unread=unread([error]))
 
 
 def quoted(words: str, passage: str) -> str | None:
     """The quotation, if it stands in the passage: word for word, whatever its case, spaces and marks; None if it does not."""
     parts = [plain_words(part) for part in GAP.split(words)]
-    told = [part for part in parts if part.strip()]
-    there = plain_words(passage)
-    return words.strip() if told and all(part in there for part in told) else None
+    parts = [part for part in parts if part.strip()]
+    text = plain_words(passage)
+    return words.strip() if parts and all(part in text for part in parts) else None
 
 
 def not_there(evidence: str, answer: str) -> str:

@@ -3,10 +3,8 @@
 One call writes the questions. Then every question is answered by a call of its own, all side by side, from the document
 alone: an answer that was written together with its question would be what the writer had in mind, not what the document says.
 
-How the answer from a document is asked for, and how it is read.
-
-An object with the evidence is asked for. Many models answer with a plain sentence instead. That is an answer too, only without
-its evidence, so it is accepted, unless it is a refusal, the error of a server or broken JSON.
+An object with the answer and its evidence is asked for. Many models answer with a plain sentence instead. That is an answer too,
+only without its evidence, so it is accepted, unless it is a refusal, the error of a server or broken JSON.
 """
 
 from __future__ import annotations

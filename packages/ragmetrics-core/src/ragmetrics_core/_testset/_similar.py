@@ -1,4 +1,4 @@
-"""How alike two questions are, and which passages speak of the same things, without a model and in any script.
+"""How alike two questions are, which passages speak of the same things, and which questions lean on a text, without a model.
 
 Texts are compared by their words, as the offline judge reads them: scripts without spaces by pairs of characters, case, accents and
 plurals set aside. Small words count a quarter, since they alone tell *who built it* from *when was it built*. Two questions with
@@ -7,11 +7,9 @@ little; two questions that are answered alike by the same words of a text need l
 
 Passages are compared by the words they share, rare ones most (cosine of inverse document frequencies), through an inverted index.
 
-Questions that lean on a text which their reader does not see: the ones that can be told by their words, before a call is spent.
-
-Only phrases that name the text itself are taken for certain ("according to the passage", "im obigen Text", "本文"). A word such as
-*text* or *author* that is part of what is asked about ("Who is the author of Dubliners?") is none. What no rule sees, such as a
-pronoun that stands for nobody, the model is asked about.
+A question leans on a text that its reader does not see if a phrase names the text itself ("according to the passage", "im obigen
+Text", "本文"). A word such as *text* or *author* that is part of what is asked about ("Who is the author of Dubliners?") is no such
+phrase. What no rule sees, such as a pronoun without a noun, the model is asked about.
 """
 
 from __future__ import annotations

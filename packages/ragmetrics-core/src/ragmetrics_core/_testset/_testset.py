@@ -1,8 +1,6 @@
-"""LlamaIndex's old data sets, read from their JSON without LlamaIndex, which no longer has the classes that wrote them.
+"""The test set: samples in order, what could not be made, its way to and from files, and its look in a notebook.
 
-The test set: samples in order, what could not be made, and its way to and from files.
-
-A test set as an output of a notebook: its account, and a table of the first questions. Static; every text is escaped.
+LlamaIndex's old data sets are read from their JSON without LlamaIndex, which no longer has the classes that wrote them.
 """
 
 from __future__ import annotations
