@@ -70,31 +70,24 @@ class Doubts:
 
     Attributes:
         lone: by field, how many rows hold one text only where a list may stand.
+        missing: by field, the texts that are words that may stand for a missing value.
+        lists: by field, the texts that may be lists.
     """
 
     def __init__(self) -> None:
         self.lone: Counter[str] = Counter()
-        self._missing: dict[str, Doubt] = {}
-        self._lists: dict[str, Doubt] = {}
-
-    def may_be_missing(self, field: str, column: str, place: str, word: str) -> None:
-        """A text is a word that may stand for a missing value."""
-        self._missing.setdefault(field, Doubt(column)).add(place, word)
-
-    def may_be_a_list(self, field: str, column: str, place: str, text: str) -> None:
-        """A text may be a list."""
-        separator, parts = lone_list(text)
-        self._lists.setdefault(field, Doubt(column, parts=parts)).add(place, separator)
+        self.missing: dict[str, Doubt] = {}
+        self.lists: dict[str, Doubt] = {}
 
     def sentences(self) -> Iterator[str]:
         """What the user should know. A separator in few texts of many is part of these texts."""
-        for name, doubt in self._missing.items():
+        for name, doubt in self.missing.items():
             words = " or ".join(map(repr, doubt.words))
             yield (
                 f"{name} is {words} {doubt.where()} and is judged as text: where that means a missing value, write \\N in a "
                 "CSV file or a sheet, and null elsewhere"
             )
-        for name, doubt in self._lists.items():
+        for name, doubt in self.lists.items():
             if doubt.rows * 2 >= self.lone[name]:
                 separator = next(iter(doubt.words))
                 yield (
@@ -257,16 +250,17 @@ class Columns:
     def note(self, place: str, value: Any, sample: Sample) -> None:
         """Count what the sample holds that may mean something else; ``value`` is the raw row that it was made of."""
         for field, word in placeholders(sample):
-            self.doubts.may_be_missing(field, self._column_of(field, value), place, word)
+            self.doubts.missing.setdefault(field, Doubt(self._column_of(field, value))).add(place, word)
         for field in CONTEXTS if self._separator is None else ():
             items = getattr(sample, field)
             if type(items) is not list or len(items) != 1:
                 continue
             self.doubts.lone[field] += 1
-            if isinstance(items[0], str) and lone_list(items[0])[1] > 1:
+            separator, parts = lone_list(items[0]) if isinstance(items[0], str) else ("", 1)
+            if parts > 1:
                 column, row = self._column_of(field, value), self._columns_of(value)
                 if row.get(column) == items[0]:  # no list of one text, which says what it is
-                    self.doubts.may_be_a_list(field, column, place, items[0])
+                    self.doubts.lists.setdefault(field, Doubt(column, parts=parts)).add(place, separator)
 
     def _column_of(self, field: str, value: Any) -> str:
         return ", ".join(self.understand(value).fields.get(field, (field,)))

@@ -73,26 +73,21 @@ class ExcelFile:
 
     def _cells(self) -> Iterator[tuple[int, list[Any]]]:
         """The rows that are not empty, without the empty cells at their ends, and their numbers in the sheet."""
+        number = 0
         with self._opened() as sheet:
-            rows = enumerate(sheet.iter_rows(), 1)
-            number = 0
-            while True:
-                try:
-                    number, row = next(rows)
-                except StopIteration:
-                    return
-                except BROKEN as error:
-                    name = self._file.name
-                    raise InvalidInput(f"{name}, after row {number}: the file is damaged ({error})") from None
-                if number > MOST_ROWS:
-                    raise InvalidInput(
-                        f"{self._file.name} has rows below {MOST_ROWS:,}, the last of a sheet: save it anew"
-                    )
-                cells = list(row)
-                while cells and _is_empty(cells[-1]):
-                    cells.pop()
-                if cells:
-                    yield number, cells
+            try:
+                for number, row in enumerate(sheet.iter_rows(), 1):
+                    if number > MOST_ROWS:
+                        break
+                    cells = list(row)
+                    while cells and _is_empty(cells[-1]):
+                        cells.pop()
+                    if cells:
+                        yield number, cells
+            except BROKEN as error:
+                raise InvalidInput(f"{self._file.name}, after row {number}: the file is damaged ({error})") from None
+        if number > MOST_ROWS:
+            raise InvalidInput(f"{self._file.name} has rows below {MOST_ROWS:,}, the last of a sheet: save it anew")
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
@@ -171,6 +166,5 @@ def _text(cell: Any) -> str:
     if isinstance(value, float):
         return f"{value:.15g}"
     if isinstance(value, datetime):
-        at_midnight = value.time() == time()
-        return (value.date() if at_midnight else value).isoformat(**({} if at_midnight else {"sep": " "}))
+        return value.date().isoformat() if value.time() == time() else value.isoformat(" ")
     return value.isoformat() if isinstance(value, date | time) else str(value)

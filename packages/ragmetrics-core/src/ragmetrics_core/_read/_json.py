@@ -174,10 +174,15 @@ class JsonFile:
 
     @cached_property
     def _found(self) -> tuple[str, list[Any]]:
-        return find_rows(_loaded(self._file), self._at, self._file.name)
+        return find_rows(load_json(self._file), self._at, self._file.name)
 
 
-def _loaded(file: InputFile) -> Any:
+def load_json(file: InputFile) -> Any:
+    """What a JSON file holds; an empty list for an empty file.
+
+    Raises:
+        InvalidInput: the file is not JSON.
+    """
     text = "".join(line for _, line in lines_of(file))
     if not text.strip():
         return []

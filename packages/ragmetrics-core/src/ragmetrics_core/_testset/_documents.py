@@ -42,7 +42,7 @@ DAMAGED = (
 )
 
 LONGEST = 100
-"""Characters of a message of pypdf that are told: it can hold any part of the file."""
+"""Characters of a message of pypdf that are shown: it can hold any part of the file."""
 
 
 def text_of_pdf(path: Path) -> FileText:
@@ -58,12 +58,10 @@ def text_of_pdf(path: Path) -> FileText:
         raise MissingExtra('the pypdf package is not installed: pip install "ragmetrics-core[documents]"') from None
     try:
         pages = _pages(path)
-    except InvalidInput:
+    except (InvalidInput, OSError):
         raise
     except DependencyError as error:
         raise InvalidInput(f"{path.name} is encrypted ({error}): save it without encryption") from None
-    except OSError as error:
-        raise InvalidInput(f"{path.name} cannot be read: {error.strerror or error}") from None
     except (PyPdfError, *DAMAGED) as error:
         raise InvalidInput(f"{path.name} is no readable PDF ({type(error).__name__}: {str(error)[:LONGEST]})") from None
     if not any(pages):
@@ -78,9 +76,8 @@ def _pages(path: Path) -> list[str]:
     from pypdf import PdfReader  # noqa: PLC0415  an extra
 
     with _no_last_resort("pypdf"), PdfReader(path) as reader:
-        if reader.is_encrypted and not reader.decrypt(
-            ""
-        ):  # many are, so that they are not changed, and open for everybody
+        # many are encrypted only so that they are not changed, and need no password to be read
+        if reader.is_encrypted and not reader.decrypt(""):
             raise InvalidInput(f"{path.name} is encrypted: save it without its password")
         return [page.extract_text().strip() for page in reader.pages]
 
@@ -124,11 +121,11 @@ def text_of_file(path: Path) -> FileText:
     """
     try:
         size = path.stat().st_size
+        if size > MOST_BYTES:
+            raise InvalidInput(f"{path.name} has {size:,} bytes, more than {MOST_BYTES:,}: divide it")
+        found = READERS[path.suffix.lower()](path)
     except OSError as error:
-        raise InvalidInput(f"{path.name} cannot be read: {error.strerror}") from None
-    if size > MOST_BYTES:
-        raise InvalidInput(f"{path.name} has {size:,} bytes, more than {MOST_BYTES:,}: divide it")
-    found = READERS[path.suffix.lower()](path)
+        raise InvalidInput(f"{path.name} cannot be read: {error.strerror or error}") from None
     if "\0" in found.text:
         raise InvalidInput(f"{path.name} is no text: it holds NUL characters")
     return found
@@ -143,10 +140,7 @@ def _markdown(path: Path) -> FileText:
 
 
 def _html(path: Path) -> FileText:
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise InvalidInput(f"{path.name} cannot be read: {error.strerror}") from None
+    raw = path.read_bytes()
     named = CHARSET.search(raw[:WHERE_CHARSET])
     page = _decoded(raw, "utf-8-sig")
     if page is None and named:
@@ -226,7 +220,8 @@ def documents_of(documents: Any) -> tuple[list[GivenDocument], list[Skipped]]:
     given = [item for item in found if isinstance(item, GivenDocument)]
     skipped = [item for item in found if isinstance(item, Skipped)]
     if not given and skipped:
-        raise InvalidInput(f"there is no text to write questions from: {skipped[0]}{_and_more(skipped)}")
+        more = f" (and {len(skipped) - 1} more)" if len(skipped) > 1 else ""
+        raise InvalidInput(f"there is no text to write questions from: {skipped[0]}{more}")
     if not given:
         raise InvalidInput("documents is empty: give at least one")
     seen: set[str] = set()
@@ -260,10 +255,6 @@ def by_reason(skipped: Iterable[Skipped]) -> list[str]:
     for item in skipped:
         names.setdefault(item.reason, []).append(item.name)
     return [f"{first_of(files)}: {reason}" for reason, files in names.items()]
-
-
-def _and_more(skipped: list[Skipped]) -> str:
-    return f" (and {len(skipped) - 1} more)" if len(skipped) > 1 else ""
 
 
 def _from_path(path: Path) -> Iterator[GivenDocument | Skipped]:

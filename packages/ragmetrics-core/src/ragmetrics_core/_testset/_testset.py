@@ -5,7 +5,6 @@ LlamaIndex's old data sets are read from their JSON without LlamaIndex, which no
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +20,8 @@ from .._kernel._sample import Document, Sample
 from .._kernel._tags import Html, element
 from .._kernel._wording import to_json
 from .._read import Columns, open_rows
-from .._read._input_file import InputFile, lines_of
+from .._read._input_file import InputFile
+from .._read._json import load_json
 from .._store._prices import ModelUsage
 from ._documents import Skipped, by_reason
 
@@ -60,7 +60,8 @@ def labelled_rag_samples(path: Path, predictions: Path | None) -> Iterator[Sampl
 
 def embedding_qa_samples(path: Path) -> Iterator[Sample]:
     """The queries of an ``EmbeddingQAFinetuneDataset``, each with its relevant documents."""
-    data = _load(path)
+    given = load_json(InputFile.of(path))
+    data = given if isinstance(given, dict) else {}
     parts = {name: data.get(name) for name in ("queries", "corpus", "relevant_docs")}
     if not all(isinstance(part, dict) for part in parts.values()):
         raise InvalidInput(
@@ -90,16 +91,9 @@ def _document_ids(place: str, ids: Any, corpus: Mapping[str, Any]) -> list[str]:
     return ids
 
 
-def _load(path: Path) -> Mapping[str, Any]:
-    try:
-        data = json.loads("".join(line for _, line in lines_of(InputFile.of(path))))
-    except json.JSONDecodeError as error:
-        raise InvalidInput(f"{path.name}, line {error.lineno}: not JSON ({error.msg})") from None
-    return data if isinstance(data, dict) else {}
-
-
 def _list(path: Path, name: str, kind: str) -> list[Any]:
-    items = _load(path).get(name)
+    data = load_json(InputFile.of(path))
+    items = data.get(name) if isinstance(data, dict) else None
     if not isinstance(items, list):
         raise InvalidInput(f'{path.name} is no {kind}: it must be an object with a list under "{name}"')
     return items
