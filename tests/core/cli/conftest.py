@@ -10,7 +10,7 @@ import pytest
 
 from core.cli.own import OWN, OWN_METRIC
 from ragmetrics_core import evaluate
-from ragmetrics_core.cli._metrics import parse_metrics
+from ragmetrics_core.cli._parsing import parse_metrics
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ import pytest
 
 from core.cli.calling import call
 from loopback import OpenAIServer, Response, dialects, error, rate_limited
-from ragmetrics_core.cli import _environment, _examine
-from ragmetrics_core.cli._environment import environment
+from ragmetrics_core.cli import _doctor
+from ragmetrics_core.cli._doctor import environment
 from ragmetrics_core.llms._openai import _probe
 from ragmetrics_core.llms._openai._named_servers import SERVERS, NamedServer
 
@@ -53,7 +53,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """What the answers are timed by."""
     clock = Clock()
-    monkeypatch.setattr(_examine, "time", clock)
+    monkeypatch.setattr(_doctor, "time", clock)
     monkeypatch.setattr(_probe, "time", clock)
     return clock
 
@@ -544,21 +544,21 @@ class TestThisMachine:
     def test_every_extra_is_listed(self) -> None:
         extras = metadata.metadata("ragmetrics-core").get_all("Provides-Extra")
         required = metadata.requires("ragmetrics-core") or []
-        assert set(_environment.EXTRAS) == set(extras or [])
-        for extra, package in _environment.EXTRAS.items():
+        assert set(_doctor.EXTRAS) == set(extras or [])
+        for extra, package in _doctor.EXTRAS.items():
             assert any(line.startswith(f"{package}>=") and extra in line for line in required), extra
 
     def test_a_package_that_is_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setitem(_environment.EXTRAS, "server", "no-such-package-anywhere")
+        monkeypatch.setitem(_doctor.EXTRAS, "server", "no-such-package-anywhere")
         assert re.search(r'^  server +no: pip install "ragmetrics-core\[server\]"$', doctor()[1], re.MULTILINE)
 
     def test_servers_that_listen(self, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
         port = server.origin.rpartition(":")[2]
         table = {"here": NamedServer(f"http://localhost:{port}/v1"), "far": SERVERS["openrouter"]}
-        monkeypatch.setattr(_environment, "SERVERS", table)
+        monkeypatch.setattr(_doctor, "SERVERS", table)
         assert environment()["listening"] == {"here": f"http://localhost:{port}/v1"}
         assert re.search(rf"^  here +http://localhost:{port}/v1$", doctor()[1], re.MULTILINE)
-        monkeypatch.setattr(_environment, "SERVERS", {})
+        monkeypatch.setattr(_doctor, "SERVERS", {})
         assert re.search(r"^  - +no server at the usual ports of this machine$", doctor()[1], re.MULTILINE)
 
     def test_an_address_without_a_model(self) -> None:

@@ -12,8 +12,7 @@ from core.cli.calling import call
 from ragmetrics_core import InvalidInput, Metric, Sample, Score
 from ragmetrics_core._names._metrics import split
 from ragmetrics_core.cli import main
-from ragmetrics_core.cli._metrics import fitting_metrics, parse_metrics
-from ragmetrics_core.cli._models import parse_models
+from ragmetrics_core.cli._parsing import fitting_metrics, parse_metrics, parse_models
 from ragmetrics_core.metrics import NDCG, catalogue
 
 SERVERS = "azure:DEPLOYMENT, ollama:MODEL, vllm:MODEL, llamacpp:MODEL, lmstudio:MODEL, openrouter:MODEL, litellm:MODEL"

@@ -21,24 +21,36 @@ from .._evaluate._run import Run
 from .._read import Columns, FileOptions
 from ..metrics import catalogue
 from ._calibrate import CALIBRATE, calibrate
-from ._columns import Map, Separator, parse_columns
 from ._compare import COMPARE, compare
 from ._doctor import DOCTOR, doctor
 from ._dry_run import show_price
-from ._fail_under import FailUnder
-from ._files import At, Data, Encoding
-from ._gates import By, Cluster, GateTexts, MaxFailed, MinCoverage, Undecided
 from ._generate import GENERATE, generate
-from ._jury import JuryOf, with_jury
 from ._look import LOOK, look
-from ._metrics import described, parse_metrics, propose_metrics
-from ._models import parse_budget, parse_models
-from ._options import BaseURL, Budget, LLMName, MaxRetries, Progress, Timeout
+from ._options import At, BaseURL, Budget, Data, Encoding, LLMName, MaxRetries, Progress, Timeout
 from ._outcome import report
 from ._output import Command, check_out, clear_errors, parse_progress, say
+from ._parsing import (
+    By,
+    Cluster,
+    FailUnder,
+    GateTexts,
+    JuryOf,
+    Map,
+    MaxFailed,
+    MinCoverage,
+    Separator,
+    Undecided,
+    described,
+    parse_budget,
+    parse_columns,
+    parse_metrics,
+    parse_models,
+    parse_wanted,
+    propose_metrics,
+    with_jury,
+)
 from ._report import REPORT, report_page
 from ._show import SHOW, show
-from ._wanted import parse_wanted
 
 app = typer.Typer(
     name="ragmetrics",

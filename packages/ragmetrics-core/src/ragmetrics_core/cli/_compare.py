@@ -13,9 +13,8 @@ from .._evaluate._evaluation import Comparison
 from .._gate._results import Decision
 from .._kernel._errors import InvalidInput
 from .._page._comparison_page import write_comparison
-from ._gates import MaxFailed, MinCoverage, Undecided, decision_of, parse_gates
-from ._output import clear_errors, loaded, stop
-from ._text_files import check_files, put_texts
+from ._output import check_files, clear_errors, loaded, put_texts, stop
+from ._parsing import MaxFailed, MinCoverage, Undecided, parse_gates
 
 COMPARE = """Compare two runs row by row: is RUN_B better or worse than RUN_A, and how sure is that?
 
@@ -141,7 +140,7 @@ def compare(
         runs = [loaded(path, said=True) for path in (before, after)]
         calibration = None if not labels else (runs[0].calibrate(labels[0]), runs[1].calibrate(labels[1]))
         comparison = runs[0].compare(runs[1], by, cluster, margin, allow_different_judges, calibration=calibration)
-        decision = decision_of(wanted, runs[1], by, cluster, comparison)
+        decision = wanted.decide(runs[1], by, cluster, comparison)
         show(comparison, decision, files)
         if not any(item.credited for item in comparison.metrics):
             stop(

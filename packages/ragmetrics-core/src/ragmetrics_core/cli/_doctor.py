@@ -1,28 +1,391 @@
 """``ragmetrics doctor``: what works with a judge, with an embedding model, or what is found on this machine.
 
 Exit status: 0 when everything that was named can be used, 2 when something cannot. Texts of servers are shown without keys, and
-control characters as escapes, as everything that the command prints.
+control characters as escapes. The environment is what a bug report should say; the values of variables are never shown.
+
+Each form of reply is one question of a built-in metric, asked and read as a run asks and reads it. The plain question comes first:
+without an answer to it nothing else can be known, and its failure ends the examination with one line that says what to do. After an
+answer that did not come in time no further question is asked, so the whole takes a bounded time.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import asdict
-from typing import Annotated, Any
+import os
+import platform
+import re
+import socket
+import statistics
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from importlib import metadata
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 import typer
 
-from .._kernel._errors import InvalidInput
+from .._kernel._errors import BadReply, InvalidInput, ModelError
+from .._kernel._model_traits import check_vectors
+from .._kernel._requests import Ask
 from .._names._models import embeddings_named, llm_named
 from .._show._tables import room, wrapped
 from .._support._secrets import conceal
-from ..llms._openai._llm import OpenAILLM
-from ..llms._openai._probe import as_openai
-from ._diagnosis import Diagnosis
-from ._environment import environment
-from ._examine import examine_embeddings, examine_llm
-from ._output import clear_errors, say
+from ..llms._openai._llm import OpenAILLM, clients_of
+from ..llms._openai._named_servers import SERVERS, server_named
+from ..llms._openai._probe import RUNGS, Found, Rung, as_openai, models_of, probe
+from ..metrics.claims import VERIFY_CLAIMS
+from ._output import clear_errors, in_cli_words, say
+
+State = Literal["ok", "no", "-"]
+SHOWN = 8
+"""How many names of models are shown where the one that was asked for is missing."""
+
+UNREACHED = (
+    ("refused|connection attempts failed", "nothing listens at this address"),
+    (r"name or service|nodename|name resolution|getaddrinfo|no address", "the name of the host is unknown: check it"),
+    ("wrong_version|wrong version|record layer", "the server does not speak TLS there: write http:// for https://"),
+    ("certificate", "its certificate is not trusted: set SSL_CERT_FILE to the certificates of your organisation"),
+)
+
+NO_MODEL = re.compile(r"no such model|invalid model name", re.IGNORECASE)
+"""How gateways say with status 400 that a model is missing."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the result: what was looked at, whether it works (``-``: not known, or no matter), what was seen, the cure."""
+
+    name: str
+    state: State
+    seen: str
+    cure: str = ""
+
+
+@dataclass
+class Diagnosis:
+    """What was found out about one model.
+
+    Attributes:
+        what: the model as the user named it, and where it is.
+        checks: in the order in which they were made.
+        verdict: in words, whether a run can use it; empty while that is open.
+        usable: whether it can.
+    """
+
+    what: str
+    checks: list[Check] = field(default_factory=list)
+    verdict: str = ""
+    usable: bool = False
+
+    def add(self, name: str, state: State, seen: str, cure: str = "") -> None:
+        """Add a line."""
+        self.checks.append(Check(name, state, seen, cure))
+
+    def give_up(self, name: str, seen: str, cure: str = "") -> Diagnosis:
+        """Add the line that ends the examination."""
+        self.add(name, "no", seen, cure)
+        self.verdict = "it cannot be used as it is"
+        return self
+
+
+def reached(found: Diagnosis, llm: OpenAILLM) -> None:
+    """The lines of a server that has answered, whatever it said."""
+    clients = clients_of(llm)
+    found.add("address", "ok", f"{clients.base_url} answers")
+    seen = f"that in {clients.key_variable} is accepted" if clients.sends_key else "none is sent, and none is asked for"
+    found.add("key", "ok", seen)
+
+
+async def why_not(found: Diagnosis, name: str, llm: OpenAILLM, first: Found, timeout: float) -> Diagnosis:
+    """The line that says why there is no answer to a plain question, and what to do."""
+    words = str(first.problem)
+    server = server_named(name.partition(":")[0]) or ""
+    if first.late:
+        cure = "a model that is being loaded takes a while: ask again, or give --timeout more seconds"
+        return found.give_up("plain text", f"no answer within {timeout:g} s", cure)
+    if first.status is None:
+        return found.give_up("address", words, _cure_of_address(words, server, llm))
+    clients = clients_of(llm)
+    if first.status in (401, 402, 403):
+        found.add("address", "ok", f"{clients.base_url} answers")
+        return found.give_up("key", words)
+    reached(found, llm)
+    if first.status != 404 and not NO_MODEL.search(words):
+        return found.give_up("plain text", words)
+    return found.give_up("model", words, await _cure_of_model(server, llm, timeout))
+
+
+def _cure_of_address(words: str, server: str, llm: OpenAILLM) -> str:
+    cure = next((cure for pattern, cure in UNREACHED if re.search(pattern, words, re.IGNORECASE)), "")
+    if not cure.startswith("nothing") or not llm.on_this_machine:
+        return cure
+    start = SERVERS[server].start if server else ""
+    command = f": start the server ({start})" if start else ": start the server, or give its address"
+    return f"{cure}{command}; inside a container, localhost is the container itself"
+
+
+async def _cure_of_model(server: str, llm: OpenAILLM, timeout: float) -> str:
+    if server == "azure":
+        return "the name after azure: is that of a deployment, as the portal lists them, and not that of a model"
+    listed = await models_of(llm, timeout)
+    pull = f"ollama pull {llm.model}, or " if server == "ollama" else ""
+    if isinstance(listed, str):
+        return f"{pull}check the address and the name ({listed})"
+    names = [str(item["id"]) for item in listed]
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return (
+        f"{pull}use one of those that are there: {', '.join(names[:SHOWN])}{more}"
+        if names
+        else f"{pull}no model is there"
+    )
+
+
+EXTRAS = {
+    "openai": "openai",
+    "server": "aiohttp",
+    "sentence-transformers": "sentence-transformers",
+    "pandas": "pandas",
+    "excel": "openpyxl",
+    "parquet": "pyarrow",
+    "documents": "pypdf",
+    "prices": "genai-prices",
+}
+"""The package that each extra is for."""
+
+OTHERS = (
+    "pydantic",
+    "typer",
+    "ragmetrics-langchain",
+    "ragmetrics-llama-index",
+    "ragmetrics-haystack",
+    "ragmetrics-pytest",
+)
+KNOCKING = 0.3
+"""Seconds to wait for a port of this machine: one that listens answers at once."""
+
+
+def environment() -> dict[str, Any]:
+    """Versions, extras, variables (whether they are set) and servers of this machine that listen where they usually do."""
+    return {
+        "versions": {
+            "ragmetrics-core": _version("ragmetrics-core"),
+            "python": platform.python_version(),
+            "system": conceal(platform.platform()),
+            **{name: found for name in OTHERS if (found := _version(name))},
+        },
+        "extras": {extra: _version(package) for extra, package in EXTRAS.items()},
+        "variables": {name: bool(os.environ.get(name, "").strip()) for name in _variables()},
+        "listening": {name: url for name, server in SERVERS.items() if (url := _listening(server.url))},
+    }
+
+
+def _variables() -> list[str]:
+    found = ["OPENAI_API_KEY", "OPENAI_BASE_URL"]
+    for server in SERVERS.values():
+        found += [*server.url_variables, *server.key_variables, *server.version_variables]
+    return found
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _listening(url: str) -> str | None:
+    """The address, if it is one of this machine and something listens there."""
+    parts = urlsplit(url)
+    if parts.hostname != "localhost" or parts.port is None:
+        return None
+    try:
+        with socket.create_connection(("127.0.0.1", parts.port), timeout=KNOCKING):
+            return url
+    except OSError:
+        return None
+
+
+INPUTS = {
+    "contexts": ["The library opens at nine and closes at six."],
+    "claims": ["The library opens at nine.", "The library opens at noon."],
+}
+RIGHT = [True, False]
+FORMS: dict[Rung, str] = {"schema": "JSON schema", "json": "JSON mode", "text": "plain text"}
+AT_ONCE = 2
+ONE_AFTER_THE_OTHER, NOTICED = 1.7, 0.5
+"""Times of one answer, and seconds more, from which on two at once are taken for answered one after the other."""
+
+CONTEXT = ("max_model_len", "context_length", "context_window", "max_context_length", "n_ctx")
+"""How vLLM, OpenRouter, Groq, LM Studio and llama.cpp call the number of tokens that fit a model."""
+
+LIMIT = re.compile(r"x-ratelimit-(?:limit|remaining)-(?:requests|tokens)")
+
+
+async def examine_llm(name: str, llm: OpenAILLM, timeout: float) -> Diagnosis:
+    """Ask a judge at most five questions and for its list of models.
+
+    Args:
+        name: as the user wrote it.
+        llm: the model.
+        timeout: seconds to wait for each answer.
+    """
+    url = str(llm.identity["base_url"])
+    found = Diagnosis(f"{name} at {url}")
+    ask = Ask(VERIFY_CLAIMS.messages(INPUTS), VERIFY_CLAIMS.reply, VERIFY_CLAIMS, INPUTS)
+    asked = partial(probe, llm, ask, timeout=timeout)
+    try:
+        first = await asked("text")
+    except ModelError as error:  # no key, or one that cannot be sent
+        return found.give_up("key", in_cli_words(error))
+    if first.reply is None and not isinstance(first.problem, BadReply):
+        return await why_not(found, name, llm, first, timeout)
+    reached(found, llm)
+    found.add("model", "ok", llm.model)
+    answers: dict[Rung, Found] = {"text": first}
+    _form(found, "text", first)
+    for form in RUNGS[:-1]:
+        if any(answer.late for answer in answers.values()):
+            found.add(FORMS[form], "-", "not asked, as the last answer did not come in time")
+            continue
+        answers[form] = await asked(form)
+        _form(found, form, answers[form])
+    used: Rung = next(form for form in FORMS if form in answers and not answers[form].form_refused)
+    _extras(found, answers, await models_of(llm, timeout), llm.model)
+    await _pace(found, asked, answers, used)
+    _judge(found, answers, used)
+    return found
+
+
+def _form(found: Diagnosis, form: Rung, answer: Found) -> None:
+    """The line of one form of reply."""
+    if answer.form_refused:
+        found.add(
+            FORMS[form], "no", f"refused ({answer.status})", "nothing to do: a run goes on with the next form by itself"
+        )
+    elif answer.late:
+        found.add(FORMS[form], "no", f"no answer within {answer.seconds:.0f} s")
+    elif unread := _unread(answer):
+        cure = "" if form == "text" else "if it stays so: OpenAILLM(..., structured='text') asks in plain words alone"
+        found.add(FORMS[form], "no", unread, cure)
+    else:
+        wrong = _wrong(answer)
+        verdicts = f"{wrong} of {len(RIGHT)} easy verdicts wrong" if wrong else "its verdicts right"
+        found.add(FORMS[form], "-" if wrong else "ok", f"readable, {verdicts}, after {answer.seconds:.1f} s")
+
+
+def _unread(answer: Found) -> str:
+    """Why the answer cannot be used; empty if it can."""
+    if answer.reply is None:
+        return str(answer.problem)
+    try:
+        VERIFY_CLAIMS.read(answer.reply, INPUTS)
+    except BadReply as problem:
+        return f"the answer is unreadable: {problem.reason}"
+    return ""
+
+
+def _wrong(answer: Found) -> int:
+    """How many verdicts of a readable answer are wrong; the questions leave no doubt."""
+    assert answer.reply is not None
+    given = {verdict.number: verdict.supported for verdict in VERIFY_CLAIMS.read(answer.reply, INPUTS).verdicts}
+    return sum(given[number] is not right for number, right in enumerate(RIGHT, 1))
+
+
+def _extras(found: Diagnosis, answers: dict[Rung, Found], listed: list[dict[str, Any]] | str, model: str) -> None:
+    """What the answers and the list of models tell by the way."""
+    replies = [answer.reply for answer in answers.values() if answer.reply is not None]
+    counts = [
+        (reply.usage.prompt_tokens, reply.usage.completion_tokens) for reply in replies if reply.usage.prompt_tokens
+    ]
+    if counts:
+        found.add("token counts", "ok", f"{counts[0][0]} in, {counts[0][1]} out for one small question")
+    else:
+        cure = "costs are not known, and --budget tokens=N or dollars=N has no effect"
+        found.add("token counts", "no", "none are reported", cure)
+    if any(answer.thought for answer in answers.values()) or any("<think" in reply.value for reply in replies):
+        found.add("thinking", "-", "it thinks before it answers: that is read past, and takes time and tokens")
+    entries = [] if isinstance(listed, str) else listed
+    entry = next((item for item in entries if item["id"] == model), {})
+    meta = entry.get("meta") if isinstance(entry.get("meta"), dict) else {}
+    told = [value for name in CONTEXT for value in (entry.get(name), (meta or {}).get(name)) if isinstance(value, int)]
+    found.add("context", "-", f"{told[0]} tokens" if told else "the server does not tell how many tokens fit")
+    headers = {name: value for answer in answers.values() for name, value in answer.headers.items()}
+    limits = [
+        f"{name.removeprefix('x-ratelimit-')} {value}" for name, value in headers.items() if LIMIT.fullmatch(name)
+    ]
+    found.add("limits", "-", ", ".join(limits) or "the server does not tell its limits")
+
+
+async def _pace(
+    found: Diagnosis, asked: Callable[[Rung], Awaitable[Found]], answers: dict[Rung, Found], used: Rung
+) -> None:
+    """How fast one answer comes, and whether two are made at the same time."""
+    if any(answer.late for answer in answers.values()) or answers[used].reply is None:
+        return
+    start = time.perf_counter()
+    pair = await asyncio.gather(*(asked(used) for _ in range(AT_ONCE)))
+    together = time.perf_counter() - start
+    done = [answer for answer in answers.values() if answer.reply is not None]
+    done = done[1:] or done  # a model may have been loaded for the first
+    seconds = statistics.median(answer.seconds for answer in done)
+    tokens = sum(answer.reply.usage.completion_tokens for answer in done if answer.reply)
+    rate = f", {tokens / sum(answer.seconds for answer in done):.0f} tokens/s" if tokens else ""
+    found.add("speed", "-", f"{seconds:.1f} s for an answer{rate}")
+    failed = [str(answer.problem) for answer in pair if answer.reply is None]
+    if failed:
+        found.add("two at once", "no", failed[0], "give --max-concurrency 1")
+    elif together > max(ONE_AFTER_THE_OTHER * seconds, seconds + NOTICED):
+        seen = f"{together:.1f} s for both: answered one after the other"
+        found.add("two at once", "-", seen, "more than --max-concurrency 1 saves no time here")
+    else:
+        found.add("two at once", "ok", f"{together:.1f} s for both")
+
+
+def _judge(found: Diagnosis, answers: dict[Rung, Found], used: Rung) -> None:
+    """Whether a run can use the model: it asks in the highest form that the server takes, and must be able to read that."""
+    found.usable = not _unread(answers[used])
+    below = [form for form in FORMS if form in answers and not _unread(answers[form])]
+    if found.usable:
+        lost = [FORMS[form] for form in FORMS if form in answers and answers[form].form_refused]
+        remark = f"; the server refuses {' and '.join(lost)}, which a run finds out by itself" if lost else ""
+        found.verdict = f"it can be used: it is asked by {FORMS[used]}{remark}"
+    elif (problem := answers[used].problem) is not None and problem.transient:
+        found.verdict = "it is not known whether it can be used: not every question was answered; try again later"
+    elif below:
+        only = f"OpenAILLM(..., structured={below[0]!r})"
+        found.verdict = f"it can be used from Python alone, by {only}: answers by {FORMS[used]} fail"
+    else:
+        found.verdict = "it cannot be used as it is: no answer of it was readable; a larger model may do"
+
+
+async def examine_embeddings(name: str, model: Any, timeout: float) -> Diagnosis:
+    """Embed three short texts, of which two are the same."""
+    url = getattr(model, "identity", {}).get("base_url")
+    found = Diagnosis(f"{name} at {url}" if url else name)
+    texts = ["The library opens at nine.", "Whales are mammals.", "The library opens at nine."]
+    model = model.without_retries() if hasattr(model, "without_retries") else model
+    start = time.perf_counter()
+    try:
+        answer = (
+            await asyncio.wait_for(model.aembed(texts), timeout) if hasattr(model, "aembed") else model.embed(texts)
+        )
+        vectors = check_vectors(answer, len(texts)).value
+    except asyncio.TimeoutError:  # not the built-in TimeoutError before Python 3.11
+        return found.give_up("vectors", f"no answer within {timeout:g} s")
+    except ModelError as error:
+        return found.give_up("vectors", in_cli_words(error))
+    seconds = time.perf_counter() - start
+    if not all(any(vector) for vector in vectors):
+        return found.give_up("vectors", "a vector is all zeros, which has no direction")
+    found.add("vectors", "ok", f"{len(vectors[0])} numbers each; {len(texts)} texts in {seconds:.1f} s")
+    if vectors[0] == vectors[1]:
+        return found.give_up("meaning", "two different texts have the same vector", "is this a model for embeddings?")
+    found.usable, found.verdict = True, "it can be used"
+    return found
+
 
 DOCTOR = """Ask a server a few small questions, and say what works: key, model, forms of reply, speed.
 

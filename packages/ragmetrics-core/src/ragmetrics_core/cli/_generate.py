@@ -19,9 +19,9 @@ from .._testset import Testset, generate_testset
 from .._testset._chunks import CHUNK_OVERLAP, CHUNK_SIZE
 from .._testset._documents import by_reason
 from .._testset._kinds import NO_ANSWER
-from ._models import parse_budget, parse_models
 from ._options import BaseURL, Budget, LLMName, MaxRetries, Progress, Timeout
 from ._output import check_out, clear_errors, how_to_continue, parse_progress, say, stop, write
+from ._parsing import parse_budget, parse_models
 
 GENERATE = """Write questions with reference answers from DOCS: each about one passage or two, checked, and no two alike.
 

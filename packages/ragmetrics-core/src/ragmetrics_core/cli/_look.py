@@ -19,10 +19,9 @@ from .._kernel._plain import json_walk
 from .._kernel._sample import Sample
 from .._read import Columns, FileOptions, Look, keys_of, likely, look_at, rule
 from .._show._tables import first_of, hanging, room, whole, wrapped, wrapped_items
-from ._columns import SHORT, Map, Separator, map_for, parse_columns
-from ._files import At, Data, Encoding
-from ._metrics import fitting_metrics
+from ._options import At, Data, Encoding
 from ._output import clear_errors, complain, in_cli_words, say
+from ._parsing import SHORT, Map, Separator, fitting_metrics, map_for, parse_columns
 
 LOOK = """Show how the rows of DATA are understood: format, columns, first rows, problems, metrics that fit. No model is asked.
 

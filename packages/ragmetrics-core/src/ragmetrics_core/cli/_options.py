@@ -1,4 +1,4 @@
-"""Options that several commands have, each with one help text."""
+"""Options and arguments that several commands have, each with one help text."""
 
 from __future__ import annotations
 
@@ -33,3 +33,22 @@ Timeout = Annotated[
 ]
 MaxRetries = Annotated[int, typer.Option(metavar="N", help="How often a call that was lost is made again.")]
 Progress = Annotated[str, typer.Option(metavar="WORD", help="auto: a bar in a terminal; always; never.")]
+
+
+Data = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="A .jsonl, .json, .csv, .tsv (.gz may follow), .xlsx or .parquet file; - reads standard input.",
+    ),
+]
+Encoding = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Of a text file that is not UTF-8: cp1252, latin-1, utf-16, ...")
+]
+At = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WHERE",
+        help="Where the rows are: the name of a sheet, or the path to a list in a JSON file, as in results.results.",
+    ),
+]

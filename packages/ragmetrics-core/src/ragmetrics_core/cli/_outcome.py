@@ -15,11 +15,8 @@ from .._kernel._sample import Sample
 from .._read import keys_of
 from .._show._tables import hanging, room
 from .._summary._summary import Summary
-from ._columns import SHORT, map_for
-from ._fail_under import compared_with_least
-from ._output import complain, how_to_continue, in_cli_words, say, stop, write
-from ._wanted import Wanted
-from ._written import to_stdout
+from ._output import complain, how_to_continue, in_cli_words, say, stop, to_stdout, write
+from ._parsing import SHORT, Wanted, compared_with_least, map_for
 
 
 def report(
@@ -57,7 +54,7 @@ def _decide(evaluation: Evaluation, summary: Summary, wanted: Wanted, *, err: bo
     """Print what became of the gates; returns the status that they deserve, and what is to be said of it."""
     reached, missed = compared_with_least(summary, wanted.least)
     try:
-        decision = wanted.decision(evaluation)
+        decision = wanted.gates.decide(evaluation, wanted.by, wanted.cluster)
     except InvalidInput as error:  # the table is out, and what stopped the run is still to be told
         return 2, [in_cli_words(error)]
     lines = [line for text in reached for line in hanging(f"fail-under: {text}", room())]

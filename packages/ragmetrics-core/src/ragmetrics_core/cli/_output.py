@@ -1,8 +1,10 @@
-"""Everything that leaves the command: what it prints, the file it writes, and the status it ends with.
+"""Everything that leaves the command: what it prints, the files it writes, and the status it ends with.
 
-Strategy. A run may have cost hours and money, so its scores are never lost to the way they are shown: the file comes before the
-table, it takes the place of an older one only when it is whole, and a terminal or a pipe that cannot take a text changes
-nothing but the text. Texts from the data never steer a terminal: control characters are printed as escapes.
+A run may have cost hours and money, so its scores are never lost to the way they are shown. A file is refused before any work where
+it cannot be written, is written before the table is printed, and replaces an older one only when it is whole. A terminal or a pipe
+that cannot take a text changes only the text. Texts from the data never steer a terminal: control characters are printed as
+escapes. Colours say nothing that the text does not say; a pipe, a file, ``NO_COLOR`` (https://no-color.org) and a dumb terminal get
+none. rich, which comes with typer, is loaded only where it paints.
 """
 
 from __future__ import annotations
@@ -11,11 +13,13 @@ import asyncio
 import os
 import re
 import shlex
+import shutil
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
+from functools import partial
+from itertools import combinations, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TextIO
@@ -25,11 +29,58 @@ from typer.core import TyperCommand
 
 from .._evaluate._evaluation import Evaluation
 from .._kernel._errors import InvalidInput, RagmetricsError, Setting
+from .._kernel._evidence import Line, Tone
 from .._kernel._layout import harmless
 from .._read import STDIN
 from .._show._progress import Progress
 from .._support._secrets import conceal
-from ._written import check_place, put_file, to_stdout
+
+
+def to_stdout(path: Path | None) -> bool:
+    """Whether what is written goes to stdout: the file is named ``-``."""
+    return str(path) == "-"
+
+
+def check_place(path: Path, option: str) -> None:
+    """Refuse a path where no file could be written.
+
+    Raises:
+        InvalidInput: it is a directory, or in none, or must not be written to; the message names the option.
+    """
+    if path.is_dir():
+        raise InvalidInput(f"{option}: {path} is a directory: give the path of a file")
+    if not path.parent.is_dir():
+        raise InvalidInput(f"{option}: there is no directory {path.parent}")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise InvalidInput(f"{option}: {path} cannot be written: Permission denied")
+
+
+def put_file(path: Path, option: str, fill: Callable[[Path], None]) -> None:
+    """Have a file written under another name, and rename it when it is whole.
+
+    Args:
+        path: where it goes.
+        option: the option that named it.
+        fill: writes it to the path that it is given.
+
+    Raises:
+        InvalidInput: it cannot be written.
+    """
+    target = Path(os.path.realpath(path))
+    in_place = (target.exists() and not target.is_file()) or not os.access(target.parent, os.W_OK)
+    part = target if in_place else target.with_name(f".ragmetrics-{os.getpid()}.part")
+    try:
+        try:
+            fill(part)
+            if part != target and target.exists():
+                shutil.copymode(target, part)
+            part.replace(target)
+        finally:
+            if part != target:
+                part.unlink(missing_ok=True)
+    except OSError as error:
+        raise InvalidInput(f"{option}: {path} cannot be written: {error.strerror}") from None
+
 
 OPTIONS = {"columns": "--map", "n": "--suggest"}
 """Options of another name than the argument."""
@@ -277,3 +328,94 @@ def _silence(stream: Any) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
+
+
+FILES_OF_A_RUN = ("run.json", "scores.jsonl", "journal.sqlite")
+
+
+def check_files(files: dict[str, Path | None], runs: Sequence[Path], called: str) -> None:
+    """Refuse before any work what could not be written, or would harm a run.
+
+    Args:
+        files: by option, the files to write.
+        runs: the runs, and other files, that are read.
+        called: what their files are, for the message.
+
+    Raises:
+        InvalidInput: two of them go to stdout, or to one file; or one cannot be written, or is a file of a run.
+    """
+    given = {option: path for option, path in files.items() if path is not None}
+    for (one, path), (other, there) in combinations(given.items(), 2):
+        if path.absolute() == there.absolute():
+            raise InvalidInput(f"{one} and {other} name the same place, {path}: give each its own")
+    for option, path in given.items():
+        if to_stdout(path):
+            continue
+        parts = [run / name for run in runs for name in FILES_OF_A_RUN if run.is_dir()]
+        if path.exists() and any(part.exists() and path.samefile(part) for part in (*parts, *runs)):
+            raise InvalidInput(f"{option}: {path} is {called}: give another path")
+        check_place(path, option)
+
+
+def put_texts(
+    texts: Mapping[str, str | Callable[[Path], None]],
+    files: Mapping[str, Path | None],
+    shown: str,
+    *,
+    err: bool = False,
+) -> None:
+    """Write the files, and print what is shown: to stderr where one of the files goes to stdout.
+
+    Args:
+        texts: by option, what its file holds, or what writes a file that cannot go to stdout.
+        files: by option, where it goes; None where it is not asked for.
+        shown: the text for people.
+        err: whether stdout is taken by something else already.
+    """
+    piped = err or any(to_stdout(path) for path in files.values())
+    try:
+        for option, path in files.items():
+            if path is None:
+                continue
+            text = texts[option]
+            if not isinstance(text, str):
+                put_file(path, option, text)
+            elif to_stdout(path):
+                say(text.rstrip("\n"))
+            else:
+                put_file(path, option, partial(_write, text=text))
+    finally:
+        say(shown, err=piped)
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text.rstrip("\n") + "\n", encoding="utf-8", errors="backslashreplace", newline="\n")
+
+
+STYLES: dict[Tone, str] = {"title": "bold", "good": "green", "bad": "red", "open": "yellow", "aside": "dim"}
+
+
+def say_lines(parts: Iterable[Iterable[Line]]) -> None:
+    """Print the lines of each part, with a blank line between two parts."""
+    for number, part in enumerate(parts):
+        lines = [Line(""), *part] if number else list(part)
+        if not (_in_colours() and _painted(lines)):
+            say("\n".join(line.text for line in lines))
+
+
+def _in_colours() -> bool:
+    wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return wanted and sys.stdout is not None and sys.stdout.isatty()
+
+
+def _painted(lines: Sequence[Line]) -> bool:
+    """Print the lines in colours; returns whether there is something that can."""
+    try:
+        from rich.console import Console  # noqa: PLC0415  a pipe needs no colours
+        from rich.text import Text  # noqa: PLC0415  the same
+    except ImportError:  # a typer without it
+        return False
+    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    for line in lines:
+        console.print(Text(printable_on(line.text, sys.stdout), style=STYLES.get(line.tone, "")))
+    return True

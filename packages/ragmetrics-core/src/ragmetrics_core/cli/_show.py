@@ -18,8 +18,7 @@ from .._kernel._layout import printable
 from .._run._slices import row_name
 from .._run._worst_rows import failed_lines, full_lines, why_no_worst
 from .._show._tables import first_of, hanging, room
-from ._output import clear_errors, loaded, say
-from ._paint import say_lines
+from ._output import clear_errors, loaded, say, say_lines
 
 if TYPE_CHECKING:
     from .._store._records import Record

@@ -1,0 +1,501 @@
+"""What the options of a command say, checked before anything is paid for: columns, metrics, models, budgets, gates."""
+
+from __future__ import annotations
+
+import math
+import shlex
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from .._evaluate._evaluation import Comparison, Evaluation, gated
+from .._gate._gates import FORMS, Conditions, Gate, Of, check_mean, parsed_gates
+from .._gate._results import Decision, GateResult
+from .._kernel._errors import InvalidInput
+from .._kernel._metric import Metric, prompts_of
+from .._kernel._sample import Row, Sample
+from .._names._metrics import metrics_named, split, unset
+from .._names._models import embeddings_named, is_server, llm_named
+from .._names._priced import embeddings_to_price, llm_to_price
+from .._read import Columns, FileOptions, open_rows
+from .._run._slices import RowGroups
+from .._show._tables import first_of, room, wrapped
+from .._summary._summary import MetricSummary, Summary
+from ..metrics import Entry, Jury, catalogue
+
+SHORT = {"user_input": "question", "response": "answer", "retrieved_contexts": "contexts", "reference": "reference"}
+"""What most metrics need, under the short names that --map takes too."""
+
+Map = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--map",
+        metavar="FIELD=COLUMN",
+        help="The column that a field is read from: question=prompt,answer=outputs.text,contexts='passage_*'. Repeatable.",
+    ),
+]
+Separator = Annotated[
+    str | None,
+    typer.Option(metavar="TEXT", help="What stands between the texts of a list in one cell, such as '||'."),
+]
+
+
+def parse_columns(texts: Iterable[str]) -> dict[str, str]:
+    """What is named, in the form that ``evaluate`` takes as ``columns``; a name with a comma stands in quotes.
+
+    Raises:
+        InvalidInput: a part is no pair of names, or one name stands twice.
+    """
+    columns: dict[str, str] = {}
+    for part in (part for text in texts for part in split(text)):
+        first, equals, second = (_unquoted(name) for name in part.partition("="))
+        if not (first and equals and second):
+            raise InvalidInput(f"--map: {part!r} is no pair of names: write FIELD=COLUMN, such as question=prompt")
+        if first in columns:
+            raise InvalidInput(
+                f"--map: {first!r} stands twice: name one column for it, or a pattern such as 'context_*'"
+            )
+        columns[first] = second
+    return columns
+
+
+def map_for(fields: Iterable[str]) -> str:
+    """The option that names the columns of these fields, with a word in the place of each column."""
+    return f"--map {','.join(f'{SHORT.get(field, field)}=COLUMN' for field in fields)}"
+
+
+def _unquoted(name: str) -> str:
+    name = name.strip()
+    return name[1:-1] if len(name) > 1 and name[0] == name[-1] and name[0] in "'\"" else name
+
+
+def parse_metrics(texts: Iterable[str]) -> list[Metric]:
+    """The metrics that the texts name; those of a user's own are looked for in the current directory too, as ``python -m`` does.
+
+    Raises:
+        InvalidInput: a metric is unknown, or its settings cannot be read or do not fit.
+    """
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    return metrics_named(texts)
+
+
+def fitting_metrics(sample: Sample) -> list[str]:
+    """Names of the built-in metrics whose inputs the sample has, and which work without settings."""
+    fitting = []
+    for entry in catalogue():
+        required = [item.name for item in entry.inputs if item.required]
+        # a metric that requires no input learns from its settings what to look at
+        if required and all(sample.get(name) is not None for name in required) and not unset(entry.cls, {}):
+            fitting.append(entry.name)
+    return fitting
+
+
+def propose_metrics(data: str, columns: Columns, file: FileOptions) -> NoReturn:
+    """Name the metrics that fit the columns of a file.
+
+    Raises:
+        InvalidInput: always; the message holds their names.
+    """
+    opened = open_rows(data, 1, columns, file)
+    row = next(opened.rows)
+    if row.problem is not None:
+        raise InvalidInput(
+            "choose metrics with --metrics a,b; none can be proposed, for the first row cannot be read: ",
+            *row.problem.args,
+        )
+    fitting = ", ".join(fitting_metrics(row.sample))
+    if not fitting:
+        raise InvalidInput(
+            f"choose metrics with --metrics a,b; no built-in one fits the columns of {opened.name}: "
+            f"{_columns(row.sample)} (`ragmetrics metrics` lists what each needs, "
+            f"`ragmetrics look {shlex.quote(data)}` what was read)"
+        )
+    raise InvalidInput(f"choose metrics with --metrics a,b; these fit the columns of {opened.name}: {fitting}")
+
+
+def _columns(sample: Sample) -> str:
+    """The columns that a row has."""
+    known = [item.name for item in fields(sample) if item.name != "metadata"]
+    names = [name for name in known if getattr(sample, name) is not None] + [str(name) for name in sample.metadata]
+    return first_of(names)
+
+
+def described(entry: Entry) -> str:
+    """A metric of the catalogue: its name, what it says, what it takes and costs, where it comes from."""
+    inputs = ", ".join(item.name + "?" * (not item.required) for item in entry.inputs) or "as declared"
+    scale = f"{entry.scale[0]:g} to {entry.scale[1]:g}" if entry.scale else "its own"
+    about = [
+        entry.summary.replace("``", ""),
+        f"inputs (? = optional): {inputs}",
+        f"scale: {scale}; calls: {'1 per retrieved context' if entry.calls == 'n' else entry.calls}",
+        f"source: {entry.source.replace('``', '')}",
+    ]
+    lines = [line for text in about for line in wrapped(text, room(), indent="  ")]
+    return "\n".join([entry.name, *lines])
+
+
+BUDGETS = ("calls", "tokens", "dollars")
+
+
+def parse_models(
+    llm: str | None, embeddings: str | None, base_url: str | None, jury: str | None = None, *, called: bool = True
+) -> dict[str, Any]:
+    """The models that the options name, as ``evaluate`` takes them; models of OpenAI's protocol are looked for at ``base_url``.
+
+    Where they are not to be called, but only to have a price, their packages may be missing. The models of a ``jury`` are made
+    elsewhere, and may use the base URL too.
+
+    Raises:
+        InvalidInput: there is no such provider, or no model uses the base URL.
+        MissingExtra: the package that a provider needs is not installed.
+    """
+    provider = (embeddings or "").partition(":")[0]
+    remote_embeddings = provider == "openai" or is_server(provider)
+    if base_url is not None and jury is not None and not remote_embeddings:
+        if all(map(has_address, filter(str.strip, jury.split(",")))):
+            raise InvalidInput(
+                "--base-url is for jurors named server: or openai:, and there is none: leave it out, or give a server by name its "
+                "address in its own variable"
+            )
+    elif base_url is not None and llm in (None, "lexical") and not remote_embeddings:
+        raise InvalidInput("--base-url needs --llm openai:MODEL, --llm server:MODEL or --embeddings openai:MODEL")
+    models: dict[str, Any] = {}
+    if llm is not None:
+        models["llm"] = (llm_named if called else llm_to_price)(llm, base_url)
+    if embeddings is not None:
+        models["embeddings"] = (embeddings_named if called else embeddings_to_price)(embeddings, base_url)
+    return models
+
+
+def has_address(name: str) -> bool:
+    """Whether a juror needs no ``--base-url``: its provider has an address, or it works offline."""
+    return name.strip() == "lexical" or is_server(name.partition(":")[0].strip())
+
+
+def parse_budget(texts: list[str]) -> dict[str, float] | None:
+    """The budget that texts such as ``calls=1000`` name, as ``evaluate`` takes it.
+
+    Raises:
+        InvalidInput: a text is of another form.
+    """
+    budget: dict[str, float] = {}
+    for text in texts:
+        name, _, number = (part.strip() for part in text.partition("="))
+        digits = number.replace("_", "")
+        fraction = name == "dollars" and digits.count(".") == 1
+        whole = digits.replace(".", "", 1) if fraction else digits
+        if name not in BUDGETS or not whole.isdecimal() or not int(whole):
+            raise InvalidInput(f"--budget takes calls=NUMBER, tokens=NUMBER or dollars=NUMBER, got {text!r}")
+        if name in budget:
+            raise InvalidInput(f"--budget: {name} is given twice: give it once")
+        budget[name] = float(digits) if fraction else int(digits)
+    return budget or None
+
+
+JuryOf = Annotated[
+    str | None,
+    typer.Option(
+        "--jury",
+        metavar="MODELS",
+        help="Several models as for --llm, with commas between, instead of one: each metric that asks an LLM is asked of all of "
+        "them, and has the median of what they say, or the majority of a yes or no. --base-url is the address of those named "
+        "server: or openai:.",
+    ),
+]
+
+
+def with_jury(
+    metrics: Sequence[Metric], text: str | None, llm: str | None, base_url: str | None = None, *, called: bool = True
+) -> list[Metric]:
+    """The metrics, of which those that ask an LLM are juries of the models that the text names; they keep their names.
+
+    Models that have no address by their name, such as ``server:MODEL`` and ``openai:MODEL``, are looked for at ``base_url``.
+    Where the models are not to be called, but only to have a price, their packages may be missing.
+
+    Raises:
+        InvalidInput: fewer than two models are named, one is not known, no metric asks an LLM, or there is ``--llm`` too.
+        MissingExtra: the package that a provider needs is not installed.
+    """
+    if text is None:
+        return list(metrics)
+    if llm is not None:
+        raise InvalidInput("--llm and --jury both say who judges: give one of them")
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if len(names) < 2:
+        example = "openai:gpt-4o-mini,ollama:qwen3"
+        raise InvalidInput(f"--jury takes at least two models with commas between, such as {example}, got {text!r}")
+    if not any(map(_asks, metrics)):
+        raise InvalidInput(f"--jury: none of the metrics asks an LLM: {', '.join(item.name for item in metrics)}")
+    make = llm_named if called else llm_to_price
+    models: list[Any] = [make(name, None if has_address(name) else base_url) for name in names]
+    return [
+        Jury([replace(item, llm=model) for model in models], name=item.name) if _asks(item) else item
+        for item in metrics
+    ]
+
+
+def _asks(metric: Metric) -> bool:
+    """Whether a metric has prompts and no model to answer them."""
+    return metric.llm is None and bool(prompts_of(metric))
+
+
+FailUnder = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="METRIC=VALUE",
+        help="Exit with status 1 if the metric's mean is lower, or if it failed on over half of the rows. It says how sure that "
+        "is. Repeatable.",
+    ),
+]
+
+MOST_FAILED = 0.5
+"""Share of failed rows above which a mean no longer passes ``--fail-under``: the rows that failed may be the bad ones."""
+
+
+def parse_least(texts: Iterable[str], scales: Mapping[str, tuple[float, float] | None]) -> dict[str, float]:
+    """The least mean by metric, of texts such as ``faithfulness=0.8``.
+
+    Raises:
+        InvalidInput: a text is of another form, or names no metric of the run, or a value that is not on its scale.
+    """
+    least: dict[str, float] = {}
+    for text in texts:
+        name, equals, number = (part.strip() for part in text.partition("="))
+        try:
+            value = float(number) if equals else math.nan
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            raise InvalidInput(f"--fail-under takes METRIC=NUMBER, got {text!r}")
+        if name not in scales:
+            raise InvalidInput(f"--fail-under: {name!r} is not among the metrics of this run: {', '.join(scales)}")
+        scale = scales[name]
+        if scale is not None and not scale[0] <= value <= scale[1]:
+            raise InvalidInput(
+                f"--fail-under: {name} goes from {scale[0]:g} to {scale[1]:g}, so {value:g} is no gate for it"
+            )
+        least[name] = max(value, least.get(name, value))
+    return least
+
+
+def compared_with_least(summary: Summary, least: Mapping[str, float]) -> tuple[list[str], list[str]]:
+    """What became of ``--fail-under``, in words: the metrics that reach their least mean, and those that do not."""
+    reached: list[str] = []
+    missed: list[str] = []
+    for name, value in least.items():
+        item = summary[name]
+        mean = item.mean
+        if mean is None:
+            missed.append(f"{name} has no score, so it is not known to reach {value:g}")
+        elif item.failed > MOST_FAILED * item.rows:
+            missed.append(f"{name} failed on {item.failed} of {item.rows} rows, so its mean says too little for a gate")
+        elif mean < value and not math.isclose(mean, value, rel_tol=1e-9):
+            missed.append(f"{name} is {mean:.6g}, under {value:g}{_sure(item, value, is_under=True)}")
+        else:
+            reached.append(f"{name} is {mean:.6g}, not under {value:g}{_sure(item, value, is_under=False)}")
+    return reached, missed
+
+
+def _sure(item: MetricSummary, least: float, *, is_under: bool) -> str:
+    """How sure it is that the mean lies on its side of the least one."""
+    if item.interval is None:
+        return " (one row says nothing of the others)" if item.scored == 1 else ""
+    sure = item.interval.high < least if is_under else item.interval.low >= least
+    chance = "" if sure else ", so this may be chance: --gate decides on the interval"
+    return f" (95 % interval {item.interval}{chance})"
+
+
+GateTexts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--gate",
+        metavar="GATE",
+        help="'METRIC >= NUMBER' or 'METRIC <= NUMBER', in quotes: passes if the 95 % interval of the mean lies on that side, "
+        "fails (status 1) if it lies on the other, and is undecided (status 3) else. Repeatable.",
+    ),
+]
+By = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Show the metrics for every value of this column too, such as lang, and decide each --gate for it.",
+    ),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Rows that share a value of this column, such as document, are alike: the intervals of --gate count with that.",
+    ),
+]
+MinCoverage = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SHARE", help="A --gate fails if less than this share of its rows has a score; 0.9 if not given."
+    ),
+]
+MaxFailed = Annotated[
+    float | None,
+    typer.Option(metavar="SHARE", help="A --gate fails if more than this share of its rows failed; 0.05 if not given."),
+]
+Undecided = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WORD", help="pass: an undecided --gate ends with status 0; fail: with 1. Without it, with status 3."
+    ),
+]
+
+STATUS = {"pass": 0, "fail": 1, None: 3}
+"""What an undecided gate ends with."""
+
+MOST_NAMES = 5
+
+
+@dataclass(frozen=True)
+class Gates:
+    """The gates of a command.
+
+    Attributes:
+        gates: those of ``--gate``.
+        conditions: the shares of scored and failed rows that they ask for.
+        undecided: the status that undecided ones end with.
+    """
+
+    gates: Sequence[Gate]
+    conditions: Conditions
+    undecided: int
+
+    def decide(
+        self, evaluation: Evaluation, by: str | None, cluster: str | None, comparison: Comparison | None = None
+    ) -> Decision:
+        """The decision on a run or a comparison; an empty one where there are no gates.
+
+        Raises:
+            InvalidInput: a gate names no metric that is here, or is out of reach, or there is no such column.
+        """
+        if not self.gates:
+            return Decision(())
+        conditions = replace(self.conditions, stopped=evaluation.stopped)
+        return gated(evaluation, self.gates, conditions, by=by, cluster=cluster, comparison=comparison)
+
+    def status(self, decision: Decision) -> int:
+        """The exit status that a decision deserves."""
+        status = {"failed": 1, "undecided": self.undecided, "passed": 0}[decision.verdict]
+        void = any(result.void for result in decision.results)  # more rows would not decide
+        return status or (STATUS[None] if void else 0)
+
+    def complaint(self, decision: Decision) -> str:
+        """What is wrong, in one line; empty if nothing is."""
+        failed, open_ = decision.of("failed"), decision.of("undecided")
+        parts = [f"failed: {_names(failed)}"] if failed else []
+        if open_:
+            parts.append(f"undecided: {_names(open_)}")
+            if self.undecided == STATUS[None] and not failed and not all(result.void for result in open_):
+                parts.append(
+                    "a new run of more rows may decide (fix the number before you look); "
+                    "--undecided pass or --undecided fail decides now"
+                )
+        return "; ".join(parts)
+
+
+def parse_gates(
+    texts: list[str] | None,
+    min_coverage: float | None,
+    max_failed: float | None,
+    undecided: str | None,
+    usual: Of = "mean",
+    **others: str | None,
+) -> Gates:
+    """What the options say, checked before any work.
+
+    Args:
+        texts: those of ``--gate``, such as ``faithfulness >= 0.8``.
+        min_coverage: None where it was not given, as with all that follow.
+        max_failed: the same.
+        undecided: ``pass`` or ``fail``.
+        usual: what gates are mostly about in this command.
+        others: more options that are about gates alone.
+
+    Raises:
+        InvalidInput: one cannot be read, or is about gates where there are none.
+    """
+    options = {**others, "min_coverage": min_coverage, "max_failed": max_failed, "undecided": undecided}
+    given = [name for name, value in options.items() if value is not None]
+    if given and not texts:
+        name = given[0].replace("_", "-")
+        raise InvalidInput(
+            f"--{name} is about gates: add --gate '{FORMS[usual].partition(' or ')[0]}', or leave --{name} out"
+        )
+    if undecided not in STATUS:
+        raise InvalidInput(f"--undecided is one of pass, fail, got {undecided!r}")
+    default = Conditions()
+    conditions = Conditions(
+        default.min_coverage if min_coverage is None else min_coverage,
+        default.max_failed if max_failed is None else max_failed,
+    )
+    return Gates(parsed_gates(texts, usual) if texts else (), conditions, STATUS[undecided])
+
+
+def _names(results: Iterable[GateResult]) -> str:
+    names = [result.name for result in results]
+    more = len(names) - MOST_NAMES
+    return "; ".join(names[:MOST_NAMES]) + (f"; and {more} more" if more > 0 else "")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a run must show.
+
+    Attributes:
+        least: the least mean by metric, of ``--fail-under``.
+        gates: those of ``--gate``.
+        by: the column that the table and the gates have slices by, if any.
+        cluster: the column of what rows share, if any.
+    """
+
+    least: Mapping[str, float]
+    gates: Gates
+    by: str | None
+    cluster: str | None
+
+    def check_first(self, rows: Sequence[Row], *, more: bool) -> None:
+        """Refuse columns that the first rows do not have.
+
+        Raises:
+            InvalidInput: a column to go by is not there, or is none.
+        """
+        RowGroups(self.by, self.cluster).check_first(rows, more=more)
+
+
+def parse_wanted(
+    metrics: Sequence[Metric],
+    fail_under: list[str] | None,
+    gates: list[str] | None,
+    by: str | None,
+    cluster: str | None,
+    **options: Any,
+) -> Wanted:
+    """What the options say, checked before anything is paid for.
+
+    Args:
+        metrics: those of the run.
+        fail_under: texts such as ``faithfulness=0.8``.
+        gates: texts such as ``faithfulness >= 0.8``.
+        by: a column.
+        cluster: a column.
+        options: the others that ``parse_gates`` takes.
+
+    Raises:
+        InvalidInput: one cannot be read or is about no gate, or a limit is off its metric's scale or out of reach.
+    """
+    scales = {metric.name: metric.scale for metric in metrics}
+    wanted = parse_gates(gates, **options, cluster=cluster)
+    RowGroups(by, cluster)
+    for gate in wanted.gates:
+        check_mean(gate, scales)
+    return Wanted(parse_least(fail_under or [], scales), wanted, by, cluster)
