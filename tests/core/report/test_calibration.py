@@ -653,7 +653,7 @@ class TestRowsToLabel:
         [
             ((0,), "n must lie between 1 and 3, the number of rows with a score of m and without a label, got 0"),
             ((4,), "n must lie between 1 and 3, the number of rows with a score of m and without a label, got 4"),
-            ((1, "n"), "there is no metric 'n'; there are m"),
+            ((1, "n"), "metric: there is no metric 'n'; there are m"),
         ],
     )
     def test_what_cannot_be_drawn(self, arguments: Any, message: str) -> None:

@@ -12,10 +12,11 @@ were drawn uniformly, may stand together.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from .._kernel._counts import count_of
 from .._kernel._errors import InvalidInput, Setting
 from .._run._columns import Run
 from .._run._scored_rows import ScoredRows
@@ -26,7 +27,6 @@ from .._store._records import is_given, json_value
 from .._store._run_settings import row_digest
 from ..statistics import (
     Agreement,
-    CorrectedMean,
     Measure,
     Threshold,
     agreement,
@@ -39,9 +39,10 @@ from ..statistics._interval import difference_of_means
 from ..statistics._labelled import FEWEST_LABELS, LabelledRows
 from ..statistics._means import mean_of
 from ._calibration import Calibration, ClaimCalibration, MetricCalibration, SliceCalibration
-from ._rows import JudgedMetric, MetricLabels, claims_by_row, doubts, labels_in_force, metric_labels, stale_labels
+from ._rows import HALF, JudgedMetric, MetricLabels, claims_by_row, doubts, labels_in_force, metric_labels, stale_labels
 
 UNIT = (0.0, 1.0)
+CONFIDENCE = 0.95
 
 
 def calibrated(run: ScoredRows, labels: Any, metric: str | None, by: str | None, cluster: str | None) -> Calibration:
@@ -101,7 +102,7 @@ def _calibrated_metric(name: str, labels: Sequence[Label], run: Run, by: str | N
         labels=len(beside.places),
         lines=own.lines,
         annotators=len({item.annotator for item in labels}),
-        split=sum(label == 0.5 for label in beside.known) if own.verdicts else 0,
+        split=sum(label == HALF for label in beside.labels) if own.verdicts else 0,
         unscored=len(own.rows) - len(beside.places),
         judge_mean=mean_of(judged.values),
         corrected=None,
@@ -115,10 +116,10 @@ def _calibrated_metric(name: str, labels: Sequence[Label], run: Run, by: str | N
     found = beside.agreement()
     return replace(
         blank,
-        corrected=beside.corrected(),
+        corrected=corrected_mean(beside.values, beside.labels, beside.weights, beside.clusters, beside.scale),
         agreement=found,
-        slices=() if by is None or run.slices is None else beside.slices(run.slices, by, found.threshold),
-        warnings=tuple(doubts(judged, own, beside.places, beside.known_weights)),
+        slices=() if by is None or run.slices is None else tuple(beside.slices(run.slices, by, found.threshold)),
+        warnings=tuple(doubts(judged, own, beside.places, beside.weights_of(beside.places))),
     )
 
 
@@ -126,10 +127,7 @@ def _too_few(item: MetricCalibration, claims: Sequence[Label]) -> str | None:
     """Why there is no number about rows; None where only claims were labelled."""
     if not item.lines and claims:
         return None
-    count = item.labels
-    of_rows = (
-        "no row with a score has a label" if not count else f"{count} row{'s have' if count > 1 else ' has'} a label"
-    )
+    of_rows = _have_a_label(item.labels, "row") if item.labels else "no row with a score has a label"
     unscored = f" ({item.unscored} more without a score)" if item.unscored else ""
     return f"{of_rows}{unscored}: label at least {FEWEST_LABELS}, which say something about others"
 
@@ -141,16 +139,22 @@ class _Beside:
     Attributes:
         judged: the metric.
         verdicts: whether labels are passes and fails.
+        scale: of the labels.
+        values: what the judge says, high for good where labels are passes and fails.
         labels: of each scored row, in order; None where it has none.
         weights: the same; None where no row has one.
         clusters: of each scored row; None if they are independent.
+        places: the rows with a label, as indices of the scored ones.
     """
 
     judged: JudgedMetric
     verdicts: bool
+    scale: tuple[float, float] | None
+    values: Sequence[float]
     labels: Sequence[float | None]
     weights: Sequence[float | None] | None
     clusters: Sequence[str | None] | None
+    places: Sequence[int]
 
     @classmethod
     def of(cls, judged: JudgedMetric, own: MetricLabels, clusters: Sequence[str | None] | None) -> _Beside:
@@ -159,82 +163,68 @@ class _Beside:
         return cls(
             judged=judged,
             verdicts=own.verdicts,
+            scale=UNIT if own.verdicts else judged.scale,
+            values=judged.good if own.verdicts else judged.values,
             labels=[None if item is None else item.label for item in found],
             weights=[None if item is None else item.weight for item in found] if own.weighted else None,
             clusters=None if clusters is None else [clusters[row] for row in judged.rows],
+            places=[place for place, item in enumerate(found) if item is not None],
         )
 
-    @property
-    def places(self) -> list[int]:
-        """The rows with a label, as indices of the scored ones."""
-        return [place for place, label in enumerate(self.labels) if label is not None]
-
-    @property
-    def known(self) -> list[float]:
-        """The labels that there are."""
-        return [label for label in self.labels if label is not None]
-
-    @property
-    def known_weights(self) -> list[float] | None:
-        """Their weights."""
-        return None if self.weights is None else [weight for weight in self.weights if weight is not None]
-
-    @property
-    def scale(self) -> tuple[float, float] | None:
-        """Of the labels."""
-        return UNIT if self.verdicts else self.judged.scale
-
-    @property
-    def values(self) -> Sequence[float]:
-        """What the judge says, high for good where labels are passes and fails."""
-        return self.judged.good if self.verdicts else self.judged.values
-
-    def corrected(self) -> CorrectedMean:
-        """The mean that people would give."""
-        return corrected_mean(self.values, self.labels, self.weights, self.clusters, self.scale)
+    def weights_of(self, places: Sequence[int]) -> list[float] | None:
+        """The weights of some rows with a label; None where all count the same."""
+        return None if self.weights is None else [self.weights[place] or 0.0 for place in places]
 
     def agreement(self) -> Agreement:
         """Of passes and fails without the rows on which people are split; verdicts are the metric's own where it gives any."""
-        labels = [None if label == 0.5 else label for label in self.labels] if self.verdicts else self.labels
+        labels = [None if label == HALF else label for label in self.labels] if self.verdicts else self.labels
         count = sum(label is not None for label in labels)
         if count < FEWEST_LABELS:
             missing = Measure(problem=f"annotators agree on {count} rows only: at least {FEWEST_LABELS} are needed")
             return Agreement(count, None, missing, missing, missing, missing, missing, missing, missing)
         found = agreement(self.values, labels, self.weights, clusters=self.clusters, scale=self.scale)
-        said = self.judged.verdicts
-        if not self.verdicts or said is None:
-            return found if not self.verdicts else self._without_distance(found)
-        own = agreement(said, labels, self.weights, clusters=self.clusters, scale=UNIT)
-        figures = {name: getattr(own, name) for name in ("kappa", "ac1", "sensitivity", "specificity")}
-        return self._without_distance(replace(found, **figures))
-
-    def _without_distance(self, found: Agreement) -> Agreement:
-        """Passes and fails have no distance from scores, unless these are on the same scale."""
+        if not self.verdicts:
+            return found
+        if self.judged.verdicts is not None:
+            own = agreement(self.judged.verdicts, labels, self.weights, clusters=self.clusters, scale=UNIT)
+            found = replace(
+                found, kappa=own.kappa, ac1=own.ac1, sensitivity=own.sensitivity, specificity=own.specificity
+            )
         if self.judged.scale == UNIT:
             return found
         return replace(
             found, difference=Measure(problem="labels are passes and fails, and scores are on another scale")
         )
 
-    def slices(
-        self, of_rows: Sequence[str | None], by: str, threshold: Threshold | None
-    ) -> tuple[SliceCalibration, ...]:
-        """Every slice with a label; none where nothing tells from which score on a row passes."""
-        places = self.places
-        sizes = self._errors(places, threshold)
-        if sizes is None:
-            return ()
-        scale = self.scale
-        errors = Errors(
-            sizes,
-            self.known_weights,
-            None if self.clusters is None else [self.clusters[place] for place in places],
-            None if scale is None else scale[1] - scale[0],
-        )
-        return tuple(calibrated_slices(errors, [of_rows[self.judged.rows[place]] for place in places], by))
+    def slices(self, of_rows: Sequence[str | None], by: str, threshold: Threshold | None) -> Iterator[SliceCalibration]:
+        """Every slice with a label; none where nothing tells from which score on a row passes.
 
-    def _errors(self, places: Sequence[int], threshold: Threshold | None) -> list[float] | None:
-        """How far the judge is from people on each labelled row."""
+        Raises:
+            InvalidInput: there are too many slices.
+        """
+        sizes = self._errors(threshold)
+        groups = slices_of([of_rows[self.judged.rows[place]] for place in self.places] if sizes else [], by)
+        for label, indices in groups.items():
+            rows = [self.places[index] for index in indices]
+            others = [place for place in self.places if place not in set(rows)]
+            strict = 1 - (1 - CONFIDENCE) / len(groups)
+            one, other = self._mean_error(sizes, rows, strict), self._mean_error(sizes, others, strict)
+            difference = Measure(problem="this slice or the rest of the rows has too few labels to tell")
+            if one.value is not None and other.value is not None and one.interval and other.interval:
+                interval = difference_of_means(one.value, one.interval, other.value, other.interval)
+                difference = Measure(one.value - other.value, interval)
+            yield SliceCalibration(
+                by=by,
+                label=label,
+                labels=len(rows),
+                error=self._mean_error(sizes, rows, CONFIDENCE),
+                rest=self._mean_error(sizes, others, CONFIDENCE),
+                difference=difference,
+                worse=difference.interval is not None and difference.interval.low > 0,
+            )
+
+    def _errors(self, threshold: Threshold | None) -> dict[int, float]:
+        """How far the judge is from people on each row with a label: 1 where verdicts differ, or the distance of grades."""
         values: Sequence[float] | None = self.values
         if self.verdicts:
             values = self.judged.verdicts
@@ -243,8 +233,28 @@ class _Beside:
             elif values is None and set(self.values) <= {0, 1}:
                 values = self.values
         if values is None:
-            return None
-        return [abs(values[place] - label) for place, label in zip(places, self.known, strict=True)]
+            return {}
+        return {place: abs(values[place] - (self.labels[place] or 0.0)) for place in self.places}
+
+    def _mean_error(self, sizes: Mapping[int, float], rows: Sequence[int], confidence: float) -> Measure:
+        if len(rows) < FEWEST_LABELS:
+            return Measure(problem=f"{_have_a_label(len(rows), 'row')}: label at least {FEWEST_LABELS}")
+        weights = self.weights_of(rows)
+        if weights is not None:
+            mean = sum(weights) / len(weights)
+            weights = [weight / mean for weight in weights]
+        clusters = None if self.clusters is None else [self.clusters[row] for row in rows]
+        errors = [sizes[row] for row in rows]
+        scale = None if self.scale is None else (0.0, self.scale[1] - self.scale[0])
+        found = LabelledRows(errors, range(len(rows)), errors, weights, clusters, scale)
+        interval = labels_alone(found, confidence)
+        return Measure(
+            mean_of_labels(found), interval, None if interval else "these rows do not tell how much others differ"
+        )
+
+
+def _have_a_label(count: int, noun: str) -> str:
+    return f"{count} {noun} has a label" if count == 1 else f"{count} {noun}s have a label"
 
 
 LONGEST_CLAIM = 80
@@ -274,26 +284,16 @@ def claim_calibration(labels: Sequence[Label], claims: Mapping[str, Claims]) -> 
                 f"{item.place}: this claim has a label of the same annotator in {first.place}: keep one of them"
             )
     shares = {claim: sum(bool(item.label) for item in said.values()) / len(said) for claim, said in given.items()}
-    known = [claim for claim, share in shares.items() if share != 0.5]
+    known = [claim for claim, share in shares.items() if share != HALF]
     rows = [row for row, _ in known]
-    problem = None
+    found, problem = None, None
     if len(known) < FEWEST_LABELS:
-        problem = f"{len(known)} claim{'s have' if len(known) != 1 else ' has'} a label: label at least {FEWEST_LABELS}"
-    return ClaimCalibration(
-        claims=len(known),
-        rows=len(set(rows)),
-        split=len(shares) - len(known),
-        agreement=None
-        if problem
-        else agreement(
-            [verdicts[claim] for claim in known],
-            [shares[claim] > 0.5 for claim in known],
-            clusters=rows,
-            scale=(0.0, 1.0),
-        ),
-        ceiling=annotator_alpha([[float(item.label) for item in said.values()] for said in given.values()]),
-        problem=problem,
-    )
+        problem = f"{_have_a_label(len(known), 'claim')}: label at least {FEWEST_LABELS}"
+    else:
+        passes = [shares[claim] > HALF for claim in known]
+        found = agreement([verdicts[claim] for claim in known], passes, clusters=rows, scale=UNIT)
+    ceiling = annotator_alpha([[float(item.label) for item in said.values()] for said in given.values()])
+    return ClaimCalibration(len(known), len(set(rows)), len(shares) - len(known), found, ceiling, problem)
 
 
 def _claim(label: Label, claims: Claims) -> tuple[str, bool]:
@@ -306,7 +306,7 @@ def _claim(label: Label, claims: Claims) -> tuple[str, bool]:
     if isinstance(label.claim, int):
         if label.claim <= len(claims):
             return claims[label.claim - 1]
-        count = f"{len(claims)} claim{'s' * (len(claims) != 1)}"
+        count = count_of(len(claims), "claim")
         raise InvalidInput(
             f"{label.place}: there is no claim {label.claim}: the row {label.id!r} has {count} for {label.metric!r}"
         )
@@ -319,77 +319,6 @@ def _claim(label: Label, claims: Claims) -> tuple[str, bool]:
         f"{label.place}: no claim of the row {label.id!r} reads {cut_middle(wanted, LONGEST_CLAIM)!r}; its claims for "
         f"{label.metric!r} begin with {first!r}: write a claim as the report does, or its number"
     )
-
-
-CONFIDENCE = 0.95
-
-
-@dataclass(frozen=True)
-class Errors:
-    """How far the judge is from people on each labelled row.
-
-    Attributes:
-        sizes: of each row: 1 where verdicts differ and 0 where they do not, or the distance of grades.
-        weights: how many rows each stands for; None if all stand for as many.
-        clusters: what they share with others; None if they are independent.
-        largest: the largest error that there can be; None where that is not known.
-    """
-
-    sizes: Sequence[float]
-    weights: Sequence[float] | None
-    clusters: Sequence[Hashable] | None
-    largest: float | None
-
-    def of(self, rows: Sequence[int], confidence: float) -> Measure:
-        """Their mean over some of the rows."""
-        if len(rows) < FEWEST_LABELS:
-            return Measure(
-                problem=f"{len(rows)} row{'s have' if len(rows) != 1 else ' has'} a label: label at least {FEWEST_LABELS}"
-            )
-        weights = None if self.weights is None else [self.weights[row] for row in rows]
-        if weights is not None:
-            mean = sum(weights) / len(weights)
-            weights = [weight / mean for weight in weights]
-        clusters = None if self.clusters is None else [self.clusters[row] for row in rows]
-        sizes = [self.sizes[row] for row in rows]
-        scale = None if self.largest is None else (0.0, self.largest)
-        found = LabelledRows(sizes, range(len(rows)), sizes, weights, clusters, scale)
-        interval = labels_alone(found, confidence)
-        return Measure(
-            mean_of_labels(found), interval, None if interval else "these rows do not tell how much others differ"
-        )
-
-
-def calibrated_slices(errors: Errors, labels: Sequence[str | None], by: str) -> Iterable[SliceCalibration]:
-    """Every slice that has a label.
-
-    Args:
-        errors: of the labelled rows.
-        labels: what they are sliced by.
-        by: the path of the column, for messages and names.
-
-    Raises:
-        InvalidInput: there are too many slices.
-    """
-    found = slices_of(labels, by)
-    for label, rows in found.items():
-        own = set(rows)
-        others = [row for row in range(len(labels)) if row not in own]
-        strict = 1 - (1 - CONFIDENCE) / len(found)
-        one, other = errors.of(rows, strict), errors.of(others, strict)
-        difference = Measure(problem="this slice or the rest of the rows has too few labels to tell")
-        if one.value is not None and other.value is not None and one.interval and other.interval:
-            interval = difference_of_means(one.value, one.interval, other.value, other.interval)
-            difference = Measure(one.value - other.value, interval)
-        yield SliceCalibration(
-            by=by,
-            label=label,
-            labels=len(rows),
-            error=errors.of(rows, CONFIDENCE),
-            rest=errors.of(others, CONFIDENCE),
-            difference=difference,
-            worse=difference.interval is not None and difference.interval.low > 0,
-        )
 
 
 SHOWN = ("user_input", "response", "reference", "retrieved_contexts")
