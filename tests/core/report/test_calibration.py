@@ -663,7 +663,7 @@ class TestRowsToLabel:
 
     def test_the_metric_must_be_named_where_there_are_several(self) -> None:
         both = run_of([({"id": "q1"}, {"m": 1.0, "n": 0.0})])
-        with pytest.raises(InvalidInput, match="^metric=... is missing: name one of m, n$"):
+        with pytest.raises(InvalidInput, match="^metric is missing: name one of m, n$"):
             both.rows_to_label(1)
 
     def test_ids_must_tell_rows_apart(self) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from core.cli.calling import call
 from ragmetrics_core import Evaluation, InvalidInput, Metric, Score, evaluate
-from ragmetrics_core._run._jury import JurySummary, JuryTally, difference_of
+from ragmetrics_core._run._judgements import JurySummary, JuryTally, difference_of
 from ragmetrics_core.metrics import Jury
 from ragmetrics_core.statistics import annotator_alpha
 

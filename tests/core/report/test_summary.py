@@ -54,10 +54,11 @@ def test_a_table_with_all_states() -> None:
         "failed:\n"
         "  2 rows in rated: ModelError: the server is busy (d, row 6)\n"
         "  1 row in each of rated, length: InvalidInput: the columns 'question' and\n"
-        "      'user_input' both mean 'user_input' but differ: keep one of them (e)\n"
+        "      'user_input' both mean 'user_input' but differ: keep one of them, or\n"
+        "      choose: columns={'user_input': 'question'} (e)\n"
         "  1 row in length: InvalidInput: response must be a str, got int (d)\n"
-        "  1 row in length: MissingInput: needs 'response', which is missing: give\n"
-        "      response=... or leave the metric out for this sample (row 6)"
+        "  1 row in length: MissingInput: needs 'response', which is missing: give it, or\n"
+        "      leave the metric out for this sample (row 6)"
     )
 
 
@@ -83,8 +84,8 @@ def test_a_file_is_named_and_the_caveat_of_the_model_that_was_asked(tmp_path) ->
         "length      0       0          0           0\n"
         "\n"
         "failed:\n"
-        "  1 row in length: MissingInput: needs 'response', which is missing: give\n"
-        "      response=... or leave the metric out for this sample (line 1)\n"
+        "  1 row in length: MissingInput: needs 'response', which is missing: give it, or\n"
+        "      leave the metric out for this sample (line 1)\n"
         "\n"
         "note: these scores are guesses"
     )

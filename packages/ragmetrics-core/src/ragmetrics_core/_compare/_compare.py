@@ -228,7 +228,7 @@ def _read(before: ScoredRows, after: ScoredRows, by: str | None, cluster: str | 
                 Setting("by", by), ": this metric gives rows no labels, and no column of the metadata has its name"
             )
         for group in groups:
-            group.check_slices()
+            group.check(clusters=False)
     return paired(one, two), True
 
 

@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Any
 
 from .._kernel._score import Score
-from .._run._repeats import judgements
+from .._run._judgements import judgements
 from ._pairs import MetricPairs, Pairing
 
 MOST_CHANGED = 10

@@ -23,7 +23,7 @@ from .._kernel._sample import Row
 from .._kernel._score import Score
 from .._names._models import embeddings_named, llm_named
 from .._read import Columns, open_rows, sampled
-from .._run._repeats import combined, with_worst_value
+from .._run._judgements import combined, with_worst_value
 from .._show._progress import progress_bar, watching
 from .._store._loaded_run import LoadedRun
 from .._store._prices import ModelUsage, Prices

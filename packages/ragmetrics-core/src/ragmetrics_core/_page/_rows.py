@@ -24,7 +24,7 @@ from typing import Any
 from .._kernel._metric import Metric
 from .._kernel._saved_settings import built_in_metric
 from .._kernel._score import Score
-from .._run._repeats import prompts_of
+from .._run._judgements import prompts_of
 from .._run._slices import MOST_SLICES, name_of
 from .._store._records import Record, json_value
 from .._store._run_settings import MetricColumn, class_named

@@ -15,7 +15,7 @@ from typing import Any
 from .._kernel._score import NOT_ASKED, Score
 from .._store._records import Record
 from .._store._run_settings import MetricColumn, digest_of, row_digest
-from ._repeats import mean_of_repeats, prompts_of
+from ._judgements import mean_of_repeats, prompts_of
 from ._scored_rows import ScoredRows
 from ._slices import RowGroups, as_label, name_of
 

@@ -30,7 +30,7 @@ from .._kernel._sample import Sample
 from .._kernel._score import Score
 from .._kernel._wording import to_json
 from .._store._records import Record, is_given, json_value
-from ._repeats import is_silence
+from ._judgements import is_silence
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]

@@ -134,24 +134,20 @@ class RowGroups:
             if labels is not None:
                 labels.add(sample, place)
 
-    def check_slices(self) -> None:
-        """Refuse slices that are none.
-
-        Raises:
-            InvalidInput: no row has what rows are sliced by.
-        """
-        if self._slicing is not None:
-            self._slicing.check()
-
-    def check(self) -> None:
+    def check(self, *, clusters: bool = True, more: bool = False) -> None:
         """Refuse slices and clusters that are none.
+
+        Args:
+            clusters: also these.
+            more: there are more rows than these first ones.
 
         Raises:
             InvalidInput: no row has what rows are sliced by, or one has not got what rows share.
         """
-        self.check_slices()
-        if self._clustering is not None:
-            self._clustering.check(every_row=True)
+        if self._slicing is not None:
+            self._slicing.check(more=more)
+        if clusters and self._clustering is not None:
+            self._clustering.check(every_row=True, more=more)
 
     def check_first(self, rows: Sequence[Row], *, more: bool) -> None:
         """Refuse, from the first rows, what all rows would be refused for after they are paid for.
@@ -165,11 +161,9 @@ class RowGroups:
         """
         for row in rows:
             self.add(row.sample, row.place)
+        self.check(more=more)
         if self._slicing is not None:
-            self._slicing.check(more=more)
             slices_of(self._slicing.labels, self._slicing.path)
-        if self._clustering is not None:
-            self._clustering.check(every_row=True, more=more)
 
 
 def slices_of(labels: Sequence[str | None], path: str) -> dict[str | None, list[int]]:

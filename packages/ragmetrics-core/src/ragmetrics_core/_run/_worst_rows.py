@@ -26,7 +26,7 @@ from .._kernel._wording import to_json
 from .._show._tables import cut_middle, room
 from .._store._records import Record, json_value
 from .._store._run_settings import MetricColumn
-from ._jury import difference_of, keep_lowest
+from ._judgements import difference_of, keep_lowest
 from ._slices import row_name
 
 LONGEST_NAME = 60

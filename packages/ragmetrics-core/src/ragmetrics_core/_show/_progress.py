@@ -105,10 +105,8 @@ def progress_bar(
     A process without a console, such as pythonw, has no stderr and gets no bar.
     """
     notebook = _in_notebook()
-    if not notebook and (sys.stderr is None or not (progress == "always" or (progress and sys.stderr.isatty()))):
-        yield Bar()
-        return
-    if notebook and not progress:
+    terminal = sys.stderr is not None and (progress == "always" or sys.stderr.isatty())
+    if not (progress and (notebook or terminal)):
         yield Bar()
         return
     total = count()
@@ -165,7 +163,6 @@ def _in_notebook() -> bool:
 
 
 def _short(number: int) -> str:
-    for size, unit in ((1_000_000, "M"), (1_000, "k")):
-        if number >= size:
-            return f"{number / size:.1f}{unit}"
-    return str(number)
+    if number >= 1_000_000:
+        return f"{number / 1_000_000:.1f}M"
+    return f"{number / 1_000:.1f}k" if number >= 1_000 else str(number)

@@ -15,7 +15,7 @@ from .._calibrate._calibration import MetricCalibration, corrected_in_words
 from .._kernel._counts import count_of
 from .._kernel._layout import printable
 from .._kernel._requests import Usage
-from .._run._jury import JurorSummary, JurySummary
+from .._run._judgements import JurorSummary, JurySummary
 from .._show._blocks import Block, Details, Heading, Items, Note, Result, Table
 from .._show._tables import LONGEST_ROW, cut_middle, first_of, number, or_dash, whole
 from .._store._prices import ModelUsage
@@ -131,11 +131,7 @@ class MetricSummary:
             "labels": dict(self.labels),
             "silent": self.silent,
             "label_rates": {
-                label: {
-                    "count": rate.count,
-                    "share": rate.share,
-                    "interval": list(rate.interval[:2]) if rate.interval else None,
-                }
+                label: {**vars(rate), "interval": list(rate.interval[:2]) if rate.interval else None}
                 for label, rate in self.label_rates.items()
             },
             **({} if self.jury is None else {"jury": self.jury.to_dict()}),
@@ -293,8 +289,7 @@ class Summary(Result):
             "metrics": {item.name: item.to_dict() for item in self.metrics},
             "reasons": [
                 {
-                    "state": item.state,
-                    "text": item.text,
+                    **vars(item),
                     "metrics": list(item.metrics),
                     "rows": list(item.rows),
                     "counts": list(item.counts),

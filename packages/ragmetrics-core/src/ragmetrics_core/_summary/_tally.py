@@ -18,8 +18,7 @@ from .._kernel._repeated import holds_verdict, judged_text
 from .._kernel._requests import Usage
 from .._kernel._score import NO_USAGE, Score, is_asked
 from .._run._columns import Scale, common_scale
-from .._run._jury import JuryTally, keep_lowest
-from .._run._repeats import is_silence, spread_of
+from .._run._judgements import JuryTally, is_silence, keep_lowest, spread_of
 from .._run._scored_rows import ScoredRows, size_in_words
 from .._run._slices import RowLabels, row_name, slice_name, slices_of
 from .._store._records import Record
