@@ -217,7 +217,7 @@ def test_stopped_while_rows_wait() -> None:
         model = AsyncModel(delay=0.01)
         work = aevaluate(alike(200, 1, 1), Rounds(), llm=model, budget={"calls": 60}, progress=False)
         task = asyncio.ensure_future(work)
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(0.05)
         task.cancel()
         with pytest.raises(asyncio.CancelledError) as caught:
             await task

@@ -34,7 +34,7 @@ from ragmetrics_core import (
     estimate,
     evaluate,
 )
-from ragmetrics_core._evaluate._stand_in import likely_reply
+from ragmetrics_core._evaluate._plan import likely_reply
 from ragmetrics_core.embeddings import HashingEmbeddings
 from ragmetrics_core.llms import LexicalJudge, OpenAILLM
 from ragmetrics_core.metrics import Faithfulness, RubricScore, catalogue

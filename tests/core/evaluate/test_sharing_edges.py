@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from ragmetrics_core import Ask, Example, Message, Metric, Prompt, Reply, Sample, Score, Steps, evaluate
-from ragmetrics_core._engine._forms import MOST, Forms
+from ragmetrics_core._engine._pending import MOST, Forms
 from ragmetrics_core.metrics import Diagnosis, Faithfulness, Jury
 from ragmetrics_core.replies import JsonReply
 

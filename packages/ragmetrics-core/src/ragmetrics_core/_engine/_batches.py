@@ -18,8 +18,7 @@ from .._kernel._errors import ModelError
 from .._kernel._requests import Ask, Compare, Embed, Reply
 from .._kernel._steps import Outcome
 from ._calls import ModelCaller
-from ._pending import PendingCall
-from ._sharing import SHARED, as_shared
+from ._pending import SHARED, PendingCall, as_shared
 
 FRUITLESS = 24
 """After so many refusals by a model that has never answered, batches are no longer halved: the model is at fault, not a text.

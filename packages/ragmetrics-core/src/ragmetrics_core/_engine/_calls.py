@@ -115,7 +115,7 @@ class ModelCaller:
             size: how many things it asks for at once.
 
         Raises:
-            ModelError: so many calls were lost that the server must be taken for gone, or it asks to be left alone for too long.
+            ModelError: so many calls were lost that the server is most likely gone, or it asks for too long a pause.
         """
         history = CallHistory(asyncio.get_running_loop().time())
         while True:

@@ -2,9 +2,9 @@
 
 Some calls are never answered: a lost packet, a worker that died. With one fixed limit, generous enough for the slowest model, a
 single such call holds up the end of a run for minutes. So the limit follows what this server has shown: many times its usual
-latency, and more than the slowest answer of late, but never so short that a pause for breath would be taken for silence. A call
-that is cut off is made again with twice the time, so one that really is that slow is answered in the end. A call that asks for
-more things at once than any before it gets more time, because a model in this process takes longer for a larger batch.
+latency, and more than the slowest answer of late, but never so short that a short pause of the server would count as silence. A
+call that is cut off is made again with twice the time, so one that really is that slow is answered in the end. A call that asks
+for more things at once than any before it gets more time, because a model in this process takes longer for a larger batch.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """When the next call to a model may be made. One ``Gate`` for a run bounds the calls in flight; each model has its own ``Pace``.
 
-What the server will take is learnt in `_window`; here callers wait for it, in line: calls that were refused or lost before the new
-ones, first come first served among equals. A caller that waits holds no slot of the gate, so a model that is held back never blocks
-another; models that wait for the gate take turns.
+What the server will take is learnt in `_window`; here callers wait in line: calls that were refused or lost before the new
+ones, first come first served among equals. A caller that waits holds no slot of the gate, so a model that is held back never
+blocks another; models that wait for the gate take turns.
 
-Everything happens in the calls of one event loop and in at most one timer for each model. A permission is handed over by the caller
-that gives it (who answers, refuses, or ticks), never taken by the one that waits, so nobody can overtake. Where nothing was learnt
-and slots are free, ``enter`` returns at once: no task, no future, no timer.
+Everything happens in the calls of one event loop and in at most one timer for each model. A permission is handed over by the
+event that frees it (an answer, a refusal, a tick of the timer), never taken by a waiting caller, so no caller can overtake.
+Where nothing was learnt and slots are free, ``enter`` returns at once: no task, no future, no timer.
 
 A ``Retry-After`` holds back the refused call; the others go on at the learnt pace as long as the server takes calls.
 """
@@ -71,7 +71,7 @@ class Pace:
 
     @property
     def next_at(self) -> float:
-        """When the next of those that wait may go; never if nobody waits for the server, or only an answer can help."""
+        """When the next waiting caller may go; never if none waits for the server, or only an answer can help."""
         return self._wake
 
     @property
@@ -84,14 +84,14 @@ class Pace:
 
         Args:
             again: the call was refused or lost before: it goes before new ones, but not before its ``Retry-After`` is over.
-                Callers come back right after ``refused``; whoever comes first takes the latest of those times.
+                Callers come back right after ``refused``; the first one takes the latest of those times.
         """
         loop = self._loop
         if loop is None:
             loop = self._loop = asyncio.get_running_loop()
         now = loop.time()
         hold = self._holds.pop() if again and self._holds else now
-        # Who is held back, or waits for anything else, is served by `go`, which keeps the order.
+        # Callers that are held back, or wait for anything else, are served by `go`, which keeps the order.
         alone = self._gate.free and hold <= now and not (self._new or self._again or self._held or self._woken)
         if alone and self._window.wait(now, self.in_flight) == 0:
             return self._start(now)
@@ -103,7 +103,7 @@ class Pace:
             (self._again if again else self._new).append(place)
         self.go()
         try:
-            if place.done():  # no wait any more, and so it would overtake those who were woken just before
+            if place.done():  # no wait any more, and so it would overtake callers that were woken just before
                 await asyncio.sleep(0)
             started = await place
         except asyncio.CancelledError:
@@ -131,7 +131,7 @@ class Pace:
         self._leave()
 
     def go(self, most: int | None = None) -> None:
-        """Let those go who may, at most so many, and see to it that the next one is woken in time."""
+        """Let callers go that may, at most so many, and set the timer for the next one."""
         now = self._now()
         wake = NEVER
         while line := self._line(now):

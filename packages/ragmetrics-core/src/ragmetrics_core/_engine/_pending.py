@@ -1,15 +1,24 @@
-"""A call that a program waits for, and what makes two calls the same."""
+"""The calls that programs wait for: what makes two calls the same, and how programs that ask the same share one reply.
+
+A key is hashed once, because a call is looked up many times. Prompts with equal words and reply formats have one number,
+because a number is compared faster than all of a prompt's words. The program that made a call books its cost; others book a
+cached call.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, Any
+from copy import copy
+from itertools import count
+from typing import TYPE_CHECKING, Any, overload
 
 from .._kernel._drive import Call
-from .._kernel._requests import Ask, Message, Reply, Request
+from .._kernel._requests import Ask, Message, Reply, Request, Usage
+from .._kernel._steps import Outcome
 
 if TYPE_CHECKING:
-    from ._route import Route
+    from ._transport import Route
+
 
 FIRST_ATTEMPT = 2
 """Messages of a question of a prompt; further attempts have more, and equal none that is not written out."""
@@ -19,8 +28,8 @@ class Key:
     """What makes two calls the same: model, request, repeat. Hashed once: a call is looked up many times.
 
     Args:
-        model: who is asked.
-        request: what.
+        model: the model that is asked.
+        request: what it is asked.
         repeat: which repeat it is.
         known_as: what tells a question from others before it is written out; None: all that is sent does.
 
@@ -36,12 +45,12 @@ class Key:
         # a text has one vector, however often it is asked for
         self.repeat = repeat if isinstance(request, Ask) else 0
         self._parts = (id(model), self.repeat, request if known_as is None else known_as)
-        told: object = self._parts[2]
+        hashed: object = self._parts[2]
         if known_as is None and isinstance(request, Ask) and type(request.messages) is tuple and request.messages:
             last = request.messages[-1]
-            if type(last) is Message:  # that of equal questions is equal, and it is hashed faster than all that is sent
-                told = (last.content, request.reply)
-        self._hash = hash((id(model), self.repeat, told))
+            if type(last) is Message:  # equal questions have equal last messages, and one is hashed faster than all
+                hashed = (last.content, request.reply)
+        self._hash = hash((id(model), self.repeat, hashed))
         self.digest: bytes | None = None
         self.looked_up = -1
 
@@ -62,7 +71,7 @@ class PendingCall:
         request: the request.
         key: what makes it the same as another one.
         tried_in_place: whether it was made in place, and lost.
-        known: the reply as those get it who ask again; None: it was not looked for, or is not there.
+        known: the reply as a second program gets it; None: it was not looked for, or is not there.
     """
 
     __slots__ = ("call", "key", "known", "make", "request", "route", "tried_in_place")
@@ -82,7 +91,7 @@ class PendingCall:
 
 
 class RowMemory(dict[Key, Reply[Any]]):
-    """The replies that one row has had so far, each as those get it who ask again; and what it has asked.
+    """The replies that one row has had so far, each as a second program gets it; and what it has asked.
 
     Most metrics ask what another one has asked. Then nothing is written out, hashed or resolved again to find that out.
 
@@ -125,3 +134,55 @@ class RowMemory(dict[Key, Reply[Any]]):
         if same.known is None:
             same.known = self.get(same.key)
         return same if same.known is not None else same.again()
+
+
+SHARED = Usage(calls=1, cached_calls=1)
+"""What an answer costs a program that only shares it."""
+
+
+def to_share(outcome: Outcome) -> Outcome:
+    """The outcome of a question, with a place for what the programs of a row make of it."""
+    if isinstance(outcome, Reply):
+        return outcome.booked(outcome.usage, {})
+    return outcome
+
+
+@overload
+def as_shared(outcome: Reply[Any]) -> Reply[Any]: ...
+@overload
+def as_shared(outcome: Outcome) -> Outcome: ...
+def as_shared(outcome: Outcome) -> Outcome:
+    """The outcome for a program that did not pay for it."""
+    if isinstance(outcome, Reply):
+        return outcome.booked(SHARED, outcome.made)
+    twin = copy(outcome)  # each program that raises an error writes on it what it had spent itself
+    twin.usage = SHARED if outcome.usage else None
+    return twin
+
+
+MOST = 1000
+"""Prompts that are held at a time: a metric may make one for each row, and they would fill the memory."""
+
+
+class Forms:
+    """The forms of the prompts of a run, by number, as a number is compared faster than all of a prompt's words."""
+
+    def __init__(self) -> None:
+        self._prompts: dict[int, tuple[int, Any]] = {}
+        self._forms: dict[Hashable, int] = {}
+        self._numbers = count()
+
+    def number(self, prompt: Any) -> int:
+        """The number of the form of a ``Prompt`` that writes out late; no other form has it, now or later."""
+        known = self._prompts.get(id(prompt))
+        if known is None:
+            if len(self._prompts) >= MOST:
+                self._prompts.clear()
+                self._forms.clear()
+            form = (prompt.system, prompt.reply, frozenset(prompt.numbered))
+            number = self._forms.get(form)
+            if number is None:
+                number = self._forms[form] = next(self._numbers)
+            # the entry holds the prompt, so that its id stays its own
+            known = self._prompts[id(prompt)] = (number, prompt)
+        return known[0]

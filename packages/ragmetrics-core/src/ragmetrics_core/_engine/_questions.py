@@ -20,16 +20,14 @@ from .._kernel._steps import Outcome
 from .._support._tasks import all_of
 from ._budget import Budget
 from ._calls import ModelCaller, Rules
-from ._forms import Forms
 from ._gate import Gate
-from ._pending import Key, PendingCall, RowMemory
-from ._reply_store import ReplyStore
-from ._route import Route
-from ._sharing import as_shared, to_share
+from ._pending import Forms, Key, PendingCall, RowMemory, as_shared, to_share
+from ._reply_keys import ReplyStore
+from ._transport import Route
 
 
 def no_op(*_: Any) -> None:
-    """Does nothing, where nobody needs to be told."""
+    """Do nothing: the default of a callback."""
 
 
 class Answers:
@@ -131,7 +129,7 @@ class Answers:
         outcomes: list[Any] = [pending.known for pending in calls]
         if all(outcomes):  # as nearly always: another metric has asked
             return outcomes
-        # nothing is computed in place for a round that waits: it would be found again as a shared answer, and nobody had made it
+        # nothing is computed in place for a round that waits: it would be found again as a shared answer without a payer
         for in_place in (False, True):
             for place, pending in enumerate(calls):
                 if outcomes[place] is None and pending.call.in_place is in_place:
@@ -218,7 +216,7 @@ class Answers:
         return to_share(outcome)
 
     async def _several(self, calls: Sequence[PendingCall], memory: RowMemory) -> list[Outcome | None]:
-        """The outcomes, in order. What others have asked is waited for as it is; only what nobody has asked takes a task."""
+        """The outcomes, in order. Calls in flight are only waited for; only a new call takes a task."""
         asked = [self._in_flight_for(pending.key) for pending in calls]
         new = [place for place, answer in enumerate(asked) if answer is None]
         found: dict[int, Outcome | None] = {}
@@ -244,7 +242,7 @@ class Answers:
         return outcome
 
     def _in_flight_for(self, key: Key) -> asyncio.Future[Outcome | None] | None:
-        """What those wait for who ask what is in flight; None: it is not."""
+        """The future of a call in flight; None: there is no such call."""
         if key not in self._in_flight:
             return None
         answer = self._in_flight[key]

@@ -3,19 +3,20 @@
 That is the model with its endpoint and parameters (its ``identity``), what is sent, the schema that the reply must have, and
 the number of the repeat. Names of metrics, prompts and rows are no part of it: the same question is the same question.
 
-Who has a digest of an identity, and not the identity, can make keys as well: ``Keys(identity_digest(identity))``. The journal keeps
-such a key beside each reply, so that it can be told later what was asked and replied, without the model at hand.
+A digest of an identity is enough to make keys: ``Keys(identity_digest(identity))``. The journal keeps such a key beside each
+reply, so that the question can be found later without the model. ``ReplyStore`` is the journal as the engine sees it; `_store`
+has one in a file.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Protocol
 
 from .._kernel._errors import InvalidInput
-from .._kernel._requests import Ask, Embed, Request
+from .._kernel._requests import Ask, Embed, Reply, Request
 
 SIZE = 16
 """Bytes of a key: among a billion replies, two different ones share a key with a chance of 1e-21."""
@@ -84,3 +85,29 @@ def _identity_text(identity: Mapping[str, Any] | str) -> bytes:
         raise InvalidInput(
             f"the identity of a model must be a mapping of plain JSON values, got {identity!r}: {error}"
         ) from None
+
+
+class ReplyStore(Protocol):
+    """Keeps replies by key.
+
+    Each method may raise ``RagmetricsError`` where the store cannot be used; that ends the run.
+    """
+
+    def find(self, key: bytes) -> Reply[Any] | None:
+        """The reply under this key, as it was when it was paid for; None where it is missing or damaged."""
+        ...
+
+    def keep(self, key: bytes, reply: Reply[Any], question: bytes | None = None) -> Reply[Any]:
+        """Write a reply before anybody works with it; returns the one that counts, another process's if that came first.
+
+        ``question`` is what it can be looked up by without the model that gave it.
+        """
+        ...
+
+    def strike(self, keys: Iterable[bytes]) -> None:
+        """Forget replies that proved to be of no use, so that a later run asks again."""
+        ...
+
+    def close(self) -> None:
+        """Nothing more will be kept."""
+        ...

@@ -1,11 +1,13 @@
 """Which row is scored when. Workers, at most as many as calls may be in flight, pull rows from one shared iterator and score them.
 
-Each worker has one row, and every unfinished row has at least one call in flight or about to be made, so this many workers
-keep all the models busy, and no more rows than that are ever pulled ahead. Where there is a budget, ``_allowance`` decides which of
-them may spend what is left. (Rows that wait for a batch of embeddings hold no call,
-so more may do so: the batches would stay small otherwise.) One worker starts, and each that finds a row starts the next, so few
-rows never cost many tasks. A row whose metrics ask nothing (rankings), whose answers are all in the journal, or which asks only
-models that compute in place, is scored without a single task switch; the worker then gives way to others by the clock.
+Each worker has one row, and every unfinished row has at least one call in flight or about to be made, so this many workers keep
+all the models busy, and no more rows than that are ever pulled ahead. Where there is a budget, ``Allowance`` decides which of
+them may spend what is left. (Rows that wait for a batch of embeddings hold no call, so more may do so: the batches would stay
+small otherwise.) One worker starts, and each that finds a row starts the next, so few rows never cost many tasks. A row whose
+metrics ask nothing (rankings), whose answers are all in the journal, or which asks only models that compute in place, is scored
+without a single task switch; the worker then gives way to others by the clock.
+
+The metrics of a row wait for the same few answers, so there is a task for each call and none for each metric (``RowCalls``).
 
 Two kinds of trouble are kept apart by where they arise. What a *program* raises (a missing field, an impossible value, a model
 that could not answer) concerns one score and is recorded there. What arises *outside* of a program (no model is set, an
@@ -16,7 +18,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,13 +31,134 @@ from .._kernel._sample import Row
 from .._kernel._score import Score, not_asked
 from .._kernel._steps import Outcome, Steps
 from .._support._tasks import all_of
-from ._allowance import Allowance, RowAccount
 from ._batches import MOST_REQUESTS
-from ._pending import PendingCall, RowMemory
+from ._budget import Allowance, RowAccount
+from ._pending import Key, PendingCall, RowMemory, as_shared
 from ._questions import Answers, no_op
-from ._row_calls import Found, RowCalls
-from ._task_group import TaskGroup
-from ._unread import unread_replies
+
+Found = list[Outcome | None]
+"""The outcomes of a round, in order; None where one has not landed."""
+
+
+class RowCalls:
+    """Asks what several programs of a row want to know.
+
+    Args:
+        answers: answers all questions of the run.
+        memory: what the row has asked so far.
+    """
+
+    def __init__(self, answers: Answers, memory: RowMemory) -> None:
+        self._answers = answers
+        self._memory = memory
+        self._waiting: dict[Key, list[tuple[Found, int]]] = {}
+        self._tasks: dict[asyncio.Future[Outcome | None], Key] = {}
+
+    def ask(self, calls: Sequence[PendingCall]) -> Found:
+        """The outcomes of a round, which are filled in as they land."""
+        found: Found = self._answers.at_hand(calls, self._memory)
+        for place, pending in enumerate(calls):
+            if found[place] is not None:
+                continue
+            if pending.key not in self._waiting:
+                self._waiting[pending.key] = []
+                self._tasks[asyncio.ensure_future(self._answers.one(pending, self._memory))] = pending.key
+            self._waiting[pending.key].append((found, place))
+        return found
+
+    async def landing(self) -> None:
+        """Wait until a call has landed; the program that asked first has paid for it.
+
+        Raises:
+            ModelError: a model refuses in a way that all further calls would meet.
+        """
+        await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in [task for task in self._tasks if task.done()]:
+            outcome = task.result()
+            assert outcome is not None  # without a budget every call is made
+            (first, at), *others = self._waiting.pop(self._tasks.pop(task))
+            first[at] = outcome
+            for found, place in others:
+                found[place] = as_shared(outcome)
+
+    async def close(self) -> None:
+        """Give up what is under way."""
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+class TaskGroup:
+    """A group of tasks that ends when all of them have, or with the first error; none of them outlives it.
+
+    Args:
+        stopping: called before the tasks that are left are cancelled.
+    """
+
+    def __init__(self, stopping: Callable[[], None]) -> None:
+        self._stopping = stopping
+        self._over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def add(self, work: Coroutine[None, None, None]) -> None:
+        """Start a task; tasks of the group may do so too."""
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    async def join(self) -> None:
+        """Wait for all; the first error, or a cancellation, ends the others before it is raised."""
+        try:
+            await self._over
+        finally:
+            self._stopping()
+            left = list(self._tasks)
+            for task in left:
+                task.cancel()
+            if left:
+                await asyncio.gather(*left, return_exceptions=True)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if self._over.done():
+            return
+        if task.cancelled():
+            self._over.cancel()
+        elif error is not None:
+            self._over.set_exception(error)
+        elif not self._tasks:
+            self._over.set_result(None)
+
+
+HOLDERS = ("jurors", "unreadable")
+"""Details that hold those of several judges: of a jury, and of a metric that asks twice in different words."""
+
+SOME_HOLDER = frozenset(HOLDERS)
+
+
+def unread_replies(details: Mapping[str, Any]) -> list[str]:
+    """Their texts, from the evidence of a score."""
+    found: list[str] = []
+    if SOME_HOLDER.isdisjoint(details):  # as nearly always
+        return found
+    for holder in HOLDERS:
+        judges = details.get(holder)
+        for judge in judges if isinstance(judges, list) else ():
+            if isinstance(judge, Mapping):
+                inner = judge.get("details") if "details" in judge else judge
+                found += _raw(inner) if isinstance(inner, Mapping) else []
+    return found
+
+
+def _raw(details: Mapping[str, Any]) -> list[str]:
+    raw = details.get("raw")
+    return [
+        *(text for text in (raw if isinstance(raw, list) else ()) if isinstance(text, str)),
+        *unread_replies(details),
+    ]
+
 
 BREATH = 0.02
 """Seconds of work without waiting after which a worker lets others run: progress bars, cancellation, Ctrl-C."""
@@ -170,7 +293,7 @@ class Engine:
         waiting = [state for state in states if isinstance(state, ActiveProgram)]
         if len(waiting) == 1:
             late = iter([await self._finish(work) for work in waiting])
-        elif self._allowance.limited:  # where every round of every program has a turn of its own
+        elif self._allowance.limited:  # where every round of every program waits for its turn
             late = iter(await all_of(map(self._finish, waiting)))
         else:
             late = iter(await self._finish_together(waiting, memory))
@@ -290,7 +413,7 @@ class Engine:
 
 
 def _note(bug: Exception, assignment: Assignment, row: Row) -> None:
-    """Say below the traceback of a bug where it was met (from Python 3.11): it ends the run, and somebody has to find it."""
+    """Say below the traceback of a bug where it was met (from Python 3.11): it ends the run, and must be found."""
     add_note = getattr(bug, "add_note", None)
     if add_note is not None:
         add_note(f"while {assignment.metric.name} scored {row.place}")

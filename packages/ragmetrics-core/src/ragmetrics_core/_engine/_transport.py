@@ -1,21 +1,24 @@
-"""How calls reach a model. There are two ways, and `transport_for` chooses one.
+"""How calls reach a model: the ``Route`` to it, with the transport that `transport_for` chooses.
 
-*One by one*: questions to a language model, each a call of its own, made again when it is lost, at the pace that the server takes
-(`_calls`). *Gathered*: texts and pairs for an embedding model, many of them in one call (`_batches`). A way of another kind, such
-as calls that are handed in today and answered tomorrow, is a class with the two methods of ``Transport`` and a line in
-``transport_for``.
+There are two transports. *One by one*: questions to a language model, each a separate call, made again when it is lost, at the
+pace that the server takes (`_calls`). *Gathered*: texts and pairs for an embedding model, many of them in one call
+(`_batches`). Another one, such as calls that are handed in today and answered tomorrow, is a class with the two methods of
+``Transport`` and a line in ``transport_for``.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 from .._kernel._model_traits import ModelTraits
-from .._kernel._requests import Ask, Compare
+from .._kernel._requests import Ask, Compare, Request
 from .._kernel._steps import Outcome
 from ._batches import Batches
-from ._calls import ModelCaller
+from ._budget import Budget
+from ._calls import ModelCaller, Rules
+from ._gate import Gate
 from ._pending import PendingCall
+from ._reply_keys import Keys, identity_digest
 
 MOST_TEXTS = 2048
 """Most texts or pairs in one call to a model that does not say so itself (``texts_per_call``)."""
@@ -59,3 +62,37 @@ def transport_for(pending: PendingCall, traits: ModelTraits, caller: ModelCaller
     if isinstance(pending.request, Compare) and not traits.compares:
         most = max(1, most // 2)  # its texts are embedded, and a pair has two
     return Batches(caller, pending.make, most=most, overlapping=pending.call.asynchronous is not None)
+
+
+class Route:
+    """The way to one model.
+
+    Attributes:
+        model: the model; held, so that its ``id`` stays its own.
+        traits: what it says about itself.
+        caller: makes the calls.
+        keys: keys of its replies in the store; None if they cannot be stored, or there is no store.
+        questions: the same keys, made of a digest of the identity only.
+    """
+
+    def __init__(self, model: Any, gate: Gate, rules: Rules, budget: Budget, *, stored: bool) -> None:
+        self.model = model
+        self.traits = ModelTraits.of(model)
+        self.caller = ModelCaller(model, self.traits, gate, rules, budget)
+        identity = self.traits.identity if stored else None
+        self.keys = Keys(identity) if identity else None
+        self.questions = Keys(identity_digest(identity)) if identity else None
+        self._transports: dict[type[Request], Transport] = {}
+
+    async def perform(self, pending: PendingCall) -> Outcome | None:
+        """Make the call, alone or with others; None: the budget is used up."""
+        kind = type(pending.request)
+        if kind not in self._transports:
+            self._transports[kind] = transport_for(pending, self.traits, self.caller)
+        return await self._transports[kind].perform(pending)
+
+    def close(self) -> None:
+        """Give up what is under way."""
+        self.caller.close()
+        for transport in self._transports.values():
+            transport.close()

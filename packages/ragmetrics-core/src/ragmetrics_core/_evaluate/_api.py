@@ -149,7 +149,7 @@ def estimate(
 ) -> Estimate:
     """What ``evaluate`` will ask and cost with these arguments, which mean the same there; nothing is called, no key needed.
 
-    The metrics go through all rows, and are told what a model might say. Without ``llm`` there are calls and tokens, but no
+    The metrics go through all rows, with replies that a model might give. Without ``llm`` there are calls and tokens, but no
     dollars. With the ``run_dir`` of a run that was stopped, or limited to the first rows, it is what is left to pay, and the
     replies that are there are the measure.
 

@@ -33,8 +33,8 @@ from .._store._run_settings import RunSettings
 from .._support._blocking import run_blocking
 from ._estimate import Estimate
 from ._evaluation import Evaluation
-from ._foreseen import Foreseer
 from ._options import RunOptions, checked_metrics, conditions_of, with_conditions
+from ._plan import Foreseer
 
 FIRST_ROWS = 1000
 """Rows that are read ahead where something is to be checked against them."""
@@ -216,7 +216,7 @@ def _budget(limits: Mapping[str, float] | None, assignments: Iterable[Assignment
 
 
 def _why(error: BaseException) -> str:
-    """Why a run ended, for its account; of errors outside of this library only the kind, as nobody knows what they quote."""
+    """Why a run ended, for its account; of errors outside of this library only the kind, as they may quote anything."""
     if isinstance(error, RagmetricsError):
         return str(error)
     interrupted = isinstance(error, KeyboardInterrupt | asyncio.CancelledError)

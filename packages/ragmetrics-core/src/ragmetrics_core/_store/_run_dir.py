@@ -19,7 +19,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
-from .._engine._reply_store import ReplyStore
+from .._engine._reply_keys import ReplyStore
 from .._kernel._errors import BadReply, InvalidInput, ModelError, Setting
 from .._kernel._requests import Reply
 from .._kernel._sample import Row, Sample

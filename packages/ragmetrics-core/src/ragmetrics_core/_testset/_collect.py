@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from .._engine import Answers, Budget, Rules
 from .._engine._pending import PendingCall, RowMemory
-from .._engine._reply_store import ReplyStore
+from .._engine._reply_keys import ReplyStore
 from .._kernel._drive import Models
 from .._kernel._errors import InvalidInput
 from .._kernel._model_traits import prepared
