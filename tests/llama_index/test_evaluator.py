@@ -249,7 +249,7 @@ def test_errors_name_the_arguments_of_llama_index() -> None:
     assert str(caught.value) == (
         "faithfulness needs 'query', which is missing: give it, or leave the metric out for this sample"
     )
-    with pytest.raises(MissingInput, match="'contexts', which is missing: give contexts="):
+    with pytest.raises(MissingInput, match="'contexts', which is missing: give it, or leave"):
         MetricEvaluator(Faithfulness(), llm=Completions()).evaluate(query="q", response="x")
 
 
