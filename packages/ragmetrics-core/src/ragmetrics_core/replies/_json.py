@@ -28,7 +28,7 @@ from ._json_text import Found, clean_json, decoder_of, embedded, is_jsonish
 from ._keys import ASIDES, REASONS, RELATED, WRAPPERS, WRITTEN, is_quotation, is_schema, name, singular, stem
 from ._markup import lines_of_table, read_block, read_numbered, read_table, read_tags
 from ._pipeline import TWO_ANSWERS, Bad, Fit, Reader, Reading, read_reply
-from ._plan import ModelPlan, bare, fields_of, is_subclass, item_hint, plan_of, shape_of
+from ._plan import ModelPlan, fields_of, is_subclass, plan_of, shape_of
 from ._text import Unreadable, ticked, unboxed
 from ._verdict import read_verdict, truth
 
@@ -75,9 +75,10 @@ class ModelReader(Reader[M]):
             return None
         if not all(item.state == "whole" and isinstance(item.value, dict) for item in found):
             return None
-        if not _are_items(found[0].value, bare(item_hint(self.plan.list_field.hint))):
-            return None  # these are whole answers, given several times
-        if not all(_BETWEEN_ITEMS.fullmatch(view, one.end, two.start) for one, two in pairwise(found)):
+        # By the lists in them, they may also be whole answers, given several times.
+        lists = [key for key, value in found[0].value.items() if isinstance(value, list)]
+        are_items = all(any(field.is_named(key) for field in fields_of(self.plan.item)) for key in lists)
+        if not are_items or not all(_BETWEEN_ITEMS.fullmatch(view, one.end, two.start) for one, two in pairwise(found)):
             return None
         reading = self._validated([item.value for item in found])
         return reading if isinstance(reading, Fit) else None
@@ -116,8 +117,7 @@ class ModelReader(Reader[M]):
         fits = [reading for reading in readings if isinstance(reading, Fit)]
         if fits:
             return fits[0] if all(self.same(fits[0].value, fit.value) for fit in fits[1:]) else TWO_ANSWERS
-        field = self.plan.list_field
-        if field is not None and data and bare(item_hint(field.hint)) is not str:
+        if self.plan.list_field is not None and data and self.plan.item is not str:
             single = self._validated([data])
             if isinstance(single, Fit):
                 return single
@@ -163,32 +163,21 @@ class ModelReader(Reader[M]):
             yield block
         if self.plan.list_field is not None:
             yield read_table(part)
-        field = self.plan.list_field
-        item = bare(item_hint(field.hint)) if field else None
-        if item is str:
+        if self.plan.item is str:
             with suppress(Unreadable):
                 yield read_lines(part, marked_only=True)
-        elif is_subclass(item, BaseModel) and plan_of(item).scalar_field is not None:
+        elif is_subclass(self.plan.item, BaseModel) and plan_of(self.plan.item).scalar_field is not None:
             yield read_numbered(part)
             yield _verdict_row(part)
-
-
-def _are_items(first: dict[str, Any], item: Any) -> bool:
-    """Whether an object is an item of the list asked for, by the lists in it, rather than an answer with the whole list."""
-    lists = [key for key, value in first.items() if isinstance(value, list)]
-    return all(any(field.is_named(key) for field in fields_of(item)) for key in lists)
 
 
 def _may_hold_answer(key: str, value: Any, *, alone: bool) -> bool:
     """Whether the model may stand in the value of a key that is none of its own."""
     if not isinstance(value, (dict, list, str)) or name(key) in ASIDES or is_quotation(key):
         return False
-    return singular(name(key)) in WRAPPERS or (alone and not _all_text(value))
-
-
-def _all_text(value: Any) -> bool:
-    """Texts under a key that nobody asked for are something else ("errors", "sources")."""
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+    # Texts under a key that the prompt did not ask for are something else ("errors", "sources").
+    is_texts = isinstance(value, list) and all(isinstance(item, str) for item in value)
+    return singular(name(key)) in WRAPPERS or (alone and not is_texts)
 
 
 def _says_both(block: Any) -> bool:

@@ -89,7 +89,9 @@ class _TextsReader(Reader[list[str]]):
         readings = [
             self.in_value(value, depth + 1)
             for key, value in data.items()
-            if isinstance(value, (dict, str)) and _wraps(key, alone=len(data) == 1)
+            if isinstance(value, (dict, str))
+            and not is_quotation(key)
+            and (len(data) == 1 or singular(name(key)) in WRAPPERS)
         ]
         fits = [reading for reading in readings if isinstance(reading, Fit)]
         return fits[0] if len(fits) == 1 else None
@@ -116,13 +118,9 @@ class _TextsReader(Reader[list[str]]):
 
 def _opened(data: dict[str, Any]) -> dict[str, Any]:
     """The part of a server's envelope that holds the answer; other objects as they are."""
-    if len(data) == 1 or not any(_holds_objects(data.get(key)) for key in _ENVELOPES):
-        return data
-    return {key: data[key] for key in _ENVELOPES if key in data}
-
-
-def _holds_objects(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+    parts = {key: data[key] for key in _ENVELOPES if key in data}
+    holds_objects = any(isinstance(value, list) and value and isinstance(value[0], dict) for value in parts.values())
+    return parts if holds_objects and len(data) > 1 else data
 
 
 def _lists(data: dict[str, Any]) -> list[list[Any]]:
@@ -133,13 +131,8 @@ def _lists(data: dict[str, Any]) -> list[list[Any]]:
     ]
 
 
-def _wraps(key: str, *, alone: bool) -> bool:
-    return not is_quotation(key) and (alone or singular(name(key)) in WRAPPERS)
-
-
 def _names_text(key: str) -> bool:
-    group = RELATED.get(stem(key))
-    return group is WRITTEN["question"] or group is WRITTEN["claim"]
+    return RELATED.get(stem(key)) in (WRITTEN["question"], WRITTEN["claim"])
 
 
 def _telling_text(item: dict[str, Any]) -> str | None:

@@ -97,19 +97,15 @@ class Scale:
         aside = r"(?:\s?\([^()\d]{1,40}\)|\s?=\s?[^\d\n,;]{1,40}[,;]?)?"
         end = r"(?:점|分|点|\s?(?:points?|stars?)\b)?"
         forms = [
-            rf"(?:between|from|of|scale|von|de|da|от|zwischen|entre|tra)?\s?{low}{end}{aside}\s?{to}\s?{high}{end}{aside}"
+            rf"(?:between|from|of|scale|von|de|da|от|zwischen|entre|tra)?\s?{low}{end}{aside}\s?{to}\s?{high}{end}{aside}",
+            rf"(?<!\d)(?<!\d )(?:out\sof|/)\s?{high}(?=\s?[)\]]*\s?[:=])",
         ]
-        forms.append(rf"(?<!\d)(?<!\d )(?:out\sof|/)\s?{high}(?=\s?[)\]]*\s?[:=])")
-        menu = self.choices or self._integers
+        first, last = math.ceil(self.low), math.floor(self.high)
+        menu = self.choices or (range(first, last + 1) if 1 <= last - first <= 20 else ())
         if len(menu) > 1:
             between = r"\s?(?:,\s?(?:or|and|oder|ou|o|или)?|/|\||;|or|and|oder|ou|または|或|또는)\s?"
             forms.insert(0, between.join(f"{choice}{aside}" for choice in menu))
         return re.compile(rf"[(\[{{]?\s?(?<![\d.,/-])(?:{'|'.join(forms)})(?![\d/]|[.,]\d)\s?[)\]}}]?")
-
-    @cached_property
-    def _integers(self) -> tuple[int, ...]:
-        low, high = math.ceil(self.low), math.floor(self.high)
-        return tuple(range(low, high + 1)) if 1 <= high - low <= 20 else ()
 
     def check(self, value: float) -> float:
         """``value`` if it is on the scale.

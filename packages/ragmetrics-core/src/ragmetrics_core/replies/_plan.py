@@ -115,6 +115,11 @@ class ModelPlan(NamedTuple):
     synonyms: tuple[frozenset[str], ...]
     others: frozenset[str]
 
+    @property
+    def item(self) -> Any:
+        """The type of the items of the only list."""
+        return bare(item_hint(self.list_field.hint)) if self.list_field else None
+
     def knows(self, data: dict[str, Any]) -> bool:
         """Whether nothing in an object anywhere in a reply can be overlooked: all its keys are of the model, or of those in it.
 
