@@ -26,10 +26,10 @@ T = TypeVar("T")
 
 MAX_REPLY = 1_000_000
 """Characters of a reply that is read at all: far beyond any answer, and read within a second or two."""
-_BARE = 2
-"""Words of a reply that is a bare answer."""
 MAX_BRACKETS = 100_000
 """Opening brackets in it, which cost most."""
+_BARE = 2
+"""Words of a reply that is a bare answer."""
 
 
 class Unreadable(Exception):
@@ -128,9 +128,7 @@ _OPTION = re.compile(
     r"(?:^[ \t]*[-*+•] )?(?:\[ ?\]|☐|(?P<tick>\[[xX✓✔]\]|☑))[ \t]*(?P<text>[^\n\[\]☐☑]*)", re.MULTILINE
 )
 _SHORT = re.compile(r"\W*\w{1,12}\W*")
-_QUOTES = str.maketrans(
-    {"“": '"', "”": '"', "„": '"', "‟": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "‚": "'", "−": "-"}
-)
+_QUOTES = str.maketrans("“”„‟«»‘’‚−", '""""""\'\'\'-')
 
 
 def without_tokens(text: str) -> str:

@@ -205,7 +205,8 @@ def own_words(text: str) -> str:
 def _unquoted(match: re.Match[str]) -> str:
     """An ellipsis for a quotation; the words themselves where the marks around them do not quote."""
     inside = match.group().strip("`\"'“”„«»‹›「」『』‘’> \t\n~")
-    mail, fence = (match.groupdict().get(kind) for kind in ("mail", "fence"))
+    groups = match.groupdict()
+    mail, fence = groups.get("mail"), groups.get("fence")
     # A single word in quotes is emphasis ("the answer is `no`"); around the whole text they mean nothing.
     bare = len(re.findall(r"\w+", inside)) <= _BARE and not re.search(r"[:：=]", inside) and not mail
     if fence and bare and match.string[match.end() :].lstrip()[:1].islower():
