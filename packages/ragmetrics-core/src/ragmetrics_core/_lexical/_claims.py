@@ -3,7 +3,7 @@
 A verdict is yes or no, so the share of supported claims can only be as fine as the claims are many. Each sentence is
 therefore a claim, and so is each of its pieces: a name, a number, a verb or a noun with the small words before it.
 Pieces are cut along function words and punctuation and are literal parts of the answer, so that a person can read and
-check them. The whole sentence stays a claim of its own because its pieces can all be true and their union false.
+check them. The whole sentence stays a claim as well, because its pieces can all be true and their union false.
 
 An answer can also say things that claim nothing: greetings, apologies, feelings, remarks, and that its speaker does not know.
 """
@@ -82,6 +82,8 @@ def is_remark(sentence: str) -> bool:
     return _REMARK.fullmatch(sentence) is not None and not _FACT.search(sentence)
 
 
+# Three ways of declining are recognised: the speaker does not know or will not say; the sources say nothing; there is no answer.
+# A source must be called one ("the text does not say"), or every statement of what a thing lacks would count as a refusal.
 _WORDS = r"(?:\w+\s+)"
 
 _EN_SOURCE = r"(?:information|answer|context|document|text|passage|source|material|manual|excerpt|record)s?"

@@ -77,10 +77,10 @@ def _verdict(number: int, together: Support, alone: Sequence[Support]) -> dict[s
     by = [index for index, each in enumerate(alone, 1) if each.supported]
     if together.supported and not by:  # they share it out
         by = [index for index, each in enumerate(alone, 1) if each.share] or [*range(1, len(alone) + 1)]
-    told = alone[by[0] - 1] if by and not together.supported else together
+    decisive = alone[by[0] - 1] if by and not together.supported else together
     return {
         "number": number,
-        "reason": told.reason,
+        "reason": decisive.reason,
         "for": by,
         "against": [index for index, each in enumerate(alone, 1) if each.denied and index not in by],
     }

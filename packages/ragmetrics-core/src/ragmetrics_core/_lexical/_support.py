@@ -162,7 +162,7 @@ class Support(NamedTuple):
 def verify(claims: Sequence[str], contexts: Sequence[str]) -> list[Support]:
     """Judge ``claims`` in the order in which one text makes them; one verdict per claim.
 
-    A claim found inside an earlier one is taken for a piece of it: it is read as part of that sentence, and depends on the
+    A claim found inside an earlier one is a piece of it: it is read as part of that sentence, and depends on the
     names and numbers beside it.
     """
     language = guess_language(*contexts, *claims)

@@ -278,7 +278,7 @@ def holds_list(data: Any, key: str) -> bool:
 
 
 def _flattened(data: list[Any], key: str) -> list[Any]:
-    """Items of a list of texts that come in lists of their own, one per sentence."""
+    """Items of a list of texts that come in lists, one per sentence."""
     flat: list[Any] = []
     for value in data:
         lists = [inner for inner in value.values() if isinstance(inner, list)] if isinstance(value, dict) else []
@@ -361,7 +361,7 @@ def fit_model(data: Any, model: type[BaseModel]) -> Any:
 
 
 def _at(path: str, fit: Any, *arguments: Any) -> Any:
-    """Call ``fit``; a misfit inside is told with ``path`` in front."""
+    """Call ``fit``; a misfit inside is raised with ``path`` in front."""
     try:
         return fit(*arguments)
     except Unreadable as unreadable:

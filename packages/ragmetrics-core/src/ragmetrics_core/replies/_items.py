@@ -299,7 +299,7 @@ SAID = re.compile(
 )
 AROUND = " \t\r\n\u3000.。!！,;:：-–—_*\"'`´“”„«»‘’「」()（）[]{}<>"
 LONGEST = 120
-"""Characters: whoever says more than that says something."""
+"""Characters: a longer text says something."""
 
 
 def says_nothing(text: str) -> bool:

@@ -172,7 +172,7 @@ class ModelReader(Reader[M]):
 
 
 def _may_hold_answer(key: str, value: Any, *, alone: bool) -> bool:
-    """Whether the model may stand in the value of a key that is none of its own."""
+    """Whether the model may stand in the value of a key that is not one of its fields."""
     if not isinstance(value, (dict, list, str)) or name(key) in ASIDES or is_quotation(key):
         return False
     # Texts under a key that the prompt did not ask for are something else ("errors", "sources").

@@ -248,7 +248,7 @@ def scan(text: str) -> list[Found]:
 
 
 def _skip(text: str, position: int, open_brackets: int) -> int:
-    """Leave a broken value behind: what stands inside its brackets is no answer of its own."""
+    """Leave a broken value behind: what stands inside its brackets is part of it, and no answer."""
     for match in re.compile(r"[{}\[\]]").finditer(text, position):
         open_brackets += 1 if match.group() in "{[" else -1
         if open_brackets == 0:

@@ -1,7 +1,7 @@
 """Scores in running text.
 
 A number in prose is a score only where something says so. Four kinds of sign, strongest first: a final or overall
-score ("Overall score: 4"); a label or marker of its own ("Score: 4", "[RESULT] 4", "[[4]]", a line that is nothing
+score ("Overall score: 4"); a label or marker ("Score: 4", "[RESULT] 4", "[[4]]", a line that is nothing
 but the number); a score named in a sentence ("the rating is 4"); a sentence that grants points ("I rate it 4 out of
 5"). The strongest kind present decides, and it must speak with one voice: two values, or an unreadable one, are no
 answer. Numbers that are quoted, hypothetical, or labelled as something else (confidence, maximum, word count) are
@@ -230,7 +230,7 @@ def _markers(text: str, scale: Scale) -> Iterator[Mark]:
     for match in MARKER.finditer(text):
         before, _ = on_line(text, *match.span(), 200)
         alone = not before.strip(" \t\"'*_`#>$-|:")
-        # Behind a colon, a marker is that of a criterion.
+        # Behind a colon, a marker belongs to a criterion.
         labelled = before.rstrip(" *_`\"'").endswith((":", "：", "=")) and not FINAL.search(before)
         if _is_quoted(text, match.start()) or (not alone and (labelled or UNREAL.search(before))):
             continue

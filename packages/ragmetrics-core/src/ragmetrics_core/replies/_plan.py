@@ -89,7 +89,7 @@ class FieldPlan:
             return theirs in group
         if not self.is_choice:
             return False
-        # A score of its own name may be given as a verdict of the same kind, or as "final_score".
+        # A score under a special name may be given as a verdict of the same kind, or as "final_score".
         return (group is not None and theirs in group) or ("_" not in mine and theirs.split("_")[-1] == mine)
 
     def _may_be_list(self, mine: str, theirs: str) -> bool:

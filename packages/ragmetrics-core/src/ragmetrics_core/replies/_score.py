@@ -2,7 +2,7 @@
 
 Two written forms of a score are in use: an object with reason and score, which is what the schema asks for, and LlamaIndex's
 plain one, a line with the score and the reason on the lines after it. Both are read, and the usual ways of putting
-a score into prose. A menu is strict: 1.5 is not rounded and 3 is not taken for 2.
+a score into prose. A menu is strict: 1.5 is not rounded and 3 is not read as 2.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ _SAYING = (
     r"goes on|continues?|adds?|added|asserts?|announces?|declares?|draws|repeats?|pretends?|asks?|asked|wants?|wanted|tells?|told|"
     r"calls? for"
 )
-# Words that speak of a quotation or an attack, whoever is named.
+# Words that speak of a quotation or an attack, without a speaker.
 _ATTACK = (
     r"inject\w*|quot(?:es?|ed|ing|ations?)\b|verbatim|smuggl\w*|manipulat\w*|embed(?:s|ded)\b|malicious|adversarial|"
     r"(?:try|tries|tried|trying|attempts?|attempted|attempting) to\b|instruct(?:s|ed|ion|ions|ing)?\b|demand\w*|"
@@ -132,7 +132,7 @@ QUOTED = "the only answer in the reply is quoted or announced as another's; repl
 
 _PAIRS = tuple(zip('"“„«‹「『‘', '"”“»›」』’', strict=True))
 _BARE = 2
-# Characters in which nobody else can be named; most replies in words are shorter.
+# Characters in which no other speaker can be named; most replies in words are shorter.
 _FEW = 7
 _INTRO = 240
 ENDS = (".", "!", "?", "。", "！", "？")
@@ -218,7 +218,7 @@ def _unquoted(match: re.Match[str]) -> str:
 
 
 def _fills_line(match: re.Match[str]) -> bool:
-    """Whether a quotation is a line of its own that no colon announces: some models put their verdict in quotes."""
+    """Whether a quotation is a whole line that no colon announces: some models put their verdict in quotes."""
     before, behind = on_line(match.string, *match.span())
     above = match.string[: match.start() - len(before)]
     return not (before + behind).strip(" \t*_.") and not above.rstrip().endswith((":", "："))
