@@ -98,7 +98,8 @@ def check_sizes(size: int, overlap: int) -> None:
     check_whole("chunk_size", size, least=1)
     check_whole("chunk_overlap", overlap, least=0)
     if overlap >= size:
-        raise InvalidInput(Setting("chunk_overlap"), f" must be less than the size of a chunk, {size}, got {overlap}")
+        given = f", got {overlap} and {size}"
+        raise InvalidInput(Setting("chunk_overlap"), " must be less than ", Setting("chunk_size"), given)
 
 
 def chunks_of(document: GivenDocument, size: int = CHUNK_SIZE, overlap: int = CHUNK_OVERLAP) -> list[Chunk]:
