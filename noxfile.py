@@ -284,5 +284,6 @@ def docs(session: nox.Session) -> None:
     install(session, "test", "docs", adapters=adapters)
     session.run("python", "docs/metric_names.py")
     session.run("python", "docs/generate.py")
+    session.run("python", "docs/rooms.py")
     session.run("python", "docs/picture.py")
     session.run("pytest", "tests/test_docs.py", *session.posargs)

@@ -21,8 +21,8 @@ def page() -> str:
     pieces = re.split(r"(<!-- (?:end )?rooms -->\n)", PAGE.read_text(encoding="utf-8"))
     if len(pieces) != 5:
         raise ValueError(f"{PAGE} needs one pair of comments '<!-- rooms -->' and '<!-- end rooms -->'")
-    lines = [f"| `{room}` | {len(files(room))} | {sentence(room)} |" for room in from_the_top()]
-    pieces[2] = "\n".join(["| Room | Files | What it holds |", "| --- | --: | --- |", *lines]) + "\n"
+    lines = [f"| `{room}` | {sentence(room)} |" for room in from_the_top()]
+    pieces[2] = "\n".join(["| Room | What it holds |", "| --- | --- |", *lines]) + "\n"
     return "".join(pieces)
 
 

@@ -190,6 +190,12 @@ def test_the_names_of_all_metrics_are_up_to_date() -> None:
     assert script.FACADE.read_text(encoding="utf-8") == script.facade()
 
 
+def test_the_map_of_the_rooms_is_up_to_date() -> None:
+    """``python docs/rooms.py`` writes it anew."""
+    script = load_script("rooms")
+    assert script.PAGE.read_text(encoding="utf-8") == script.page()
+
+
 def readme_command(marker: str) -> str:
     """The one command below a marker of the README, on one line."""
     (block,) = [block for block in blocks(ROOT / "README.md") if block.marker == marker]

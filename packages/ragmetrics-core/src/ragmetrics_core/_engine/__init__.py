@@ -1,4 +1,4 @@
-"""How many samples are scored at once: scheduling, and nothing else.
+"""How many samples are scored at once: scheduling, retries, limits on calls; it answers the requests of metrics.
 
 The engine takes rows and metrics and hands back finished rows; it knows nothing of files, tables or results. Its parts, from
 the rows down to the wire: ``_schedule`` decides which row is scored when; ``_questions`` decides which requests become calls

@@ -1,4 +1,4 @@
-"""What a metric is made of. No IO: programs yield requests and are sent replies.
+"""What a metric is made of: samples, requests, programs, prompts, scores. No IO: programs yield requests and are sent replies.
 
 From the bottom up: `_errors`; `_requests` and their replies; `_protocols`, the shapes of models; `_steps`, the language that
 programs are written in; `_sample`; `_row`, a sample and its place in the input; `_inputs`, what a metric takes of a sample;

@@ -1,4 +1,4 @@
-"""Metrics and models by the names that a configuration or a command line has for them: ``faithfulness``, ``openai:gpt-4o-mini``."""
+"""Metrics and models by name, as configurations and the command line write them: ``faithfulness``, ``openai:gpt-4o-mini``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where samples come from: a path, rows in memory, a DataFrame, a data set; all become a stream of ``Row``s.
+"""Where samples come from: a path, rows in memory, a data frame or a data set becomes a stream of ``Row``s.
 
 Strategy. Every input is first a stream of *raw rows*: a place ("questions.jsonl, line 7") and either a value or the
 problem that kept it from being read. Only ``rows_of`` makes samples of them, by way of ``Columns``, so names of columns, missing

@@ -1,4 +1,4 @@
-"""Run directories, and the rows that a run keeps while it goes on.
+"""What outlives a run: the run directory, the journal of replies, the scores file, labels; and rows kept in memory.
 
 `_run_dir` is a run directory that a run writes: the `_journal` (every reply), the `_scores_file` (one line per finished row) and
 ``run.json``, with the settings of the run (`_run_settings`), its usage and costs (`_prices`) and how it ended. `_loaded_run` reads

@@ -1,4 +1,4 @@
-"""Test sets: questions with reference answers, written from documents, or read from files that others wrote.
+"""Test sets: questions with reference answers, written from documents, or read from the files of other tools.
 
 Strategy. What is asked, and what is made of the replies, are plain programs, as with a metric: one per document (``_program``), or,
 where a number of questions in total is asked for, one per visit to a passage and one per question (``_kinds``). Which passages are

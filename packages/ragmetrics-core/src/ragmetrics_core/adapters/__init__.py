@@ -1,4 +1,4 @@
-"""What every adapter of a framework needs, written once: failures, secrets, threads, and judging in the background.
+"""What every adapter of a framework needs: failures, secrets, threads, and judging in the background.
 
 An adapter makes models of the core out of the models of a framework, so it meets the same questions whatever the framework is.
 ``LLMBridge`` and ``EmbeddingsBridge`` answer all those about models at once (``Bridge`` is what they have in common): an adapter

@@ -1,4 +1,4 @@
-"""The command ``ragmetrics``: `_app` declares its commands, the other files are what their options and outputs need."""
+"""The command ``ragmetrics``: `_app` declares its commands, and each command has a file."""
 
 from __future__ import annotations
 

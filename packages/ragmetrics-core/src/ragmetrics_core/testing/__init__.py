@@ -1,4 +1,4 @@
-"""Test doubles for metrics, and suites that tell whether a model of your own keeps its side of the contract.
+"""Test doubles for models, and test suites that check a model of your own.
 
 Importing this needs no pytest; running the suites does.
 """
