@@ -271,7 +271,7 @@ def claim_calibration(labels: Sequence[Label], claims: Mapping[str, Claims]) -> 
         claims: by the name of each labelled row, its claims with the judge's verdicts.
 
     Raises:
-        InvalidInput: a row has no such claim, or somebody has labelled a claim by its text and by its number.
+        InvalidInput: a row has no such claim, or an annotator labelled a claim both by its text and by its number.
     """
     given: defaultdict[tuple[str, str], dict[str | None, Label]] = defaultdict(dict)
     verdicts: dict[tuple[str, str], bool] = {}
@@ -322,7 +322,7 @@ def _claim(label: Label, claims: Claims) -> tuple[str, bool]:
 
 
 SHOWN = ("user_input", "response", "reference", "retrieved_contexts")
-"""What somebody needs to see of a row."""
+"""What an annotator needs to see of a row."""
 
 DIGITS = 6
 """Of weights and probabilities in a file."""

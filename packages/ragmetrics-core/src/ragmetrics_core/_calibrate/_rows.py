@@ -112,7 +112,7 @@ class LabelledRow:
     Attributes:
         label: 1 or 0 for a pass or a fail, 0.5 where annotators are split; of grades their mean.
         given: what each annotator said.
-        weight: how many rows it stands for, beside others; None where that is not told.
+        weight: how many rows it stands for, beside others; None where that is not known.
         place: where its first label stands.
     """
 
@@ -129,14 +129,12 @@ class MetricLabels:
     Attributes:
         rows: by the name of the row.
         verdicts: whether labels are passes and fails, not grades.
-        annotators: the names of those who labelled; labels without a name are of one who is not named.
         not_blind: how many labels were given by people who had seen the score.
         lines: how many labels there are, of all annotators.
     """
 
     rows: Mapping[str, LabelledRow]
     verdicts: bool
-    annotators: tuple[str | None, ...]
     not_blind: int
     lines: int
 
@@ -168,7 +166,6 @@ def metric_labels(labels: Sequence[Label]) -> MetricLabels:
     return MetricLabels(
         rows=_one_kind_of_weights(rows),
         verdicts=verdicts,
-        annotators=tuple(dict.fromkeys(item.annotator for item in labels)),
         not_blind=sum(item.blind is False for item in labels),
         lines=len(labels),
     )
@@ -183,22 +180,22 @@ def _row(items: Sequence[Label], *, verdicts: bool) -> LabelledRow:
 
 def _weight(items: Iterable[Label]) -> float | None:
     """The weight of a row, which every annotator's line may repeat."""
-    told = [item for item in items if item.weight is not None]
-    for item in told[1:]:
-        if item.weight != told[0].weight:
+    known = [item for item in items if item.weight is not None]
+    for item in known[1:]:
+        if item.weight != known[0].weight:
             raise InvalidInput(
-                f"{item.place}: the row {item.id!r} has the weight {item.weight:g}, and {told[0].weight:g} in {told[0].place}: "
+                f"{item.place}: the row {item.id!r} has the weight {item.weight:g}, and {known[0].weight:g} in {known[0].place}: "
                 "give a row one weight"
             )
-    return told[0].weight if told else None
+    return known[0].weight if known else None
 
 
 def _one_kind_of_weights(rows: Mapping[str, LabelledRow]) -> Mapping[str, LabelledRow]:
     """Where some rows have weights, those without were drawn uniformly, and count as 1."""
-    told = [row for row in rows.values() if row.weight is not None]
-    problem = weight_problem([row.weight or 0.0 for row in told]) if told else None
+    known = [row for row in rows.values() if row.weight is not None]
+    problem = weight_problem([row.weight or 0.0 for row in known]) if known else None
     if problem is not None:
-        row = told[problem[0]]
+        row = known[problem[0]]
         raise InvalidInput(f"{row.place}: the weight is {row.weight:g}, {problem[1]}")
     without = [row for row in rows.values() if row.weight is None]
     if not without or len(without) == len(rows):

@@ -26,7 +26,7 @@ REFERENCES = ("reference", "reference_contexts", "reference_documents", "rubric"
 
 
 def common_scale(of_metric: Scale, of_scores: Iterable[Scale]) -> Scale:
-    """The scale of all scores, which may name their own; that of the metric where there are none; None where scores differ."""
+    """The scale that all scores name, else the scale of the metric; None where scores differ."""
     found = {scale or of_metric for scale in of_scores} or {of_metric}
     return found.pop() if len(found) == 1 else None
 
@@ -148,7 +148,7 @@ class Run:
 
     @classmethod
     def of(cls, evaluation: ScoredRows, name: str, groups: RowGroups) -> Run:
-        """Read a run; every record is a row of its own yet.
+        """Read a run; each record is one row, repeats are not gathered yet.
 
         Args:
             evaluation: the run.

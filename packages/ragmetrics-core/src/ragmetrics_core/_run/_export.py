@@ -45,11 +45,11 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 
 LARGEST = 2**63
 KINDS: dict[type, str] = {bool: "boolean", int: "Int64", float: "float64"}
-"""The type of a column by that of its values; nothing is missing in a different way for it."""
+"""The type of a column by the type of its values; each of them has a missing value."""
 
 
 def frame_of(records: Sequence[Record], metrics: Sequence[str], *, evidence: bool) -> pd.DataFrame:
-    """One row per record; the columns are told by ``Evaluation.to_pandas``.
+    """One row per record; the columns are described by ``Evaluation.to_pandas``.
 
     Raises:
         MissingExtra: pandas is not installed.

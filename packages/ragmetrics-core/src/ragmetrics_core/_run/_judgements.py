@@ -67,9 +67,7 @@ def judgements(details: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 def prompts_of(details: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The name and version of every prompt that was asked about a row, in any of its judgements."""
-    parts = (
-        (details, *judgements(details)) if "repeats" in details else (details,)
-    )  # a metric may keep repeats of its own
+    parts = (details, *judgements(details)) if "repeats" in details else (details,)  # a metric may keep its own repeats
     for part in parts:
         asked = part.get("prompts")
         if isinstance(asked, Mapping):

@@ -4,7 +4,7 @@ A path names a column: ``lang`` and ``metadata.lang`` are the same column of the
 objects, and the name of a field, such as ``user_input`` or ``id``, is that field. What stands there is compared as text, so that a
 number is the same in JSON and in CSV.
 
-Rows without a value are a slice of their own, which nobody can overlook. Clusters are refused where a row has none: rows that share
+Rows without a value are one more slice, so that they are not overlooked. Clusters are refused where a row has none: rows that share
 something unknown would pass for independent, and intervals would be too narrow.
 
 What a row is called: by its id, else by where it stands in its file.
@@ -24,7 +24,7 @@ from .._show._tables import cut_middle, first_of
 from .._store._records import Record
 
 MOST_SLICES = 100
-"""More slices than that are no slices: each row would be nearly one of its own."""
+"""More slices than that are refused: nearly each row would be one slice."""
 
 LONGEST_LABEL = 40
 """Characters of a slice's name that is shown."""

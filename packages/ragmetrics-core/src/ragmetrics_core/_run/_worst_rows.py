@@ -6,7 +6,7 @@ The rows to look at first: those with the worst values of one metric, in the dir
 
 The rows that a person should decide first: those on which the jurors of a jury differ most.
 
-The rows of a run in the order in which somebody should read them: the worst first, or the most disputed.
+The rows of a run in the order in which to read them: the worst first, or the most disputed.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Items:
-    """A list; an item with a title of its own is followed by its items.
+    """A list; an item with a title is followed by its own items.
 
     Attributes:
         items: the items.

@@ -1,4 +1,4 @@
-"""A progress bar for people who watch; silence for files, logs and pipes."""
+"""A progress bar on terminals and in notebooks; nothing in files, logs and pipes."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Bar:
     """What is shown after every finished row: the rate and the time left (by tqdm), what failed, tokens used.
 
     Args:
-        bar: tqdm's; None where nobody watches.
-        lost: what has become of those that are counted as failures, in a word.
+        bar: tqdm's; None where nothing is shown.
+        lost: what failures are called, in a word.
         narrow: there is no room for a bar beside the words.
     """
 
@@ -45,7 +45,7 @@ class Bar:
         self._reason = ""  # why the run waits, as long as that is shown
 
     def advance(self, failed: int, usage_so_far: Callable[[], Usage]) -> None:
-        """One more row is finished, with so many failures; what was used is asked for only where somebody watches."""
+        """One more row is finished, with so many failures; usage is read only where the bar is shown."""
         if self._bar is None:
             return
         usage = usage_so_far()
@@ -101,7 +101,7 @@ def progress_bar(
 ) -> Iterator[Bar]:
     """The bar of a run. It goes to stderr, and only to a terminal or a notebook unless ``progress`` is "always".
 
-    The rows are counted only where somebody watches; where their number is not known, neither is the time left.
+    The rows are counted only where the bar is shown. Without their number the time left is not known.
     A process without a console, such as pythonw, has no stderr and gets no bar.
     """
     notebook = _in_notebook()
@@ -119,7 +119,7 @@ def progress_bar(
 
 @asynccontextmanager
 async def watching(bar: Bar, waiting: Callable[[], tuple[float, str] | None]) -> AsyncIterator[None]:
-    """While somebody watches, show every second whether the run only waits, and for what."""
+    """While the bar is shown, say every second whether the run only waits, and for what."""
     if not bar.watched:
         yield
         return
@@ -147,7 +147,7 @@ def _columns() -> int:
 
 def _tqdm(notebook: bool) -> Any:
     if notebook:
-        from tqdm.auto import tqdm  # type: ignore[import-untyped]  # noqa: PLC0415  loaded only when somebody watches
+        from tqdm.auto import tqdm  # type: ignore[import-untyped]  # noqa: PLC0415  loaded only where the bar is shown
 
         return tqdm
     from tqdm import tqdm as plain  # type: ignore[import-untyped]  # noqa: PLC0415  the same
@@ -156,7 +156,7 @@ def _tqdm(notebook: bool) -> Any:
 
 
 def _in_notebook() -> bool:
-    """Whether this runs in a notebook, where stderr is no terminal and somebody watches all the same."""
+    """Whether this runs in a notebook, where a bar is shown although stderr is no terminal."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return type(shell).__name__ == "ZMQInteractiveShell"

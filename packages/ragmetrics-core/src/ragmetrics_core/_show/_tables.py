@@ -2,8 +2,7 @@
 
 Strategy. A value is never cut and never parted from what it belongs to: half a number, or one without its row, is worse than a
 long line. So a table that does not fit is split between its columns, and the first column is repeated; only names are cut, in
-the middle, because ids and file names tend to differ at their ends. What would steer a terminal is shown as an escape, whoever
-hands it over.
+the middle, because ids and file names tend to differ at their ends. What would steer a terminal is shown as an escape.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], width: int) ->
 
 
 def _parts(widths: Sequence[int], width: int) -> Iterator[list[int]]:
-    """The columns of each part, besides the first column."""
+    """The columns of each part, without the first column."""
     part: list[int] = []
     used = widths[0]
     for column in range(1, len(widths)):

@@ -107,7 +107,7 @@ class Tally:
         )
 
     def _named_worst(self, scale: tuple[float, float] | None) -> tuple[tuple[str, float], ...]:
-        """The worst rows but for those that are as good as can be; none where there are hardly others."""
+        """The worst rows, without rows that have the best value; none where the run has hardly more rows."""
         if len(self._values) <= MOST_WORST:
             return ()
         best = scale[self._sign > 0] if scale else self._sign * math.inf
