@@ -10,7 +10,7 @@ import pytest
 import ragmetrics_core
 from core.cli.calling import call
 from ragmetrics_core import InvalidInput, Metric, Sample, Score
-from ragmetrics_core._names._metrics import split
+from ragmetrics_core._names._named import split
 from ragmetrics_core.cli import main
 from ragmetrics_core.cli._parsing import fitting_metrics, parse_metrics, parse_models
 from ragmetrics_core.metrics import NDCG, catalogue

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from core.conftest import Asking
 from loopback import OpenAIServer, dialects
 from ragmetrics_core import InvalidInput, MissingExtra, ModelError, evaluate
-from ragmetrics_core._names._models import embeddings_named, llm_named
+from ragmetrics_core._names._named import embeddings_named, llm_named
 from ragmetrics_core.embeddings import OpenAIEmbeddings, embedding_factory
 from ragmetrics_core.llms import OpenAILLM, llm_factory
 from ragmetrics_core.llms._openai._named_servers import SERVERS, server_named

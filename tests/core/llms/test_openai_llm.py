@@ -15,7 +15,7 @@ import pytest
 from loopback import OpenAIServer, Response
 from ragmetrics_core import BadReply, InvalidInput, MissingExtra, ModelError, Reply, Usage
 from ragmetrics_core.llms import OpenAILLM
-from ragmetrics_core.llms._wire import _known_parameters
+from ragmetrics_core.llms._wire import _attempts as _known_parameters
 
 Ways = ["sync", "async"]
 

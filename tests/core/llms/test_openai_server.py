@@ -18,7 +18,7 @@ from core.evaluate.doubles import Rated, questions
 from loopback import OpenAIServer, Response, error
 from ragmetrics_core import Ask, BadReply, InvalidInput, Message, MissingExtra, ModelError, Reply, Usage, evaluate
 from ragmetrics_core.llms import OpenAILLM, OpenAIServerLLM
-from ragmetrics_core.llms._server import _endpoint
+from ragmetrics_core.llms._server import _llm as _endpoint
 from ragmetrics_core.testing import LLMContract
 from waiting import Crowd, until_async
 

@@ -20,7 +20,7 @@ import pytest
 from loopback import OpenAIServer, Response, error, rate_limited, server_error
 from ragmetrics_core import Ask, BadReply, ModelError
 from ragmetrics_core.llms import OpenAILLM, OpenAIServerLLM
-from ragmetrics_core.llms._server import _endpoint as _server_endpoint
+from ragmetrics_core.llms._server import _llm as _server_endpoint
 
 
 def failure(llm: Any, question: Ask) -> ModelError:

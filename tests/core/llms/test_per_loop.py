@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from ragmetrics_core.llms._wire._per_loop import PerLoop
+from ragmetrics_core.llms._wire._connections import PerLoop
 from waiting import until_async
 
 

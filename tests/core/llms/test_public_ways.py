@@ -12,7 +12,7 @@ import openai
 import pytest
 
 import ragmetrics_core
-from ragmetrics_core.llms._openai._rebuilt import can_be_rebuilt, rebuilt, settings_of
+from ragmetrics_core.llms._openai._clients import can_be_rebuilt, rebuilt, settings_of
 
 ROOT = Path(ragmetrics_core.__file__).parent
 FILES = sorted([*(ROOT / "llms").rglob("*.py"), *(ROOT / "embeddings").rglob("*.py")])

@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import Ask, BadReply, Metric, Sample
-from ragmetrics_core._support._other_names import ELSEWHERE, where_it_is
-from ragmetrics_core._support._ragas_names import BECAUSE, PLACES
-from ragmetrics_core._support._ragas_names import SAME as SAME_NAMES
+from ragmetrics_core._support._other_names import BECAUSE, ELSEWHERE, PLACES, where_it_is
+from ragmetrics_core._support._other_names import SAME as SAME_NAMES
 from ragmetrics_core.metrics import (
     AnswerAccuracy,
     AnswerCorrectness,

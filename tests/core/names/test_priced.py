@@ -10,8 +10,7 @@ import pytest
 
 from ragmetrics_core import estimate
 from ragmetrics_core._kernel._errors import InvalidInput, MissingExtra
-from ragmetrics_core._names._models import embeddings_named, llm_named
-from ragmetrics_core._names._priced import Uncalled, embeddings_to_price, llm_to_price
+from ragmetrics_core._names._named import Uncalled, embeddings_named, embeddings_to_price, llm_named, llm_to_price
 
 LOCAL = "http://localhost:1/v1"
 

@@ -37,8 +37,7 @@ if TYPE_CHECKING:
         join_runs,
         read_samples,
     )
-    from ._names._metrics import metrics_named
-    from ._names._models import embeddings_named, llm_named
+    from ._names._named import embeddings_named, llm_named, metrics_named
     from ._testset import Testset, agenerate_testset, generate_testset
 
 __all__ = [
@@ -125,11 +124,11 @@ if not TYPE_CHECKING:  # to a checker, every name would exist
 
             return getattr(_api, name)
         if name == "metrics_named":
-            from ._names import _metrics  # noqa: PLC0415
+            from ._names import _named as _metrics  # noqa: PLC0415
 
             return _metrics.metrics_named
         if name in MODELS:
-            from ._names import _models  # noqa: PLC0415
+            from ._names import _named as _models  # noqa: PLC0415
 
             return getattr(_models, name)
         if name in TESTSETS:

@@ -30,7 +30,7 @@ from .._kernel._requests import Request
 from .._kernel._sample import Row
 from .._kernel._score import Score, not_asked
 from .._kernel._steps import Outcome, Steps
-from .._support._tasks import all_of
+from .._support._blocking import all_of
 from ._batches import MOST_REQUESTS
 from ._budget import Allowance, RowAccount
 from ._pending import Key, PendingCall, RowMemory, as_shared

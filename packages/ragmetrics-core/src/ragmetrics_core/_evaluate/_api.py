@@ -15,7 +15,7 @@ from .._gate._results import Decision, GateResult
 from .._kernel._metric import Metric
 from .._kernel._requests import AnyEmbeddings, AnyLLM
 from .._kernel._sample import Sample
-from .._names._priced import embeddings_to_price, llm_to_price
+from .._names._named import embeddings_to_price, llm_to_price
 from .._read import Columns, FileOptions, open_rows
 from .._show._progress import Progress
 from ._estimate import Estimate

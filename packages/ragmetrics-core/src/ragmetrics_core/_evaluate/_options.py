@@ -17,7 +17,7 @@ from .._kernel._metric import Metric
 from .._kernel._requests import AnyEmbeddings, AnyLLM
 from .._kernel._sample import Row, Sample
 from .._kernel._settings import check_run_dir, check_seconds, check_whole
-from .._names._metrics import metrics_named
+from .._names._named import metrics_named
 from .._read import FileOptions
 from .._show._progress import Progress, check_progress
 

@@ -21,7 +21,7 @@ from .._kernel._metric import Metric
 from .._kernel._model_traits import prepared
 from .._kernel._sample import Row
 from .._kernel._score import Score
-from .._names._models import embeddings_named, llm_named
+from .._names._named import embeddings_named, llm_named
 from .._read import Columns, open_rows, sampled
 from .._run._judgements import combined, with_worst_value
 from .._show._progress import progress_bar, watching

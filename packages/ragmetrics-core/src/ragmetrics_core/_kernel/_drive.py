@@ -184,7 +184,7 @@ class Models:
         calls = [self.asked_by(request).call(request) for request in requests]
         if len(calls) == 1:
             return [await calls[0].aperform()]
-        from .._support._tasks import all_of  # noqa: PLC0415  loads asyncio
+        from .._support._blocking import all_of  # noqa: PLC0415  loads asyncio
 
         return await all_of(call.aperform() for call in calls)
 

@@ -1,9 +1,12 @@
-"""The way from synchronous code into an event loop, also where one is already running in the caller's thread."""
+"""The way from synchronous code into an event loop, also where one is already running in the caller's thread.
+
+Several coroutines side by side, none of which outlives the first error or a cancellation.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -54,3 +57,16 @@ def _heed_ctrl_c() -> None:
     task = asyncio.current_task()
     if task is not None and getattr(task, "cancelling", int)():
         raise KeyboardInterrupt
+
+
+async def all_of(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """The results of all, run side by side; the first error ends the others before it is raised."""
+    tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        unfinished = [task for task in tasks if not task.done()]
+        for task in unfinished:
+            task.cancel()
+        if unfinished:
+            await asyncio.gather(*unfinished, return_exceptions=True)

@@ -2,6 +2,8 @@
 
 Strategy. Servers echo keys and libraries quote the request with its headers, so every text from outside passes through here before
 it is shown or stored. Hiding too much costs a few words of a message; hiding too little costs a key.
+
+A block that keeps what was raised in it, for those who must not raise from where it was caught.
 """
 
 from __future__ import annotations
@@ -81,3 +83,18 @@ def mask(text: str, secrets: Iterable[str]) -> str:
         return f"{conceal(text[:SEARCHED])[:-UNSURE][:LONGEST]} ..."
     text = conceal(text)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]} ..."
+
+
+class Kept:
+    """A block that keeps the exception that ended it, as ``error``, for later. Cancellation and Ctrl-C go through."""
+
+    error: Exception
+
+    def __enter__(self) -> None:
+        """Nothing has been raised yet."""
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
+        if not isinstance(error, Exception):
+            return False
+        self.error = error
+        return True

@@ -32,7 +32,7 @@ from .._kernel._model_traits import prepared
 from .._kernel._requests import AnyLLM
 from .._kernel._sample import Sample
 from .._kernel._steps import Outcome, Steps, next_round
-from .._support._tasks import all_of
+from .._support._blocking import all_of
 from ._chunks import Chunk
 from ._kinds import Checked, Kind, OnePassage, TwoPassages, Unanswerable, Visit, Written, drop
 from ._similar import KnownQuestions, PassageIndex, leans_on_a_text, plain_words

@@ -27,7 +27,7 @@ from .._kernel._requests import AnyLLM
 from .._kernel._sample import Document, Sample
 from .._kernel._settings import check_run_dir, check_seconds, check_whole
 from .._lexical._judge import LexicalJudge
-from .._names._models import llm_named
+from .._names._named import llm_named
 from .._show._progress import Bar, Progress, check_progress, progress_bar, watching
 from .._store._files import check_directory, explain_errors, free_name, make_directory, replace_file
 from .._store._journal import Journal

@@ -12,9 +12,7 @@ from typing import Any
 
 from .._kernel._errors import ModelError
 from .._kernel._requests import Ask
-from ..llms._wire._climb import Climb
-from ..llms._wire._refusals import is_refusal
-from ..llms._wire._structured import Ladder, Rung, schema_of
+from ..llms._wire._attempts import Climb, Ladder, Rung, is_refusal, schema_of
 from ._failures import Explained
 
 REFUSED = frozenset({400, 415, 422})

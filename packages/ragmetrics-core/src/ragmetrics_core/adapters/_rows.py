@@ -44,7 +44,7 @@ async def asked_rows(
     """
     import asyncio  # noqa: PLC0415  costs more to import than all of this package
 
-    from .._support._tasks import all_of  # noqa: PLC0415  loads asyncio
+    from .._support._blocking import all_of  # noqa: PLC0415  loads asyncio
 
     check_whole("workers", workers, least=1)
     questions = [_question(sample) for sample in samples]

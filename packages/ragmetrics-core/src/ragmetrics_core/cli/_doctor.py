@@ -30,7 +30,7 @@ import typer
 from .._kernel._errors import BadReply, InvalidInput, ModelError
 from .._kernel._model_traits import check_vectors
 from .._kernel._requests import Ask
-from .._names._models import embeddings_named, llm_named
+from .._names._named import embeddings_named, llm_named
 from .._show._tables import room, wrapped
 from .._support._secrets import conceal
 from ..llms._openai._llm import OpenAILLM, clients_of

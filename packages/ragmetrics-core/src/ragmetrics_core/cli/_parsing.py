@@ -18,9 +18,16 @@ from .._gate._results import Decision, GateResult
 from .._kernel._errors import InvalidInput
 from .._kernel._metric import Metric, prompts_of
 from .._kernel._sample import Row, Sample
-from .._names._metrics import metrics_named, split, unset
-from .._names._models import embeddings_named, is_server, llm_named
-from .._names._priced import embeddings_to_price, llm_to_price
+from .._names._named import (
+    embeddings_named,
+    embeddings_to_price,
+    is_server,
+    llm_named,
+    llm_to_price,
+    metrics_named,
+    split,
+    unset,
+)
 from .._read import Columns, FileOptions, open_rows
 from .._run._slices import RowGroups
 from .._show._tables import first_of, room, wrapped

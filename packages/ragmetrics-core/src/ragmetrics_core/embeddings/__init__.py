@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._kernel._requests import Embeddings, PairScorer, SyncEmbeddings
-from ._cross_encoder import CrossEncoder
 from ._factory import embedding_factory
 from ._hashing import HashingEmbeddings
+from ._local import CrossEncoder, SentenceTransformerEmbeddings
 from ._openai import OpenAIEmbeddings
-from ._sentence_transformers import SentenceTransformerEmbeddings
 
 __all__ = [
     "CrossEncoder",

@@ -10,8 +10,8 @@ from .._kernel._errors import InvalidInput
 from .._kernel._requests import Embeddings, SyncEmbeddings
 from ..llms._openai._named_servers import SERVERS, server_named, settings_of_server
 from ._hashing import HashingEmbeddings
+from ._local import SentenceTransformerEmbeddings
 from ._openai import OpenAIEmbeddings
-from ._sentence_transformers import SentenceTransformerEmbeddings
 
 T = TypeVar("T")
 

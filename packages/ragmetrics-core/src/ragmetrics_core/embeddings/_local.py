@@ -5,17 +5,46 @@ tokenizers keep their padding settings on themselves and fail when two threads s
 
 Computing blocks, so there are synchronous methods only: whoever drives a model from an event loop knows best how many threads
 to spend on it.
+
+What every embedding model does to what it is given, before it reads it.
+
+Cross-encoders of the sentence-transformers package: a score per pair of texts, read together.
+
+Strategy. The scale of a score is the model's own affair and is known before any text is seen: a model whose activation is a
+sigmoid gives 0 to 1, one without an activation gives a logit, which becomes 0 to 1 by the sigmoid here, pair by pair. Guessing
+the scale from the scores of a batch would make the score of one pair depend on the others.
+
+Bi-encoders of the sentence-transformers package: a vector per text, computed on this machine.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import math
 import threading
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from .._kernel._errors import InvalidInput, MissingExtra, ModelError
-from ._texts import at_least_1
+from .._kernel._model_traits import readable_texts
+from .._kernel._requests import Reply
+
+if TYPE_CHECKING:
+    from sentence_transformers import CrossEncoder as SentenceTransformersCrossEncoder  # noqa: F401  in quotes below
+    from sentence_transformers import SentenceTransformer  # noqa: F401  in quotes below
+
+
+def at_least_1(name: str, value: int) -> int:
+    """A setting that counts something.
+
+    Raises:
+        InvalidInput: it is no positive integer.
+    """
+    if type(value) is not int or value < 1:
+        raise InvalidInput(f"{name} must be at least 1, got {value!r}")
+    return value
+
 
 Loaded = TypeVar("Loaded")
 Self = TypeVar("Self", bound="LocalModel[Any]")
@@ -122,3 +151,90 @@ class LocalModel(Generic[Loaded]):
 
 def _first_line(error: BaseException) -> str:
     return str(error).strip().partition("\n")[0] or type(error).__name__
+
+
+class CrossEncoder(LocalModel["SentenceTransformersCrossEncoder"]):
+    """A pair scorer that runs in this process; loaded when first used.
+
+    Args:
+        model: name on the Hugging Face Hub, a folder, or a loaded ``sentence_transformers.CrossEncoder``; one with one label.
+        device: such as ``cpu`` or ``cuda``; default: the best there is.
+        batch_size: pairs computed at once.
+
+    Raises:
+        MissingExtra: the sentence-transformers package is not installed.
+        InvalidInput: the model is something else, or a device is given for a loaded one.
+    """
+
+    _kind = "CrossEncoder"
+
+    def compare(self, pairs: Sequence[tuple[str, str]]) -> Reply[list[float]]:
+        """One number per pair, from 0 (unrelated) to 1 (same meaning).
+
+        Raises:
+            ModelError: the model cannot be loaded, or not on the device.
+            InvalidInput: the model has several labels, or an activation whose scale is unknown.
+        """
+        items = [tuple(readable_texts(pair)) for pair in pairs]
+        if not items:
+            return Reply([])
+        with self._lock:
+            model = self._get()
+            gives_logits = self._gives_logits(model)
+            scores = model.predict(items, batch_size=self.batch_size, show_progress_bar=False).tolist()
+        return Reply([sigmoid(score) for score in scores] if gives_logits else scores)
+
+    def _gives_logits(self, model: Any) -> bool:
+        labels = model.config.num_labels
+        if labels != 1:
+            raise InvalidInput(
+                f"{self!r} has {labels} labels, but a similarity is one number: give a model with "
+                "num_labels=1, such as 'cross-encoder/stsb-roberta-base'"
+            )
+        # before sentence-transformers 4 the attribute had the longer name
+        activation = model.activation_fn if hasattr(model, "activation_fn") else model.default_activation_function
+        name = type(activation).__name__
+        if name not in ("Identity", "Sigmoid"):
+            raise InvalidInput(
+                f"{self!r} ends in the activation {name}, whose scale is unknown: load it with "
+                "activation_fn=torch.nn.Sigmoid() and give the loaded model"
+            )
+        return name == "Identity"
+
+
+def sigmoid(logit: float) -> float:
+    """1 / (1 + exp(-logit)), without overflow."""
+    if logit >= 0:
+        return 1 / (1 + math.exp(-logit))
+    power = math.exp(logit)
+    return power / (1 + power)
+
+
+class SentenceTransformerEmbeddings(LocalModel["SentenceTransformer"]):
+    """An embedding model that runs in this process; loaded when first used.
+
+    Args:
+        model: name on the Hugging Face Hub, a folder, or a loaded ``SentenceTransformer``.
+        device: such as ``cpu`` or ``cuda``; default: the best there is.
+        batch_size: texts computed at once.
+
+    Raises:
+        MissingExtra: the sentence-transformers package is not installed.
+        InvalidInput: the model is something else, or a device is given for a loaded one.
+    """
+
+    _kind = "SentenceTransformer"
+
+    def embed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
+        """One vector per text, in order; the same up to rounding whatever the other texts are.
+
+        Raises:
+            ModelError: the model cannot be loaded, or not on the device.
+            InvalidInput: an item is not a text.
+        """
+        items = readable_texts(texts)
+        if not items:
+            return Reply([])
+        with self._lock:
+            vectors = self._get().encode(items, batch_size=self.batch_size, show_progress_bar=False)
+        return Reply(vectors.tolist())

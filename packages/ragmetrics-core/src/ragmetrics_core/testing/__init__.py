@@ -5,8 +5,7 @@ Importing this needs no pytest; running the suites does.
 
 from __future__ import annotations
 
-from ._embeddings_contract import EmbeddingsContract
-from ._llm_contract import LLMContract
+from ._contracts import EmbeddingsContract, LLMContract
 from ._scripted import ScriptedEmbeddings, ScriptedLLM
 
 __all__ = ["EmbeddingsContract", "LLMContract", "ScriptedEmbeddings", "ScriptedLLM"]

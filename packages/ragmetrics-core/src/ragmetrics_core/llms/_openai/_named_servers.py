@@ -15,10 +15,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..._kernel._errors import InvalidInput, MissingExtra
-from .._wire._api_keys import check_key, tidy_key
-from .._wire._urls import OPENAI_URL, bare_url, check_no_query, check_url
+from .._wire._connections import OPENAI_URL, bare_url, check_key, check_no_query, check_url, tidy_key
 from ._bounded import bounded_client
-from ._rebuilt import NO_KEY
+from ._clients import NO_KEY
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,10 @@ from typing import Any
 from ..._kernel._errors import ModelError
 from ..._kernel._requests import Ask, Reply
 from ..._support._secrets import mask
-from .._wire._attempts import Attempts, field_of
+from .._wire._attempts import RUNGS, Attempts, Ladder, Rung, field_of, is_refusal
 from .._wire._failures import Failures, first_line
-from .._wire._refusals import is_refusal
-from .._wire._structured import RUNGS, Ladder, Rung
-from ._errors import TranslatedErrors
-from ._llm import OpenAILLM, clients_of, prepared
-from ._rebuilt import NO_KEY
+from ._clients import NO_KEY
+from ._llm import OpenAILLM, TranslatedErrors, clients_of, prepared
 
 __all__ = ["RUNGS", "Found", "Rung", "as_openai", "models_of", "probe"]
 

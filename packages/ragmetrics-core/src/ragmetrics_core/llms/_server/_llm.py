@@ -3,23 +3,276 @@
 Strategy. What is asked and how an answer is read is the same as for ``OpenAILLM`` (see ``_attempts``); only the way differs.
 The openai package spends about a millisecond of processor time on each call, aiohttp an eighth of it, which decides
 how long hundreds of thousands of calls take, or how much of a machine is left for the model next door.
+
+The place where ``OpenAIServerLLM`` posts its questions: address, key, connections, and what may go wrong on the way.
+
+Strategy. aiohttp does the HTTP; all that stands here is which session serves the running loop and how its failures are told
+apart. A failure is returned, not raised, so that the exception of aiohttp, which knows the request, is attached to nothing.
+Whatever aiohttp raises for one call is a failure of that call, because a server can make it raise nearly anything.
 """
 
 from __future__ import annotations
 
+import base64
+import importlib
+import importlib.util
+import io
 import json
+import math
+import os
+import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
-from ..._kernel._errors import InvalidInput, ModelError
+from ..._kernel._errors import InvalidInput, MissingExtra, ModelError
 from ..._kernel._requests import Ask, Reply
-from .._wire._attempts import Attempts, chat_parameters
-from .._wire._failures import SET_KEY, Failures, Refused
-from .._wire._hidden import hashed, shown
-from .._wire._known_parameters import check_near_misses
-from .._wire._structured import Ladder, Rung
-from .._wire._urls import is_of_this_machine
-from ._endpoint import Endpoint, to_json
+from ..._support._retry_after import seconds_to_wait
+from ..._support._secrets import Kept
+from .._wire._attempts import Attempts, Ladder, Rung, chat_parameters, check_near_misses
+from .._wire._connections import (
+    HOLDS_KEY,
+    OPENAI_URL,
+    PerLoop,
+    bare_url,
+    check_header,
+    check_key,
+    check_no_query,
+    check_url,
+    hashed,
+    is_of_this_machine,
+    shown,
+    tidy_key,
+)
+from .._wire._failures import LARGEST, SET_KEY, Failures, Refused, root_of
+
+if TYPE_CHECKING:
+    import aiohttp
+
+
+CONNECTING = 10.0
+"""Seconds that one attempt to connect may take; a server that is there answers it at once, however busy it is."""
+
+IDLE = 4.0
+"""Seconds that an idle connection is kept. Uvicorn, which vLLM runs on, closes it after 5, and who asks in that moment fails."""
+
+CONNECTIONS = frozenset({"_sessions", "_proxy_passwords"})
+"""What another process makes anew."""
+
+LARGE = 2**20
+"""From so many bytes on, aiohttp wants a file, which it sends piece by piece."""
+
+
+def to_json(value: Any) -> bytes:
+    """Plain values as JSON, three times as fast as the json module."""
+    import pydantic_core  # noqa: PLC0415  heavy
+
+    return pydantic_core.to_json(value)
+
+
+class Endpoint:
+    """A server of the OpenAI protocol. Safe to use in several event loops and threads.
+
+    Args:
+        base_url: its address, up to and including ``/v1``; may hold credentials for basic authentication.
+        api_key: sent as a bearer token.
+        timeout: seconds for a whole request, or None.
+
+    Raises:
+        MissingExtra: aiohttp is not installed.
+        InvalidInput: a setting is of the wrong type or an impossible value.
+    """
+
+    def __init__(self, base_url: str, api_key: str | None, timeout: float | None) -> None:
+        if importlib.util.find_spec("aiohttp") is None:
+            raise MissingExtra('the aiohttp package is not installed: pip install "ragmetrics-core[server]"')
+        _check_address(base_url)
+        _check_timeout(timeout)
+        check_key("api_key", api_key)
+        api_key = tidy_key(api_key)
+        self.base_url = bare_url(base_url)
+        parts = urlsplit(base_url)
+        if api_key is not None and parts.username is not None:
+            raise InvalidInput("an API key is given, and the base URL holds credentials too: leave one of them out")
+        self._login = (unquote(parts.username or ""), unquote(parts.password or "")) if "@" in parts.netloc else None
+        self._given_key = api_key
+        self._timeout = timeout
+        self._forget_connections()
+        importlib.import_module("aiohttp")  # now, and not while the first calls of a run wait for it
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For another process, which makes connections of its own: the settings, which must not hold a key.
+
+        Raises:
+            InvalidInput: they do.
+        """
+        if self._given_key is not None or self._login is not None:
+            raise InvalidInput(HOLDS_KEY)
+        return {name: value for name, value in vars(self).items() if name not in CONNECTIONS}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._forget_connections()
+
+    def _forget_connections(self) -> None:
+        self._sessions: PerLoop[aiohttp.ClientSession] = PerLoop()
+        self._proxy_passwords: set[str] = set()
+        self._proxy()
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Every text that must never be shown."""
+        password = self._login[1] if self._login else None
+        found = (self._given_key, tidy_key(os.environ.get("OPENAI_API_KEY")), password)
+        return tuple({*self._proxy_passwords, *(text for text in found if text)})
+
+    @property
+    def wants_key_of_environment(self) -> bool:
+        """Whether the key in ``OPENAI_API_KEY`` is meant for this server: it is OpenAI's own, and no other should see it."""
+        return self.base_url == OPENAI_URL and self._given_key is None and self._login is None
+
+    async def post(self, parameters: dict[str, Any], failures: Failures) -> Any | Refused | ModelError:
+        """The answer to one chat request as JSON values, or why there is none.
+
+        Raises:
+            ModelError: the key holds a character that no header can carry.
+        """
+        answer = await self._sent(parameters)
+        if isinstance(answer, Exception):
+            return _failure(answer, failures)
+        response, raw = answer
+        if raw is None:
+            return failures.too_long()
+        if response.status >= 300:
+            return _refused(response, raw)
+        try:
+            return json.loads(raw)
+        except (ValueError, RecursionError):
+            return failures.no_json(raw.decode("utf-8", "replace"))
+
+    async def _sent(self, parameters: dict[str, Any]) -> tuple[aiohttp.ClientResponse, bytes | None] | Exception:
+        """The answer with its body, or what aiohttp raised."""
+        session = await self._sessions.here(self._connect)
+        body = to_json(parameters)
+        url, data = f"{self.base_url}/chat/completions", body if len(body) < LARGE else io.BytesIO(body)
+        attempt = Kept()
+        with attempt:
+            async with session.post(url, data=data, allow_redirects=False) as response:
+                return response, await _read(response)
+        return attempt.error
+
+    def _connect(self) -> aiohttp.ClientSession:
+        """A session in the running loop. How many calls are in flight at once is for the caller to decide."""
+        import aiohttp  # noqa: PLC0415  heavy
+
+        return aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=self._timeout, sock_connect=CONNECTING),
+            headers={"Content-Type": "application/json", **self._authorization()},
+            proxy=self._proxy(),
+        )
+
+    def _proxy(self) -> str | None:
+        """The proxy as of now. Its password is remembered: every answer is searched for it, and the environment is slow to read."""
+        proxy = _proxy_for(self.base_url)
+        password = urlsplit(proxy or "").password
+        if password:
+            self._proxy_passwords.add(password)
+        return proxy
+
+    def _authorization(self) -> dict[str, str]:
+        if self._login is not None:
+            return {"Authorization": f"Basic {base64.b64encode(':'.join(self._login).encode()).decode()}"}
+        key = self._given_key
+        if self.wants_key_of_environment:
+            key = tidy_key(os.environ.get("OPENAI_API_KEY"))
+        check_header("the API key", key)
+        return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+async def _read(response: aiohttp.ClientResponse) -> bytes | None:
+    """The answer, unpacked; None where it is longer than anybody would wait for."""
+    parts = []
+    size = 0
+    async for part in response.content.iter_any():
+        size += len(part)
+        if size > LARGEST:
+            return None
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _failure(error: Exception, failures: Failures) -> ModelError:
+    """What aiohttp raised, in words."""
+    import asyncio  # noqa: PLC0415  costs more to import than all of this package
+
+    import aiohttp  # noqa: PLC0415  heavy
+
+    if isinstance(error, aiohttp.ConnectionTimeoutError):
+        return failures.unreachable(f"no connection within {CONNECTING:g} seconds")
+    if isinstance(error, asyncio.TimeoutError):  # not the built-in TimeoutError before Python 3.11
+        return failures.too_late()
+    if isinstance(error, aiohttp.ClientResponseError | aiohttp.ClientPayloadError):
+        return failures.no_http(_violation(error))
+    if isinstance(error, aiohttp.ClientError):
+        return failures.unreachable(root_of(error))
+    return failures.unexpected(error)
+
+
+def _violation(error: Exception) -> str:
+    """What is wrong with an answer, in the words of the parser, which stand in a message or behind "400, message:"."""
+    text = str(getattr(error, "message", "") or error)
+    quoted = re.search(r"message=(['\"])(.+?)\1", text)
+    lines = [quoted[2]] if quoted else [line.strip() for line in text.splitlines()]
+    return next(
+        (line.removesuffix(":") for line in lines if line and not line.startswith("400, message")), "no reason given"
+    )
+
+
+def _refused(response: aiohttp.ClientResponse, raw: bytes) -> Refused:
+    """The error as the server puts it: in the form of the protocol, in another form of JSON, or as text."""
+    text = raw.decode("utf-8", "replace")
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        body = text
+    if isinstance(body, dict):
+        body = body.get("error", body)
+    code, param = (body.get("code"), body.get("param")) if isinstance(body, dict) else (None, None)
+    if response.status < 400:
+        body = Failures.redirected(response.headers.get("Location"))
+    return Refused(
+        response.status,
+        body,
+        response.reason or "it gives no reason",
+        code if isinstance(code, str) else None,
+        param if isinstance(param, str) else None,
+        seconds_to_wait(response.headers),
+    )
+
+
+def _proxy_for(url: str) -> str | None:
+    """The proxy that the environment names for this address, looked up once: aiohttp would look for each request anew."""
+    from urllib.request import getproxies, proxy_bypass  # noqa: PLC0415  costly to import, rarely needed
+
+    parts = urlsplit(url)
+    proxy = None if proxy_bypass(parts.netloc) else getproxies().get(parts.scheme)
+    return proxy if not proxy or "://" in proxy else f"http://{proxy}"
+
+
+def _check_address(base_url: str) -> None:
+    check_url(base_url)
+    check_no_query(base_url)
+
+
+def _check_timeout(timeout: Any) -> None:
+    if timeout is None:
+        return
+    number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+    if not number or not math.isfinite(timeout) or timeout <= 0:
+        raise InvalidInput(f"timeout must be a positive number of seconds, or None for no limit, got {timeout!r}")
+
 
 NO_KEY_SENT = (
     "This model sends only a key that is given in Python, as api_key; openai:MODEL sends the one in OPENAI_API_KEY."

@@ -1,17 +1,213 @@
-"""What is sent to a chat server for one question, and how its answer is read. No IO: the models make the calls."""
+"""What is sent to a chat server for one question, and how its answer is read. No IO: the models make the calls.
+
+Whether an error of a server is about the form of the reply (JSON schema, JSON mode), and how sure that is.
+
+Strategy. A wrong guess costs a model its schemas for good, so the server's own pointer to the culprit (``param`` of the protocol,
+``loc`` of FastAPI servers) decides where there is one. Without a pointer, only phrases that servers are known to use
+count, and none that also stands in the question: servers quote what they were sent.
+
+The ladder of structured output: a JSON schema, else JSON mode, else plain text; learned from what a server refuses.
+
+Strategy. Every question for JSON starts on the highest rung that is not known to be refused. When the server refuses
+the form (and nothing else), the same question is asked one rung lower, and the refusal is remembered only once that
+worked: so a refusal for another reason, such as a text too long, never costs a model its schemas. A refusal in mere words (see
+``is_refusal``) counts only once a second question met it too. A server that calls one schema invalid loses that schema only.
+Reply formats read all three forms, so the rung never changes what a reply means.
+
+The forms of reply that one question is asked for, one after the other, and what the server's answers teach about them.
+
+The parameters of the chat protocol by name, so that a misspelt one is found when the model is made, and not after an hour.
+
+Strategy. The well-known names stand here, because looking them up means loading the openai package, which takes most of a second.
+Only a name that is not among them is looked up, so a newer package may know more.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+import difflib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Literal
 
 from ..._kernel._errors import BadReply, InvalidInput, ModelError
 from ..._kernel._requests import Ask, Message, Reply, Usage, counted
 from ..._support._secrets import conceal, mask, without_secrets
-from ._climb import Climb
+from ..._support._strict_schema import strict_schema
 from ._failures import Failures, Refused, check_sendable, refused_in_body
-from ._refusals import is_refusal
-from ._structured import RUNGS, Ladder, schema_of
+
+STATUSES = frozenset({400, 404, 415, 422, 500, 501})
+"""Servers disagree on how to refuse a parameter; some even crash over it."""
+
+OTHER_REASONS = frozenset({"content_filter", "context_length_exceeded", "json_validate_failed", "model_not_found"})
+FORM = r"(?:response[ _.]?format|json[ _]?schema|json[ _]?(?:mode|object)|structured[ _]outputs?|grammar)"
+ABOUT_THE_FORM = re.compile(FORM, re.IGNORECASE)
+NO_BEFORE = (
+    r"(?:not support|unsupported|unknown|unrecognized|unexpected|unavailable|not permitted|invalid|failed to parse)"
+)
+NO_AFTER = (
+    r"(?:not (?:supported|implemented|available|allowed|permitted|enabled)|unsupported|unavailable|unimplemented|"
+    r"unknown|unexpected|unrecognized|disabled|enabled only|(?:must|should) be|conversion failed)"
+)
+PHRASE = re.compile(rf"{NO_BEFORE}[^\n!?]{{0,40}}?{FORM}|{FORM}[^\n!?]{{0,40}}?{NO_AFTER}", re.IGNORECASE)
+ABOUT_THE_SIZE = re.compile(r"context[ _]length|maximum context|too many tokens|too long", re.IGNORECASE)
+ABOUT_ONE_SCHEMA = re.compile(
+    r"invalid (?:json[ _]?)?schema|schema conversion|schema contains|parse grammar", re.IGNORECASE
+)
+
+
+def is_refusal(refused: Refused, sent: Iterable[str]) -> Literal["pointed at", "said"] | None:
+    """Whether the error is about the form and nothing else: the server points at it, or only says so in words; or None.
+
+    Args:
+        refused: the error.
+        sent: the texts of the question.
+    """
+    if refused.status not in STATUSES or refused.code in OTHER_REASONS:
+        return None
+    pointers = [refused.param] if refused.param else _locations(refused.body)
+    if pointers:
+        about_form = any(ABOUT_THE_FORM.search(pointer) for pointer in pointers)
+        return "pointed at" if about_form and not ABOUT_THE_SIZE.search(refused.message) else None
+    phrase = PHRASE.search(refused.message)
+    if phrase is None or ABOUT_THE_SIZE.search(refused.message):
+        return None
+    quoted = any(phrase[0].casefold() in text.casefold() for text in sent)
+    return None if quoted else "said"
+
+
+def is_about_one_schema(refusal: str) -> bool:
+    """Whether a refusal concerns the schema of this question, and not schemas as such."""
+    return bool(ABOUT_ONE_SCHEMA.search(refusal))
+
+
+def _locations(body: Any) -> list[str]:
+    """The places that a FastAPI server names: ``{"detail": [{"loc": ["body", "response_format", "type"], ...}]}``."""
+    details = body.get("detail") if isinstance(body, dict) else None
+    found = [item.get("loc") for item in details if isinstance(item, dict)] if isinstance(details, list) else []
+    return [".".join(map(str, place)) for place in found if isinstance(place, list)]
+
+
+Rung = Literal["schema", "json", "text"]
+RUNGS: tuple[Rung, ...] = ("schema", "json", "text")
+
+
+SURE = 2
+"""How many questions a server must refuse in mere words before its refusal is remembered."""
+
+MOST_FORMS = 64
+"""Far more than the metrics of one run have prompts; a bound for reply formats that build their schema anew each time."""
+
+
+class Ladder:
+    """What one model has learned about its server. Safe to share between threads: it only ever learns more.
+
+    Args:
+        highest: the first rung to try.
+    """
+
+    def __init__(self, highest: Rung = "schema") -> None:
+        self._floor = RUNGS.index(highest)
+        self._special: dict[str, int] = {}
+        self._doubts: dict[str, int] = {}
+        self._forms: dict[tuple[str, str, int], tuple[Mapping[str, Any], dict[str, Any]]] = {}
+
+    def rungs(self, schema: Mapping[str, Any] | None) -> tuple[Rung, ...]:
+        """The rungs to try for a question, highest first; ``schema`` as ``schema_of`` gives it."""
+        if schema is None:
+            return ("text",)
+        special = self._special.get(_key(schema), 0) if self._special else 0
+        return RUNGS[max(self._floor, special, 0 if schema else RUNGS.index("json")) :]
+
+    def form(self, rung: Rung, name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters that ask for this form, as ``response_format`` makes them; a prompt's own are made once."""
+        key = (rung, name, id(schema))
+        known = self._forms.get(key)
+        if known is None or known[0] is not schema:  # the entry holds the schema, so that its id stays its own
+            if len(self._forms) >= MOST_FORMS:
+                self._forms.clear()
+            known = self._forms[key] = (schema, response_format(rung, name, schema))
+        return known[1]
+
+    def learn(self, worked: Rung, schema: Mapping[str, Any], *, this_schema_only: bool, certain: bool) -> None:
+        """A question was answered on this rung, after a higher one was refused.
+
+        Args:
+            worked: the rung.
+            schema: the schema of the question.
+            this_schema_only: whether the server refused this schema, and not schemas as such.
+            certain: whether the server pointed at the form; if not, a second question must be refused too.
+        """
+        key = _key(schema)
+        special = this_schema_only or key in self._special
+        if not certain:
+            what = key if special else ""
+            self._doubts[what] = self._doubts.get(what, 0) + 1
+            if self._doubts[what] < SURE:
+                return
+        if special:
+            self._special[key] = RUNGS.index(worked)
+        else:
+            self._floor = max(self._floor, RUNGS.index(worked))
+
+
+def schema_of(ask: Ask) -> Mapping[str, Any] | None:
+    """The schema of the reply; empty where it is JSON whose shape only the instructions tell, None where it is text."""
+    return (ask.reply.schema or {}) if ask.wants_json else None
+
+
+def response_format(rung: Rung, name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that ask for this form: at most ``response_format``."""
+    if rung == "text":
+        return {}
+    if rung == "json":
+        return {"response_format": {"type": "json_object"}}
+    strict = strict_schema(schema)
+    wanted = {"name": re.sub(r"[^\w-]", "_", name, flags=re.ASCII)[:64] or "reply"}
+    if strict is None:
+        return {"response_format": {"type": "json_schema", "json_schema": {**wanted, "schema": dict(schema)}}}
+    return {"response_format": {"type": "json_schema", "json_schema": {**wanted, "schema": strict, "strict": True}}}
+
+
+def _key(schema: Mapping[str, Any]) -> str:
+    return json.dumps(schema, sort_keys=True, default=str)
+
+
+class Climb:
+    """One question on its way down the ladder: the next form is tried only where the server refused the one before.
+
+    Attributes:
+        rung: the form of the attempt at hand.
+    """
+
+    def __init__(self, ladder: Ladder, schema: Mapping[str, Any] | None) -> None:
+        self.rung: Rung = "text"
+        self._ladder = ladder
+        self._schema = schema
+        self._refusals: list[tuple[str, bool]] = []
+
+    def __iter__(self) -> Iterator[Rung]:
+        for number, rung in enumerate(self._ladder.rungs(self._schema)):
+            if len(self._refusals) < number:
+                return  # the last attempt failed for a reason that another form would not mend
+            self.rung = rung
+            yield rung
+
+    def form(self, prompt: str) -> dict[str, Any]:
+        """What a client of the OpenAI protocol is told for the form at hand: at most ``response_format``."""
+        return dict(self._ladder.form(self.rung, prompt, self._schema or {}))
+
+    def refused(self, words: str, *, certain: bool) -> None:
+        """The server refused the form at hand, in these words; ``certain``: they point at it."""
+        self._refusals.append((words, certain))
+
+    def answered(self) -> None:
+        """The server took the form at hand: remember it for the questions to come, if it had refused another one."""
+        if self._refusals and self._schema is not None:
+            words, certain = self._refusals[0]
+            one = bool(self._schema) and is_about_one_schema(words)
+            self._ladder.learn(self.rung, self._schema, this_schema_only=one, certain=certain)
+
 
 SET_ELSEWHERE = {
     "messages": "they come from the metrics",
@@ -163,3 +359,87 @@ def _usage(answer: Any) -> Usage:
     usage = field_of(answer, "usage")
     counts = (field_of(usage, name) for name in ("prompt_tokens", "completion_tokens"))
     return Usage(1, *map(counted, counts))
+
+
+KNOWN = frozenset(
+    [
+        "audio",
+        "extra_body",
+        "frequency_penalty",
+        "function_call",
+        "functions",
+        "logit_bias",
+        "logprobs",
+        "max_completion_tokens",
+        "max_tokens",
+        "metadata",
+        "modalities",
+        "moderation",
+        "parallel_tool_calls",
+        "prediction",
+        "presence_penalty",
+        "prompt_cache_key",
+        "prompt_cache_options",
+        "prompt_cache_retention",
+        "reasoning_effort",
+        "safety_identifier",
+        "seed",
+        "service_tier",
+        "stop",
+        "store",
+        "temperature",
+        "tool_choice",
+        "top_logprobs",
+        "top_p",
+        "user",
+        "verbosity",
+        "web_search_options",
+    ]
+)
+SETTINGS = frozenset({"api_key", "base_url", "structured", "timeout"})
+ALMOST_SURELY = 0.9
+"""Similarity from which on a name is taken for a misspelt one; ``min_tokens``, which vLLM knows, is 0.8 like ``max_tokens``."""
+
+
+def check_against_package(names: Iterable[str]) -> None:
+    """Refuse what the openai package does not take.
+
+    Raises:
+        InvalidInput: a name is none of its parameters.
+    """
+    for name in names:
+        if name not in KNOWN and name not in _of_package():
+            near = _nearest(name, 0.6)
+            hint = f": did you mean {near!r}?" if near else "."
+            raise InvalidInput(
+                f"{name} is no parameter of the chat protocol{hint} What only some servers know goes into "
+                f"extra_body={{{name!r}: ...}}"
+            )
+
+
+def check_near_misses(names: Iterable[str]) -> None:
+    """Refuse what is nearly a well-known name; other names are a matter between the user and the server.
+
+    Raises:
+        InvalidInput: a name is nearly a well-known one.
+    """
+    for name in names:
+        near = None if name in KNOWN else _nearest(name, ALMOST_SURELY)
+        if near:
+            raise InvalidInput(
+                f"{name} is no well-known parameter of the chat protocol: did you mean {near!r}? If the server does know it, give "
+                f"extra_body={{{name!r}: ...}}"
+            )
+
+
+def _nearest(name: str, similarity: float) -> str | None:
+    found = difflib.get_close_matches(name, sorted(KNOWN | SETTINGS), 1, similarity)
+    return found[0] if found else None
+
+
+def _of_package() -> frozenset[str]:
+    import inspect  # noqa: PLC0415  rarely needed
+
+    from openai.resources.chat.completions import Completions  # noqa: PLC0415  heavy
+
+    return frozenset(inspect.signature(Completions.create).parameters)

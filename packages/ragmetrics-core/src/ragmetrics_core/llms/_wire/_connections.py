@@ -1,0 +1,293 @@
+"""The address of a server: checked before it is used, and in the one form that may be shown, without credentials and query.
+
+Keys and other values that travel in a header, checked before anything is sent.
+
+Strategy. The HTTP libraries find a bad character too late and quote the whole header in their error, key included. So whatever goes
+into a header passes through here first, and the error names the place of the character instead of the value.
+
+Settings as they may be shown and stored: what is secret in them is hidden, by name and by value.
+
+Strategy. Parameters of the protocol may hold keys of other services (such as "on your data" of Azure in ``extra_body``). A text
+below a name such as ``api_key`` is hidden, and so is a text that holds a known secret. Numbers are shown whatever
+their name is: ``max_tokens`` is no secret. What is stored as ``identity`` keeps a hash, so that another key is another identity.
+
+One client per event loop, closed when its loop ends.
+
+Strategy. The connections of an asynchronous client belong to the event loop that opened them, so every loop gets a client of its
+own. It is closed when the loop shuts down: asyncio promises to finish every asynchronous generator that was started in a loop,
+so each client lives inside one. It is closed earlier when nobody needs it any more: at once where its loop runs, and with the loop
+otherwise. The generator outlives whoever needed the client, so at no moment of the garbage collector is the client left behind.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+import re
+import threading
+import weakref
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from urllib.parse import urlsplit
+
+from ..._kernel._errors import InvalidInput, ModelError
+from ..._support._secrets import MASKED, conceal, is_secret
+
+if TYPE_CHECKING:
+    import asyncio
+
+
+OPENAI_URL = "https://api.openai.com/v1"
+
+
+def bare_url(url: str) -> str:
+    """Scheme, host, port and path."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
+
+
+def is_of_this_machine(url: str) -> bool:
+    """Whether an address is one of the loopback: a server of one's own, or a proxy."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:  # a name
+        return host == "localhost"
+
+
+def check_url(url: object, name: str = "base_url") -> None:
+    """Refuse what is no address of a web server.
+
+    Raises:
+        InvalidInput: it is no text, does not start with http:// or https://, or has no possible host and port.
+    """
+    if not isinstance(url, str):
+        raise InvalidInput(f"{name} must be the address of a server, got {type(url).__name__}")
+    if not url.startswith(("http://", "https://")):
+        raise InvalidInput(f"{name} must start with http:// or https://{_as_shown(url)}")
+    if any(character.isspace() or not character.isprintable() for character in url) or not _has_host(url):
+        raise InvalidInput(
+            f"{name} must be an address such as http://localhost:8000/v1: the host or port in it is none"
+        )
+
+
+def check_no_query(url: str, name: str = "base_url") -> None:
+    """Refuse an address that goes on behind its path: what is added to it would become a part of the query.
+
+    Raises:
+        InvalidInput: it holds a query or a fragment.
+    """
+    parts = urlsplit(url)
+    if parts.query or parts.fragment:
+        raise InvalidInput(f"{name} must end with the path, such as /v1: leave out what starts with ? or #")
+
+
+def _as_shown(text: str) -> str:
+    """What was given instead of an address, but only if it looks like one: it may be a key in the wrong place."""
+    bare = conceal(re.split(r"[?#]", text.rpartition("@")[2])[0])
+    return f", got {bare!r}" if re.match(r"localhost\b|[\w-]*[.:/]", bare) else ""
+
+
+def _has_host(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return bool(parts.hostname) and parts.port != 0
+    except ValueError:  # brackets or a port that are none
+        return False
+
+
+HOLDS_KEY = (
+    "a model that was given a key or a client cannot be pickled, for the key would be written: leave api_key and client out and "
+    "set the environment variable OPENAI_API_KEY, or make the model in the other process"
+)
+
+NO_HEADER_CHARACTER = re.compile(r"[^ -~]")
+
+
+def tidy_key(key: str | None) -> str | None:
+    """The key without the white space around it, which files and shells add; None where nothing is left."""
+    return (key.strip() or None) if isinstance(key, str) else key
+
+
+def check_key(name: str, key: object) -> None:
+    """Refuse what is no text.
+
+    Raises:
+        InvalidInput: it is of another type.
+    """
+    if key is not None and not isinstance(key, str):
+        raise InvalidInput(f"{name} must be a str, got {type(key).__name__}")
+
+
+def check_header(what: str, value: object) -> None:
+    """Refuse a text that cannot be the value of a header; other types are not looked at.
+
+    Raises:
+        ModelError: it holds a character that is not printable ASCII, or white space at an end.
+    """
+    if not isinstance(value, str):
+        return
+    found = NO_HEADER_CHARACTER.search(value)
+    if found is None and value == value.strip():
+        return
+    place = found.start() if found else 0 if value.startswith(" ") else len(value) - 1
+    raise ModelError(
+        f"{what} holds a character that no header can carry (position {place}): is it copied whole, and nothing else with it?",
+        fatal=True,
+    )
+
+
+def shown(parameters: Mapping[str, Any], secrets: Iterable[str]) -> dict[str, Any]:
+    """For ``repr``: every secret text is ``***``."""
+    known = tuple(secrets)
+
+    def hide(text: str, named: bool) -> str:
+        return MASKED if named else conceal(text, known)
+
+    return {name: _hidden(value, hide, is_secret(name)) for name, value in parameters.items()}
+
+
+def hashed(parameters: Mapping[str, Any], secrets: Iterable[str]) -> dict[str, Any]:
+    """For ``identity``: every secret text is the beginning of its SHA-256."""
+    known = tuple(secrets)
+
+    def hide(text: str, named: bool) -> str:
+        if not named and conceal(text, known) == text:
+            return text
+        return f"sha256:{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+
+    return {name: _hidden(value, hide, is_secret(name)) for name, value in parameters.items()}
+
+
+def _hidden(value: Any, hide: Callable[[str, bool], str], named: bool) -> Any:
+    if isinstance(value, str):
+        return hide(value, named) if value else value
+    if isinstance(value, Mapping):
+        return {name: _hidden(item, hide, named or is_secret(name)) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_hidden(item, hide, named) for item in value]
+    return value
+
+
+class Closable(Protocol):
+    """What can be closed in its event loop."""
+
+    async def close(self) -> None:
+        """Close the connections."""
+        ...
+
+
+C = TypeVar("C", bound=Closable)
+
+
+class PerLoop(Generic[C]):
+    """The clients by event loop. Safe to use from several threads, each with a loop of its own."""
+
+    def __init__(self) -> None:
+        self._kept: weakref.WeakKeyDictionary[Any, Kept[C]] = weakref.WeakKeyDictionary()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    async def here(self, make: Callable[[], C]) -> C:
+        """The client of the running loop, made if there is none yet."""
+        import asyncio  # noqa: PLC0415  costs more to import than all of this package
+
+        loop = asyncio.get_running_loop()
+        found = self._kept.get(loop)  # a loop runs in one thread, so nobody else is about to make its client
+        if found is not None:
+            return found.client
+        with self._lock:
+            for other in [reference() for reference in self._kept.keyrefs()]:
+                if other is not None and other.is_closed():
+                    self.forget(other)
+            made = make()
+            open_client = OpenClient(made, loop, weakref.ref(self))
+            keeper = open_client.until_its_loop_ends()
+            unneeded = weakref.finalize(self, open_client.close_soon, keeper)
+            unneeded.atexit = False
+            self._kept[loop] = Kept(made, unneeded)
+        # the first step registers the generator with the loop
+        await anext(keeper)
+        return made
+
+    def forget(self, loop: asyncio.AbstractEventLoop) -> None:
+        """The client of this loop is being closed, or never will be."""
+        kept = self._kept.pop(loop, None)
+        if kept is not None:
+            kept.unneeded.detach()
+
+
+class Kept(Generic[C]):
+    """The client of one event loop, and what closes it when nobody needs it any more."""
+
+    __slots__ = ("client", "unneeded")
+
+    def __init__(self, client: C, unneeded: weakref.finalize[Any, Any]) -> None:
+        self.client = client
+        self.unneeded = unneeded
+
+
+class OpenClient(Generic[C]):
+    """A client and the ways in which it is closed, of which the first one does it and the others wait for that.
+
+    Args:
+        client: the client.
+        loop: its event loop.
+        owner: who needs it, and forgets it when it is closed.
+    """
+
+    def __init__(self, client: C, loop: asyncio.AbstractEventLoop, owner: weakref.ref[PerLoop[C]]) -> None:
+        self._client = client
+        self._loop = loop
+        self._owner = owner
+        self._closing: asyncio.Task[None] | None = None
+
+    async def until_its_loop_ends(self) -> AsyncGenerator[None, None]:
+        """What the loop finishes when it shuts down, by which the client is closed."""
+        try:
+            yield
+        finally:
+            await self._close()
+
+    def close_soon(self, keeper: AsyncGenerator[None, None]) -> None:
+        """Have it closed: nobody needs it any more. On any thread, whether the loop runs or not."""
+
+        async def close() -> None:
+            try:
+                await self._close()
+            finally:
+                with suppress(RuntimeError):  # the loop shuts down and is at it already
+                    await keeper.aclose()
+
+        with suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(lambda: _uncancelled(close(), self._loop))
+
+    async def _close(self) -> None:
+        """Close it, or wait until it is closed."""
+        if self._closing is None:
+            # open connections hold the loop, which is the key: without this the entry would keep itself alive
+            if (owner := self._owner()) is not None:
+                owner.forget(self._loop)
+            del owner
+            self._closing = _uncancelled(self._closed(), self._loop)
+        await self._closing
+
+    async def _closed(self) -> None:
+        import asyncio  # noqa: PLC0415  costs more to import than all of this package
+
+        await self._client.close()
+        await asyncio.sleep(0)  # a closed transport lets go of its socket in the next step of the loop
+
+
+def _uncancelled(work: Any, loop: asyncio.AbstractEventLoop) -> asyncio.Task[None]:
+    """A task that a loop that is about to shut down, and cancels all of its tasks, waits for."""
+    import asyncio  # noqa: PLC0415  costs more to import than all of this package
+
+    class Uncancelled(asyncio.Task[None]):
+        def cancel(self, msg: Any = None) -> bool:  # noqa: ARG002  of the base class
+            return False
+
+    return Uncancelled(work, loop=loop)
