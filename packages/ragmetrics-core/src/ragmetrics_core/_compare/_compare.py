@@ -7,7 +7,7 @@ metrics and slices in two steps: first every difference, then the p-values, adju
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -151,12 +151,13 @@ def compared(
     checked = partial(_checked, pairing, found, margin=margin, allowed=allow_different_judges)
     wholes = [checked(name, parts[0]) for name in names]
     metrics, slices = finished([wholes, [checked(name, part) for name in names for part in parts[1:]]])
-    metrics = [replace(item, changes=row_changes(pairing, pairs)) for item, pairs in zip(metrics, wholes, strict=True)]
     incomplete = [f"{run.name} is not complete: {run.evaluation.stopped}" for run in runs if run.evaluation.stopped]
     return ComparedRuns(
         before=one.name,
         after=two.name,
-        metrics=tuple(metrics),
+        metrics=tuple(
+            replace(item, changes=row_changes(pairing, own)) for item, own in zip(metrics, wholes, strict=True)
+        ),
         slices=tuple(slices),
         by=by,
         cluster=cluster,
@@ -169,12 +170,13 @@ def compared(
         only_after=tuple(two.rows[row].name for row in pairing.only_after),
         metrics_only_before=tuple(name for name in one.columns if name not in two.columns),
         metrics_only_after=tuple(name for name in two.columns if name not in one.columns),
-        warnings=_warnings(metrics),
+        warnings=_together((text, item.name) for item in metrics for text in item.warnings),
         unknown=tuple(found.unknown),
         notes=(*incomplete, *_notes(runs, pairing), *([note] if note else []), *_notes_of_labels(runs, calibrations)),
         incomplete=tuple(incomplete),
         allow_different_judges=allow_different_judges,
         pairing=pairing,
+        caveats=tuple(_caveats(runs)),
         corrected=() if calibrations is None else corrected_differences(wholes, runs, calibrations),
     )
 
@@ -270,10 +272,17 @@ def _notes_of_labels(runs: tuple[Run, Run], calibrations: tuple[Calibration, Cal
         yield from (f"labels of {run.name}: {note}" for note in calibration.notes)
 
 
-def _warnings(metrics: Sequence[MetricComparison]) -> tuple[str, ...]:
+def _caveats(runs: tuple[Run, Run]) -> Iterator[str]:
+    """What must be known about the models that were asked; once, where it is so in both runs."""
+    one, two = (dict.fromkeys(run.evaluation.caveats) for run in runs)
+    for text in {**one, **two}:
+        name = "both runs" if text in one and text in two else runs[0 if text in one else 1].name
+        yield f"{name}: {text}"
+
+
+def _together(found: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     """Every difference in who scored, once, with the metrics that it concerns."""
-    found: dict[str, list[str]] = {}
-    for item in metrics:
-        for text in item.warnings:
-            found.setdefault(text, []).append(item.name)
-    return tuple(f"{', '.join(names)}: {text}" for text, names in found.items())
+    names: dict[str, list[str]] = {}
+    for text, name in found:
+        names.setdefault(text, []).append(name)
+    return tuple(f"{', '.join(of)}: {text}" for text, of in names.items())

@@ -161,6 +161,7 @@ class ComparedRuns:
     allow_different_judges: bool = False
     pairing: Pairing | None = field(default=None, repr=False, compare=False)
     corrected: tuple[CorrectedDifference, ...] = ()
+    caveats: tuple[str, ...] = ()
 
     def __getstate__(self) -> dict[str, Any]:
         """What is copied or pickled: the plain data. The runs stay behind, as they may be files that are open."""
@@ -187,6 +188,7 @@ class ComparedRuns:
             "unknown": list(self.unknown),
             "notes": list(self.notes),
             "incomplete": list(self.incomplete),
+            "caveats": list(self.caveats),
             "margin": self.margin,
             "by": self.by,
             "cluster": self.cluster,

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._calibrate._calibration import Calibration
+from .._compare._blocks import MARKS, comparison_blocks
 from .._compare._comparison import ComparedRuns
 from .._compare._drops import drop_evidence
-from .._compare._markdown import comparison_markdown
-from .._compare._text import comparison_text
 from .._gate._decision import decide
 from .._gate._evidence import mean_evidence
 from .._gate._gates import Conditions, Gate, check_mean, parsed_gates
@@ -25,11 +24,12 @@ from .._page._run_page import write_html
 from .._run._columns import Run
 from .._run._scored_rows import ScoredRows, damage_first
 from .._run._slices import RowGroups
+from .._show._blocks import Block, Result, as_markdown, as_text
 from .._show._tables import room
 from .._store._records import record_dict
 from .._summary._summary import Summary
 from .._summary._tally import summary_of
-from ._notebook import comparison_html, evaluation_html
+from ._notebook import evaluation_html
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,7 +53,7 @@ class Evaluation(ScoredRows):
 
     def _repr_html_(self) -> str:
         """Notebooks show the summary and the worst rows."""
-        return evaluation_html(self)
+        return evaluation_html(self, self.summary())
 
     def summary(self, by: str | None = None, *, calibration: Calibration | None = None) -> Summary:
         """Per metric: mean with its 95 % interval, scored, unscored, failed, calls, tokens; then why values are missing.
@@ -234,7 +234,7 @@ class Evaluation(ScoredRows):
 
 
 @dataclass(frozen=True)
-class Comparison(ComparedRuns):
+class Comparison(ComparedRuns, Result):
     """Two runs, compared row by row; ``print`` shows tables, as wide as the terminal, or 80 columns where there is none.
 
     ``comparison["faithfulness"]`` is one metric over all rows, ``comparison["faithfulness", "de"]`` one slice of it (None: the rows
@@ -263,6 +263,7 @@ class Comparison(ComparedRuns):
         allow_different_judges: whether metrics are compared although who scored them differs.
         pairing: the runs themselves, row by row, which a page shows; None in a copy, and in one that was put together by hand.
         corrected: of metrics with labels in both runs, the difference that people would see.
+        caveats: what must be known about the models that were asked.
     """
 
     def gate(self, *gates: str | Gate, min_coverage: float = 0.9, max_failed: float = 0.05) -> Decision:
@@ -277,9 +278,12 @@ class Comparison(ComparedRuns):
         evidence = drop_evidence(self, wanted, Conditions(min_coverage, max_failed))
         return decide([(gate, part) for gate in wanted for part in evidence[gate.metric]])
 
+    def _blocks(self) -> list[Block]:
+        return comparison_blocks(self)
+
     def to_markdown(self) -> str:
         """The comparison as a comment for a pull request; what comes from the data is shown as it is and has no effect there."""
-        return comparison_markdown(self)
+        return as_markdown(comparison_blocks(self, MARKS))
 
     def to_html(self, path: str | os.PathLike[str], *, max_megabytes: float = 12.0) -> None:
         """Write one HTML file to look at in any browser, without a network: verdicts, slices, and changed rows side by side.
@@ -299,22 +303,11 @@ class Comparison(ComparedRuns):
 
     def text(self, width: int | None = None) -> str:
         """The comparison as tables that fit ``width`` columns; default: those of the terminal."""
-        return comparison_text(self, room() if width is None else width)
-
-    def __str__(self) -> str:
-        return self.text()
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """IPython shows the text."""
-        printer.text("..." if cycle else str(self))
+        return as_text(self._blocks(), room() if width is None else width)
 
     def _repr_markdown_(self) -> str:
         """Where no HTML is shown, it is Markdown."""
         return self.to_markdown()
-
-    def _repr_html_(self) -> str:
-        """Notebooks show the verdicts and the tables."""
-        return comparison_html(self)
 
 
 def gated(

@@ -1,8 +1,4 @@
-"""What became of gates as Markdown, for a comment on a pull request; what comes from the data has no effect there.
-
-What the numbers of a decided gate say, in words.
-
-What became of gates, as data and in words.
+"""What became of gates, as data and in words.
 
 There are three outcomes, not two: a few rows can leave open on which side of a limit a mean lies, and then neither red nor green
 would be honest. So a decision has no truth value of its own: ``if decision:`` would have to call an undecided one something.
@@ -12,35 +8,33 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from .._kernel._counts import count_of
 from .._kernel._layout import printable
 from .._run._slices import slice_name
-from .._show._markdown import code, prose
-from .._show._tables import cut_middle, hanging, room
+from .._show._blocks import Block, Heading, Items, Result, as_markdown, as_text
+from .._show._tables import cut_middle
 from ..statistics import Interval
 from ._evidence import about, new_run
 from ._gates import Gate
 
 MARKS = {
-    "failed": "\N{CROSS MARK}",
-    "undecided": "\N{BLACK QUESTION MARK ORNAMENT}",
-    "passed": "\N{WHITE HEAVY CHECK MARK}",
+    "failed": "\N{CROSS MARK} ",
+    "undecided": "\N{BLACK QUESTION MARK ORNAMENT} ",
+    "passed": "\N{WHITE HEAVY CHECK MARK} ",
 }
+"""What stands before a verdict in Markdown."""
 
+Verdict = Literal["failed", "undecided", "passed"]
 
-def decision_markdown(decision: Decision) -> str:
-    """A heading that counts, and an item for each gate, those that need attention first."""
-    items = [_item(result) for result in decision.ordered]
-    return "\n".join([f"### Gates: {decision.counts}", "", *items]) + "\n"
+VERDICTS: tuple[Verdict, ...] = ("failed", "undecided", "passed")
+"""The outcomes, what needs attention first."""
 
-
-def _item(result: GateResult) -> str:
-    return f"* {MARKS[result.verdict]} **{result.verdict}** {code(result.name)}: {prose(result.why)}"
-
+LONGEST_GATE = 60
+"""Characters of a gate that a line shows."""
 
 MOST_ROWS = 100_000
 """More rows than that are not proposed."""
@@ -81,10 +75,9 @@ def _sure(result: GateResult) -> str:
 
 
 def _rows(result: GateResult) -> str:
-    if result.gate.of == "drop":
-        rows = f"{result.scored} pair{'s' * (result.scored != 1)}"
-    elif result.scored == result.rows:
-        rows = f"{result.scored} row{'s' * (result.scored != 1)}"
+    if result.gate.of == "drop" or result.scored == result.rows:
+        what = "pair" if result.gate.of == "drop" else "row"
+        rows = f"{result.scored} {what}{'s' * (result.scored != 1)}"
     else:
         rows = f"{result.scored} of {result.rows} rows"
     return rows if result.clusters is None else rows + _grouped(result, result.clusters)
@@ -122,15 +115,6 @@ def _shown(value: float, limit: float) -> str:
     texts = [f"{value:.{digits}f}" for digits in DIGITS]
     text = next((text for text in texts if float(text) != limit or abs(value - limit) <= CLOSE), texts[-1])
     return text if float(text) else text.removeprefix("-")
-
-
-Verdict = Literal["failed", "undecided", "passed"]
-
-VERDICTS: tuple[Verdict, ...] = ("failed", "undecided", "passed")
-"""The outcomes, what needs attention first."""
-
-LONGEST_GATE = 60
-"""Characters of a gate that a line shows."""
 
 
 @dataclass(frozen=True)
@@ -240,7 +224,7 @@ class GateResult:
 
 
 @dataclass(frozen=True)
-class Decision:
+class Decision(Result):
     """What became of gates that were decided together; ``str()`` or ``print`` shows a line for each.
 
     Attributes:
@@ -249,7 +233,7 @@ class Decision:
 
     results: tuple[GateResult, ...]
 
-    __iter__: ClassVar[None] = None  # whoever goes through them says .results
+    __iter__: ClassVar[None] = None  # a loop goes through .results
 
     @property
     def verdict(self) -> Verdict:
@@ -280,21 +264,18 @@ class Decision:
         counts = Counter(result.verdict for result in self.results)
         return ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
 
+    def _blocks(self, marks: Mapping[str, str] | None = None) -> list[Block]:
+        """A heading that counts, and an item for each gate, those that need attention first."""
+        items = [f"{(marks or {}).get(result.verdict, '')}{result}" for result in self.ordered]
+        return [Heading(f"gates: {self.counts}"), Items(items)] if items else []
+
     def text(self, width: int) -> str:
         """A line that counts, then one for each gate, those that need attention first; broken to this width."""
-        lines = [line for result in self.ordered for line in hanging(str(result), width)]
-        return "\n".join([f"gates: {self.counts}", *lines])
+        return as_text(self._blocks(), width)
 
     def to_markdown(self) -> str:
         """The same as a part of a comment for a pull request; what comes from the data has no effect there."""
-        return decision_markdown(self)
+        return as_markdown(self._blocks(MARKS))
 
     def __bool__(self) -> bool:
         raise TypeError("a decision may be undecided, so it is neither true nor false: look at .verdict or .passed")
-
-    def __str__(self) -> str:
-        return self.text(room())
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """IPython shows the text."""
-        printer.text("..." if cycle else str(self))

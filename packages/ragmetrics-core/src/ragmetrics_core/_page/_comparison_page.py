@@ -32,10 +32,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._compare._blocks import NUMBERS, pairs_in_words, remarks, telling, verdict_in_words, warning_head
 from .._compare._pairs import Pairing
 from .._compare._row_changes import claim_changes
 from .._compare._verdicts import Verdict, signed
-from .._compare._words import NUMBERS, pairs_in_words, remarks, telling, warning_head
 from .._gate._evidence import about
 from .._gate._results import Decision, GateResult
 from .._kernel._counts import count_of
@@ -285,9 +285,6 @@ def _evidence(record: Record, metrics: Sequence[str]) -> dict[str, Any]:
     return {**found, "scores": {name: found["scores"][name] for name in metrics}}
 
 
-BOTH = "both runs"
-
-
 def comparison_header(comparison: ComparedRuns, rows: PairedRows) -> Html:
     """The head of the page."""
     return joined(
@@ -301,7 +298,7 @@ def comparison_header(comparison: ComparedRuns, rows: PairedRows) -> Html:
                 element("span", comparison.after, dir="auto"),
             ),
             _warnings(comparison),
-            *(notice("Read this first", text, "caveat") for text in _caveats(rows)),
+            *(notice("Read this first", text, "caveat") for text in comparison.caveats),
             *(notice("Read this first", text, "caveat") for text in comparison.incomplete),
             element("p", f"{pairs_in_words(comparison)}. Differences are after minus before.", class_="lead"),
             *(element("p", str(item), class_="lead", dir="auto") for item in comparison.corrected),
@@ -316,18 +313,8 @@ def _warnings(comparison: ComparedRuns) -> Html | None:
         return None
     sign = element("span", "!", class_="sign", aria_hidden="true")
     items = (element("li", text, dir="auto") for text in comparison.warnings)
-    head = element("p", sign, element("b", warning_head(comparison)))
+    head = element("p", sign, element("b", f"{warning_head(comparison)}:"))
     return element("div", head, element("ul", *items), class_="caveat bad", role="note")
-
-
-def _caveats(rows: PairedRows) -> Iterator[str]:
-    """What must be known about the models that were asked; once, where it is so in both runs."""
-    found: dict[str, list[str]] = {}
-    for side in rows.sides:
-        for text in dict.fromkeys(side.run.evaluation.caveats):
-            found.setdefault(text, []).append(side.run.name)
-    for text, names in found.items():
-        yield f"{BOTH if len(names) == len(rows.sides) else names[0]}: {text}"
 
 
 def _runs(rows: PairedRows) -> Html:
@@ -379,8 +366,6 @@ MARKS: dict[Verdict, tuple[str, str]] = {
 }
 """The sign of a verdict, and what kind it is of."""
 
-CELLS = dict(NUMBERS)
-
 ARROW = " \u2192 "
 
 
@@ -393,11 +378,10 @@ def difference_cards(comparison: ComparedRuns) -> Html:
 
 
 def verdict_mark(item: MetricComparison) -> Html:
-    """A verdict with its sign; one that the warning takes the ground from says so."""
+    """A verdict with its sign."""
     mark, kind = MARKS[item.verdict]
-    warned = " (see the warning)" if item.warnings and item.credited else ""
     sign = element("span", mark, class_="sign", aria_hidden="true")
-    return element("span", sign, f"{item.verdict}{warned}", class_=f"verdict {kind}")
+    return element("span", sign, verdict_in_words(item), class_=f"verdict {kind}")
 
 
 def _card(item: MetricComparison, share: float, people: str | None) -> Html:
@@ -449,12 +433,12 @@ def _means(item: MetricComparison) -> Html:
 def _numbers(item: MetricComparison) -> Html:
     """What the verdict rests on, as pairs of a word and a number."""
     counts = (f"{found.scored:,} of {found.rows:,}" for found in (item.rows_before, item.rows_after))
-    scored, shares = ARROW.join(counts), CELLS["coverage"](item).replace(", ", ARROW)
+    scored, shares = ARROW.join(counts), NUMBERS["coverage"](item).replace(", ", ARROW)
     facts = [
-        ("95 % interval", CELLS["95 % interval"](item)),
-        ("p", CELLS["p"](item)),
-        ("adjusted p", CELLS["adjusted p"](item)),
-        ("pairs", f"{item.pairs:,}" + (f", {CELLS['changed'](item)} changed" if item.credited else "")),
+        ("95 % interval", NUMBERS["95 % interval"](item)),
+        ("p", NUMBERS["p"](item)),
+        ("adjusted p", NUMBERS["adjusted p"](item)),
+        ("pairs", f"{item.pairs:,}" + (f", {NUMBERS['changed'](item)} changed" if item.credited else "")),
         ("rows with a value", f"{scored} ({shares})"),
         (f"rows to show {item.margin:.3g}", _rows_needed(item)),
     ]
@@ -500,11 +484,11 @@ def difference_slices(comparison: ComparedRuns) -> Html:
 
 
 SLICE_CELLS: dict[str, Callable[[MetricComparison], str]] = {
-    "95 % interval": CELLS["95 % interval"],
-    "adjusted p": CELLS["adjusted p"],
-    "means": lambda item: f"{CELLS['before'](item)}{ARROW}{CELLS['after'](item)}",
-    "pairs": lambda item: f"{CELLS['pairs'](item)}, {CELLS['changed'](item)} changed",
-    "coverage": lambda item: CELLS["coverage"](item).replace(", ", ARROW),
+    "95 % interval": NUMBERS["95 % interval"],
+    "adjusted p": NUMBERS["adjusted p"],
+    "means": lambda item: f"{NUMBERS['before'](item)}{ARROW}{NUMBERS['after'](item)}",
+    "pairs": lambda item: f"{NUMBERS['pairs'](item)}, {NUMBERS['changed'](item)} changed",
+    "coverage": lambda item: NUMBERS["coverage"](item).replace(", ", ARROW),
 }
 """The numbers of a slice that stand behind its picture."""
 
@@ -517,7 +501,7 @@ def _slice_row(item: MetricComparison, by: str, share: float) -> Html:
         element("th", slice_name(by, item.label), scope="row", dir="auto", data_slice=path, data_value=item.label),
         element("td", element("bdi", item.name), data_name="metric", class_="metric"),
         element("td", verdict_mark(item), data_name="verdict"),
-        element("td", CELLS["difference"](item), class_="number", data_name="difference"),
+        element("td", NUMBERS["difference"](item), class_="number", data_name="difference"),
         element("td", difference_chart(item, share, ends=False), class_="picture"),
         *cells,
     )

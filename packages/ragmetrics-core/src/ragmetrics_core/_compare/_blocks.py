@@ -1,0 +1,260 @@
+"""What a comparison says, as blocks: the one place that puts its numbers into words for terminals, Markdown and notebooks.
+
+What forbids to credit the system comes first, then the verdicts with their reasons, then the numbers. The page of a comparison,
+which has pictures and rows, takes its sentences from here too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from .._kernel._counts import count_of
+from .._show._blocks import Block, Details, Heading, Items, Note, Table
+from .._show._tables import LONGEST_ROW, cut_middle, first_of
+from ..statistics import METHODS
+from ._comparison import ComparedRuns, MetricComparison
+from ._pairs import RowCounts
+from ._row_changes import RowChange
+from ._verdicts import ALPHA, p_text, signed
+
+LONGEST_NAME, LONGEST_CLAIM = 40, 160
+"""Characters of the name of a metric or a run, and of a claim, that are shown."""
+
+MOST_SHOWN, MOST_CLAIMS = 3, 3
+"""Changed rows that are shown of each metric, and claims of each kind."""
+
+MOST_IN_ORDER = 60
+"""With more slices than that, those with a verdict come first, as a comment on a pull request has no room for all."""
+
+SHORT_VERDICTS = {"no difference larger than the margin": "within the margin"}
+"""How tables say a verdict."""
+
+KINDS = {"lost": "lost support", "gained": "gained support", "new": "new", "gone": "gone"}
+"""What happened to claims."""
+
+MARKS = {"better": "\N{WHITE HEAVY CHECK MARK} ", "worse": "\N{CROSS MARK} "}
+"""What stands before a verdict in Markdown."""
+
+
+def comparison_blocks(comparison: ComparedRuns, marks: Mapping[str, str] | None = None) -> list[Block]:
+    """All that there is to say; ``marks`` stand before verdicts."""
+    marks = marks or {}
+    reasons = [_reason(item) for item in telling(comparison.slices)]
+    slices = f"{len(comparison.slices):,} slices"
+    return [
+        Heading(f"from {comparison.before} to {comparison.after}: {pairs_in_words(comparison)}"),
+        Note("", warning_head(comparison), comparison.warnings) if comparison.warnings else Note(""),
+        *(Note(text, "caveat") for text in comparison.caveats),
+        Items([Items((item.why,), f"{_name(item)}: {_verdict(item, marks)}") for item in comparison.metrics]),
+        Items([str(item) for item in comparison.corrected]),
+        _table("metric", comparison.metrics, NUMBERS),
+        Details(slices, (_slices(comparison.slices, marks), Items(reasons))),
+        Details("Rows that changed most", (Items(list(_changed(comparison)), "changed most:"),)),
+        Details("Rows without a pair or a value", (Items(list(_row_remarks(comparison))),)),
+        Details("What the numbers rest on", (Items(list(remarks(comparison))),)),
+    ]
+
+
+def pairs_in_words(comparison: ComparedRuns) -> str:
+    """How many rows were compared, and what says that they are the same."""
+    return f"{count_of(comparison.pairs, 'row')} in both, paired by {comparison.paired_by}"
+
+
+def warning_head(comparison: ComparedRuns) -> str:
+    """What the warnings mean."""
+    if comparison.allow_different_judges:
+        return (
+            "WARNING: who scored differs between the runs, so a difference may come from that and not from the system"
+        )
+    return "NOT CREDITED TO THE SYSTEM, because who scored differs between the runs"
+
+
+def telling(items: Iterable[MetricComparison]) -> list[MetricComparison]:
+    """Slices whose reasons must be read: those that are worse, and those that look as if they were better or worse."""
+    return [item for item in items if item.verdict == "worse" or (item.verdict == "cannot say" and _looks_clear(item))]
+
+
+def _looks_clear(item: MetricComparison) -> bool:
+    interval = item.interval
+    return interval is not None and (interval.low > 0 or interval.high < 0 or (item.p_adjusted or 1.0) <= ALPHA)
+
+
+def _name(item: MetricComparison) -> str:
+    """The name of a metric, with the slice that it is about."""
+    name = cut_middle(item.name, LONGEST_NAME)
+    return name if item.by is None else f"{name}, {item.slice}"
+
+
+def _reason(item: MetricComparison) -> str:
+    return f"{_name(item)}: {item.why}"
+
+
+def _verdict(item: MetricComparison, marks: Mapping[str, str]) -> str:
+    return marks.get(item.verdict, "") + verdict_in_words(item)
+
+
+def verdict_in_words(item: MetricComparison) -> str:
+    """The verdict; one that the warnings put in doubt says so."""
+    return f"{item.verdict} (see the warning)" if item.warnings and item.credited else item.verdict
+
+
+def _mean(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _interval(item: MetricComparison) -> str:
+    return f"{signed(item.interval.low)} to {signed(item.interval.high)}" if item.interval else "-"
+
+
+def _coverage(item: MetricComparison) -> str:
+    shares = (item.coverage_before, item.coverage_after)
+    return ", ".join("-" if share is None else _percent(share) for share in shares)
+
+
+def _percent(share: float) -> str:
+    """Whole per cent; what is not none and not all is shown as neither."""
+    if 0 < share < 0.005:
+        return "< 1 %"
+    return "> 99 %" if 0.995 <= share < 1 else f"{100 * share:.0f} %"
+
+
+NUMBERS: dict[str, Callable[[MetricComparison], str]] = {
+    "before": lambda item: _mean(item.before),
+    "after": lambda item: _mean(item.after),
+    "difference": lambda item: "-" if item.difference is None else signed(item.difference),
+    "95 % interval": _interval,
+    "p": lambda item: p_text(item.p_value),
+    "adjusted p": lambda item: p_text(item.p_adjusted),
+    "pairs": lambda item: f"{item.pairs:,}",
+    "changed": lambda item: f"{item.changed:,}" if item.credited else "-",
+    "coverage": _coverage,
+}
+"""The columns of a table: their headings, and what they show of a metric."""
+
+
+def _table(
+    first: str, items: Iterable[MetricComparison], columns: Mapping[str, Callable[[MetricComparison], str]]
+) -> Table:
+    rows = [[_name(item), *(cell(item) for cell in columns.values())] for item in items]
+    return Table([first, *columns], rows)
+
+
+def _slices(items: Sequence[MetricComparison], marks: Mapping[str, str]) -> Table:
+    if len(items) > MOST_IN_ORDER:
+        items = sorted(items, key=lambda item: {"worse": 0, "better": 1}.get(item.verdict, 2))
+    columns = {
+        "verdict": lambda item: marks.get(item.verdict, "") + SHORT_VERDICTS.get(item.verdict, item.verdict),
+        **NUMBERS,
+    }
+    del columns["p"]  # the adjusted one is what counts
+    return _table("metric, slice", items, columns)
+
+
+def _changed(comparison: ComparedRuns) -> Iterator[Items]:
+    """The rows to read first, with what changed in their evidence."""
+    for item in comparison.metrics:
+        for change in item.changes[:MOST_SHOWN]:
+            numbers = f"{change.difference:+.3g}, {_percent(change.share)} of all change"
+            row = cut_middle(change.row, LONGEST_ROW)
+            title = f"{_name(item)} of {row}: {change.before:.3g} to {change.after:.3g} ({numbers})"
+            yield Items(list(_evidence(change)), title)
+
+
+def _evidence(change: RowChange) -> Iterator[str]:
+    """What changed in the evidence of a row; where that has no claims, what either score rests on."""
+    one, two = change.labels
+    if one != two:
+        yield f"label: {' to '.join(_quoted(label, LONGEST_NAME) if label else 'none' for label in (one, two))}"
+    for kind, words in KINDS.items():
+        claims = change.of_kind(kind)
+        shown = [_quoted(claim.text, LONGEST_CLAIM) for claim in claims[:MOST_CLAIMS]]
+        if kind in {"new", "gone"}:
+            marks = (claim.after if kind == "new" else claim.before for claim in claims)
+            shown = [f"{text} ({'' if mark else 'not '}supported)" for text, mark in zip(shown, marks, strict=False)]
+        if claims:
+            yield f"{words}: {_listed(shown, len(claims))}"
+    if not change.claims:
+        for when, text in zip(("before", "after"), change.says, strict=True):
+            yield f"{when}: {_quoted(text, LONGEST_CLAIM)}"
+
+
+def _quoted(text: str, length: int) -> str:
+    return f"'{cut_middle(text, length)}'"
+
+
+def _row_remarks(comparison: ComparedRuns) -> Iterator[str]:
+    """Rows and metrics that only one run has, and rows without a value."""
+    names = [cut_middle(name, LONGEST_NAME) for name in (comparison.before, comparison.after)]
+    metrics = comparison.metrics_only_before, comparison.metrics_only_after
+    for name, rows, others in zip(names, (comparison.only_before, comparison.only_after), metrics, strict=True):
+        if rows:
+            yield f"only in {name}: {_rows(rows)}"
+        if others:
+            yield f"only in {name}, and not compared: {', '.join(cut_middle(metric, LONGEST_NAME) for metric in others)}"
+    for item in comparison.metrics:
+        for name, counts in zip(names, (item.rows_before, item.rows_after), strict=True):
+            if parts := list(_without_value(counts)):
+                yield f"{_name(item)} in {name}: {'; '.join(parts)}"
+
+
+def _without_value(counts: RowCounts) -> Iterator[str]:
+    for word, rows in (("unscored", counts.unscored), ("failed", counts.failed)):
+        if rows:
+            yield f"{len(rows):,} of {counts.rows:,} rows {word} ({first_of(rows)})"
+    if counts.lost:
+        yield f"{_rows(counts.lost)} with a value in the other run"
+
+
+def remarks(comparison: ComparedRuns) -> Iterator[str]:
+    """What the numbers rest on, and what else must be known."""
+    yield from (f"not known: {text}" for text in comparison.unknown)
+    yield from (f"note: {text}" for text in comparison.notes)
+    yield from (f"note: {item.metric}, {text}" for item in comparison.corrected for text in item.warnings)
+    yield from dict.fromkeys(
+        f"slices: {item.why}" for item in comparison.slices if not (item.credited or item.warnings)
+    )
+    yield "before, after and difference: of the rows that have a value in both runs"
+    yield from _methods(comparison.metrics)
+    families = [
+        count_of(count, what)
+        for what, items in (("metric", comparison.metrics), ("slice", comparison.slices))
+        if (count := sum(item.p_value is not None for item in items))
+    ]
+    if len(families) == 2:
+        yield f"adjusted p: twice that of Holm, over {families[0]}, and apart from that over {families[1]} of metrics"
+    elif families and not families[0].startswith("1 "):
+        yield f"adjusted p: that of Holm, over {families[0]}"
+    if len(families) == 2 or (families and not families[0].startswith("1 ")):
+        yield "rows that would show a difference: of one comparison alone; among several it takes more"
+    yield f"margin: {comparison.margin:g} of the width of a scale" + _margins(comparison)
+    if comparison.cluster is not None:
+        yield f"clusters: rows with the same {comparison.cluster} are not independent"
+
+
+def _margins(comparison: ComparedRuns) -> str:
+    other = {item.name: item.margin for item in comparison.metrics if item.scale and item.margin != comparison.margin}
+    unknown = [item.name for item in comparison.metrics if item.scale is None and item.credited]
+    text = "".join(f", {margin:.3g} for {name}" for name, margin in other.items())
+    if unknown:
+        text += f"; {comparison.margin:g} as it is for {first_of(unknown)}, whose scale is not known"
+    return text
+
+
+def _methods(items: Iterable[MetricComparison]) -> Iterator[str]:
+    """How the intervals were made, and for which metrics, if in more than one way."""
+    found: dict[str, list[str]] = {}
+    for item in items:
+        if item.interval:
+            found.setdefault(METHODS[item.method], []).append(item.name)
+    ways = list(found) if len(found) == 1 else [f"{method} for {first_of(names)}" for method, names in found.items()]
+    if ways:
+        yield f"95 % interval: {'; '.join(ways)}"
+
+
+def _rows(rows: Sequence[str]) -> str:
+    return f"{count_of(len(rows), 'row')} ({first_of(rows)})"
+
+
+def _listed(shown: Sequence[str], count: int) -> str:
+    more = count - len(shown)
+    return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
