@@ -37,13 +37,13 @@ DROP = "drop 0.100, 95 % interval 0.066 to 0.149,\n      from 200 pairs"
 @pytest.mark.parametrize(
     ("limit", "status", "line", "message"),
     [
-        ("0.15", 0, f"1 passed\n\nPASSED exact_match drop <= 0.15: {DROP}", ""),
-        ("0.05", 1, f"1 failed\n\nFAILED exact_match drop <= 0.05: {DROP}", "failed: exact_match drop <= 0.05"),
+        ("0.15", 0, f"1 passed\nPASSED exact_match drop <= 0.15: {DROP}", ""),
+        ("0.05", 1, f"1 failed\nFAILED exact_match drop <= 0.05: {DROP}", "failed: exact_match drop <= 0.05"),
         (
             "0.12",
             3,
             (
-                f"1 undecided\n\nUNDECIDED exact_match drop <= 0.12: {DROP}; given a true drop of 0.100 (as seen), a new run of "
+                f"1 undecided\nUNDECIDED exact_match drop <= 0.12: {DROP}; given a true drop of 0.100 (as seen), a new run of "
                 "about\n"
                 "      2,100 rows would decide in 80 % of cases (fix the number before you look)"
             ),
@@ -70,7 +70,6 @@ def test_means_and_drops_in_slices(folder: Path) -> None:
     assert found[0] == 0
     assert [line.split(":")[0] for line in found[1].splitlines() if not line.startswith(" ")] == [
         "gates",
-        "",
         "PASSED exact_match drop <= 0.3",
         "PASSED exact_match drop <= 0.3, lang=de",
         "PASSED exact_match drop <= 0.3, lang=en",
@@ -99,7 +98,7 @@ def test_a_run_that_ended_early_is_never_green(folder: Path) -> None:
     status, text, _ = gates("old", "new", "--gate", "exact_match drop <= 0.5", "--undecided", "pass")
     assert status == 1
     assert text.startswith(
-        "gates: 1 failed\n\nFAILED exact_match drop <= 0.5: new is not complete: the budget is used up;\n"
+        "gates: 1 failed\nFAILED exact_match drop <= 0.5: new is not complete: the budget is used up;\n"
     )
 
 

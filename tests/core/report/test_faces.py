@@ -45,16 +45,27 @@ def results() -> dict[str, Any]:
     ]
     calibration = run.calibrate(labels, by="lang")
     summary = run.summary(by="lang", calibration=calibration)
+    changed = [{**row, "response": "It is in Rome. " * (number % 4)} for number, row in enumerate(ROWS[:-1])]
+    later = evaluate(
+        [*changed, {**ROWS[-1], "id": "new"}], ["faithfulness", GRADED, "token_f1"], llm=LexicalJudge(), progress=False
+    )
+    labels_of_later = [{**line, "label": not line["label"]} for line in labels]
+    both = (run.calibrate(labels), later.calibrate(labels_of_later))
+    comparison = run.compare(later, by="lang", allow_different_judges=True, calibration=both)
+    gates = ("faithfulness drop <= 0.03", "faithfulness >= 0.9", "graded <= 0.3")
     return {
+        "comparison": replace(comparison, warnings=("faithfulness: the LLM is one in a, another in b",)),
+        "gates": later.gate(*gates, baseline=run, by="lang", allow_different_judges=True),
         "summary": replace(summary, stopped="the budget of 5 calls is spent", waited={"faithfulness": 1.5}),
         "calibration": calibration,
     }
 
 
 RESULTS = results()
+MARKS = r"<[^>]*>|(?m:^ *>)|[|*\u274c\u2705\u2753]|:--|--:"
 FACES = {
     "text": lambda result: text_at(100_000, result),
-    "markdown": lambda result: re.sub(r"[|>*\u200b]|:--|--:|<[^>]*>", " ", html.unescape(result.to_markdown())),
+    "markdown": lambda result: html.unescape(re.sub(MARKS, " ", result.to_markdown())).replace("\u200b", ""),
     "html": lambda result: html.unescape(re.sub(r"<style>.*?</style>|<[^>]*>", " ", result._repr_html_())),
 }
 
@@ -67,7 +78,7 @@ def said(text: str) -> set[str]:
 @pytest.mark.parametrize("name", sorted(RESULTS))
 def test_every_face_says_what_the_others_say(name: str) -> None:
     shown = {face: said(show(RESULTS[name])) for face, show in FACES.items()}
-    folded = said("What the numbers rest on")
+    folded = said("What the numbers rest on, Rows without a pair or a value, Rows that changed most, 4 slices")
     assert shown["text"] - shown["markdown"] == set()
     assert shown["markdown"] - shown["text"] <= folded
     assert shown["html"] == shown["text"]

@@ -386,7 +386,7 @@ class TestResults:
 
     def test_as_a_text(self) -> None:
         assert self.decision().text(80) == (
-            "gates: 1 failed, 1 undecided, 1 passed\n\n"
+            "gates: 1 failed, 1 undecided, 1 passed\n"
             f"FAILED {'x' * 29}...{'x' * 14}\\x1b[2J <= 0.5: mean\n"
             "      1.000, 95 % interval 0.839 to 1.000, from 20 rows; 0.799 to 1.000 when\n"
             "      adjusted for the number of gates\n"

@@ -44,7 +44,6 @@ def comparison_blocks(comparison: ComparedRuns, marks: Mapping[str, str] | None 
     return [
         Heading(f"from {comparison.before} to {comparison.after}: {pairs_in_words(comparison)}"),
         Note("", warning_head(comparison), comparison.warnings) if comparison.warnings else Note(""),
-        *(Note(text, "caveat") for text in comparison.caveats),
         Items([Items((item.why,), f"{_name(item)}: {_verdict(item, marks)}") for item in comparison.metrics]),
         Items([str(item) for item in comparison.corrected]),
         _table("metric", comparison.metrics, NUMBERS),
@@ -52,6 +51,7 @@ def comparison_blocks(comparison: ComparedRuns, marks: Mapping[str, str] | None 
         Details("Rows that changed most", (Items(list(_changed(comparison)), "changed most:"),)),
         Details("Rows without a pair or a value", (Items(list(_row_remarks(comparison))),)),
         Details("What the numbers rest on", (Items(list(remarks(comparison))),)),
+        *map(Note, comparison.caveats),
     ]
 
 

@@ -16,7 +16,7 @@ from .._kernel._counts import count_of
 from .._kernel._layout import printable
 from .._run._slices import slice_name
 from .._show._blocks import Block, Heading, Items, Result, as_markdown, as_text
-from .._show._tables import cut_middle
+from .._show._tables import cut_middle, room
 from ..statistics import Interval
 from ._evidence import about, new_run
 from ._gates import Gate
@@ -271,7 +271,10 @@ class Decision(Result):
 
     def text(self, width: int) -> str:
         """A line that counts, then one for each gate, those that need attention first; broken to this width."""
-        return as_text(self._blocks(), width)
+        return "\n".join(as_text([each], width) for each in self._blocks())
+
+    def __str__(self) -> str:
+        return self.text(room())
 
     def to_markdown(self) -> str:
         """The same as a part of a comment for a pull request; what comes from the data has no effect there."""

@@ -30,9 +30,10 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._compare._blocks import NUMBERS, pairs_in_words, remarks, telling, verdict_in_words, warning_head
+from .._compare._comparison import ComparedRuns, MetricComparison
 from .._compare._pairs import Pairing
 from .._compare._row_changes import claim_changes
 from .._compare._verdicts import Verdict, signed
@@ -51,12 +52,6 @@ from ._difference_chart import difference_chart, widest
 from ._page import COMPARISON, LARGEST, Content, bytes_of, fitted_page, put_page
 from ._rows import LONGEST_ANSWER, LONGEST_NOTE, LONGEST_QUESTION, MetadataColumns, beginning, short
 from ._run_page import PROMPTS, Origin, facts, notice, scored_at
-
-if TYPE_CHECKING:
-    from .._compare._comparison import ComparedRuns, MetricComparison
-    from .._compare._pairs import Pairing
-    from .._gate._results import Decision
-
 
 ABSENT, SCORED, UNSCORED, FAILED, UNASKED = "-", "s", "u", "f", "n"
 """What became of a row by a metric in one run; ``ABSENT``: that run has not got it."""

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
+from .._compare._comparison import MetricComparison
 from .._compare._verdicts import signed
 from .._kernel._tags import Html, element
-
-if TYPE_CHECKING:
-    from .._compare._comparison import MetricComparison
-
 
 WIDTH, HEIGHT = 400, 34
 """In units of the picture, which is as wide as its place."""
