@@ -53,7 +53,7 @@ class Evaluation(ScoredRows):
 
     def _repr_html_(self) -> str:
         """Notebooks show the summary and the worst rows."""
-        return evaluation_html(self, self.summary())
+        return evaluation_html(self)
 
     def summary(self, by: str | None = None, *, calibration: Calibration | None = None) -> Summary:
         """Per metric: mean with its 95 % interval, scored, unscored, failed, calls, tokens; then why values are missing.
