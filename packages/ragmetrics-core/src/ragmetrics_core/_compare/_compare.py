@@ -155,9 +155,7 @@ def compared(
     return ComparedRuns(
         before=one.name,
         after=two.name,
-        metrics=tuple(
-            replace(item, changes=row_changes(pairing, own)) for item, own in zip(metrics, wholes, strict=True)
-        ),
+        metrics=_with_changes(metrics, wholes, pairing),
         slices=tuple(slices),
         by=by,
         cluster=cluster,
@@ -179,6 +177,13 @@ def compared(
         caveats=tuple(_caveats(runs)),
         corrected=() if calibrations is None else corrected_differences(wholes, runs, calibrations),
     )
+
+
+def _with_changes(
+    metrics: Iterable[MetricComparison], wholes: Iterable[MetricPairs], pairing: Pairing
+) -> tuple[MetricComparison, ...]:
+    """The metrics with the rows that changed most."""
+    return tuple(replace(item, changes=row_changes(pairing, own)) for item, own in zip(metrics, wholes, strict=True))
 
 
 def _check_margin(margin: object) -> None:
