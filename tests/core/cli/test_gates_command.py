@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -292,3 +294,16 @@ def test_what_is_refused_before_anything_is_scored(rows: Rows, options: list[str
     rows(["bad"])
     result = call("evaluate", "q.jsonl", "-m", NAME, *options)
     assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"ragmetrics: {message}\n")
+
+
+def test_files_to_look_at_show_the_gates_too(rows: Rows, tmp_path: Path) -> None:
+    rows([0, 1] * 20)
+    for name in ("page.html", "comment.md"):
+        status, gates, _ = evaluate("--gate", "number >= 0.8", "--out", name)
+        shown = " ".join(html.unescape(re.sub("<[^>]*>", "", (tmp_path / name).read_text())).split())
+        why = " ".join(gates.split()).partition("number >= 0.8: ")[2]
+        assert status == 1
+        assert re.search(r"(?i)gates: 1 failed", shown)
+        assert f"number >= 0.8: {why}" in shown
+    evaluate("--out", "page.html")
+    assert "gates-title" not in (tmp_path / "page.html").read_text()

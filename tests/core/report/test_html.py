@@ -10,7 +10,7 @@ import pytest
 
 from core.report.skeleton import ALLOWED, Skeleton, check_policy
 from ragmetrics_core import Evaluation, InvalidInput, evaluate
-from ragmetrics_core._kernel._tags import Html, element, joined, shown
+from ragmetrics_core._kernel._tags import EMPTY, Html, element, joined, shown
 from ragmetrics_core._page._charts import histogram
 from ragmetrics_core._page._page import joined_page, packed, source
 from ragmetrics_core._store._run_settings import row_digest
@@ -47,7 +47,7 @@ class TestMarkup:
     def test_nothing_that_is_filled_in_is_read_again(self) -> None:
         page = joined_page(
             "{{data}}",
-            {"header": Html("{{cards}}"), "cards": Html("C"), "reasons": Html(""), "data": Html("D")},
+            {"header": Html("{{cards}}"), "gates": EMPTY, "cards": Html("C"), "reasons": EMPTY, "data": Html("D")},
         )
         assert "<title>{{data}}</title>" in page
         assert page.count("{{cards}}") == 1

@@ -13,8 +13,6 @@ As in the text of a comparison, what forbids to credit the system comes before a
 
 What became of each metric between two runs: a card with its verdict, the reason and the numbers; and a table of its slices.
 
-What became of gates, in the page of a comparison: those first that need attention.
-
 What a comparison leaves over: rows that only one run has, rows without a value, and what the numbers rest on.
 
 Two runs side by side as one HTML file, like the page of one run: it opens without a network, and escapes all texts.
@@ -38,7 +36,7 @@ from .._compare._pairs import Pairing
 from .._compare._row_changes import claim_changes
 from .._compare._verdicts import Verdict, signed
 from .._gate._evidence import about
-from .._gate._results import Decision, GateResult
+from .._gate._results import Decision
 from .._kernel._counts import count_of
 from .._kernel._errors import InvalidInput
 from .._kernel._score import NOT_ASKED
@@ -51,7 +49,7 @@ from .._summary._tally import summary_of
 from ._difference_chart import difference_chart, widest
 from ._page import COMPARISON, LARGEST, Content, bytes_of, fitted_page, put_page
 from ._rows import LONGEST_ANSWER, LONGEST_NOTE, LONGEST_QUESTION, MetadataColumns, beginning, short
-from ._run_page import PROMPTS, Origin, facts, notice, scored_at
+from ._run_page import PROMPTS, Origin, facts, gate_list, notice, scored_at
 
 ABSENT, SCORED, UNSCORED, FAILED, UNASKED = "-", "s", "u", "f", "n"
 """What became of a row by a metric in one run; ``ABSENT``: that run has not got it."""
@@ -499,36 +497,6 @@ def _slice_row(item: MetricComparison, by: str, share: float) -> Html:
         element("td", NUMBERS["difference"](item), class_="number", data_name="difference"),
         element("td", difference_chart(item, share, ends=False), class_="picture"),
         *cells,
-    )
-
-
-GATE_MARKS = {"failed": ("\u2718", "bad"), "undecided": ("?", "open"), "passed": ("\u2714", "good")}
-"""The sign of an outcome, and what kind it is of."""
-
-
-def gate_list(decision: Decision | None) -> Html:
-    """The gates with their outcomes and the reasons; nothing where none were asked for."""
-    if decision is None or not decision.results:
-        return EMPTY
-    return element(
-        "section",
-        element("h2", f"Gates: {decision.counts}", id="gates-title"),
-        element("ul", *map(_gate, decision.ordered)),
-        class_="gates",
-        aria_labelledby="gates-title",
-    )
-
-
-def _gate(result: GateResult) -> Html:
-    mark, kind = GATE_MARKS[result.verdict]
-    sign = element("span", mark, class_="sign", aria_hidden="true")
-    return element(
-        "li",
-        element("span", sign, result.verdict, class_=f"verdict {kind}"),
-        " ",
-        element("code", result.name),
-        ": ",
-        element("bdi", result.why),
     )
 
 

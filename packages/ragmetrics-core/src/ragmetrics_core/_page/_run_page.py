@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._calibrate._calibration import corrected_in_words
+from .._gate._results import Decision, GateResult
 from .._kernel._tags import EMPTY, Html, element, joined
 from .._run._scored_rows import ScoredRows
 from .._run._slices import slices_of
@@ -345,11 +346,42 @@ def _score(item: MetricSummary, index: RowIndex, rows: Sequence[int]) -> dict[st
     }
 
 
+GATE_MARKS = {"failed": ("\u2718", "bad"), "undecided": ("?", "open"), "passed": ("\u2714", "good")}
+"""The sign of an outcome, and what kind it is of."""
+
+
+def gate_list(decision: Decision | None) -> Html:
+    """The gates with their outcomes and the reasons; nothing where none were asked for."""
+    if decision is None or not decision.results:
+        return EMPTY
+    return element(
+        "section",
+        element("h2", f"Gates: {decision.counts}", id="gates-title"),
+        element("ul", *map(_gate, decision.ordered)),
+        class_="gates",
+        aria_labelledby="gates-title",
+    )
+
+
+def _gate(result: GateResult) -> Html:
+    mark, kind = GATE_MARKS[result.verdict]
+    sign = element("span", mark, class_="sign", aria_hidden="true")
+    return element(
+        "li",
+        element("span", sign, result.verdict, class_=f"verdict {kind}"),
+        " ",
+        element("code", result.name),
+        ": ",
+        element("bdi", result.why),
+    )
+
+
 def write_html(
     evaluation: ScoredRows,
     path: str | os.PathLike[str],
     max_megabytes: float = LARGEST,
     calibration: Calibration | None = None,
+    decision: Decision | None = None,
 ) -> None:
     """Write the page of an evaluation.
 
@@ -358,6 +390,7 @@ def write_html(
         path: the file.
         max_megabytes: how large the file may become; evidence that does not fit is left out, that of the best rows first.
         calibration: of this run, with the means that people would give.
+        decision: what became of its gates.
 
     Raises:
         InvalidInput: ``max_megabytes`` is no positive number, or the calibration is that of another run.
@@ -366,16 +399,19 @@ def write_html(
     index = RowIndex(evaluation.metrics)
     summary = summary_of(evaluation, calibration=calibration, also=index.add)
     with closing(Exchanges(evaluation.run_dir, evaluation.settings, index.values)) as exchanges:
-        put_page(path, fitted_page(_content(evaluation, summary, index, exchanges), most))
+        put_page(path, fitted_page(_content(evaluation, summary, index, exchanges, decision), most))
 
 
-def _content(evaluation: ScoredRows, summary: Summary, index: RowIndex, exchanges: Exchanges) -> Content:
+def _content(
+    evaluation: ScoredRows, summary: Summary, index: RowIndex, exchanges: Exchanges, decision: Decision | None
+) -> Content:
     records = evaluation.records
     return Content(
         title=f"{evaluation.source or summary.title} \u2013 ragmetrics report",
         kind=REPORT,
         parts={
             "header": header(summary, _origin(evaluation, index)),
+            "gates": gate_list(decision),
             "cards": metric_cards(evaluation.metrics, summary.metrics, index.values),
             "reasons": without_scores(summary.reasons) or EMPTY,
         },

@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from .._evaluate._evaluation import Evaluation
+from .._gate._results import Decision
 from .._kernel._errors import InvalidInput, MissingInput
 from .._kernel._inputs import Input
 from .._kernel._metric import Metric
@@ -31,12 +32,13 @@ def report(
         complain(f"{name} failed on every row: {_why(summary, name)}")
     if unread := _unread(evaluation, [metric for metric in metrics if metric.name in dead]):
         complain(f"where the data has it under another name: {map_for(unread)} (`ragmetrics look` shows the columns)")
+    decision, problem = _decided(evaluation, wanted)
     try:
         if out is not None:
-            write(evaluation, out, summary.by)
+            write(evaluation, out, summary.by, decision)
     finally:
         say(str(summary), err=to_stdout(out))
-    status, problems = _decide(evaluation, summary, wanted, err=to_stdout(out))
+    status, problems = _tell(decision, summary, wanted, err=to_stdout(out)) if not problem else (2, [problem])
     _stop_where_unknown(summary, dead, run_dir)
     if problems or sliceless:
         stop("; ".join(dict.fromkeys([*sliceless, *problems])), 2 if sliceless else status)
@@ -50,13 +52,17 @@ def _summed_up(evaluation: Evaluation, by: str | None) -> tuple[Summary, list[st
         return evaluation.summary(), [in_cli_words(error)]
 
 
-def _decide(evaluation: Evaluation, summary: Summary, wanted: Wanted, *, err: bool) -> tuple[int, list[str]]:
+def _decided(evaluation: Evaluation, wanted: Wanted) -> tuple[Decision, str]:
+    """What became of the gates, and why they could not be decided: the table and what stopped the run are shown all the same."""
+    try:
+        return wanted.gates.decide(evaluation, wanted.by, wanted.cluster), ""
+    except InvalidInput as error:
+        return Decision(()), in_cli_words(error)
+
+
+def _tell(decision: Decision, summary: Summary, wanted: Wanted, *, err: bool) -> tuple[int, list[str]]:
     """Print what became of the gates; returns the status that they deserve, and what is to be said of it."""
     reached, missed = compared_with_least(summary, wanted.least)
-    try:
-        decision = wanted.gates.decide(evaluation, wanted.by, wanted.cluster)
-    except InvalidInput as error:  # the table is out, and what stopped the run is still to be told
-        return 2, [in_cli_words(error)]
     lines = [line for text in reached for line in hanging(f"fail-under: {text}", room())]
     if decision.results:
         lines.append(str(decision))

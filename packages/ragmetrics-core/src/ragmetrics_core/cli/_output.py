@@ -28,9 +28,11 @@ import typer
 from typer.core import TyperCommand
 
 from .._evaluate._evaluation import Evaluation
+from .._gate._results import Decision
 from .._kernel._errors import InvalidInput, RagmetricsError, Setting
 from .._kernel._evidence import Line, Tone
 from .._kernel._layout import harmless
+from .._page._run_page import write_html
 from .._read import STDIN
 from .._show._progress import Progress
 from .._support._secrets import conceal
@@ -96,13 +98,20 @@ JSONL = frozenset({".jsonl", ".ndjson"})
 
 HTML = frozenset({".html", ".htm"})
 
-WRITERS: dict[str, Callable[[Evaluation, Path, str | None], None]] = {
-    **dict.fromkeys(JSONL, lambda evaluation, path, _by: evaluation.to_jsonl(path)),
-    **dict.fromkeys(HTML, lambda evaluation, path, _by: evaluation.to_html(path)),
-    ".csv": lambda evaluation, path, _by: evaluation.to_csv(path),
-    ".md": lambda evaluation, path, by: _put_text(path, evaluation.summary(by).to_markdown()),
+WRITERS: dict[str, Callable[[Evaluation, Path, str | None, Decision], None]] = {
+    **dict.fromkeys(JSONL, lambda evaluation, path, _by, _gates: evaluation.to_jsonl(path)),
+    **dict.fromkeys(HTML, lambda evaluation, path, _by, gates: write_html(evaluation, path, decision=gates)),
+    ".csv": lambda evaluation, path, _by, _gates: evaluation.to_csv(path),
+    ".md": lambda evaluation, path, by, gates: _put_text(path, _markdown(evaluation, by, gates)),
 }
 """Who writes a file, by the ending of its name; a summary has slices by a column too, where one is named."""
+
+NO_GATES = Decision(())
+
+
+def _markdown(evaluation: Evaluation, by: str | None, gates: Decision) -> str:
+    summary = evaluation.summary(by).to_markdown()
+    return f"{gates.to_markdown()}\n{summary}" if gates.results else summary
 
 
 def _put_text(path: Path, text: str) -> None:
@@ -290,13 +299,14 @@ def _check_name(out: Path) -> None:
         )
 
 
-def write(evaluation: Evaluation, out: Path, by: str | None = None) -> None:
+def write(evaluation: Evaluation, out: Path, by: str | None = None, gates: Decision = NO_GATES) -> None:
     """Write the file under another name and rename it when it is whole; or write it to stdout.
 
     Args:
         evaluation: what is written.
         out: where; the ending of its name says what.
         by: a column whose values are slices in a summary.
+        gates: what became of the gates.
 
     Raises:
         InvalidInput: it cannot be written.
@@ -305,7 +315,7 @@ def write(evaluation: Evaluation, out: Path, by: str | None = None) -> None:
         _write_to_stdout(evaluation)
         return
     write_to = WRITERS.get(out.suffix.lower(), WRITERS[".jsonl"])
-    put_file(out, "--out", lambda part: write_to(evaluation, part, by))
+    put_file(out, "--out", lambda part: write_to(evaluation, part, by, gates))
 
 
 def _write_to_stdout(evaluation: Evaluation) -> None:
