@@ -3,7 +3,7 @@
 *Better* and *worse* need two things that agree: an adjusted p-value of at most 0.05, and a 95 % interval without 0. With fewer than
 six pairs that changed (with clusters: six clusters) no test can reach that, whatever the changes are: five coins fall on one side
 once in sixteen throws. *No difference larger than the margin* needs an interval that lies within the margin, and rows
-enough to have met rare large changes (`statistics._rare_losses`). Everything else is
+enough to have met rare large changes (`statistics._pairs`). Everything else is
 *cannot say*, with the rows that would show a difference of the margin: never one of the size that was observed, which would be the
 p-value once more. *Better* has one more condition: it must hold if the rows that only the second run has lost count as the worst
 value, for a system that stays silent on hard questions must not win.

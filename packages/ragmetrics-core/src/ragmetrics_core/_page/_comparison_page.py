@@ -1,25 +1,11 @@
-"""One of two runs as a page shows it: by row of the page, what became of it, its texts and its records.
+"""The page of a comparison: two runs side by side as one HTML file, which opens without a network and escapes all texts.
 
-Values are those that the comparison counts: repeats of a row count once, with their mean. Texts are those of the first of them.
+As in the text of a comparison, what forbids to credit the system comes before any number. The header says which runs are compared
+and who scored them, a card for each metric what became of it, then come slices, gates, rows without a pair or a value, and what the
+numbers rest on; all of that is markup that needs no script. The rows, which the script shows, are columns with two sides each.
 
-The rows of two runs in a page: what its table needs of each from the start, and the evidence of both sides.
-
-Strategy. Columns, as in the page of one run, with two sides each. A row of the page is a pair, or a row that only one run has; it
-is known by its position in ``Pairing.units``.
-
-The head of the page of a comparison: which runs, what forbids to credit the system, and who scored each of them.
-
-As in the text of a comparison, what forbids to credit the system comes before any number.
-
-What became of each metric between two runs: a card with its verdict, the reason and the numbers; and a table of its slices.
-
-What a comparison leaves over: rows that only one run has, rows without a value, and what the numbers rest on.
-
-Two runs side by side as one HTML file, like the page of one run: it opens without a network, and escapes all texts.
-
-The parts: `_html_comparison_head` says which runs and what forbids to credit the system, `_html_differences` (with
-`_html_difference_chart`) what became of each metric, `_html_left_over` what no difference rests on; all of them are markup that
-needs no script. `_html_paired_rows` (of two times `_html_paired_side`) holds the rows, which the script shows.
+A row of the page is a pair, or a row that only one run has; it is known by its position in ``Pairing.units``. Values are those that
+the comparison counts: repeats of a row count once, with their mean. Texts are those of the first of them.
 """
 
 from __future__ import annotations

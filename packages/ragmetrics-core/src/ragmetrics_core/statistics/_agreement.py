@@ -1,25 +1,18 @@
 """How far a judge agrees with people, in the numbers that the field reports, each with its interval.
 
 Passes and fails against verdicts have Cohen's kappa, Gwet's AC1, sensitivity and specificity; against scores they have the area
-under the ROC curve too, and the verdicts are those of a threshold (`_threshold`). Grades and other numbers have a rank
-correlation and a mean difference. What cannot be had is missing, with the reason: nothing is told of fails where no label is one.
-
-Whether the judge orders rows as people do.
-
-From which score on a row passes: the threshold that agrees best with people, and how well it does on rows that did not choose
-it.
+under the ROC curve too, and the verdicts are those of a threshold (`best_threshold`). Grades and other numbers have a rank
+correlation and a mean difference. What cannot be had is missing, with the reason: there is nothing about fails where no label is
+one.
 
 A threshold looks better on the rows that it was chosen by than on others. So it is chosen on four fifths of the labelled rows and
-judged on the last fifth, five times over; the threshold that is told is chosen on all of them, and the figures are those of the
+judged on the last fifth, five times over; the threshold that is reported is chosen on all of them, and the figures are those of the
 five (Stone 1974, JRSS B 36:111). Each fifth has its share of passes and of fails. Which row is in which fifth is drawn with a
 fixed seed.
 
-Verdicts of a judge against verdicts of people: a table of two by two, and what it tells.
-
-How far people agree with each other: the ceiling for any judge.
-
-Krippendorff's alpha for any number of annotators, of whom each may have labelled some of the rows only. Differences count
-squared, as for interval data; for passes and fails that is alpha for nominal data.
+How far people agree with each other is the ceiling for any judge: Krippendorff's alpha for any number of annotators, of whom each
+may have labelled some of the rows only. Differences count squared, as for interval data; for passes and fails that is alpha for
+nominal data.
 """
 
 from __future__ import annotations
@@ -34,7 +27,7 @@ from functools import cached_property
 from .._kernel._errors import InvalidInput
 from ._corrected import labels_alone, mean_of_labels
 from ._distributions import beta_quantile, crossing, normal_quantile, t_quantile
-from ._interval import Interval, Measure, check_confidence, coefficient_limits, is_finite, score_limits
+from ._interval import Interval, Measure, check_confidence, coefficient_limits, is_finite, score_limits, weighted_mean
 from ._labelled import LabelledRows, design_effect, effective_count, labelled_rows
 
 BESIDE = 1e-9
@@ -132,10 +125,7 @@ def _ranks(values: Sequence[float], masses: Sequence[float]) -> list[float]:
 
 
 def _correlation(ones: Sequence[float], others: Sequence[float], masses: Sequence[float]) -> float:
-    total = math.fsum(masses)
-    centre, other_centre = (
-        math.fsum(map(math.prod, zip(values, masses, strict=True))) / total for values in (ones, others)
-    )
+    centre, other_centre = weighted_mean(ones, masses), weighted_mean(others, masses)
     rows = list(zip(ones, others, masses, strict=True))
     together = math.fsum(mass * (one - centre) * (other - other_centre) for one, other, mass in rows)
     spread = math.fsum(mass * (one - centre) ** 2 for one, _, mass in rows)
@@ -575,10 +565,13 @@ def annotator_alpha(ratings: Sequence[Sequence[float | None]], confidence: float
         )
         for labels in rows
     ]
-    observed, expected = _disagreement(units)
+    terms = [_terms(unit) for unit in units]
+    sums = [math.fsum(column) for column in zip(*terms, strict=True)]
+    observed, expected = _ratios(*sums)
+    left_out = [_ratios(*(total - own for total, own in zip(sums, term, strict=True))) for term in terms]
     value, count = 1 - observed / expected, len(units)
     # what rounding leaves of no difference at all is none either
-    without = [1 - own / other for own, other in _each_left_out(units) if other > ROUNDING * expected]
+    without = [1 - own / other for own, other in left_out if other > ROUNDING * expected]
     if not without:
         return Measure(value, problem="without either row all labels are equal, so that nothing tells how sure this is")
     middle = math.fsum(without) / len(without)
@@ -598,18 +591,6 @@ def _given(row: int, labels: Sequence[float | None]) -> list[float]:
     return given
 
 
-def _disagreement(units: Sequence[Unit]) -> tuple[float, float]:
-    """Mean squared difference between labels of the same row, and between labels of any rows."""
-    return _ratios(*(math.fsum(sums) for sums in zip(*map(_terms, units), strict=True)))
-
-
-def _each_left_out(units: Sequence[Unit]) -> list[tuple[float, float]]:
-    """The same without the first row, without the second, and so on."""
-    terms = [_terms(unit) for unit in units]
-    whole = [math.fsum(sums) for sums in zip(*terms, strict=True)]
-    return [_ratios(*(total - own for total, own in zip(whole, term, strict=True))) for term in terms]
-
-
 def _terms(unit: Unit) -> tuple[float, float, float, float]:
     """What a row adds: labels, their sum, their squares, and squared differences among them."""
     count, total, squares = unit
@@ -617,4 +598,5 @@ def _terms(unit: Unit) -> tuple[float, float, float, float]:
 
 
 def _ratios(count: float, total: float, squares: float, within: float) -> tuple[float, float]:
+    """Mean squared difference between labels of the same row, and between labels of any rows."""
     return max(within, 0.0) / count, 2 * (count * squares - total * total) / count / (count - 1)

@@ -5,21 +5,21 @@ Labels are right, and there are few. Together they give a narrower interval than
 judge's errors are. Which method is used follows from the labels; each result says which one made it:
 
 ``post-stratified-beta``
-    Passes and fails (`_post_stratified`). A judge that gives verdicts makes two strata; one that gives more values makes up to
+    Passes and fails (`post_stratified`). A judge that gives verdicts makes two strata; one that gives more values makes up to
     five, of at least 8 labels each.
 ``post-stratified-dirichlet``
     Grades on a known scale: at most 11 different labels, each given twice on average, so that a stratum shows what there is.
 ``ppi++``
-    Other labels, from 100 on (`_ppi`): as many labels make its normal approximation hold. Fewer stand alone.
+    Other labels, from 100 on (`powered_mean`): as many labels make its normal approximation hold. Fewer stand alone.
 the methods of `mean_interval`
     Labels alone: where there are too few for another method, and where the judge adds nothing. Then ``note`` says why.
 
 A judge adds nothing where it gave all rows the same score and where its scores do not go with the labels; where all labels are
-equal, ``note`` says that nothing tells whether they do. Then the labels stand alone.
-Whether scores go with grades is told by how much the grades differ within strata (`_gain`), and not by which interval is narrower.
-Of passes and fails beside scores, of grades with unequal weights, whose spread shows less than there is, and of PPI++, the labels
-stand alone where the corrected interval is `WIDER` times as wide as theirs. Two verdicts never cost more than they give, on
-average, so there the corrected interval stands. ``note`` says where an interval that stands is no narrower.
+equal, ``note`` says that nothing tells whether they do. Then the labels stand alone. Whether scores go with grades is told by how
+much the grades differ within strata (`strata_gain`), and not by which interval is narrower. Of passes and fails beside scores, of
+grades with unequal weights, whose spread shows less than there is, and of PPI++, the labels stand alone where the corrected
+interval is `WIDER` times as wide as theirs. Two verdicts never cost more than they give, on average, so there the corrected
+interval stands. ``note`` says where an interval that stands is no narrower.
 
 How often these intervals hold, and how wide they are: ``bench/calibration.py``.
 
@@ -30,8 +30,6 @@ differs from the others that is most of its width; so the narrower one would be 
 was seen, where both are too narrow. Of the change of a run that loses .1 of its rows (50 labels, a judge that knows hardly
 anything) labels alone held in .934 of 2,000 samples, strata in .952, and whichever was narrower in .927. The spread within strata
 beside that of all labels does not grow with the number of labels that differ, and what is chosen by it held in .941.
-
-What labels tell without a judge: their mean, and how sure it is.
 
 The distribution of a sum of independent bounded quantities, without drawing: how sure a mean over strata is.
 
@@ -56,8 +54,6 @@ Post-stratification: Holt & Smith 1979, JRSS A 142:33; a beta posterior for the 
 Gart & Buck 1966, American Journal of Epidemiology 83:593, here with what people say given the verdict, so that it need not be
 solved for. Weights count labels by how many rows they stand for (Kish's effective number in each stratum). Clusters multiply all
 variances by what the rows' likeness adds, and by what the few clusters leave unknown of it; so do weights that go with labels.
-
-Prediction-powered inference (PPI++) for a mean: labels, corrected by what the judge says of rows without one.
 """
 
 from __future__ import annotations
@@ -69,7 +65,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ._distributions import beta_cdf, beta_quantile, normal_quantile, t_quantile
-from ._interval import ROUNDING, Interval, check_confidence, student_interval, unseen_interval
+from ._interval import ROUNDING, Interval, check_confidence, student_interval, unseen_interval, weighted_mean
 from ._labelled import (
     FEWEST_FOR_INTERVAL,
     LabelledRows,
@@ -128,7 +124,7 @@ SHARE_OF_LABEL = 0.5
 
 def mean_of_labels(rows: LabelledRows) -> float:
     """The mean of the labels, each counted for as many rows as it stands for."""
-    return math.fsum(map(math.prod, zip(rows.masses, rows.labels, strict=True))) / math.fsum(rows.masses)
+    return weighted_mean(rows.labels, rows.masses)
 
 
 def labels_alone(rows: LabelledRows, confidence: float) -> Interval | None:
@@ -445,7 +441,8 @@ def powered_mean(rows: LabelledRows) -> Powered:
     paired = [rows.judged[place] for place in rows.places]
     others = _compared(rows)
     rest = [rows.judged[row] for row in others]
-    label_mean, paired_mean, rest_mean = _mean(labels, masses), _mean(paired, masses), math.fsum(rest) / len(rest)
+    label_mean, paired_mean = weighted_mean(labels, masses), weighted_mean(paired, masses)
+    rest_mean = math.fsum(rest) / len(rest)
     together = math.fsum(
         mass * (label - label_mean) * (value - paired_mean)
         for mass, label, value in zip(masses, labels, paired, strict=True)
@@ -477,10 +474,6 @@ def _compared(rows: LabelledRows) -> Sequence[int]:
         return range(len(rows.judged))
     known = set(rows.places)
     return [row for row in range(len(rows.judged)) if row not in known]
-
-
-def _mean(values: Sequence[float], masses: Sequence[float]) -> float:
-    return math.fsum(map(math.prod, zip(values, masses, strict=True))) / math.fsum(masses)
 
 
 MOST_GRADES = 11

@@ -5,10 +5,8 @@ Satterthwaite's are never whole. Its continued fraction (Abramowitz & Stegun 196
 modified by Thompson & Barnett 1986 (Journal of Computational Physics 64:490). Quantiles invert the distribution with `crossing`.
 All agree with scipy 1.17 to 1e-9 of their size, for 1 to 1,000,000 degrees of freedom.
 
-Where a function crosses zero: the one solver of this room.
-
-Chandrupatla 1997 (Advances in Engineering Software 28:145): inverse quadratic interpolation where the last three points allow it,
-else halving. As sure as halving, and some five times as fast.
+`crossing` finds where a function is zero, after Chandrupatla 1997 (Advances in Engineering Software 28:145): inverse quadratic
+interpolation where the last three points allow it, else halving. As sure as halving, and some five times as fast.
 """
 
 from __future__ import annotations

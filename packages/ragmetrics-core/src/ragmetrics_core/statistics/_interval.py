@@ -1,18 +1,12 @@
-"""An interval, and by which of the methods it was made.
+"""Intervals, and what every function of this room requires of its input.
 
-A number with its interval, or the reason why there is none.
-
-The difference of two means of different rows, from the interval of each.
-
-Wilson's interval for any mean on a known scale.
-
-What every function of this room asks of its input, in one message that names the place and the cure.
+An interval names the method it was made by. A message about input names the place and the cure.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -121,6 +115,17 @@ def unseen_interval(mean: float, count: float, scale: tuple[float, float] | None
         return None
     unseen, share = z2 / (count + z2), share_of(mean, scale)
     return on_scale(share * (1 - unseen), share * (1 - unseen) + unseen, mean, scale, "constant")
+
+
+def at_ends(values: Iterable[float], scale: tuple[float, float]) -> bool:
+    """Whether all values are ends of the scale, as those of passes and fails are."""
+    near = ROUNDING * (scale[1] - scale[0])
+    return all(min(value - scale[0], scale[1] - value) <= near for value in values)
+
+
+def weighted_mean(values: Sequence[float], masses: Sequence[float]) -> float:
+    """The mean of values, each counted for as many rows as it stands for."""
+    return math.fsum(map(math.prod, zip(values, masses, strict=True))) / math.fsum(masses)
 
 
 def share_of(mean: float, scale: tuple[float, float]) -> float:

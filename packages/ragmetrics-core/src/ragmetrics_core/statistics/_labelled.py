@@ -1,13 +1,11 @@
 """Rows that a judge scored, some of which people labelled too: checked once for all who reckon with them.
 
-Rows that the judge takes for alike.
-
 The variance of an estimate, from what each row adds to it.
 
 An estimate that is a smooth function of means is, but for terms that vanish, the truth plus a sum over rows: the influence of each
 row, its label's and its judgement's. So its variance is that of this sum, whatever the estimate is (Huber & Ronchetti 2009, Robust
 Statistics, chapter 1; Deville 1999, Survey Methodology 25:193). With clusters it is the sum over clusters, with the correction of
-CR2 for what a cluster itself adds to the mean (`_clusters`).
+CR2 for what a cluster itself adds to the mean (`clustered_mean`).
 
 Which rows to label next: a draw in which a chance of each row is known.
 
@@ -31,7 +29,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from .._kernel._errors import InvalidInput, Setting
-from ._interval import ROUNDING, check_clusters, check_scale, checked_values, is_bool, is_finite
+from ._interval import ROUNDING, at_ends, check_clusters, check_scale, checked_values, is_bool, is_finite, weighted_mean
 from ._means import clustered_mean
 
 FEWEST_LABELS = 8
@@ -85,11 +83,7 @@ class LabelledRows:
     @cached_property
     def passes_and_fails(self) -> bool:
         """Whether all labels are ends of their scale."""
-        if self.scale is None:
-            return False
-        low, high = self.scale
-        near = ROUNDING * (high - low)
-        return all(value - low <= near or high - value <= near for value in self.labels)
+        return self.scale is not None and at_ends(self.labels, self.scale)
 
     @cached_property
     def verdicts(self) -> bool:
@@ -341,8 +335,7 @@ def design_effect(rows: LabelledRows, values: Sequence[float]) -> float:
     number = len(set(clusters))
     if number == 1 or min(values) == max(values):
         return len(values) / number
-    total = math.fsum(rows.masses)
-    mean = math.fsum(mass * value for mass, value in zip(rows.masses, values, strict=True)) / total
+    total, mean = math.fsum(rows.masses), weighted_mean(values, rows.masses)
     parts = [mass * (value - mean) / total for mass, value in zip(rows.masses, values, strict=True)]
     plain = math.fsum(part * part for part in parts)
     return max(variance_and_freedom(rows, parts)[0] / plain, 1.0)

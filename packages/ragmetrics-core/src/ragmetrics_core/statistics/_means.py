@@ -38,13 +38,13 @@ So there are six methods, and each interval says which one made it:
     The scale is not known: Student's t. With equal values there is no interval.
 ``cr2``
     Clusters are given: rows that share a document, or repeats of one row, are alike, and the other methods would take them for
-    more than they are. The variance is CR2 and the degrees of freedom are Satterthwaite's (`_clusters`); on a known scale in the
-    form of ``wilson-t``. Where all clusters have the same mean, ``constant`` or ``wilson`` with as many rows as there are
+    more than they are. The variance is CR2 and the degrees of freedom are Satterthwaite's (`clustered_mean`); on a known scale in
+    the form of ``wilson-t``. Where all clusters have the same mean, ``constant`` or ``wilson`` with as many rows as there are
     clusters. A single cluster has no interval: nothing tells how far another one would lie. Few clusters have wide intervals, and
     those of two or three are hardly of use.
 ``few-changes``
     More than half of the clusters have nothing but the same end of the scale, and fewer than 50 have anything else: a score
-    interval, on which `_few_changes` tells more. The t interval holds in as little as 0.82 of such samples.
+    interval (`FewChanges`). The t interval holds in as little as 0.82 of such samples.
 
 One value has no interval. Without clusters all rows are taken to be independent draws.
 
@@ -74,8 +74,6 @@ Wilson's and Tango's intervals it is the other end of the scale.
 
 On changes of -1, 0 and 1 this is Tango's interval, and on equal values Wilson's z² / (n + z²). For clusters the spread is scaled by
 what CR2 adds to the plain estimate, and the quantile is Student's.
-
-How unlikely few passes are at a given rate, exactly: far out, the Wilson interval is too sure of itself.
 """
 
 from __future__ import annotations
@@ -91,6 +89,7 @@ from ._distributions import beta_cdf, crossing, normal_quantile, t_quantile
 from ._interval import (
     ROUNDING,
     Interval,
+    at_ends,
     check_clusters,
     check_confidence,
     check_scale,
@@ -299,7 +298,7 @@ def mean_interval(
         return _of_clusters(values, clusters, scale, confidence)
     count, mean = len(values), math.fsum(values) / len(values)
     z2 = normal_quantile((1 + confidence) / 2) ** 2
-    if scale is not None and _at_ends(values, scale):
+    if scale is not None and at_ends(values, scale):
         return on_scale(*score_limits(share_of(mean, scale), z2 / count), mean, scale, "wilson")
     if _equal(values, scale):
         return unseen_interval(mean, count, scale, z2)
@@ -338,7 +337,7 @@ def _of_clusters(
     near = ROUNDING * (scale[1] - scale[0] if scale else max(abs(value) for value in values))
     if found.variance <= near * near:
         z2 = normal_quantile((1 + confidence) / 2) ** 2
-        if scale is not None and _at_ends(values, scale):
+        if scale is not None and at_ends(values, scale):
             spread = z2 / len(found.clusters)
             return on_scale(*score_limits(share_of(found.mean, scale), spread), found.mean, scale, "wilson")
         return unseen_interval(found.mean, len(found.clusters), scale, z2)
@@ -358,12 +357,6 @@ def _at_one_end(values: Sequence[float], clusters: Sequence[Hashable], scale: tu
         {cluster for value, cluster in zip(values, clusters, strict=True) if abs(value - end) > near} for end in scale
     )
     return any(2 * len(found) < number and len(found) < FEW for found in others)
-
-
-def _at_ends(values: Sequence[float], scale: tuple[float, float]) -> bool:
-    low, high = scale
-    near = ROUNDING * (high - low)
-    return all(value - low <= near or high - value <= near for value in values)
 
 
 def _equal(values: Sequence[float], scale: tuple[float, float] | None) -> bool:

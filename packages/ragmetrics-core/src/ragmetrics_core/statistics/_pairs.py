@@ -5,22 +5,22 @@ from row to row, not how much the scores do. Five methods; each interval says wh
 
 ``tango``
     All scores are ends of the scale, as passes and fails are: Tango's score interval, and the mid-p test of McNemar
-    (`_binary_pairs`).
+    (`tango_limits`, `mcnemar_mid_p`).
 ``t``
     Other scores: Student's t of the changes. The p-value is that of the t test, and where at most 12 pairs changed it is exact: the
-    share of all ways to flip the signs of the changes that lead as far from 0 (`_sign_flips`).
+    share of all ways to flip the signs of the changes that lead as far from 0 (`sign_flip_p`).
 ``few-changes``
-    Fewer than half of the pairs changed, and fewer than 50: a score interval for other scores, on which `_few_changes` tells more.
+    Fewer than half of the pairs changed, and fewer than 50: a score interval for other scores (`FewChanges`).
     The p-value is exact as above, or that of the score test.
 ``constant``
     All pairs changed alike, most often not at all. That shows no spread, which is not the same as none: as for a mean of equal
     values, a share of z² / (n + z²) of all rows may change otherwise, by as much as the scale allows in either direction. So equal
     pairs never have the interval [0, 0]. The p-value is exact; it is 1 if nothing changed. Without a scale there is no interval.
 ``cr2``
-    Clusters are given: Student's t with the variance CR2 and Satterthwaite's degrees of freedom (`_clusters`). Where fewer than
-    half of the clusters changed, and fewer than 50, ``few-changes`` takes clusters for rows, and also where fewer than half of the
-    rows changed and all clusters that did went the same way. Where all clusters changed alike on average, ``constant`` does. A
-    single cluster has no interval: nothing tells how far another one would lie.
+    Clusters are given: Student's t with the variance CR2 and Satterthwaite's degrees of freedom (`clustered_mean`). Where fewer
+    than half of the clusters changed, and fewer than 50, ``few-changes`` takes clusters for rows, and also where fewer than half
+    of the rows changed and all clusters that did went the same way. Where all clusters changed alike on average, ``constant``
+    does. A single cluster has no interval: nothing tells how far another one would lie.
 
 The p-value and the interval agree where they come from the same test: always for ``cr2``, for ``t`` and ``few-changes`` where more
 than 12 pairs changed (or clusters, for ``few-changes``). An exact p-value may exceed 0.05 while the interval lies just beside 0, or
@@ -28,23 +28,10 @@ the other way round, and so may the one of McNemar, which looks at changed pairs
 many pairs changed by the very same amount, while the interval allows for what they do not show. Where the two disagree, nothing can
 be said.
 
-Pairs of passes and fails: Tango's score interval and the mid-p test of McNemar.
-
-Of n pairs, g rows are gained (failed before, passed after) and l rows lost; the others tell nothing but their number.
-
-What two runs over the same rows tell: by how much each row changed.
-
-How many rows would show a difference of a given size.
-
-What is known of a difference between two runs over the same rows.
-
-An exact p-value for few changes.
-
-How many rows it takes to see a rare, large loss.
-
-An interval knows the spread of the rows that were seen. Thirty scores that differ by 0.001 have a narrow one, and yet one row in
-thirty of the population may score 0: with 30 rows, chance leaves out all such rows in a third of the samples. So a mean is called
-good enough only if its interval says so and, apart from that, there are enough rows to have met such losses.
+How many rows it takes to see a rare, large loss (`rows_to_meet_losses`): an interval knows the spread of the rows that were seen.
+Thirty scores that differ by 0.001 have a narrow one, and yet one row in thirty of the population may score 0: with 30 rows,
+chance leaves out all such rows in a third of the samples. So a mean is called good enough only if its interval says so and, apart
+from that, there are enough rows to have met such losses.
 
 If a share p of all rows lost as much as a row can lose, L, the mean would be p * L lower. It reaches a limit at the distance m from
 p = m / L on. That n independent rows contain none of them has the probability (1 - p)^n, which is at most 0.05 from
@@ -53,8 +40,6 @@ n = ln 0.05 / ln(1 - m / L) on: about 3 L / m.
 Losses of more than half of L that were met are a share q of full ones. Where p brings the mean to the limit, p - q = m / L, and
 n independent rows show as few as q in at most 0.05 of samples from about z² p (1 - p) / (p - q)² rows on, z being the quantile of
 0.95.
-
-Several tests at once: p-values that hold for all of them together.
 """
 
 from __future__ import annotations
@@ -67,7 +52,16 @@ from functools import cached_property
 
 from .._kernel._errors import InvalidInput
 from ._distributions import beta_cdf, crossing, normal_quantile, t_quantile, t_two_sided
-from ._interval import ROUNDING, Interval, check_clusters, check_confidence, check_scale, checked_values, scale_of
+from ._interval import (
+    ROUNDING,
+    Interval,
+    at_ends,
+    check_clusters,
+    check_confidence,
+    check_scale,
+    checked_values,
+    scale_of,
+)
 from ._means import FEW, FewChanges, clustered_mean, reach_of
 
 
@@ -189,9 +183,7 @@ def changes_of(
     width = scale[1] - scale[0] if scale else None
     near = ROUNDING * (max(map(abs, (*before, *after))) if width is None else width)
     values = [new - old if abs(new - old) > near else 0.0 for old, new in zip(before, after, strict=True)]
-    binary = scale is not None and all(
-        min(value - scale[0], scale[1] - value) <= near for run in (before, after) for value in run
-    )
+    binary = scale is not None and at_ends((*before, *after), scale)
     return Changes(values, clusters, width, near, binary)
 
 
