@@ -5,7 +5,7 @@ became of it.
 
 A new condition, such as a least number of rows, touches two files: `_gates.py`, where it is a field of ``Conditions`` and a
 sentence of ``Conditions.unmet`` (gates on means and on drops share it); and `_evaluate/_evaluation.py`, where it is an argument
-of ``Evaluation.gate`` and ``Comparison.gate``. An option of the command line is a third, `cli/_gates.py`.
+of ``Evaluation.gate`` and ``Comparison.gate``. An option of the command line is a third, `cli/_parsing.py`.
 """
 
 from __future__ import annotations
