@@ -525,9 +525,6 @@ def _difference(rows: LabelledRows, own: Sequence[float], confidence: float) -> 
 FEWEST_ROWS = 2
 ROUNDING = 1e-12
 
-Unit = tuple[int, float, float]
-"""Of one row: how many labels it has, their sum, and the sum of their squares."""
-
 
 def annotator_alpha(ratings: Sequence[Sequence[float | None]], confidence: float = 0.95) -> Measure:
     """Krippendorff's alpha between annotators: 1 where all agree, 0 where they agree as often as labels at random.
@@ -557,19 +554,11 @@ def annotator_alpha(ratings: Sequence[Sequence[float | None]], confidence: float
     if min(everything) == max(everything):
         return Measure(problem="all labels are equal, so agreement beyond chance cannot be told")
     centre = math.fsum(everything) / len(everything)  # sums of squares about it lose no digits
-    units = [
-        (
-            len(labels),
-            math.fsum(label - centre for label in labels),
-            math.fsum((label - centre) ** 2 for label in labels),
-        )
-        for labels in rows
-    ]
-    terms = [_terms(unit) for unit in units]
+    terms = [_terms(labels, centre) for labels in rows]
     sums = [math.fsum(column) for column in zip(*terms, strict=True)]
     observed, expected = _ratios(*sums)
     left_out = [_ratios(*(total - own for total, own in zip(sums, term, strict=True))) for term in terms]
-    value, count = 1 - observed / expected, len(units)
+    value, count = 1 - observed / expected, len(rows)
     # what rounding leaves of no difference at all is none either
     without = [1 - own / other for own, other in left_out if other > ROUNDING * expected]
     if not without:
@@ -591,9 +580,11 @@ def _given(row: int, labels: Sequence[float | None]) -> list[float]:
     return given
 
 
-def _terms(unit: Unit) -> tuple[float, float, float, float]:
-    """What a row adds: labels, their sum, their squares, and squared differences among them."""
-    count, total, squares = unit
+def _terms(labels: Sequence[float], centre: float) -> tuple[float, float, float, float]:
+    """What a row adds: labels, their sum, their squares, and squared differences among them; all about a centre."""
+    count = len(labels)
+    total = math.fsum(label - centre for label in labels)
+    squares = math.fsum((label - centre) ** 2 for label in labels)
     return count, total, squares, 2 * (count * squares - total * total) / (count - 1)
 
 
