@@ -215,8 +215,8 @@ class Allowance:
             self._add(row, "calls", -_questions(calls))
         for pending, outcome in zip(calls, outcomes, strict=True):
             if outcome.usage is not None:
-                usage = self._budget.counted(outcome, pending.route.traits, pending.request)
-                for kind, amount in self._budget.cost(usage, pending.route.model).items():
+                usage = self._budget.counted(outcome, pending.traits, pending.request)
+                for kind, amount in self._budget.cost(usage, pending.model).items():
                     self._add(row, kind, amount)
         self._go()
 

@@ -10,15 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from copy import copy
 from itertools import count
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 from .._kernel._drive import Call
+from .._kernel._model_traits import ModelTraits
 from .._kernel._requests import Ask, Message, Reply, Request, Usage
 from .._kernel._steps import Outcome
-
-if TYPE_CHECKING:
-    from ._transport import Route
-
 
 FIRST_ATTEMPT = 2
 """Messages of a question of a prompt; further attempts have more, and equal none that is not written out."""
@@ -65,7 +62,8 @@ class PendingCall:
     """A request, resolved to the model that answers it.
 
     Attributes:
-        route: all that leads to that model.
+        model: the model.
+        traits: what it says about itself.
         call: the model's own function with its argument.
         make: makes such a call of another request, as a batch needs.
         request: the request.
@@ -74,10 +72,19 @@ class PendingCall:
         known: the reply as a second program gets it; None: it was not looked for, or is not there.
     """
 
-    __slots__ = ("call", "key", "known", "make", "request", "route", "tried_in_place")
+    __slots__ = ("call", "key", "known", "make", "model", "request", "traits", "tried_in_place")
 
-    def __init__(self, route: Route, call: Call, make: Callable[[Request], Call], request: Request, key: Key) -> None:
-        self.route = route
+    def __init__(  # noqa: PLR0917  keywords cost time
+        self,
+        model: Any,
+        traits: ModelTraits,
+        call: Call,
+        make: Callable[[Request], Call],
+        request: Request,
+        key: Key,
+    ) -> None:
+        self.model = model
+        self.traits = traits
         self.call = call
         self.make = make
         self.request = request
@@ -87,7 +94,7 @@ class PendingCall:
 
     def again(self) -> PendingCall:
         """The same call, for another program that asks the same."""
-        return PendingCall(self.route, self.call, self.make, self.request, self.key)
+        return PendingCall(self.model, self.traits, self.call, self.make, self.request, self.key)
 
 
 class RowMemory(dict[Key, Reply[Any]]):
@@ -124,7 +131,7 @@ class RowMemory(dict[Key, Reply[Any]]):
         for pending in self.asked.values():
             reply = self.get(pending.key)
             if reply is not None:
-                self[Key(pending.route.model, pending.request, pending.key.repeat)] = reply
+                self[Key(pending.model, pending.request, pending.key.repeat)] = reply
 
     def asked_before(self, known_as: tuple[int, int, int, Hashable]) -> PendingCall | None:
         """The call for a question that was asked before."""

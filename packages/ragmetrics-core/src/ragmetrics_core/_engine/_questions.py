@@ -118,7 +118,7 @@ class Answers:
             # what is never sent, or looked up, need not be written out
             unsent = call.in_place and route.keys is None
             key = memory.key(model, request, repeat, known_as) if unsent else Key(model, request, repeat)
-            pending = PendingCall(route, call, asked.call, request, key)
+            pending = PendingCall(model, route.traits, call, asked.call, request, key)
             if known_as is not None:
                 memory.asked[known_as] = pending
             calls.append(pending)
@@ -188,7 +188,7 @@ class Answers:
             return known
         outcome: Outcome | None = self._from_journal(pending)
         if outcome is None and not pending.tried_in_place and pending.call.in_place:
-            outcome = pending.route.caller.perform_in_place(pending.call)
+            outcome = self._routes[id(pending.model)].caller.perform_in_place(pending.call)
             if outcome is not None:
                 pending.tried_in_place = isinstance(outcome, ModelError) and outcome.transient
                 outcome = None if pending.tried_in_place else self._journal_reply(pending, outcome)
@@ -197,7 +197,7 @@ class Answers:
         return outcome
 
     def _from_journal(self, pending: PendingCall) -> Outcome | None:
-        keys, key = pending.route.keys, pending.key
+        keys, key = self._routes[id(pending.model)].keys, pending.key
         if keys is None or self._journal is None or key.looked_up == self._kept:
             return None
         key.looked_up = self._kept
@@ -209,7 +209,7 @@ class Answers:
     def _journal_reply(self, pending: PendingCall, outcome: Outcome) -> Outcome:
         if isinstance(outcome, Reply) and pending.key.digest is not None and self._journal is not None:
             self._kept += 1
-            questions = pending.route.questions
+            questions = self._routes[id(pending.model)].questions
             question = questions.key(pending.request, pending.key.repeat) if questions else None
             outcome = self._journal.keep(pending.key.digest, outcome, question)
         self._heard(outcome)
@@ -275,7 +275,7 @@ class Answers:
             if gathers:
                 self.gathering += 1
                 self.on_gathering()
-            outcome = await pending.route.perform(pending)
+            outcome = await self._routes[id(pending.model)].perform(pending)
             if outcome is not None:
                 outcome = self._journal_reply(pending, outcome)
             answered = True
