@@ -20,7 +20,7 @@ class MetricComparison:
     Attributes:
         name: name of the metric.
         by: the path that rows are sliced by; None for all rows.
-        label: what stands there in the rows of this slice; None for the rows without, and for all rows.
+        label: the value there in the rows of this slice; None for the rows without, and for all rows.
         higher_is_better: whether high values are good; False: low ones are; None: neither, or it is not known.
         scale: lowest and highest possible value; None if they are not known, or differ from row to row.
         before: mean of the pairs in the first run; None if there are no pairs.
@@ -50,7 +50,7 @@ class MetricComparison:
         values: the pairs themselves.
         absent: how many rows have a value in the first run and are not in the second, or not asked this metric there.
         short: how many rows have a value in both runs, and more repeats without one in the second.
-        with_lost: the pairs, and the rows that the second run has lost or has not got, with the worst value there; None where there
+        with_lost: the pairs, and rows that the second run has lost or does not have, with the worst value there; None where there
             are no such rows, or where no value is known to be the worst.
     """
 

@@ -1,7 +1,7 @@
 """The difference that people would see between two runs, from labels of the same rows in both and all judged pairs.
 
-Each row is its own control: of a row that people labelled in both runs the difference of the labels is known, of every pair that of
-the scores, and `corrected_mean` brings them together as it does with the labels and scores of one run.
+Each row is its own control: the difference of the labels is known for each row that people labelled in both runs, the difference of
+the scores for every pair, and `corrected_mean` brings them together as it does with the labels and scores of one run.
 """
 
 from __future__ import annotations
@@ -77,10 +77,10 @@ def corrected_differences(
     Args:
         metrics: their values in both runs.
         runs: both runs.
-        calibrations: that of the first run, and that of the second.
+        calibrations: of the first run, and of the second.
 
     Raises:
-        InvalidInput: a calibration is that of another run.
+        InvalidInput: a calibration belongs to another run.
     """
     known = [pairs for pairs in metrics if all(pairs.name in calibration for calibration in calibrations)]
     return tuple(_corrected(pairs, runs, (calibrations[0][pairs.name], calibrations[1][pairs.name])) for pairs in known)

@@ -1,7 +1,7 @@
 """What a difference between two runs may be credited to.
 
-A score comes from a system and from whoever judges it. Where the judge, its prompts, its parameters or the metric differ between
-two runs, a difference may come from that, and nobody can tell. So they are compared first: by the digests that a run keeps of its
+A score depends on a system and on its judge. Where the judge, its prompts, its parameters or the metric differ between two runs, a
+difference may come from that, and the scores do not show it. So they are compared first: by the digests that a run keeps of its
 settings and models, and by the versions of the prompts that every score names. What a run does not tell is said to be unknown, and
 never taken to be the same.
 """
@@ -33,7 +33,7 @@ UNKNOWN_MODEL = frozenset({"unknown"})
 
 @dataclass(frozen=True)
 class Credit:
-    """What stands between two runs besides the system.
+    """What differs between two runs apart from the system.
 
     Attributes:
         differences: by metric, in words, what differs in who scored it; metrics without are left out.
@@ -60,8 +60,8 @@ def credit(before: Run, after: Run, metrics: Iterable[str]) -> Credit:
             unknown.setdefault(text, []).append(name)
             if not text.startswith(NEWER):
                 unsure.setdefault(name, []).append(text.format(metrics=printable(name)))
-    told = [text.format(metrics=printable(", ".join(names))) for text, names in unknown.items()]
-    return Credit(differences, told, unsure)
+    words = [text.format(metrics=printable(", ".join(names))) for text, names in unknown.items()]
+    return Credit(differences, words, unsure)
 
 
 class _Sides:
@@ -172,7 +172,7 @@ def _scored_by(run: Run, metric: str) -> ScoredBy | None:
 
 
 def _why_unknown(run: Run) -> tuple[str, str]:
-    """Why nobody knows who scored a run, for one run and for two of them."""
+    """Why it is not known who scored a run, for one run and for two of them."""
     if run.evaluation.settings is not None:
         return "was written by an older version", "were written by older versions"
     if run.evaluation.run_dir is not None:

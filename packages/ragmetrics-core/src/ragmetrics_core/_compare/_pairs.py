@@ -29,7 +29,7 @@ from ..statistics import PairedDifference, paired_difference
 from ..statistics._pairs import rows_to_meet_losses
 
 Unit = tuple[int | None, int | None]
-"""A row by its position in either run; None where that run has not got it."""
+"""A row by its position in either run; None where that run does not have it."""
 
 LONGEST_QUESTION, LONGEST_NAME = 60, 40
 """Characters of a question and of an id that a message shows."""

@@ -1,7 +1,7 @@
 """What became of gates, as data and in words.
 
 There are three outcomes, not two: a few rows can leave open on which side of a limit a mean lies, and then neither red nor green
-would be honest. So a decision has no truth value of its own: ``if decision:`` would have to call an undecided one something.
+would be honest. So a decision has no truth value: ``if decision:`` would have to call an undecided one true or false.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class GateResult:
             spread are those that were seen; None where it is decided or the rows do not tell, and where more than 100,000 would
             be needed. Adding rows to this run until it is decided makes false verdicts more likely.
         by: the path of the column that the slice is made by; None for all rows.
-        label: what stands there in the rows of the slice; None for the rows without a value there.
+        label: the value of that column in the rows of the slice; None for the rows without a value there.
         clusters: how many clusters the rows are in; None if they are taken to be independent.
         repeated: whether these clusters are repeats of a row.
         missing: against an earlier run, the rows that have a value there alone, in words; empty if there are none. ``passed``

@@ -38,7 +38,7 @@ from ._rows import LONGEST_ANSWER, LONGEST_NOTE, LONGEST_QUESTION, MetadataColum
 from ._run_page import PROMPTS, Origin, facts, gate_list, notice, scored_at
 
 ABSENT, SCORED, UNSCORED, FAILED, UNASKED = "-", "s", "u", "f", "n"
-"""What became of a row by a metric in one run; ``ABSENT``: that run has not got it."""
+"""What became of a row by a metric in one run; ``ABSENT``: that run does not have it."""
 
 
 class Side:
@@ -46,7 +46,7 @@ class Side:
 
     Attributes:
         run: the run.
-        positions: by row of the page, its position in the run; None where the run has not got it.
+        positions: by row of the page, its position in the run; None where the run does not have it.
     """
 
     def __init__(self, run: Run, positions: Sequence[int | None], metrics: Sequence[str]) -> None:
@@ -79,7 +79,7 @@ class Side:
         return self._at(row, self._answers, "")
 
     def metadata(self, row: int) -> Mapping[str, Any]:
-        """The metadata; empty where the run has not got the row."""
+        """The metadata; empty where the run does not have the row."""
         return self._at(row, self._metadata, {})
 
     def note(self, row: int, metric: int) -> str | None:
@@ -95,7 +95,7 @@ class Side:
         return self._at(row, self.run.columns[metric].labels, None)
 
     def slice(self, row: int) -> str | None:
-        """What stands in the column that the comparison is sliced by."""
+        """The value of the column that the comparison is sliced by."""
         return None if self.run.slices is None else self._at(row, self.run.slices, None)
 
     def state(self, row: int, metric: str) -> str:
@@ -111,7 +111,7 @@ class Side:
         return FAILED if column.failed[position] else UNSCORED
 
     def records(self, row: int) -> list[Record]:
-        """The records of the row: one, several where it stands several times, none where the run has not got it."""
+        """The records of the row: one, several where it is repeated, none where the run does not have it."""
         position = self.positions[row]
         if position is None:
             return []
@@ -236,14 +236,14 @@ class PairedRows:
         return before if by_label or before is not None else after
 
     def _size(self, row: int) -> float:
-        """How much a row changed by the metrics whose difference is told."""
+        """How much a row changed by the metrics whose difference is shown."""
         if any(side.positions[row] is None for side in self.sides):
             return ALONE
-        told = [item for item in self._metrics if item.credited]
-        size = max((self._change(item, row) for item in told), default=0.0)
+        shown = [item for item in self._metrics if item.credited]
+        size = max((self._change(item, row) for item in shown), default=0.0)
         if size > ROUNDING:
             return size
-        states = ({side.state(row, item.name) == SCORED for side in self.sides} for item in told)
+        states = ({side.state(row, item.name) == SCORED for side in self.sides} for item in shown)
         return ONE_SIDED if any(len(found) == 2 for found in states) else SAME
 
     def _change(self, item: MetricComparison, row: int) -> float:
@@ -397,14 +397,14 @@ def _direction(item: MetricComparison) -> str:
 def _means(item: MetricComparison) -> Html:
     if item.before is None or item.after is None:
         return element("p", element("span", "no row has a value in both runs"), class_="mean-line")
-    told = "not compared" if item.difference is None else signed(item.difference)
+    change = "not compared" if item.difference is None else signed(item.difference)
     return element(
         "p",
         element("span", f"{item.before:.3f}", class_="mean-value before"),
         element("span", "\u2192", aria_hidden="true"),
         element("span", " to ", class_="aside"),
         element("span", f"{item.after:.3f}", class_="mean-value"),
-        element("span", told, class_="told"),
+        element("span", change, class_="told"),
         class_="mean-line",
     )
 
@@ -424,7 +424,7 @@ def _numbers(item: MetricComparison) -> Html:
     if item.clusters is not None:
         facts.append(("clusters", f"{item.clusters:,}"))
     return element(
-        "dl", *(element("div", element("dt", name), element("dd", told)) for name, told in facts), class_="numbers"
+        "dl", *(element("div", element("dt", name), element("dd", value)) for name, value in facts), class_="numbers"
     )
 
 
@@ -473,7 +473,7 @@ SLICE_CELLS: dict[str, Callable[[MetricComparison], str]] = {
 
 
 def _slice_row(item: MetricComparison, by: str, share: float) -> Html:
-    cells = (element("td", told(item), class_="number", data_name=name) for name, told in SLICE_CELLS.items())
+    cells = (element("td", cell(item), class_="number", data_name=name) for name, cell in SLICE_CELLS.items())
     path = by.removeprefix(METADATA)
     return element(
         "tr",
@@ -577,7 +577,7 @@ def write_comparison(
     """Write the page of a comparison, with what became of gates; ``Comparison.to_html`` tells the rest.
 
     Raises:
-        InvalidInput: the size is none, the path is that of a run's scores, or the comparison does not know its rows.
+        InvalidInput: the size is not above 0, the path is that of a run's scores, or the comparison does not know its rows.
     """
     pairing = comparison.pairing
     if pairing is None:

@@ -12,7 +12,7 @@ WIDTH, HEIGHT = 400, 34
 """In units of the picture, which is as wide as its place."""
 
 LEAST = 1.5
-"""Margins that an axis shows on each side at least, so that the margin can be told from all there is."""
+"""Margins that an axis shows on each side at least, so that the margin can be told apart from the axis."""
 
 ROOM = 1.08
 """Room behind the end of the longest interval."""
@@ -44,7 +44,7 @@ def difference_chart(item: MetricComparison, share: float, *, ends: bool = True)
     Args:
         item: the metric.
         share: how far the axis reaches on each side, as a share of the metric's scale.
-        ends: whether the ends of the axis are told below it.
+        ends: whether the ends of the axis are named below it.
     """
     if item.difference is None:
         return None

@@ -15,7 +15,7 @@ the methods of `mean_interval`
     Labels alone: where there are too few for another method, and where the judge adds nothing. Then ``note`` says why.
 
 A judge adds nothing where it gave all rows the same score and where its scores do not go with the labels; where all labels are
-equal, ``note`` says that nothing tells whether they do. Then the labels stand alone. Whether scores go with grades is told by how
+equal, ``note`` says that nothing shows whether they do. Then the labels stand alone. Whether scores go with grades depends on how
 much the grades differ within strata (`strata_gain`), and not by which interval is narrower. Of passes and fails beside scores, of
 grades with unequal weights, whose spread shows less than there is, and of PPI++, the labels stand alone where the corrected
 interval is `WIDER` times as wide as theirs. Two verdicts never cost more than they give, on average, so there the corrected
@@ -23,7 +23,7 @@ interval stands. ``note`` says where an interval that stands is no narrower.
 
 How often these intervals hold, and how wide they are: ``bench/calibration.py``.
 
-Whether the judge's scores make a mean of grades any surer, told by the spread of the labels only.
+Whether the judge's scores make a mean of grades any surer, by the spread of the labels only.
 
 Not by how wide the two intervals are. Each has its own way to count what few labels leave unseen, and where hardly any label
 differs from the others that is most of its width; so the narrower one would be taken from just those samples in which too little
@@ -180,7 +180,7 @@ GRID = 48
 TINY = 1e-13
 
 NEGLIGIBLE = 1e-9
-"""Parts with less than this share of the largest variance are taken for certain."""
+"""Parts with less than this share of the largest variance count as certain."""
 
 REACH = 3.5
 """How far the grid reaches on the logit scale, in standard deviations: what lies beyond has no weight that could be seen."""
@@ -564,7 +564,7 @@ def corrected_mean(  # noqa: PLR0917
     """The mean label that people would give in the population the rows come from, and how sure it is.
 
     The rows are a sample of that population, and those with a label were chosen among them by chance: uniformly, or with known
-    probabilities, as `suggest` does. Rows that somebody picked out make the result wrong.
+    probabilities, as `suggest` does. Rows that were picked by hand make the result wrong.
 
     Args:
         judged: the judge's score of every row, finite, on any scale.

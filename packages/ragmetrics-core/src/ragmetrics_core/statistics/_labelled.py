@@ -290,7 +290,7 @@ def variance_and_freedom(
 
 
 def unseen_variance(masses: Sequence[float], mean: float, scale: tuple[float, float], share: float) -> float:
-    """What unequal weights add to the variance of a weighted mean by labels that nobody has seen yet.
+    """What unequal weights add to the variance of a weighted mean by labels that are not seen yet.
 
     The variance of a ratio is made of the labels that were drawn. Where most are near one end of the scale and a rare one at the
     other end would have a heavy weight, most draws lack it: their mean is too high, and nothing in them shows how far it may be

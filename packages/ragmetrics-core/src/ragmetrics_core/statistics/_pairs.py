@@ -516,7 +516,7 @@ def rows_to_meet_losses(values: Sequence[float], sign: int, limit: float, worst:
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """P-values adjusted for that several hypotheses are tested at once.
 
-    Whoever calls a difference real where the adjusted value is at most 0.05 does so wrongly for any of the hypotheses in at
+    To call a difference real where the adjusted value is at most 0.05 is wrong for any of the hypotheses in at
     most 5 % of all such families, however the tests depend on each other. The smallest of m values is multiplied by m, the next
     by m - 1, and so on; none falls below one before it, and none exceeds 1.
 
