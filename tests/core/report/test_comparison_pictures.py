@@ -12,7 +12,7 @@ from core.report.comparing import FAILED, by_id, judged_by, run_of
 from core.report.test_comparison import verdicts
 from core.report.test_credit import OTHER, run
 from ragmetrics_core import Comparison, Score
-from ragmetrics_core._show._markdown import LONGEST_PART, code, prose
+from ragmetrics_core._show._blocks import LONGEST_PART, code, prose
 from ragmetrics_core._store._run_settings import MetricColumn
 
 HOSTILE = (

@@ -17,19 +17,69 @@ table without rows and a note without words are left out. Three things depend on
   behind the heading.
 * ``Details`` are folded in Markdown. Text and HTML show what they hold.
 * A table that is too wide for a terminal goes on below, see ``_tables``. Words that ``whole`` joined stay on one line.
+
+Data is hostile in Markdown: the name of a metric may hold a pipe that splits a table, an id may call people by ``@name``, a claim
+may be a link, an image or HTML. So every character that could mean anything there is written as a numeric reference, which no
+parser reads as markup. Names in tables also stand in ``<code>``, where platforms look for no mentions and no references.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from .._kernel._evidence_html import block, grid
-from .._kernel._layout import cells, readable
+from .._kernel._layout import cells, printable, readable
 from .._kernel._tags import EMPTY, Html, element, joined
-from ._markdown import code, cut_lines, folded, prose, row
 from ._tables import GAP, cut_middle, hanging, room, table, wrapped
+
+MARKUP = re.compile(r"[^\w\s,;()%'+=.?:/-]|_|:(?=\S)|(?<=www)\.", re.ASCII)
+"""ASCII characters that may mean something; letters of all scripts mean nothing."""
+
+CALLS = re.compile("(&#(?:64|35|58|46);)")
+"""What platforms make a mention, a reference or an address of, even where it is written as a numeric reference."""
+
+LONGEST_PART = 12_000
+"""Characters of each part; platforms refuse comments of more than 65,536."""
+
+
+def code(text: str, length: int = 120) -> str:
+    """A text from the data, cut in the middle to so many characters, without effect."""
+    return f"<code>{_references(cut_middle(' '.join(text.split()), length))}</code>"
+
+
+def prose(text: str) -> str:
+    """A sentence of ours that may quote data, without effect; an invisible space parts ``@`` from a name, ``:`` from ``//``."""
+    return CALLS.sub("\\1&#8203;", _references(printable(" ".join(text.split()))))
+
+
+def _references(text: str) -> str:
+    return MARKUP.sub(lambda match: f"&#{ord(match[0])};" if match[0].isascii() else match[0], text)
+
+
+def row(cells: Sequence[str]) -> str:
+    """A line of a table; the cells are Markdown already."""
+    return f"| {' | '.join(cells)} |"
+
+
+def folded(title: str, lines: Sequence[str]) -> list[str]:
+    """Lines that are shown when the title is clicked."""
+    return ["<details>", f"<summary>{title}</summary>", "", *lines, "", "</details>"]
+
+
+def cut_lines(lines: Sequence[str], rest: str = "which the JSON has") -> list[str]:
+    """As many lines as a part may have; the rest is counted, and ``rest`` says where it can be read."""
+    kept: list[str] = []
+    room = LONGEST_PART
+    for line in lines:
+        room -= len(line) + 1
+        if room < 0:
+            return [*kept, "", f"and {len(lines) - len(kept):,} more lines, {rest}"]
+        kept.append(line)
+    return kept
+
 
 SHORTEST_NAME = 16
 """Columns of a name that a table shows at least, however narrow it is."""
