@@ -15,7 +15,7 @@ from ragmetrics_core._engine import Budget, Rules
 from ragmetrics_core._engine._pending import RowMemory
 from ragmetrics_core._engine._questions import Answers
 from ragmetrics_core._kernel._drive import Models
-from ragmetrics_core._kernel._requests import Message
+from ragmetrics_core._values._requests import Message
 from ragmetrics_core.replies import YesNoReply
 
 YES = Prompt("Is it?", YesNoReply())

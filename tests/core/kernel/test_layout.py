@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core._kernel._layout import cells, fitted, harmless, printable, readable, shortened, within
+from ragmetrics_core._values._layout import cells, fitted, harmless, printable, readable, shortened, within
 
 
 @pytest.mark.parametrize(

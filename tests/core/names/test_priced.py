@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import estimate
-from ragmetrics_core._kernel._errors import InvalidInput, MissingExtra
 from ragmetrics_core._names._named import Uncalled, embeddings_named, embeddings_to_price, llm_named, llm_to_price
+from ragmetrics_core._values._errors import InvalidInput, MissingExtra
 
 LOCAL = "http://localhost:1/v1"
 

@@ -16,9 +16,9 @@ from pydantic import BaseModel
 from core.evaluate.doubles import Length
 from core.read.reading import write
 from ragmetrics_core import InvalidInput, Sample, evaluate
-from ragmetrics_core._kernel._sample import ALIASES, FIELD_NAMES
 from ragmetrics_core._read import Columns, Understood, open_rows
 from ragmetrics_core._read._rows import understood_rows
+from ragmetrics_core._values._sample import ALIASES, FIELD_NAMES
 
 
 def sample_of(row: Any, columns: dict[str, str] | None = None, separator: str | None = None) -> Sample:

@@ -10,10 +10,10 @@ import pytest
 
 from core.report.skeleton import ALLOWED, Skeleton, check_policy
 from ragmetrics_core import Evaluation, InvalidInput, evaluate
-from ragmetrics_core._kernel._tags import EMPTY, Html, element, joined, shown
 from ragmetrics_core._page._charts import histogram
 from ragmetrics_core._page._page import joined_page, packed, source
 from ragmetrics_core._store._run_settings import row_digest
+from ragmetrics_core._values._tags import EMPTY, Html, element, joined, shown
 from ragmetrics_core.llms import LexicalJudge
 from ragmetrics_core.metrics import Faithfulness, Jury, ResponseGroundedness, SinglePassFaithfulness
 from ragmetrics_core.metrics._response_groundedness import RATE_GROUNDEDNESS, RATE_GROUNDEDNESS_AGAIN

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import Evaluation, Score
-from ragmetrics_core._kernel._score import not_asked
 from ragmetrics_core._store._run_settings import MetricColumn
+from ragmetrics_core._values._score import not_asked
 from ragmetrics_core.statistics import mean_interval
 
 from .comparing import by_id, run_of

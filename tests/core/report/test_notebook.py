@@ -12,7 +12,7 @@ import pytest
 from core.evaluate.doubles import Length
 from notebook_data import HOSTILE, KINDS, outputs
 from ragmetrics_core import Evaluation, Sample, Score, Testset, estimate, evaluate
-from ragmetrics_core._kernel._tags import element, joined
+from ragmetrics_core._values._tags import element, joined
 
 VOID = {"br", "hr", "meta"}
 

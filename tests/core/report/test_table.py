@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from core.report.comparing import text_at
 from ragmetrics_core import Metric, Score, evaluate
-from ragmetrics_core._kernel._layout import cells
 from ragmetrics_core._show._tables import cut_middle, hanging, table, wrapped, wrapped_items
+from ragmetrics_core._values._layout import cells
 
 
 def test_columns_stand_below_each_other_in_every_script() -> None:

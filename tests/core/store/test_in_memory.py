@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import Evidence, Metric, Sample, Score, evaluate
-from ragmetrics_core._kernel._requests import Usage
 from ragmetrics_core._store._records import KeptRecords, Record
 from ragmetrics_core._store._run_dir import InMemory
+from ragmetrics_core._values._requests import Usage
 from ragmetrics_core.metrics import NDCG, AveragePrecision, Recall, ReciprocalRank
 
 RANKING: list[Metric] = [AveragePrecision(), ReciprocalRank(), NDCG(), Recall()]

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._kernel._assert_score import assert_score
-from ._kernel._details import Details, Evidence
 from ._kernel._drive import Models, arun, run
-from ._kernel._errors import BadReply, InvalidInput, MissingExtra, MissingInput, ModelError, RagmetricsError
 from ._kernel._inputs import Input
 from ._kernel._metric import Metric
 from ._kernel._prompt import Prompt, ask
-from ._kernel._requests import Ask, Compare, Embed, Message, Reply, Request, Usage
-from ._kernel._sample import Document, Sample
-from ._kernel._score import Score
 from ._kernel._steps import Steps, asked_of, compare, embed, together
 from ._kernel._wording import Example
+from ._values._assert_score import assert_score
+from ._values._details import Details, Evidence
+from ._values._errors import BadReply, InvalidInput, MissingExtra, MissingInput, ModelError, RagmetricsError
+from ._values._requests import Ask, Compare, Embed, Message, Reply, Request, Usage
+from ._values._sample import Document, Sample
+from ._values._score import Score
 
 if TYPE_CHECKING:
     from ._evaluate._api import (

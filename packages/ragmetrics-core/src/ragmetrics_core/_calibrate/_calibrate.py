@@ -16,8 +16,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .._kernel._counts import count_of
-from .._kernel._errors import InvalidInput, Setting
 from .._run._columns import Run
 from .._run._scored_rows import ScoredRows
 from .._run._slices import RowGroups, as_label, slices_of
@@ -25,6 +23,8 @@ from .._show._tables import cut_middle
 from .._store._labels import Label, check_rows, read_labels
 from .._store._records import is_given, json_value
 from .._store._run_settings import row_digest
+from .._values._counts import count_of
+from .._values._errors import InvalidInput, Setting
 from ..statistics import (
     Agreement,
     Measure,

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from .._kernel._counts import count_of
-from .._kernel._errors import InvalidInput
 from .._run._slices import slice_name
 from .._show._blocks import Block, Details, Flat, Heading, Items, Note, Result, Table, Text, as_text
 from .._show._tables import number, or_dash, room
+from .._values._counts import count_of
+from .._values._errors import InvalidInput
 from ..statistics import METHODS, Agreement, CorrectedMean, Interval, Measure
 from ._rows import MetricLabels
 

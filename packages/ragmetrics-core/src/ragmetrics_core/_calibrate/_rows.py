@@ -15,13 +15,13 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from .._kernel._counts import count_of
-from .._kernel._errors import InvalidInput
-from .._kernel._evidence import findings_of
-from .._kernel._score import Score
 from .._run._columns import Run, common_scale
 from .._store._labels import Label, quoted
 from .._store._run_settings import MetricColumn, row_digest
+from .._values._counts import count_of
+from .._values._errors import InvalidInput
+from .._values._evidence import findings_of
+from .._values._score import Score
 from ..statistics._labelled import SURE, effective_count, uncertainty, uneven, weight_problem
 
 Claim = tuple[str, bool]

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from .._kernel._counts import count_of
 from .._show._blocks import Block, Details, Heading, Items, Note, Table
 from .._show._tables import LONGEST_ROW, cut_middle, first_of
+from .._values._counts import count_of
 from ..statistics import METHODS
 from ._comparison import ComparedRuns, MetricComparison
 from ._pairs import RowCounts

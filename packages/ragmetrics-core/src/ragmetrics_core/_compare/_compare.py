@@ -12,11 +12,11 @@ from dataclasses import replace
 from functools import partial
 
 from .._calibrate._calibration import Calibration
-from .._kernel._counts import count_of
-from .._kernel._errors import InvalidInput, Setting
 from .._run._columns import Run
 from .._run._scored_rows import ScoredRows
 from .._run._slices import RowGroups
+from .._values._counts import count_of
+from .._values._errors import InvalidInput, Setting
 from ..statistics import PairedDifference, holm
 from ._comparison import ComparedRuns, MetricComparison
 from ._corrected_difference import corrected_differences

@@ -12,8 +12,8 @@ from typing import Any
 
 from .._calibrate._calibration import Calibration, MetricCalibration
 from .._calibrate._rows import LabelledRow
-from .._kernel._errors import InvalidInput
 from .._run._columns import Run
+from .._values._errors import InvalidInput
 from ..statistics import CorrectedMean, corrected_mean
 from ..statistics._labelled import FEWEST_LABELS
 from ._pairs import MetricPairs

@@ -12,12 +12,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 
-from .._kernel._layout import printable
 from .._kernel._metric import Metric
 from .._kernel._prompt import Prompt
 from .._kernel._saved_settings import built_in_metric
 from .._run._columns import Column, Run
 from .._store._run_settings import KINDS, ModelIdentity, ScoredBy, unequal_names
+from .._values._layout import printable
 
 CLASS_NAME = re.compile(r"\w+(?=\()")
 

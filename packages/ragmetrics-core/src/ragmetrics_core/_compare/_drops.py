@@ -21,7 +21,7 @@ from functools import cache
 
 from .._gate._evidence import Evidence, absent_rows
 from .._gate._gates import Conditions, Gate, check_drop
-from .._kernel._layout import printable
+from .._values._layout import printable
 from ..statistics import FEWEST_CHANGED, Interval
 from ..statistics._distributions import normal_quantile
 from ._comparison import ComparedRuns, MetricComparison

@@ -18,13 +18,13 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .._kernel._counts import count_of
-from .._kernel._errors import InvalidInput, Setting
-from .._kernel._sample import ALIASES
-from .._kernel._score import NOT_ASKED
 from .._run._columns import REFERENCES, Column, Run, RunRow
 from .._run._slices import slices_of
 from .._show._tables import cut_middle, first_of
+from .._values._counts import count_of
+from .._values._errors import InvalidInput, Setting
+from .._values._sample import ALIASES
+from .._values._score import NOT_ASKED
 from ..statistics import PairedDifference, paired_difference
 from ..statistics._pairs import rows_to_meet_losses
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from .._kernel._score import Score
 from .._run._judgements import judgements
+from .._values._score import Score
 from ._pairs import MetricPairs, Pairing
 
 MOST_CHANGED = 10

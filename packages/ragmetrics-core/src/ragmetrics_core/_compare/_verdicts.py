@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .._gate._evidence import about, absent_rows, new_run, too_few
-from .._kernel._counts import count_of
+from .._values._counts import count_of
 from ..statistics import FEWEST_CHANGED, Interval, PairedDifference
 
 Verdict = Literal["better", "worse", "no difference larger than the margin", "cannot say"]

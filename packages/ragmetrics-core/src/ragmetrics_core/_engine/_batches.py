@@ -14,9 +14,9 @@ from collections import deque
 from collections.abc import Callable, Iterator
 
 from .._kernel._drive import Call
-from .._kernel._errors import ModelError
-from .._kernel._requests import Ask, Compare, Embed, Reply
 from .._kernel._steps import Outcome
+from .._values._errors import ModelError
+from .._values._requests import Ask, Compare, Embed, Reply
 from ._calls import ModelCaller
 from ._pending import SHARED, PendingCall, as_shared
 

@@ -22,11 +22,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from .._kernel._errors import InvalidInput
 from .._kernel._model_traits import ModelTraits
-from .._kernel._requests import Ask, Compare, Embed, Usage
 from .._kernel._steps import Outcome
 from .._support._tokens import tokens_in
+from .._values._errors import InvalidInput
+from .._values._requests import Ask, Compare, Embed, Usage
 from ._pending import PendingCall
 
 KINDS = ("calls", "tokens", "dollars")

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._kernel._drive import Call
-from .._kernel._errors import ModelError
 from .._kernel._model_traits import ModelTraits
-from .._kernel._requests import Reply, Usage
 from .._kernel._steps import Outcome
+from .._values._errors import ModelError
+from .._values._requests import Reply, Usage
 from ._budget import Budget
 from ._deadline import Deadline
 from ._gate import Gate, Pace

@@ -14,8 +14,8 @@ from typing import Any, overload
 
 from .._kernel._drive import Call
 from .._kernel._model_traits import ModelTraits
-from .._kernel._requests import Ask, Message, Reply, Request, Usage
 from .._kernel._steps import Outcome
+from .._values._requests import Ask, Message, Reply, Request, Usage
 
 FIRST_ATTEMPT = 2
 """Messages of a question of a prompt; further attempts have more, and equal none that is not written out."""

@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .._kernel._drive import Models
-from .._kernel._errors import ModelError
-from .._kernel._requests import Ask, Reply, Request, Usage
 from .._kernel._steps import Outcome
 from .._support._blocking import all_of
+from .._values._errors import ModelError
+from .._values._requests import Ask, Reply, Request, Usage
 from ._budget import Budget
 from ._calls import ModelCaller, Rules
 from ._gate import Gate

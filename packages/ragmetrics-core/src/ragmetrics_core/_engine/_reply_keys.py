@@ -15,8 +15,8 @@ from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from typing import Any, Protocol
 
-from .._kernel._errors import InvalidInput
-from .._kernel._requests import Ask, Embed, Reply, Request
+from .._values._errors import InvalidInput
+from .._values._requests import Ask, Embed, Reply, Request
 
 SIZE = 16
 """Bytes of a key: among a billion replies, two different ones share a key with a chance of 1e-21."""

@@ -23,14 +23,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._kernel._drive import Models
-from .._kernel._errors import BadReply, InvalidInput, MissingInput, ModelError, RagmetricsError
 from .._kernel._inputs import Reading
 from .._kernel._metric import Metric
-from .._kernel._requests import Request
-from .._kernel._sample import Row
-from .._kernel._score import Score, not_asked
 from .._kernel._steps import Outcome, Steps
 from .._support._blocking import all_of
+from .._values._errors import BadReply, InvalidInput, MissingInput, ModelError, RagmetricsError
+from .._values._requests import Request
+from .._values._sample import Row
+from .._values._score import Score, not_asked
 from ._batches import MOST_REQUESTS
 from ._budget import Allowance, RowAccount
 from ._pending import Key, PendingCall, RowMemory, as_shared

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from .._kernel._model_traits import ModelTraits
-from .._kernel._requests import Ask, Compare, Request
 from .._kernel._steps import Outcome
+from .._values._requests import Ask, Compare, Request
 from ._batches import Batches
 from ._budget import Budget
 from ._calls import ModelCaller, Rules

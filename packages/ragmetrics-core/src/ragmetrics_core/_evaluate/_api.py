@@ -13,11 +13,11 @@ from .._calibrate._calibration import Calibration
 from .._gate._gates import Gate
 from .._gate._results import Decision, GateResult
 from .._kernel._metric import Metric
-from .._kernel._requests import AnyEmbeddings, AnyLLM
-from .._kernel._sample import Sample
 from .._names._named import embeddings_to_price, llm_to_price
 from .._read import Columns, FileOptions, open_rows
 from .._show._progress import Progress
+from .._values._requests import AnyEmbeddings, AnyLLM
+from .._values._sample import Sample
 from ._estimate import Estimate
 from ._evaluation import Comparison, Evaluation
 from ._join import join_runs

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .._kernel._counts import count_of
-from .._kernel._layout import printable
-from .._kernel._requests import Usage
 from .._show._tables import room, table, wrapped
 from .._store._prices import ModelUsage
+from .._values._counts import count_of
+from .._values._layout import printable
+from .._values._requests import Usage
 
 NO_MODEL = type(None).__name__
 """What the name of a model is where none was given."""

@@ -18,7 +18,6 @@ from .._gate._decision import decide
 from .._gate._evidence import mean_evidence
 from .._gate._gates import Conditions, Gate, check_mean, parsed_gates
 from .._gate._results import Decision
-from .._kernel._errors import RagmetricsError
 from .._kernel._metric import Metric
 from .._page._run_page import write_html
 from .._run._columns import Run
@@ -29,6 +28,7 @@ from .._show._tables import room
 from .._store._records import record_dict
 from .._summary._summary import Summary
 from .._summary._tally import summary_of
+from .._values._errors import RagmetricsError
 from ._notebook import evaluation_html
 
 

@@ -12,8 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
-from .._kernel._errors import InvalidInput, Setting
-from .._kernel._score import is_asked, not_asked
 from .._store._files import check_directory, make_directory, replace_file
 from .._store._loaded_run import LoadedRun
 from .._store._prices import add_up
@@ -21,6 +19,8 @@ from .._store._records import KeptRecords, Record, json_value, record_line
 from .._store._run_dir import ACCOUNT, SCORES, RunAccount, read_account, write_account
 from .._store._run_settings import RunSettings, digest_of, join_settings
 from .._store._scores_file import Sealing
+from .._values._errors import InvalidInput, Setting
+from .._values._score import is_asked, not_asked
 from ._evaluation import Evaluation
 
 

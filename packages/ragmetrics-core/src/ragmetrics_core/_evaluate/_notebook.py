@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from .._kernel._evidence_html import block
-from .._kernel._layout import readable
-from .._kernel._tags import EMPTY, Html, element
 from .._page._charts import distribution
 from .._run._scored_rows import ScoredRows
 from .._run._worst_rows import row_parts, worst_of_each
@@ -14,6 +11,9 @@ from .._show._blocks import as_html
 from .._store._records import Record
 from .._summary._summary import Summary, summary_blocks
 from .._summary._tally import summary_of
+from .._values._evidence_html import block
+from .._values._layout import readable
+from .._values._tags import EMPTY, Html, element
 
 MOST_ROWS = 3
 """Rows of each metric that are shown."""

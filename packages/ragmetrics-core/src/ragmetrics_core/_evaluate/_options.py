@@ -12,14 +12,14 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from .._kernel._errors import InvalidInput, Setting
 from .._kernel._metric import Metric
-from .._kernel._requests import AnyEmbeddings, AnyLLM
-from .._kernel._sample import Row, Sample
-from .._kernel._settings import check_run_dir, check_seconds, check_whole
 from .._names._named import metrics_named
 from .._read import FileOptions
 from .._show._progress import Progress, check_progress
+from .._values._errors import InvalidInput, Setting
+from .._values._requests import AnyEmbeddings, AnyLLM
+from .._values._sample import Row, Sample
+from .._values._settings import check_run_dir, check_seconds, check_whole
 
 
 @dataclass(frozen=True)

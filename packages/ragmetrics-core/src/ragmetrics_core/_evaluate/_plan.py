@@ -23,17 +23,17 @@ from itertools import pairwise
 from typing import Any
 
 from .._engine import Assignment, Keys, ReplyStore
-from .._kernel._errors import BadReply, InvalidInput, MissingInput, ModelError
 from .._kernel._inputs import Reading
 from .._kernel._model_traits import ModelTraits
-from .._kernel._requests import Ask, Compare, Embed, Reply, Request, Usage
-from .._kernel._sample import Row
-from .._kernel._score import Score
 from .._kernel._steps import Outcome, Steps, next_round
 from .._lexical._judge import LexicalJudge
 from .._store._prices import ModelUsage
 from .._support._strict_schema import strict_schema
 from .._support._tokens import tokens_in
+from .._values._errors import BadReply, InvalidInput, MissingInput, ModelError
+from .._values._requests import Ask, Compare, Embed, Reply, Request, Usage
+from .._values._sample import Row
+from .._values._score import Score
 from ._estimate import LEAST_MEASURED, Estimate, MetricEstimate
 
 PER_MESSAGE, PER_QUESTION, PER_SCHEMA = 3, 3, 10

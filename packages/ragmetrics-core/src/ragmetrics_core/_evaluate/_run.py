@@ -16,11 +16,8 @@ from typing import Any
 
 from .._engine import Answers, Assignment, Budget, Engine, Rules
 from .._kernel._drive import Models
-from .._kernel._errors import RagmetricsError
 from .._kernel._metric import Metric
 from .._kernel._model_traits import prepared
-from .._kernel._sample import Row
-from .._kernel._score import Score
 from .._names._named import embeddings_named, llm_named
 from .._read import Columns, open_rows, sampled
 from .._run._judgements import combined, with_worst_value
@@ -31,6 +28,9 @@ from .._store._records import Record, Records
 from .._store._run_dir import InMemory, Keeper, RunAccount, RunDir
 from .._store._run_settings import RunSettings
 from .._support._blocking import run_blocking
+from .._values._errors import RagmetricsError
+from .._values._sample import Row
+from .._values._score import Score
 from ._estimate import Estimate
 from ._evaluation import Evaluation
 from ._options import RunOptions, checked_metrics, conditions_of, with_conditions

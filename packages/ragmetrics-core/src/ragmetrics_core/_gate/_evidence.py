@@ -10,10 +10,10 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from .._kernel._counts import count_of
-from .._kernel._score import NOT_ASKED
 from .._run._columns import Run, RunRow, common_scale
 from .._run._slices import slices_of
+from .._values._counts import count_of
+from .._values._score import NOT_ASKED
 from ..statistics import Interval, mean_interval
 from ..statistics._interval import ROUNDING
 from ..statistics._means import mean_of, rate_mid_p

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from .._kernel._errors import InvalidInput, Setting
+from .._values._errors import InvalidInput, Setting
 
 Of = Literal["mean", "drop"]
 """What a gate is about."""

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from .._kernel._counts import count_of
-from .._kernel._layout import printable
 from .._run._slices import slice_name
 from .._show._blocks import Block, Heading, Items, Result, as_markdown, as_text
 from .._show._tables import cut_middle, room
+from .._values._counts import count_of
+from .._values._layout import printable
 from ..statistics import Interval
 from ._evidence import about, new_run
 from ._gates import Gate

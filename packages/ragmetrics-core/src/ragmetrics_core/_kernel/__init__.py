@@ -1,10 +1,8 @@
-"""What a metric is made of: samples, requests, programs, prompts, scores. No IO: programs yield requests and are sent replies.
+"""How a metric works: programs, prompts, inputs, drivers. No IO: programs yield requests and are sent replies.
 
-From the bottom up: `_errors`; `_requests` and their replies; `_protocols`, the shapes of models; `_steps`, the language that
-programs are written in; `_sample`; `_row`, a sample and its place in the input; `_inputs`, what a metric takes of a sample;
-`_details`, the evidence of scores; `_score`, which `_explain` puts into words, `_assert_score` asserts and `_not_asked` stands
-in for; `_wording`, what prompts are made of; `_prompt`, which asks and reads; `_metric`; `_drive`, the two drivers that answer a
-program; `_saved_settings`, a metric as JSON and back.
+`_steps` is the language of programs, and `_drive` has the two drivers that answer a program. `_inputs` is what a metric takes of a
+sample. `_wording` is what prompts are made of, `_prompt` asks and reads, `_repeated` finds what a reply only repeats. `_metric` is
+the base class of metrics, `_saved_settings` a metric as JSON and back. `_model_traits` reads and checks models and their answers.
 """
 
 from __future__ import annotations

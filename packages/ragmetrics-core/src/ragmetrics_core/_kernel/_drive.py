@@ -16,7 +16,8 @@ from itertools import starmap
 from typing import Any, TypeVar
 
 from .._support._threads import in_loop, in_own_thread, in_threads, start
-from ._errors import InvalidInput, ModelError, Setting
+from .._values._errors import InvalidInput, ModelError, Setting
+from .._values._requests import AnyEmbeddings, AnyLLM, Ask, Compare, Embed, Reply, Request
 from ._model_traits import (
     KINDS,
     ModelTraits,
@@ -32,7 +33,6 @@ from ._model_traits import (
     same_model,
     wrappers,
 )
-from ._requests import AnyEmbeddings, AnyLLM, Ask, Compare, Embed, Reply, Request
 from ._steps import Outcome, Steps, next_round
 
 T = TypeVar("T")

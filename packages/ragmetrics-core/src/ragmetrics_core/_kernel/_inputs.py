@@ -25,10 +25,10 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Literal
 
-from ._details import Texts
-from ._errors import InvalidInput, MissingInput
-from ._sample import ALIASES, Document, Documents, Sample
-from ._score import Score
+from .._values._details import Texts
+from .._values._errors import InvalidInput, MissingInput
+from .._values._sample import ALIASES, Document, Documents, Sample
+from .._values._score import Score
 
 RUBRIC_KEY = re.compile(r"(-?\d+)|score(\d+)_description")
 """What may stand for a score: a whole number, or the name that RAGAS gives to its description."""

@@ -16,14 +16,14 @@ from functools import cached_property
 from types import GeneratorType
 from typing import Any, ClassVar, TypeVar
 
+from .._values._errors import InvalidInput, ModelError
+from .._values._requests import AnyEmbeddings, AnyLLM, Ask
+from .._values._sample import ALIASES, FIELD_NAMES, Sample
+from .._values._score import NO_USAGE, Score, checked_scale
 from ._drive import Models, arun, run
-from ._errors import InvalidInput, ModelError
 from ._inputs import Input, Reading, inputs_of
 from ._prompt import Prompt
-from ._requests import AnyEmbeddings, AnyLLM, Ask
-from ._sample import ALIASES, FIELD_NAMES, Sample
 from ._saved_settings import load_metric, settings_of
-from ._score import NO_USAGE, Score, checked_scale
 from ._steps import Outcome, Steps, next_round
 
 M = TypeVar("M", bound="Metric")

@@ -18,8 +18,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ._errors import InvalidInput, ModelError
-from ._requests import Reply
+from .._values._errors import InvalidInput, ModelError
+from .._values._requests import Reply
 
 
 @dataclass(frozen=True)

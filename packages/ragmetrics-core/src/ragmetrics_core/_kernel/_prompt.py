@@ -18,10 +18,10 @@ from functools import cache, cached_property
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
-from ._details import JUST_TEXT, Texts, texts_again, texts_in
-from ._errors import BadReply, InvalidInput
-from ._plain import in_order, read_in_order
-from ._requests import Ask, Message, Reply, ReplyFormat
+from .._values._details import JUST_TEXT, Texts, texts_again, texts_in
+from .._values._errors import BadReply, InvalidInput
+from .._values._plain import in_order, read_in_order
+from .._values._requests import Ask, Message, Reply, ReplyFormat
 from ._steps import Steps, unwrap
 from ._wording import Asked, Example, ReplyText, Words, Written, object_json, reply_text, to_json
 

@@ -23,8 +23,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice, pairwise
 from typing import Any
 
-from ._errors import BadReply
-from ._sample import Document, Sample
+from .._values._errors import BadReply
+from .._values._sample import Document, Sample
 from ._wording import Asked, to_json
 
 _FILLER = re.compile(

@@ -16,8 +16,8 @@ from dataclasses import MISSING, Field, fields
 from types import ModuleType
 from typing import Any, TypeVar
 
-from ._errors import InvalidInput
-from ._plain import in_order, read_in_order
+from .._values._errors import InvalidInput
+from .._values._plain import in_order, read_in_order
 from ._prompt import Prompt
 
 M = TypeVar("M")

@@ -14,8 +14,8 @@ from dataclasses import replace
 from types import GeneratorType
 from typing import Any, TypeVar, get_args
 
-from ._errors import BadReply, InvalidInput, ModelError
-from ._requests import Ask, Compare, Embed, Reply, Request, texts_of
+from .._values._errors import BadReply, InvalidInput, ModelError
+from .._values._requests import Ask, Compare, Embed, Reply, Request, texts_of
 
 T = TypeVar("T")
 

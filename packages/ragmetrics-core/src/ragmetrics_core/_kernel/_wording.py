@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from ._plain import plain
-from ._requests import ReplyFormat
+from .._values._plain import plain
+from .._values._requests import ReplyFormat
 
 # What a quotation may lose or gain on its way: blanks, quotes, escapes, emphasis.
 _LOOSE = re.compile(r"[\s\"'`\\*_>#~|“”‘’„‟‚«»‹›「」『』\u200b-\u200f\u2060\ufeff]+")

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .._kernel._errors import ModelError
-from .._kernel._requests import ONE_CALL, Ask, Reply
+from .._values._errors import ModelError
+from .._values._requests import ONE_CALL, Ask, Reply
 from ._claims import ends_in_refusal, is_greeting, is_question, is_refusal, sentences, split_claims
 from ._ratings import (
     agreement,

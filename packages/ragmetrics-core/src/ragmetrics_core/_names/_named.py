@@ -23,10 +23,10 @@ from dataclasses import MISSING, fields
 from itertools import pairwise
 from typing import Any, NoReturn
 
-from .._kernel._errors import InvalidInput, MissingExtra, Setting
 from .._kernel._metric import Metric
 from .._kernel._saved_settings import named_metric
 from .._support._other_names import where_it_is
+from .._values._errors import InvalidInput, MissingExtra, Setting
 
 
 def metrics_named(texts: Iterable[str]) -> list[Metric]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .._kernel._tags import Html, element
 from .._summary._summary import MetricSummary
+from .._values._tags import Html, element
 
 BINS = 20
 WIDTH, HEIGHT = 240, 56

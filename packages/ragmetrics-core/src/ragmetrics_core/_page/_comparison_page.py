@@ -23,15 +23,15 @@ from .._compare._row_changes import claim_changes
 from .._compare._verdicts import Verdict, signed
 from .._gate._evidence import about
 from .._gate._results import Decision
-from .._kernel._counts import count_of
-from .._kernel._errors import InvalidInput
-from .._kernel._score import NOT_ASKED
-from .._kernel._tags import EMPTY, Html, element, joined
 from .._run._columns import Run
 from .._run._slices import METADATA, slice_name
 from .._store._records import Record, json_value, record_dict
 from .._store._run_dir import SCORES
 from .._summary._tally import summary_of
+from .._values._counts import count_of
+from .._values._errors import InvalidInput
+from .._values._score import NOT_ASKED
+from .._values._tags import EMPTY, Html, element, joined
 from ._difference_chart import difference_chart, widest
 from ._page import COMPARISON, LARGEST, Content, bytes_of, fitted_page, put_page
 from ._rows import LONGEST_ANSWER, LONGEST_NOTE, LONGEST_QUESTION, MetadataColumns, beginning, short

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from .._compare._comparison import MetricComparison
 from .._compare._verdicts import signed
-from .._kernel._tags import Html, element
+from .._values._tags import Html, element
 
 WIDTH, HEIGHT = 400, 34
 """In units of the picture, which is as wide as its place."""

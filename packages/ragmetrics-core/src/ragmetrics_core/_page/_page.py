@@ -33,11 +33,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from .._kernel._errors import InvalidInput
-from .._kernel._tags import Html, element, joined, shown
 from .._store._exchanges import Exchanges
 from .._store._records import Record, json_value, record_dict
 from .._store._run_settings import MetricColumn, row_digest
+from .._values._errors import InvalidInput
+from .._values._tags import Html, element, joined, shown
 
 SCRIPTS = ("dom", "unpack", "rows", "filters", "table", "claims", "marks", "texts", "evidence", "row")
 """The parts of the script that all pages have, in the order in which they are joined; ``main``, which starts it, is the last."""

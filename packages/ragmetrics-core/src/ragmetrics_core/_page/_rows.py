@@ -23,11 +23,11 @@ from typing import Any
 
 from .._kernel._metric import Metric
 from .._kernel._saved_settings import built_in_metric
-from .._kernel._score import Score
 from .._run._judgements import prompts_of
 from .._run._slices import MOST_SLICES, name_of
 from .._store._records import Record, json_value
 from .._store._run_settings import MetricColumn, class_named
+from .._values._score import Score
 
 LONGEST_QUESTION, LONGEST_ANSWER = 200, 300
 """Characters of a question and of an answer that the table shows and the search reads."""

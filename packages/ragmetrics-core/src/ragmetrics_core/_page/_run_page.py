@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING, Any
 
 from .._calibrate._calibration import corrected_in_words
 from .._gate._results import Decision, GateResult
-from .._kernel._tags import EMPTY, Html, element, joined
 from .._run._scored_rows import ScoredRows
 from .._run._slices import slices_of
 from .._store._exchanges import Exchanges
@@ -35,6 +34,7 @@ from .._store._run_dir import SCORES
 from .._store._run_settings import MetricColumn, RunSettings
 from .._summary._summary import MetricSummary, Reason, Summary, agreement_in_words, juror_in_words
 from .._summary._tally import summary_of
+from .._values._tags import EMPTY, Html, element, joined
 from ..statistics import METHODS, mean_interval
 from ..statistics._means import mean_of
 from ._charts import distribution

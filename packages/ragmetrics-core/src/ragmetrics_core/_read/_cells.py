@@ -17,8 +17,8 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
-from .._kernel._errors import InvalidInput
-from .._kernel._sample import IDENTIFYING, Document
+from .._values._errors import InvalidInput
+from .._values._sample import IDENTIFYING, Document
 
 QUOTED = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 NUMPY = re.compile(rf"\[\s*{QUOTED}(?:\s+{QUOTED})*\s*\]", re.DOTALL)

@@ -19,9 +19,9 @@ from dataclasses import dataclass, is_dataclass
 from functools import lru_cache, partial
 from typing import Any
 
-from .._kernel._counts import count_of
-from .._kernel._errors import InvalidInput, Setting
-from .._kernel._sample import Sample, agreed, without_arrays
+from .._values._counts import count_of
+from .._values._errors import InvalidInput, Setting
+from .._values._sample import Sample, agreed, without_arrays
 from ._cells import READERS, one_text
 from ._input_file import EMPTY_CELL, BadShape, RawRow
 from ._plan import ABSENT, TEXTS, Mapped, Plan, Source, mapped_columns, missing_column, plan_for

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Any
 
-from .._kernel._errors import InvalidInput
+from .._values._errors import InvalidInput
 from ._input_file import EMPTY_CELL, BadShape, InputFile, RawRow, first_double, lines_of, raw_lines
 
 MISSING = r"\N"

@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any
 from zipfile import BadZipFile
 
-from .._kernel._errors import InvalidInput, MissingExtra, Setting
+from .._values._errors import InvalidInput, MissingExtra, Setting
 from ._csv import cells_row, header_of, no_name
 from ._input_file import InputFile, RawRow
 

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from .._kernel._errors import InvalidInput
+from .._values._errors import InvalidInput
 from ._csv import count_csv, count_lines, csv_rows, separator_of, separator_told
 from ._excel import ExcelFile
 from ._frames import ParquetRows

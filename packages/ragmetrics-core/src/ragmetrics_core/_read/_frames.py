@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from .._kernel._errors import InvalidInput, MissingExtra
+from .._values._errors import InvalidInput, MissingExtra
 from ._input_file import InputFile, RawRow, at_most, first_double
 
 INDEX = re.compile(r"__index_level_\d+__")

@@ -22,7 +22,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, BinaryIO, Generic, NamedTuple, TypeVar, cast
 
-from .._kernel._errors import InvalidInput, Setting
+from .._values._errors import InvalidInput, Setting
 
 MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # before the mark that it begins with

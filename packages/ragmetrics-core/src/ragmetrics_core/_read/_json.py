@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-from .._kernel._errors import InvalidInput, Setting
-from .._kernel._sample import ALIASES, FIELD_NAMES
+from .._values._errors import InvalidInput, Setting
+from .._values._sample import ALIASES, FIELD_NAMES
 from ._input_file import BadShape, InputFile, RawRow, first_double, lines_of, text_lines
 
 OF_A_ROW = (ALIASES.keys() | FIELD_NAMES) - {"id", "metadata"}

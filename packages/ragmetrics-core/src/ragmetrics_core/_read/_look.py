@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._kernel._errors import InvalidInput
 from .._kernel._inputs import CHECKS, FIELD_KINDS
-from .._kernel._sample import ALIASES, FIELD_NAMES, Sample, fields_of, plain_name
+from .._values._errors import InvalidInput
+from .._values._sample import ALIASES, FIELD_NAMES, Sample, fields_of, plain_name
 from ._cells import CONTENTS, literal
 from ._columns import Columns, Doubts, Understood
 from ._input_file import BadShape, FileOptions

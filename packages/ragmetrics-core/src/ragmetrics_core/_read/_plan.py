@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-from .._kernel._errors import InvalidInput, Setting
-from .._kernel._sample import ALIASES, FIELD_NAMES, fields_of, plain_name, without_arrays
+from .._values._errors import InvalidInput, Setting
+from .._values._sample import ALIASES, FIELD_NAMES, fields_of, plain_name, without_arrays
 from ._cells import READERS, USUAL, literal
 from ._input_file import MOST_DEEP
 

@@ -17,8 +17,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from .._kernel._errors import InvalidInput
-from .._kernel._sample import Document, Row, Sample
+from .._values._errors import InvalidInput
+from .._values._sample import Document, Row, Sample
 from ._columns import Columns, Understood, is_model
 from ._files import open_file
 from ._frames import frame_rows

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._kernel._score import NOT_ASKED, Score
 from .._store._records import Record
 from .._store._run_settings import MetricColumn, digest_of, row_digest
+from .._values._score import NOT_ASKED, Score
 from ._judgements import mean_of_repeats, prompts_of
 from ._scored_rows import ScoredRows
 from ._slices import RowGroups, as_label, name_of

@@ -24,12 +24,12 @@ from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .._kernel._errors import MissingExtra
-from .._kernel._evidence import Finding, findings_of
-from .._kernel._sample import Sample
-from .._kernel._score import Score
 from .._kernel._wording import to_json
 from .._store._records import Record, is_given, json_value
+from .._values._errors import MissingExtra
+from .._values._evidence import Finding, findings_of
+from .._values._sample import Sample
+from .._values._score import Score
 from ._judgements import is_silence
 
 if TYPE_CHECKING:

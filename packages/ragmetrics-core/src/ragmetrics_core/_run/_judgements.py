@@ -21,8 +21,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from .._kernel._inputs import SILENCE
 from .._kernel._metric import Metric
-from .._kernel._requests import Usage, counted
-from .._kernel._score import Score
+from .._values._requests import Usage, counted
+from .._values._score import Score
 from ..statistics import Measure, annotator_alpha
 
 

@@ -13,16 +13,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
-from .._kernel._errors import InvalidInput
-from .._kernel._layout import printable
 from .._kernel._metric import Metric
-from .._kernel._sample import Sample
-from .._kernel._score import Score
 from .._store._loaded_run import LoadedRun
 from .._store._prices import ModelUsage
 from .._store._records import Records, record_line
 from .._store._run_dir import SCORES, UNFINISHED, UNVERIFIED, Fault
 from .._store._run_settings import MetricColumn, RunSettings
+from .._values._errors import InvalidInput
+from .._values._layout import printable
+from .._values._sample import Sample
+from .._values._score import Score
 from ._export import frame_of, write_csv
 from ._worst_rows import DisputedRows, WorstRows, disputed_rows, worst_rows
 

@@ -17,11 +17,11 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._kernel._errors import InvalidInput, Setting
-from .._kernel._layout import printable
-from .._kernel._sample import ALIASES, FIELD_NAMES, Row, Sample
 from .._show._tables import cut_middle, first_of
 from .._store._records import Record
+from .._values._errors import InvalidInput, Setting
+from .._values._layout import printable
+from .._values._sample import ALIASES, FIELD_NAMES, Row, Sample
 
 MOST_SLICES = 100
 """More slices than that are refused: nearly each row would be one slice."""

@@ -15,17 +15,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
-from .._kernel._errors import InvalidInput
-from .._kernel._evidence import Line, evidence_lines
-from .._kernel._evidence_html import block, score_body
-from .._kernel._layout import fitted, printable, readable
-from .._kernel._sample import Document, Sample
-from .._kernel._score import Score
-from .._kernel._tags import EMPTY, Html, element
 from .._kernel._wording import to_json
 from .._show._tables import cut_middle, room
 from .._store._records import Record, json_value
 from .._store._run_settings import MetricColumn
+from .._values._errors import InvalidInput
+from .._values._evidence import Line, evidence_lines
+from .._values._evidence_html import block, score_body
+from .._values._layout import fitted, printable, readable
+from .._values._sample import Document, Sample
+from .._values._score import Score
+from .._values._tags import EMPTY, Html, element
 from ._judgements import difference_of, keep_lowest
 from ._slices import row_name
 

@@ -30,9 +30,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .._kernel._evidence_html import block, grid
-from .._kernel._layout import cells, printable, readable
-from .._kernel._tags import EMPTY, Html, element, joined
+from .._values._evidence_html import block, grid
+from .._values._layout import cells, printable, readable
+from .._values._tags import EMPTY, Html, element, joined
 from ._tables import GAP, cut_middle, hanging, room, table, wrapped
 
 MARKUP = re.compile(r"[^\w\s,;()%'+=.?:/-]|_|:(?=\S)|(?<=www)\.", re.ASCII)

@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Literal
 
-from .._kernel._errors import InvalidInput
-from .._kernel._layout import readable
-from .._kernel._requests import Usage
+from .._values._errors import InvalidInput
+from .._values._layout import readable
+from .._values._requests import Usage
 from ._tables import room
 
 Progress = bool | Literal["always"]

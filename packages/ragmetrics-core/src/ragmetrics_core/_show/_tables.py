@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 
-from .._kernel._layout import cells, filled, harmless, parted, printable, within
+from .._values._layout import cells, filled, harmless, parted, printable, within
 
 USUAL = 80
 """Columns where their number is not known: in a file, a pipe, a notebook."""

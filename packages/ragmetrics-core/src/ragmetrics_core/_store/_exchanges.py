@@ -15,13 +15,13 @@ from typing import Any
 
 from .._engine import Keys
 from .._kernel._drive import Models
-from .._kernel._errors import InvalidInput, MissingInput, ModelError, RagmetricsError
 from .._kernel._inputs import Reading
 from .._kernel._metric import Metric
-from .._kernel._requests import Ask, Reply, Request
 from .._kernel._saved_settings import metric_paths
-from .._kernel._score import Score
 from .._kernel._steps import Outcome, next_round
+from .._values._errors import InvalidInput, MissingInput, ModelError, RagmetricsError
+from .._values._requests import Ask, Reply, Request
+from .._values._score import Score
 from ._journal import Journal
 from ._records import Record
 from ._run_dir import JOURNAL

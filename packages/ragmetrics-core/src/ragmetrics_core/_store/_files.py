@@ -14,7 +14,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from .._kernel._errors import InvalidInput, RagmetricsError, Setting
+from .._values._errors import InvalidInput, RagmetricsError, Setting
 
 OWNER_ONLY = 0o700
 """The replies in a run directory are private to the user who ran it."""

@@ -23,8 +23,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from .._kernel._errors import InvalidInput, RagmetricsError
-from .._kernel._requests import Reply, Usage, counted
+from .._values._errors import InvalidInput, RagmetricsError
+from .._values._requests import Reply, Usage, counted
 from ._files import make_directory
 
 WITHOUT_DIGESTS, VERSION = 1, 2

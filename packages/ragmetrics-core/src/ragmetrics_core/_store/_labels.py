@@ -27,10 +27,10 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from .._kernel._errors import InvalidInput
 from .._read._files import open_file
 from .._read._frames import frame_rows
 from .._read._json import NoObject
+from .._values._errors import InvalidInput
 from ._records import json_value
 
 RIGHT = ("true", "t", "yes", "y", "pass", "passed", "right", "correct", "good", "supported", "\u2714", "\u2713")

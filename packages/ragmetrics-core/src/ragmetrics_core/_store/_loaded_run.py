@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
-from .._kernel._counts import count_of
-from .._kernel._errors import InvalidInput
-from .._kernel._score import Score
+from .._values._counts import count_of
+from .._values._errors import InvalidInput
+from .._values._score import Score
 from ._records import Record, Records, record_of
 from ._run_dir import ACCOUNT, SCORES, UNFINISHED, UNVERIFIED, RunAccount, StoredRun, read_account
 from ._run_settings import MetricColumn, RunSettings

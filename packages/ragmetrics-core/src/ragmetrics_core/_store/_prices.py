@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
-from .._kernel._errors import InvalidInput, MissingExtra, Setting
 from .._kernel._model_traits import ModelTraits, is_instant
-from .._kernel._requests import Usage
+from .._values._errors import InvalidInput, MissingExtra, Setting
+from .._values._requests import Usage
 
 INSTALL = 'pip install "ragmetrics-core[prices]"'
 

@@ -18,12 +18,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Generic, TypeVar, overload
 
-from .._kernel._errors import InvalidInput
-from .._kernel._plain import json_walk
-from .._kernel._requests import Usage
-from .._kernel._sample import Document, Sample
-from .._kernel._score import NO_USAGE, Score, restored
 from .._kernel._wording import to_json
+from .._values._errors import InvalidInput
+from .._values._plain import json_walk
+from .._values._requests import Usage
+from .._values._sample import Document, Sample
+from .._values._score import NO_USAGE, Score, restored
 
 T = TypeVar("T")
 

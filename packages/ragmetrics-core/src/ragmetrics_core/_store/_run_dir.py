@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import Any, Literal, NoReturn
 
 from .._engine._reply_keys import ReplyStore
-from .._kernel._errors import BadReply, InvalidInput, ModelError, Setting
-from .._kernel._requests import Reply
-from .._kernel._sample import Row, Sample
-from .._kernel._score import is_asked
 from .._kernel._steps import Outcome
 from .._read import Columns, OpenRows
+from .._values._errors import BadReply, InvalidInput, ModelError, Setting
+from .._values._requests import Reply
+from .._values._sample import Row, Sample
+from .._values._score import is_asked
 from ._files import check_directory, explain_errors, free_name, make_directory, remove_leftovers, replace_file
 from ._journal import Journal
 from ._prices import ModelUsage, add_up

@@ -23,14 +23,14 @@ from typing import Any
 
 from .._engine import Assignment, identity_digest
 from .._kernel._drive import Models
-from .._kernel._errors import InvalidInput
 from .._kernel._metric import Metric, prompts_of
 from .._kernel._model_traits import ModelTraits
-from .._kernel._plain import plain
 from .._kernel._prompt import Prompt
-from .._kernel._requests import Usage
-from .._kernel._sample import ALIASES, Sample
 from .._kernel._saved_settings import built_in_metric, metric_paths
+from .._values._errors import InvalidInput
+from .._values._plain import plain
+from .._values._requests import Usage
+from .._values._sample import ALIASES, Sample
 from ._prices import ModelUsage
 from ._records import json_value
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 from zlib import crc32
 
-from .._kernel._errors import InvalidInput
+from .._values._errors import InvalidInput
 from ._files import explain_errors, sync_to_disk, temporary_name
 from ._records import Record, Records, record_line, record_of
 

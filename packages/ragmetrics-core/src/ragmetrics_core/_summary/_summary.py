@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .._calibrate._calibration import MetricCalibration, corrected_in_words
-from .._kernel._counts import count_of
-from .._kernel._layout import printable
-from .._kernel._requests import Usage
 from .._run._judgements import JurorSummary, JurySummary
 from .._show._blocks import Block, Details, Heading, Items, Note, Result, Table
 from .._show._tables import LONGEST_ROW, cut_middle, first_of, number, or_dash, whole
 from .._store._prices import ModelUsage
+from .._values._counts import count_of
+from .._values._layout import printable
+from .._values._requests import Usage
 from ..statistics import METHODS, Interval
 
 

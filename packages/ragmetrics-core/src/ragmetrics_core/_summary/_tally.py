@@ -13,16 +13,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from .._calibrate._calibration import Calibration
-from .._kernel._layout import harmless
 from .._kernel._repeated import holds_verdict, judged_text
-from .._kernel._requests import Usage
-from .._kernel._score import NO_USAGE, Score, is_asked
 from .._run._columns import Scale, common_scale
 from .._run._judgements import JuryTally, is_silence, keep_lowest, spread_of
 from .._run._scored_rows import ScoredRows, size_in_words
 from .._run._slices import RowLabels, row_name, slice_name, slices_of
 from .._store._records import Record
 from .._store._run_settings import MetricColumn
+from .._values._layout import harmless
+from .._values._requests import Usage
+from .._values._score import NO_USAGE, Score, is_asked
 from ..statistics import mean_interval, rate_interval
 from ..statistics._means import mean_of
 from ._summary import LabelRate, MetricSummary, Reason, SliceSummary, Summary

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from .._kernel._errors import InvalidInput, Setting
-from .._kernel._sample import Document
-from .._kernel._settings import check_whole
 from .._lexical._claims import sentence_ends
+from .._values._errors import InvalidInput, Setting
+from .._values._sample import Document
+from .._values._settings import check_whole
 from ._documents import GivenDocument
 
 CHUNK_SIZE = 1000

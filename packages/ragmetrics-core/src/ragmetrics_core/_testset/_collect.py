@@ -27,12 +27,12 @@ from .._engine import Answers, Budget, Rules
 from .._engine._pending import PendingCall, RowMemory
 from .._engine._reply_keys import ReplyStore
 from .._kernel._drive import Models
-from .._kernel._errors import InvalidInput
 from .._kernel._model_traits import prepared
-from .._kernel._requests import AnyLLM
-from .._kernel._sample import Sample
 from .._kernel._steps import Outcome, Steps, next_round
 from .._support._blocking import all_of
+from .._values._errors import InvalidInput
+from .._values._requests import AnyLLM
+from .._values._sample import Sample
 from ._chunks import Chunk
 from ._kinds import Checked, Kind, OnePassage, TwoPassages, Unanswerable, Visit, Written, drop
 from ._similar import KnownQuestions, PassageIndex, leans_on_a_text, plain_words

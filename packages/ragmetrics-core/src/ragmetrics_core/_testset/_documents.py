@@ -18,13 +18,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from .._kernel._errors import InvalidInput, MissingExtra
-from .._kernel._layout import readable
-from .._kernel._sample import Document
 from .._read import open_rows
 from .._read._cells import document_of
 from .._read._input_file import NOT_UTF8, InputFile, lines_of
 from .._show._tables import first_of
+from .._values._errors import InvalidInput, MissingExtra
+from .._values._layout import readable
+from .._values._sample import Document
 from ._markup import FileText, Heading, text_of_html, text_of_markdown
 
 # What a parser of damaged files meets besides its own errors; a program that reads strangers' files has to expect all of them.

@@ -20,12 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._engine import Budget, Rules
-from .._kernel._errors import InvalidInput, RagmetricsError, Setting
 from .._kernel._model_traits import ModelTraits
 from .._kernel._prompt import Prompt
-from .._kernel._requests import AnyLLM
-from .._kernel._sample import Document, Sample
-from .._kernel._settings import check_run_dir, check_seconds, check_whole
 from .._lexical._judge import LexicalJudge
 from .._names._named import llm_named
 from .._show._progress import Bar, Progress, check_progress, progress_bar, watching
@@ -34,6 +30,10 @@ from .._store._journal import Journal
 from .._store._prices import ModelUsage, Prices
 from .._store._run_dir import JOURNAL
 from .._support._blocking import run_blocking
+from .._values._errors import InvalidInput, RagmetricsError, Setting
+from .._values._requests import AnyLLM
+from .._values._sample import Document, Sample
+from .._values._settings import check_run_dir, check_seconds, check_whole
 from ._chunks import CHUNK_OVERLAP, CHUNK_SIZE, Chunk, check_sizes, chunks_of
 from ._collect import Collection, Drive, counts_of
 from ._documents import documents_of

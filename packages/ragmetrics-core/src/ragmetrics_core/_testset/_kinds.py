@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, Field
 
-from .._kernel._errors import BadReply, ModelError
 from .._kernel._prompt import Prompt
-from .._kernel._sample import Sample
 from .._kernel._steps import Steps, together
+from .._values._errors import BadReply, ModelError
+from .._values._sample import Sample
 from ..replies import JsonReply, LinesReply
 from ._chunks import Chunk
 from ._program import attempt, distinct, in_one_line, unread

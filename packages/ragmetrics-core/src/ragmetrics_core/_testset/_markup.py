@@ -17,7 +17,7 @@ from html import unescape
 from itertools import chain, groupby
 from typing import Any, NamedTuple
 
-from .._kernel._errors import MissingExtra
+from .._values._errors import MissingExtra
 
 Heading = tuple[int, int, str]
 """Where a heading begins in the text, its level (1 is the highest), and its words."""

@@ -16,10 +16,10 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field
 
-from .._kernel._errors import BadReply, ModelError
 from .._kernel._prompt import Prompt
-from .._kernel._sample import Sample
 from .._kernel._steps import Steps, together
+from .._values._errors import BadReply, ModelError
+from .._values._sample import Sample
 from ..replies import JsonReply, LinesReply, answer_text, real_items
 from ._chunks import CHUNK_OVERLAP, Chunk, chunks_of
 from ._documents import GivenDocument

@@ -12,17 +12,17 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from .._kernel._errors import InvalidInput
-from .._kernel._evidence_html import block, grid
-from .._kernel._layout import printable, readable, shortened
-from .._kernel._requests import Usage
-from .._kernel._sample import Document, Sample
-from .._kernel._tags import Html, element
 from .._kernel._wording import to_json
 from .._read import Columns, open_rows
 from .._read._input_file import InputFile
 from .._read._json import load_json
 from .._store._prices import ModelUsage
+from .._values._errors import InvalidInput
+from .._values._evidence_html import block, grid
+from .._values._layout import printable, readable, shortened
+from .._values._requests import Usage
+from .._values._sample import Document, Sample
+from .._values._tags import Html, element
 from ._documents import Skipped, by_reason
 
 if TYPE_CHECKING:

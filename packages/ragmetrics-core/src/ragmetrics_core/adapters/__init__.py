@@ -40,13 +40,13 @@ from __future__ import annotations
 
 from .._kernel._metric import prompts_of
 from .._kernel._model_traits import readable_texts
-from .._kernel._plain import in_order, json_walk, read_in_order
 from .._kernel._saved_settings import metric_paths
-from .._kernel._settings import check_calls, check_known, check_switch, check_whole
 from .._support._retry_after import seconds_to_wait
 from .._support._secrets import Kept, conceal, is_secret
 from .._support._strict_schema import strict_schema
 from .._support._threads import in_own_thread, in_threads
+from .._values._plain import in_order, json_walk, read_in_order
+from .._values._settings import check_calls, check_known, check_switch, check_whole
 from ._answers import finish_reason_of, is_cut_off, usage_of, why_no_answer
 from ._background import Background, Counts, settled
 from ._bridge import Bridge, EmbeddingsBridge, LLMBridge, without_retries

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .._kernel._errors import BadReply
-from .._kernel._requests import Usage, counted
+from .._values._errors import BadReply
+from .._values._requests import Usage, counted
 
 INPUT_COUNTS = ("prompt_tokens", "input_tokens", "prompt_token_count", "prompt_eval_count")
 OUTPUT_COUNTS = ("completion_tokens", "output_tokens", "candidates_token_count", "eval_count")

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from .._kernel._errors import ModelError
+from .._values._errors import ModelError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

@@ -38,10 +38,10 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Generic, TypeVar
 
-from .._kernel._errors import ModelError
 from .._kernel._model_traits import readable_texts
-from .._kernel._requests import Ask, Reply, Usage
 from .._support._threads import in_own_thread
+from .._values._errors import ModelError
+from .._values._requests import Ask, Reply, Usage
 from ._failures import Explained, is_bug
 from ._forms import Attempts, FormsOfReply
 from ._heard import judging

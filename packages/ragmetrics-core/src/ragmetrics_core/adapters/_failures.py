@@ -19,9 +19,9 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from .._kernel._errors import BadReply, ModelError, RagmetricsError
 from .._support._retry_after import seconds_to_wait
 from .._support._secrets import mask
+from .._values._errors import BadReply, ModelError, RagmetricsError
 from ..llms._wire._failures import Refused
 from ._answers import usage_of
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._kernel._errors import ModelError
-from .._kernel._requests import Ask
+from .._values._errors import ModelError
+from .._values._requests import Ask
 from ..llms._wire._attempts import Climb, Ladder, Rung, is_refusal, schema_of
 from ._failures import Explained
 

@@ -15,9 +15,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypedDict, TypeVar
 
-from .._kernel._errors import InvalidInput
-from .._kernel._settings import check_whole
 from .._support._threads import in_own_thread
+from .._values._errors import InvalidInput
+from .._values._settings import check_whole
 from ._background import failed_outcome, settled
 from ._heard import judging
 from ._live_judging import Judgements, LiveJudging

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from .._kernel._errors import InvalidInput, MissingInput, RagmetricsError
+from .._values._errors import InvalidInput, MissingInput, RagmetricsError
 from ._background import Background, Counts, settled
 
 if TYPE_CHECKING:

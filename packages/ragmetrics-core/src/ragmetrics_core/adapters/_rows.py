@@ -12,11 +12,11 @@ from dataclasses import replace
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
 
-from .._kernel._errors import InvalidInput
 from .._kernel._metric import Metric
-from .._kernel._sample import Sample
-from .._kernel._settings import check_whole
 from .._support._secrets import conceal
+from .._values._errors import InvalidInput
+from .._values._sample import Sample
+from .._values._settings import check_whole
 
 Row = Sample | InvalidInput
 

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any
 
-from .._kernel._plain import json_walk
 from .._support._secrets import conceal, is_secret, routing_digest
+from .._values._plain import json_walk
 
 OPENERS = ("get_secret_value", "resolve_value")
 """The methods of wrapped secrets that give the secret itself."""

@@ -17,12 +17,12 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
 from typing import Any, ClassVar, TypeVar
 
-from .._kernel._errors import BadReply, InvalidInput, RagmetricsError
 from .._kernel._metric import Metric, prompts_of
 from .._kernel._prompt import Prompt
-from .._kernel._requests import Message, Reply
-from .._kernel._score import Score
 from .._kernel._steps import Steps, embed
+from .._values._errors import BadReply, InvalidInput, RagmetricsError
+from .._values._requests import Message, Reply
+from .._values._score import Score
 
 T = TypeVar("T")
 

@@ -14,8 +14,8 @@ from dataclasses import fields, is_dataclass
 from itertools import takewhile
 from typing import Any, ClassVar
 
-from .._kernel._sample import Document
-from .._kernel._score import Score
+from .._values._sample import Document
+from .._values._score import Score
 
 Classes = tuple[type[Any], ...]
 

@@ -12,9 +12,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from .._kernel._errors import InvalidInput
 from .._kernel._inputs import Input
-from .._kernel._sample import Sample
+from .._values._errors import InvalidInput
+from .._values._sample import Sample
 from ._background import settled
 from ._value_contexts import FieldNames
 from ._value_texts import Answer, TextReader

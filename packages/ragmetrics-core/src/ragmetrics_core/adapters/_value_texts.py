@@ -14,8 +14,8 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any, ClassVar
 
-from .._kernel._errors import InvalidInput
-from .._kernel._score import Score
+from .._values._errors import InvalidInput
+from .._values._score import Score
 from ._value_contexts import ContextReader, FieldNames
 
 NEITHER = frozenset({*FieldNames.contexts, *FieldNames.references, *FieldNames.history})

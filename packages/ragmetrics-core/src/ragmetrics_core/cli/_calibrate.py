@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .._kernel._errors import InvalidInput
+from .._values._errors import InvalidInput
 from ._output import check_files, check_place, clear_errors, loaded, put_texts, to_stdout
 
 CALIBRATE = """Hold the judge of RUN against people's labels: agreement, the score that people would give, the best threshold.

@@ -11,8 +11,8 @@ import typer
 
 from .._evaluate._evaluation import Comparison
 from .._gate._results import Decision
-from .._kernel._errors import InvalidInput
 from .._page._comparison_page import write_comparison
+from .._values._errors import InvalidInput
 from ._output import check_files, clear_errors, loaded, put_texts, stop
 from ._parsing import MaxFailed, MinCoverage, Undecided, parse_gates
 

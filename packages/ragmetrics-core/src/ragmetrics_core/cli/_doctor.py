@@ -27,12 +27,12 @@ from urllib.parse import urlsplit
 
 import typer
 
-from .._kernel._errors import BadReply, InvalidInput, ModelError
 from .._kernel._model_traits import check_vectors
-from .._kernel._requests import Ask
 from .._names._named import embeddings_named, llm_named
 from .._show._tables import room, wrapped
 from .._support._secrets import conceal
+from .._values._errors import BadReply, InvalidInput, ModelError
+from .._values._requests import Ask
 from ..llms._openai._llm import OpenAILLM, clients_of
 from ..llms._openai._named_servers import SERVERS, server_named
 from ..llms._openai._probe import RUNGS, Found, Rung, as_openai, models_of, probe

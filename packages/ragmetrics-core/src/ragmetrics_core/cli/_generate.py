@@ -13,12 +13,12 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from .._kernel._errors import InvalidInput
 from .._show._tables import hanging, room
 from .._testset import Testset, generate_testset
 from .._testset._chunks import CHUNK_OVERLAP, CHUNK_SIZE
 from .._testset._documents import by_reason
 from .._testset._kinds import NO_ANSWER
+from .._values._errors import InvalidInput
 from ._options import BaseURL, Budget, LLMName, MaxRetries, Progress, Timeout
 from ._output import check_out, clear_errors, how_to_continue, parse_progress, say, stop, write
 from ._parsing import parse_budget, parse_models

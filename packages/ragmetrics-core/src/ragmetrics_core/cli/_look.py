@@ -13,12 +13,12 @@ from typing import Annotated, Any
 
 import typer
 
-from .._kernel._counts import count_of
-from .._kernel._layout import cells, printable, within
-from .._kernel._plain import json_walk
-from .._kernel._sample import Sample
 from .._read import Columns, FileOptions, Look, keys_of, likely, look_at, rule
 from .._show._tables import first_of, hanging, room, whole, wrapped, wrapped_items
+from .._values._counts import count_of
+from .._values._layout import cells, printable, within
+from .._values._plain import json_walk
+from .._values._sample import Sample
 from ._options import At, Data, Encoding
 from ._output import clear_errors, complain, in_cli_words, say
 from ._parsing import SHORT, Map, Separator, fitting_metrics, map_for, parse_columns

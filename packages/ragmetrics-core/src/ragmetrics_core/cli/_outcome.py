@@ -9,13 +9,13 @@ import typer
 
 from .._evaluate._evaluation import Evaluation
 from .._gate._results import Decision
-from .._kernel._errors import InvalidInput, MissingInput
 from .._kernel._inputs import Input
 from .._kernel._metric import Metric
-from .._kernel._sample import Sample
 from .._read import keys_of
 from .._show._tables import hanging, room
 from .._summary._summary import Summary
+from .._values._errors import InvalidInput, MissingInput
+from .._values._sample import Sample
 from ._output import complain, how_to_continue, in_cli_words, say, stop, to_stdout, write
 from ._parsing import SHORT, Wanted, compared_with_least, map_for
 

@@ -29,13 +29,13 @@ from typer.core import TyperCommand
 
 from .._evaluate._evaluation import Evaluation
 from .._gate._results import Decision
-from .._kernel._errors import InvalidInput, RagmetricsError, Setting
-from .._kernel._evidence import Line, Tone
-from .._kernel._layout import harmless
 from .._page._run_page import write_html
 from .._read import STDIN
 from .._show._progress import Progress
 from .._support._secrets import conceal
+from .._values._errors import InvalidInput, RagmetricsError, Setting
+from .._values._evidence import Line, Tone
+from .._values._layout import harmless
 
 
 def to_stdout(path: Path | None) -> bool:

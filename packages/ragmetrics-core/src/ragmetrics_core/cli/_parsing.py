@@ -15,9 +15,7 @@ import typer
 from .._evaluate._evaluation import Comparison, Evaluation, gated
 from .._gate._gates import FORMS, Conditions, Gate, Of, check_mean, parsed_gates
 from .._gate._results import Decision, GateResult
-from .._kernel._errors import InvalidInput
 from .._kernel._metric import Metric, prompts_of
-from .._kernel._sample import Row, Sample
 from .._names._named import (
     embeddings_named,
     embeddings_to_price,
@@ -32,6 +30,8 @@ from .._read import Columns, FileOptions, open_rows
 from .._run._slices import RowGroups
 from .._show._tables import first_of, room, wrapped
 from .._summary._summary import MetricSummary, Summary
+from .._values._errors import InvalidInput
+from .._values._sample import Row, Sample
 from ..metrics import Entry, Jury, catalogue
 
 SHORT = {"user_input": "question", "response": "answer", "retrieved_contexts": "contexts", "reference": "reference"}

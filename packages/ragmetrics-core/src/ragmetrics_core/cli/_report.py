@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .._kernel._errors import InvalidInput
+from .._values._errors import InvalidInput
 from ._output import HTML, check_out, clear_errors, loaded, put_file, say, to_stdout
 
 REPORT = """Write RUN, the directory of a run or a file of scores, as one HTML file to look at and to send to others.

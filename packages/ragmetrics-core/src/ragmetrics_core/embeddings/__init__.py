@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._kernel._requests import Embeddings, PairScorer, SyncEmbeddings
+from .._values._requests import Embeddings, PairScorer, SyncEmbeddings
 from ._factory import embedding_factory
 from ._hashing import HashingEmbeddings
 from ._local import CrossEncoder, SentenceTransformerEmbeddings

@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from .._kernel._errors import InvalidInput
-from .._kernel._requests import Embeddings, SyncEmbeddings
+from .._values._errors import InvalidInput
+from .._values._requests import Embeddings, SyncEmbeddings
 from ..llms._openai._named_servers import SERVERS, server_named, settings_of_server
 from ._hashing import HashingEmbeddings
 from ._local import SentenceTransformerEmbeddings

@@ -16,9 +16,9 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import Any
 
-from .._kernel._errors import InvalidInput
 from .._kernel._model_traits import readable_texts
-from .._kernel._requests import Reply
+from .._values._errors import InvalidInput
+from .._values._requests import Reply
 
 WORD = re.compile(r"\w+")
 NGRAMS = (3, 4, 5)

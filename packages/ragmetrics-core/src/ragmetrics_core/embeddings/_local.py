@@ -26,9 +26,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
-from .._kernel._errors import InvalidInput, MissingExtra, ModelError
 from .._kernel._model_traits import readable_texts
-from .._kernel._requests import Reply
+from .._values._errors import InvalidInput, MissingExtra, ModelError
+from .._values._requests import Reply
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder as SentenceTransformersCrossEncoder  # noqa: F401  in quotes below

@@ -16,11 +16,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from .._kernel._errors import InvalidInput, ModelError
 from .._kernel._model_traits import readable_texts
-from .._kernel._requests import Reply, Usage, counted
 from .._support._secrets import mask
 from .._support._threads import in_own_thread
+from .._values._errors import InvalidInput, ModelError
+from .._values._requests import Reply, Usage, counted
 from ..llms._openai._clients import Clients
 from ..llms._openai._llm import TranslatedErrors
 from ..llms._wire._attempts import field_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._kernel._requests import LLM, AsyncLLM, SyncLLM
 from .._lexical._judge import LexicalJudge
+from .._values._requests import LLM, AsyncLLM, SyncLLM
 from ._factory import llm_factory
 from ._openai._llm import OpenAILLM
 from ._server._llm import OpenAIServerLLM

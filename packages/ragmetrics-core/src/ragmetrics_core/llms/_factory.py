@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
-from .._kernel._errors import InvalidInput
-from .._kernel._requests import LLM
+from .._values._errors import InvalidInput
+from .._values._requests import LLM
 from ._openai._named_servers import SERVERS, address_of, server_named, settings_of_server
 
 __all__ = ["SERVERS", "address_of", "llm_factory", "server_named"]

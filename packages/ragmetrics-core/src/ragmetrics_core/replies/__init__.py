@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._kernel._requests import ReplyFormat
+from .._values._requests import ReplyFormat
 from ._items import is_chat, real_items
 from ._lines import LinesReply
 from ._object import ObjectReply

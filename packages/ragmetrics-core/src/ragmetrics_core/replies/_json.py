@@ -19,9 +19,9 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from .._kernel._errors import InvalidInput
 from .._kernel._wording import asked_of
 from .._support._strict_schema import strict_schema
+from .._values._errors import InvalidInput
 from ._fit import Unrelated, fit_model
 from ._items import is_chat, read_lines
 from ._json_text import Found, clean_json, decoder_of, embedded, is_jsonish

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-from .._kernel._errors import BadReply, InvalidInput
+from .._values._errors import BadReply, InvalidInput
 
 
 @dataclass(frozen=True, repr=False)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from .._kernel._errors import InvalidInput
 from .._kernel._wording import asked_of
+from .._values._errors import InvalidInput
 from ._json_text import unfenced
 from ._keys import ASIDES, REASONS, is_no_answer, words
 from ._marks import disagrees, read_marks

@@ -17,9 +17,9 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from .._kernel._errors import BadReply
 from .._kernel._repeated import SENT
 from .._kernel._wording import asked_of
+from .._values._errors import BadReply
 from ._words import CONCLUSION, NEGATIVE
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from .._kernel._requests import ReplyFormat, is_json
+from .._values._requests import ReplyFormat, is_json
 
 BARE = 3
 """Words that an answer and its label take ("Verdict: YES", "**Answer:** no"): no more than that gives no reason."""

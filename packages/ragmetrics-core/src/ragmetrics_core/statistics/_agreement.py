@@ -24,7 +24,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from .._kernel._errors import InvalidInput
+from .._values._errors import InvalidInput
 from ._corrected import labels_alone, mean_of_labels
 from ._distributions import beta_quantile, crossing, normal_quantile, t_quantile
 from ._interval import Interval, Measure, check_confidence, coefficient_limits, is_finite, score_limits, weighted_mean

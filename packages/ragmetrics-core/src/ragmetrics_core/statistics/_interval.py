@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .._kernel._errors import InvalidInput
+from .._values._errors import InvalidInput
 
 ROUNDING = 1e-9
 """Values within this share of the scale count as equal: cosines of equal texts differ from 1 in the last digits."""

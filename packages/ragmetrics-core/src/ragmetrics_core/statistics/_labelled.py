@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from .._kernel._errors import InvalidInput, Setting
+from .._values._errors import InvalidInput, Setting
 from ._interval import ROUNDING, at_ends, check_clusters, check_scale, checked_values, is_bool, is_finite, weighted_mean
 from ._means import clustered_mean
 

@@ -84,7 +84,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from .._kernel._errors import InvalidInput
+from .._values._errors import InvalidInput
 from ._distributions import beta_cdf, crossing, normal_quantile, t_quantile
 from ._interval import (
     ROUNDING,

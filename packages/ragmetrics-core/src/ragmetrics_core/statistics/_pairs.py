@@ -50,7 +50,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from .._kernel._errors import InvalidInput
+from .._values._errors import InvalidInput
 from ._distributions import beta_cdf, crossing, normal_quantile, t_quantile, t_two_sided
 from ._interval import (
     ROUNDING,

@@ -21,10 +21,10 @@ from functools import partial
 from typing import Any
 
 from .._kernel._drive import Models, arun, run
-from .._kernel._errors import ModelError
 from .._kernel._prompt import Prompt
-from .._kernel._requests import Ask, Message, Reply
 from .._kernel._steps import compare, embed
+from .._values._errors import ModelError
+from .._values._requests import Ask, Message, Reply
 
 
 def assert_fails_well(call: Callable[[], Any], secrets: Iterable[str]) -> None:

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from .._kernel._errors import ModelError
-from .._kernel._requests import Ask, Message, Reply
+from .._values._errors import ModelError
+from .._values._requests import Ask, Message, Reply
 
 ScriptedReply = str | Reply[str] | ModelError
 Script = ScriptedReply | Iterable[ScriptedReply]

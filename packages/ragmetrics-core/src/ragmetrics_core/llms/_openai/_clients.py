@@ -26,8 +26,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from ..._kernel._errors import InvalidInput, MissingExtra, ModelError, Setting
 from ..._support._secrets import routing_digest
+from ..._values._errors import InvalidInput, MissingExtra, ModelError, Setting
 from .._wire._connections import (
     HOLDS_KEY,
     OPENAI_URL,

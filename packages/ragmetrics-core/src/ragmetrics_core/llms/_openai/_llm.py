@@ -22,10 +22,10 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..._kernel._errors import ModelError, RagmetricsError
-from ..._kernel._requests import Ask, Reply
 from ..._support._retry_after import seconds_to_wait
 from ..._support._threads import in_own_thread
+from ..._values._errors import ModelError, RagmetricsError
+from ..._values._requests import Ask, Reply
 from .._wire._attempts import Attempts, Ladder, Rung, chat_parameters, check_against_package
 from .._wire._connections import hashed, is_of_this_machine, shown
 from .._wire._failures import Failures, Refused, first_line, root_of

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..._kernel._errors import InvalidInput, MissingExtra
+from ..._values._errors import InvalidInput, MissingExtra
 from .._wire._connections import OPENAI_URL, bare_url, check_key, check_no_query, check_url, tidy_key
 from ._bounded import bounded_client
 from ._clients import NO_KEY

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..._kernel._errors import ModelError
-from ..._kernel._requests import Ask, Reply
 from ..._support._secrets import mask
+from ..._values._errors import ModelError
+from ..._values._requests import Ask, Reply
 from .._wire._attempts import RUNGS, Attempts, Ladder, Rung, field_of, is_refusal
 from .._wire._failures import Failures, first_line
 from ._clients import NO_KEY

@@ -25,10 +25,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from ..._kernel._errors import InvalidInput, MissingExtra, ModelError
-from ..._kernel._requests import Ask, Reply
 from ..._support._retry_after import seconds_to_wait
 from ..._support._secrets import Kept
+from ..._values._errors import InvalidInput, MissingExtra, ModelError
+from ..._values._requests import Ask, Reply
 from .._wire._attempts import Attempts, Ladder, Rung, chat_parameters, check_near_misses
 from .._wire._connections import (
     HOLDS_KEY,

@@ -30,10 +30,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
-from ..._kernel._errors import BadReply, InvalidInput, ModelError
-from ..._kernel._requests import Ask, Message, Reply, Usage, counted
 from ..._support._secrets import conceal, mask, without_secrets
 from ..._support._strict_schema import strict_schema
+from ..._values._errors import BadReply, InvalidInput, ModelError
+from ..._values._requests import Ask, Message, Reply, Usage, counted
 from ._failures import Failures, Refused, check_sendable, refused_in_body
 
 STATUSES = frozenset({400, 404, 415, 422, 500, 501})

@@ -31,8 +31,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from urllib.parse import urlsplit
 
-from ..._kernel._errors import InvalidInput, ModelError
 from ..._support._secrets import MASKED, conceal, is_secret
+from ..._values._errors import InvalidInput, ModelError
 
 if TYPE_CHECKING:
     import asyncio

@@ -12,8 +12,8 @@ import os
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ..._kernel._errors import BadReply, InvalidInput, ModelError
 from ..._support._secrets import LONGEST, mask
+from ..._values._errors import BadReply, InvalidInput, ModelError
 
 SET_KEY = "Set the environment variable OPENAI_API_KEY or, in Python, api_key."
 
