@@ -11,7 +11,7 @@ A run as one HTML file that can be sent to anybody: it opens without a network, 
 The parts: `_html_header` and `_html_cards` (with `_html_charts`) are markup made here, which needs no script; `_html_index` holds
 what the table of rows needs of every row, `_html_labels` what label mode needs, and `_html_evidence` all that is known of each,
 packed by `_html_packed`, as much as fits by `_html_fitted`; `_html_page` joins them with the sources in the folder `page`, whose
-script shows them. Texts become markup in `_kernel._tags` alone.
+script shows them. Texts become markup in `_values._tags` alone.
 """
 
 from __future__ import annotations
