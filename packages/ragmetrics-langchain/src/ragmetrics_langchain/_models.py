@@ -257,7 +257,7 @@ class LangChainLLM(Described[Ask, str], LLMBridge):
         return model
 
     def with_config(self, config: RunnableConfig | None) -> LangChainLLM:
-        """The same model, called with this config on top of its own."""
+        """The same model, called with this config on top of that of the model."""
         other = self.__copy__()
         other.config = merge_configs(self.config, config)
         return other

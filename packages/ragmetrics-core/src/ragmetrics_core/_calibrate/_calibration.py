@@ -26,7 +26,7 @@ class ClaimCalibration:
         claims: how many have a label that most annotators share.
         rows: of how many rows.
         split: claims on which annotators are split; they are left out.
-        agreement: over these claims, the rows taken for clusters; None where there are too few.
+        agreement: over these claims, the rows counted as clusters; None where there are too few.
         ceiling: Krippendorff's alpha between annotators.
         problem: why there is no agreement; None where there is.
     """

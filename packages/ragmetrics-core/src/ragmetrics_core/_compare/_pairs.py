@@ -1,7 +1,7 @@
 """Which rows of two runs are the same row, and the values that a metric gave them.
 
 Rows are paired by their id where both runs have ids, and by a digest of question and reference where they do not. Rows of a run
-that cannot be told apart in this way are repeats of one row. What is paired by an id must ask the same question: ids that count
+that cannot be distinguished in this way are repeats of one row. What is paired by an id must ask the same question: ids that count
 the lines of a file name other rows as soon as a line is added, and then all that follows would be nonsense.
 
 What a pair is sliced by is what the first run says; where it says nothing, what the second one does. Metadata do not depend on the

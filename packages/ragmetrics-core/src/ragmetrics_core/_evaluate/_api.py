@@ -1,6 +1,6 @@
 """``evaluate`` and ``aevaluate``: rows in, an ``Evaluation`` out.
 
-Sync and async are the same run: ``evaluate`` starts an event loop for it, on a thread of its own where one is already running, as
+Sync and async are the same run: ``evaluate`` starts an event loop for it, on its own thread where one is already running, as
 in Jupyter.
 """
 
@@ -72,7 +72,7 @@ def evaluate(
     Args:
         samples: a path (.jsonl, .json, .csv, .xlsx, .parquet; "-": standard input), mappings, ``Sample``s, a DataFrame, a Dataset.
         metrics: metrics, or texts such as ``"recall,ndcg(k=3)"``; or a mapping from these to functions that choose their samples.
-        llm: answers where metrics have no LLM of their own; a model, or its name: ``"openai:gpt-4o-mini"``, ``"lexical"``.
+        llm: answers where metrics have no LLM; a model, or its name: ``"openai:gpt-4o-mini"``, ``"lexical"``.
         embeddings: the same for embedding requests and comparisons: ``"openai:text-embedding-3-small"``, ``"hashing"``.
         run_dir: a directory that keeps replies and scores; the same call goes on there where a stopped one ended.
         max_concurrency: most calls to models in flight; fewer are made where a server refuses some (429).
@@ -121,7 +121,7 @@ async def aevaluate(
 ) -> Evaluation:
     """Score samples with metrics without blocking the running loop; arguments, result and errors as in ``evaluate``.
 
-    When it is cancelled, the ``CancelledError`` carries ``partial`` too. A time limit raises an error of its own: after
+    When it is cancelled, the ``CancelledError`` carries ``partial`` too. A time limit raises its own error: after
     ``asyncio.wait_for`` the ``CancelledError`` is the ``__cause__`` of the ``TimeoutError`` (on Python 3.10 the
     ``__context__`` of that cause).
     """

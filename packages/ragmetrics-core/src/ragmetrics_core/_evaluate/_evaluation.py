@@ -47,7 +47,7 @@ class Evaluation(ScoredRows):
         earlier: what every model was asked in earlier parts of the run, before this one went on with it.
         waited: seconds that the rows of each metric have waited for models, all rows together.
         run_dir: where it is kept; None if it is not.
-        settings: what decides about the scores, as ``run.json`` holds it; None where nobody knows, as in a file of scores.
+        settings: what decides about the scores, as ``run.json`` holds it; None where it is not known, as in a file of scores.
         fault: ``damaged`` or ``unverified``, as ``state`` says; None where neither is so.
     """
 

@@ -252,7 +252,7 @@ class Replies:
         return self.models[id(model)]
 
     def found(self, digest: bytes | None) -> Reply[Any] | None:
-        """The reply that stands in the journal."""
+        """The reply that is in the journal."""
         return None if digest is None or self._journal is None else self._journal.find(digest)
 
 

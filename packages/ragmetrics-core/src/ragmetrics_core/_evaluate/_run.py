@@ -83,7 +83,7 @@ class Run:
         keeper = self._opened_keeper()
         try:
             rows = keeper.start(self._rows, self._at_most)
-            self._keeper = keeper  # not before: what stands in the directory of another run is no part of this one
+            self._keeper = keeper  # not before: what is in the directory of another run is no part of this one
             try:
                 return await self._score(rows)
             except BaseException as error:

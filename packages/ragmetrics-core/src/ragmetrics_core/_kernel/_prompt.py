@@ -49,7 +49,7 @@ class Prompt(Generic[T]):
         name: name of the prompt, for reports and for models that know prompts by name.
         version: version of the wording, recorded with every score. A copy whose words differ from those of the prompt that got
             this version, if only in the form of the reply, has a hash of its words added ("1+3f9a2c"), unless it is given a
-            version of its own.
+            its own version.
         check: an additional check of the value against the inputs; raises ``BadReply`` with the complaint.
         numbered: names of inputs whose items are sent with numbers, from 1, for replies that name them by number.
         listed: the numbered input for each item of which the reply has one item of its list; needed only where several inputs are

@@ -146,7 +146,7 @@ def _starts(value: Any) -> str:
 
 
 def spans_of(value: Any, text: Squeezed, *, cut: bool = False) -> list[tuple[int, int]]:
-    """Where an object, or a list, stands in a text, from left to right, as positions in the text before it was squeezed.
+    """Where an object, or a list, is in a text, from left to right, as positions in the text before it was squeezed.
 
     Args:
         value: the object or list.
@@ -262,7 +262,7 @@ _ANNOUNCED = re.compile(rf"\A(?:{_SURE})?[^:：.!?。\n]{{0,150}}[:：]\W*\n", r
 
 
 def without_data(text: str, inputs: Mapping[str, Any], data: Callable[[Mapping[str, Any]], str]) -> str:
-    """The reply without the data object that was sent, wherever it stands in it, and without what announces or wraps it.
+    """The reply without the data object that was sent, without what announces or wraps it.
 
     Raises:
         BadReply: nothing else is left.

@@ -64,7 +64,7 @@ def _written(metric: Any, item: Field[Any], *, defaults: bool) -> Any:
 
 
 def _same_but_version(one: Prompt[Any], two: Prompt[Any]) -> bool:
-    # words under the version of other words get a version of their own when they are read back
+    # words under the version of other words get their own version when they are read back
     return one.replace(version="") == two.replace(version="")
 
 

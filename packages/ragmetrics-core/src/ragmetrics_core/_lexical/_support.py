@@ -79,7 +79,7 @@ class Index:
                 run = [word.key[0]]
 
     def forms(self, word: Word) -> tuple[str, ...]:
-        """The keys under which ``word`` stands in the contexts: itself, or other forms of it; empty if it is missing."""
+        """The keys under which ``word`` is in the contexts: itself, or other forms of it; empty if it is missing."""
         found = self._forms.get(word.key)
         if found is None:
             found = self._forms[word.key] = self._look_up(word)

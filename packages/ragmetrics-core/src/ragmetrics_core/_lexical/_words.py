@@ -141,7 +141,7 @@ Kind = Literal["number", "name", "plain", "pair", "negation", "stop"]
 
 
 class Word(NamedTuple):
-    """One word: the key it is compared by, what kind of word it is, and where it stands in the text."""
+    """One word: the key it is compared by, what kind of word it is, and where it is in the text."""
 
     key: str
     kind: Kind

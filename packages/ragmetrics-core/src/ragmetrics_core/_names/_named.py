@@ -9,7 +9,7 @@ What a name means is decided here and nowhere else. Model classes are loaded whe
 
 Models by name for a price alone: nothing is called, so neither the package of a model nor its key need be there.
 
-Where the package is missing, what stands in for the model says of itself what the model would, so that the price is the same, and
+Where the package is missing, what replaces the model says of itself what the model would, so that the price is the same, and
 replies that an earlier run has kept are found.
 """
 
@@ -140,7 +140,7 @@ def llm_named(model: Any, base_url: str | None = None, api_key: str | None = Non
 
     A name is ``lexical``, a model of OpenAI, with or without ``openai:`` before its name, a model on a server that has a name too
     (``azure:DEPLOYMENT``, ``ollama:llama3.1:8b``), or ``server:MODEL``, the same protocol over a lean client. Names of models on
-    other servers hold colons of their own (``llama3.1:8b``), so what stands before a colon is taken for an unknown provider only
+    other servers hold their own colons (``llama3.1:8b``), so the text before a colon counts as an unknown provider only
     where no other server is named, by ``base_url`` or in ``OPENAI_BASE_URL``. An ``api_key`` is for a server by name alone.
 
     Raises:
@@ -235,7 +235,7 @@ def embeddings_named(model: Any, base_url: str | None = None) -> Any:
 
 
 NO_KEY = "none"
-"""Stands in for the key of a server that answers nobody without one; it is never sent."""
+"""Replaces the key of a server that wants one; it is never sent."""
 
 
 class Uncalled:
@@ -261,7 +261,7 @@ class Uncalled:
 
 
 def llm_to_price(model: Any, base_url: str | None = None) -> Any:
-    """The LLM that a text names, or what stands in for it; anything but a text is returned unchanged.
+    """The LLM that a text names, or what replaces it; anything but a text is returned unchanged.
 
     Raises:
         InvalidInput: as ``llm_named``.
@@ -277,7 +277,7 @@ def llm_to_price(model: Any, base_url: str | None = None) -> Any:
 
 
 def embeddings_to_price(model: Any, base_url: str | None = None) -> Any:
-    """The embedding model that a text names, or what stands in for it; anything but a text is returned unchanged.
+    """The embedding model that a text names, or what replaces it; anything but a text is returned unchanged.
 
     Raises:
         InvalidInput: as ``embeddings_named``.

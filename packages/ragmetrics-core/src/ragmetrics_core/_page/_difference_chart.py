@@ -12,7 +12,7 @@ WIDTH, HEIGHT = 400, 34
 """In units of the picture, which is as wide as its place."""
 
 LEAST = 1.5
-"""Margins that an axis shows on each side at least, so that the margin can be told apart from the axis."""
+"""Margins that an axis shows on each side at least, so that the margin can be distinguished from the axis."""
 
 ROOM = 1.08
 """Room behind the end of the longest interval."""

@@ -1,21 +1,21 @@
 """A page joined from its sources: one file, which loads nothing and runs nothing but its own script.
 
-Strategy. The sources are plain HTML, CSS and JavaScript in the folder `page`, small files that are read as they are; whoever
-changes one needs no tool but an editor. They are joined when a page is written. The policy of the page names its script and its
+Strategy. The sources are plain HTML, CSS and JavaScript in the folder `page`, small files that are read as they are; changing
+one needs no tool but an editor. They are joined when a page is written. The policy of the page names its script and its
 style by their digests: whatever else might get into the file could neither run, nor be loaded, nor send anything anywhere.
 
 Data that lies in a page without being part of it: JSON, compressed, in letters that mean nothing in HTML.
 
-The browser unpacks it with its own DecompressionStream. No text of the data stands in the file as it is, so none can close a tag,
+The browser unpacks it with its own DecompressionStream. No text of the data is in the file as it is, so none can close a tag,
 and none is read before it is looked at.
 
 The evidence of rows in a page: everything that is known of a row, in blocks that are unpacked when a row is looked at.
 
-Strategy. A page has a size that can be sent to somebody. So the evidence of the worst rows goes in first, and what no longer fits
+Strategy. A page has a size that can be sent. So the evidence of the worst rows goes in first, and what no longer fits
 is left out; the page says how many rows that concerns. A block holds some dozens of rows: fewer would compress badly, more would
 have to be unpacked for one.
 
-A page that is no larger than somebody wants to send: what is always in it, and as much evidence as fits beside that.
+A page that is small enough to send: what is always in it, and as much evidence as fits beside that.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class PageKind:
 
     Attributes:
         name: its markup around the rows is in ``<name>.html``, the fields of its filters are in ``<name>-filters.html``.
-        scripts: the parts of its script besides ``SCRIPTS``, which call them where a comment says so.
-        styles: the parts of its style besides ``STYLES``.
+        scripts: the parts of its script other than ``SCRIPTS``, which call them where a comment says so.
+        styles: the parts of its style other than ``STYLES``.
     """
 
     name: str
@@ -132,7 +132,7 @@ def packed(value: Any) -> str:
 
 LONG = re.compile(rb"\d{16}")
 MOST_EXACT = 2**53
-"""Whole numbers beyond it are not told apart by a browser."""
+"""Whole numbers beyond it are not distinguished by a browser."""
 
 
 def _json(value: Any) -> bytes:
@@ -213,7 +213,7 @@ def row_evidence(record: Record, exchanges: Exchanges, metrics: Sequence[MetricC
 
 
 LARGEST = 12.0
-"""Megabytes of a page, unless somebody asks for another size."""
+"""Megabytes of a page, unless the caller asks for another size."""
 
 MEGABYTE = 1_000_000
 
@@ -226,7 +226,7 @@ class Content:
         title: what the tab of the browser shows.
         kind: what kind of page it is.
         parts: markup by the name of its place.
-        data: what its script knows from the start, besides the rows.
+        data: what its script knows from the start, other than the rows.
         rows: the columns of all rows, given those whose evidence is not in the page.
         order: the rows, those first whose evidence goes in first.
         evidence: all that is known of a row, as plain JSON values.

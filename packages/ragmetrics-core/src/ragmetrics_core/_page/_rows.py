@@ -5,7 +5,7 @@ What a page knows of every row from the start: enough for its table, its filters
 Strategy. Columns, not rows: ten thousand rows are then a few lists of one kind each, which compress well and are read in one step.
 Texts stand here with their beginning only; all else about a row is evidence, which is looked at one row at a time.
 
-What label mode needs besides the rows: a name for what it keeps, and what each metric asks, in words for people.
+What label mode needs in addition to the rows: a name for what it keeps, and what each metric asks, in words for people.
 
 The browser keeps labels by the digest of the report. It is of the rows and their scores and not of the file, so the same run
 written again, larger or by a later version, finds them again.
@@ -40,7 +40,7 @@ LONGEST_VALUE = 80
 
 
 class MetadataColumns:
-    """What stands in the metadata of every row, by path: single values, as text; None where a row has none."""
+    """What is in the metadata of every row, by path: single values, as text; None where a row has none."""
 
     def __init__(self) -> None:
         self._columns: dict[str, list[str | None]] = {}
@@ -57,7 +57,7 @@ class MetadataColumns:
         self._rows += 1
 
     def slices(self) -> dict[str, list[str | None]]:
-        """The columns by which rows can be told apart into groups: few values, each on several rows on average."""
+        """The columns by which rows form groups: few values, each on several rows on average."""
         return {path: column for path, column in self._columns.items() if _is_slice(column)}
 
 
@@ -71,7 +71,7 @@ def beginning(text: object, length: int) -> str:
 
 
 def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """What stands in the metadata, by path: single values, as text."""
+    """What is in the metadata, by path: single values, as text."""
     if isinstance(value, Mapping):
         for key, item in value.items():
             yield from _leaves(item, f"{path}.{key}" if path else str(key))
@@ -147,7 +147,7 @@ class RowIndex:
             self.prompts.setdefault(prompt, {})[version] = None
 
     def slices(self) -> dict[str, list[str | None]]:
-        """The columns of the metadata by which rows can be told apart into groups."""
+        """The columns of the metadata by which rows form groups."""
         return self._metadata.slices()
 
     def worst(self) -> list[float]:

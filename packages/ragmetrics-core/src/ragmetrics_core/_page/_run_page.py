@@ -2,7 +2,7 @@
 
 The head of a page: what was evaluated, by whom, when, what it cost, how much of it has scores, and what must be known.
 
-All of it is markup that needs no script: whoever opens the file where scripts do not run still sees what came of the run.
+All of it is markup that needs no script: a reader without scripts still sees what came of the run.
 
 Slices of a page: for each column of the metadata that makes groups of rows, the means of every group with their intervals.
 
@@ -199,7 +199,7 @@ class Origin:
         source: name of the data set, or "".
         rows: how many rows there are.
         complete: how many of them have a value of every metric.
-        scored_at: when the scores were written; None where nobody knows.
+        scored_at: when the scores were written; None where it is not known.
         settings: what decided about them; None in a file of scores.
         prompts: by name of the prompt, its versions.
     """

@@ -235,7 +235,7 @@ def _is_document(item: Any) -> bool:
 
 
 def _is_written_document(found: Mapping[str, Any]) -> bool:
-    """Whether JSON is that of a document, and no text in JSON, of which a part must not be taken for the whole."""
+    """Whether JSON is that of a document, and no text in JSON, of which a part must not count as the whole."""
     node = found.get("node")
     if isinstance(node, Mapping) and AROUND_NODE.issuperset(found):
         found = node

@@ -168,7 +168,7 @@ def count_lines(file: InputFile, most: int | None) -> int | None:
 
 
 def count_csv(file: InputFile, most: int | None) -> int | None:
-    """Rows besides the header; a line that ends inside quotes goes on in the next one."""
+    """Rows other than the header; a line that ends inside quotes goes on in the next one."""
     found = _counted(file, _rows(file), None if most is None else most + 1)
     return found and found - 1
 

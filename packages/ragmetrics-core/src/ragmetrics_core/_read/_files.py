@@ -1,6 +1,6 @@
 """Which reader a file needs: its name says so, else its first bytes do.
 
-JSON, workbooks and Parquet files cannot be mistaken for anything else. What is none of them is a table if a separator stands in its
+JSON, workbooks and Parquet files cannot be mistaken for anything else. What is none of them is a table if a separator is in its
 first line; if not, nothing tells what it is.
 """
 

@@ -102,7 +102,7 @@ def _lists(data: Any, path: str, depth: int = 0) -> Iterator[tuple[str, list[Any
 
 
 def _has_columns(data: Any) -> bool:
-    """Whether the names of columns stand in a list of their own, as pandas (orient="split") and MLflow write them."""
+    """Whether the names of columns stand in their own list, as pandas (orient="split") and MLflow write them."""
     return isinstance(data, dict) and isinstance(data.get("columns"), list)
 
 

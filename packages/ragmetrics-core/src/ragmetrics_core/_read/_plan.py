@@ -277,7 +277,7 @@ class Plan:
     """How rows of certain columns are read.
 
     Attributes:
-        direct: fields that a column of their own is read for, as nearly all are.
+        direct: fields that their own column is read for, as nearly all are.
         others: the other fields, and where their values stand.
         unused: columns that no field is read from, and whether their values are to be cleaned.
         opened: columns of traces, whose keys decide how the row is read.

@@ -40,7 +40,7 @@ VALUES = attrgetter(*FIELDS)
 
 
 def out_of_bounds(sample: Sample) -> str | None:
-    """What stands in the way of writing this row, such as "metadata['tree'] is nested more than 100 levels deep"; or None."""
+    """Why this row cannot be written, such as "metadata['tree'] is nested more than 100 levels deep"; or None."""
     for name, value in zip(FIELDS, VALUES(sample), strict=True):
         # as nearly always: texts, and lists of texts
         if type(value) not in PLAIN and not (type(value) is list and PLAIN.issuperset(map(type, value))):
@@ -102,7 +102,7 @@ def open_rows(
 ) -> OpenRows:
     """The rows of any accepted form of samples, at most ``limit`` of them; ``columns`` reads them.
 
-    ``options`` say how a file is to be read; None where whoever asks for the rows has no such options, so that no message speaks
+    ``options`` say how a file is to be read; None where the caller has no such options, so that no message speaks
     of them.
 
     Raises:
@@ -119,7 +119,7 @@ def understood_rows(
 ) -> tuple[OpenFile, Iterator[tuple[str, Understood | InvalidInput]]]:
     """A file, or rows in memory, and of every row its place and how it was understood: for people who look at their data.
 
-    Where a row cannot be read, what is wrong with it stands in the place of how it was understood.
+    A row that cannot be read has its problem in the place of how it was understood.
 
     Raises:
         InvalidInput: as ``open_rows``.

@@ -7,7 +7,7 @@ number is the same in JSON and in CSV.
 Rows without a value are one more slice, so that they are not overlooked. Clusters are refused where a row has none: rows that share
 something unknown would pass for independent, and intervals would be too narrow.
 
-What a row is called: by its id, else by where it stands in its file.
+A row is named by its id, else by its place in its file.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class RowLabels:
         self._columns: dict[str, None] = {}
 
     def add(self, sample: Sample, place: str) -> None:
-        """Note what stands in this row; ``place`` is where the row stands in the input.
+        """Note the values of this row; ``place`` is its place in the input.
 
         Raises:
             InvalidInput: what stands there is a list or an object.
@@ -125,7 +125,7 @@ class RowGroups:
         return None if self._clustering is None else self._clustering.labels
 
     def add(self, sample: Sample, place: str) -> None:
-        """Note what stands in this row; ``place`` is where the row stands in the input.
+        """Note the values of this row; ``place`` is its place in the input.
 
         Raises:
             InvalidInput: what stands there is a list or an object.
@@ -239,5 +239,5 @@ def row_name(record: Record) -> str:
 
 
 def _short_place(record: Record) -> str:
-    """Where it stands in its file, such as ``line 7``."""
+    """Where it is in its file, such as ``line 7``."""
     return record.place.rpartition(", ")[2]

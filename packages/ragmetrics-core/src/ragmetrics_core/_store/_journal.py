@@ -1,7 +1,7 @@
 """The journal of a run: every reply that was paid for, on disk before it is used.
 
 Strategy. A run that was killed must not ask again for a reply that it has. So a reply is written in the step in which it arrives,
-by a commit of its own. SQLite in WAL mode makes that an append to a file, in some 40 microseconds, and data that the operating
+by its own commit. SQLite in WAL mode makes that an append to a file, in some 40 microseconds, and data that the operating
 system holds outlives the process. (A power cut may lose the last moments, but leaves the file in order.) A reply is found by a
 digest of everything that can change it. The raw reply is kept and not its reading, so a better parser reads old replies anew.
 
@@ -58,10 +58,10 @@ COLUMNS = (
 )
 
 DIGEST_SIZE = 8
-"""Bytes: of a billion billion spoilt replies about one is taken for whole."""
+"""Bytes: of a billion billion spoilt replies about one counts as whole."""
 
 TEXT, NUMBERS = None, -1
-"""What stands in the column ``width`` of texts and of lists of numbers; vectors have their length there."""
+"""What is in the column ``width`` of texts and of lists of numbers; vectors have their length there."""
 
 
 class Journal:

@@ -174,11 +174,11 @@ class Label:
             the metric's scale. Of a claim always True or False.
         claim: None for a label of the row; else the claim's text (as the report writes it), or its number from 1 among the claims
             of the metric's evidence.
-        annotator: who said it; None where that is not told.
+        annotator: who said it; None where that is not known.
         note: what they wrote about it; None where nothing.
-        blind: whether they had seen neither score nor verdict nor reason; None where that is not told.
+        blind: whether they had seen neither score nor verdict nor reason; None where that is not known.
         weight: how many rows this one stands for, above 0, where rows were drawn with unequal chances; None: all alike.
-        digest: of what the metric read of the row when it was labelled; None where that is not told, as in a line written by hand.
+        digest: of what the metric read of the row when it was labelled; None where that is not known, as in a line written by hand.
         place: where it stands, such as ``labels.jsonl, line 7``.
     """
 

@@ -348,7 +348,7 @@ OLDER = (
 
 @dataclass(frozen=True)
 class RunSettings:
-    """All that decides about the scores of a row, besides the row.
+    """All that decides about the scores of a row, other than the row.
 
     Attributes:
         metrics: the metrics, in the order given.

@@ -2,7 +2,7 @@
 
 Strategy. While a run goes on the file only grows, so a kill costs at most the line that is being written. A row that is scored
 again gets a new line, and the last line counts. When the run ends, the file is written again, one line per row in input order,
-and replaces the old one in a single step. Two processes may write into one file: each knows the positions of its own lines.
+and replaces the old one in a single step. Two processes may write into one file: each knows the positions of its lines.
 
 A seal is the number of lines with a digest of them, as they were when the run ended. It covers the lines without their ends, so a
 copy whose line ends were changed is still the same. It is there to find damage: a checksum is enough and faster than a
@@ -187,7 +187,7 @@ class ScoresFile:
         return record_of(self.line(index))
 
     def line(self, index: int) -> bytes:
-        """The line with this index, as it stands in the file."""
+        """The line with this index, as it is in the file."""
         return self._read(self._starts[index], self._lengths[index])
 
     def __contains__(self, index: int) -> bool:

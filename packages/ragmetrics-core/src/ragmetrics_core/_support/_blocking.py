@@ -53,7 +53,7 @@ def _on_other_thread(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 
 def _heed_ctrl_c() -> None:
-    """Since Python 3.11 ``asyncio.run`` turns Ctrl-C into a cancellation of its task, which nobody sees while that task blocks."""
+    """Since Python 3.11 ``asyncio.run`` turns Ctrl-C into a cancellation of its task, which is not seen while that task blocks."""
     task = asyncio.current_task()
     if task is not None and getattr(task, "cancelling", int)():
         raise KeyboardInterrupt

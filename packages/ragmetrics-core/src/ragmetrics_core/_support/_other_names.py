@@ -2,7 +2,7 @@
 
 A module asks here before it says that it has no such attribute. For a name of RAGAS it raises an ``ImportError``, since the
 text of an ``AttributeError`` is lost on the way out of ``from module import name``. No name of RAGAS becomes another name of ours:
-the scores differ, so who comes from there is told what to write, once.
+the scores differ, so an error says what to write instead.
 
 What takes the place of each public name of RAGAS 0.1 to 0.4, in words.
 

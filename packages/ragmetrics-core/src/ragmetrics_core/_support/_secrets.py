@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 
 MASKED = "***"
 LONGEST = 500
-"""Characters of somebody else's message that are worth showing."""
+"""Characters of a server's message that are worth showing."""
 
 SEARCHED, UNSURE = 8192, 1024
 """Characters of such a message that are searched, and how many at their end are dropped, as they may be half of a secret."""

@@ -1,4 +1,4 @@
-"""Blocking calls on threads of their own: from asynchronous code, or several at once from synchronous code.
+"""Blocking calls on their own threads: from asynchronous code, or several at once from synchronous code.
 
 Neither ``asyncio.to_thread`` nor a ``ThreadPoolExecutor``: the pool of the former is small and shared, so that it, not the
 caller, would decide how many calls run at once; and the interpreter waits for the threads of both when it ends, so that Ctrl-C
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def start(function: Callable[[], T]) -> Future[T]:
-    """Begin a call on a thread of its own, with the caller's context variables; its result, when it comes."""
+    """Begin a call on its own thread, with the caller's context variables; its result, when it comes."""
     from concurrent.futures import Future  # noqa: PLC0415  costs more to import than all of this package
 
     future: Future[T] = Future()
@@ -72,7 +72,7 @@ def _started(work: Callable[[], None]) -> Future[None] | None:
 
 
 async def in_own_thread(function: Callable[[], T]) -> T:
-    """What the function returns, called on a thread of its own with the caller's context variables."""
+    """What the function returns, called on its own thread with the caller's context variables."""
     import asyncio  # noqa: PLC0415  costs more to import than all of this package
 
     return await asyncio.wrap_future(start(function))

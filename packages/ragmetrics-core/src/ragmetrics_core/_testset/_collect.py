@@ -261,7 +261,7 @@ class Drive:
 
 
 LOOKED_AT = 4
-"""Passages besides its own in which an answer to a question that is to have none is looked for."""
+"""Passages other than its own in which an answer to a question that is to have none is looked for."""
 
 
 class Candidate(NamedTuple):

@@ -27,7 +27,7 @@ from .._values._layout import readable
 from .._values._sample import Document
 from ._markup import FileText, Heading, text_of_html, text_of_markdown
 
-# What a parser of damaged files meets besides its own errors; a program that reads strangers' files has to expect all of them.
+# What a parser of damaged files meets other than its own errors; a program that reads strangers' files has to expect all of them.
 DAMAGED = (
     ArithmeticError,
     AssertionError,

@@ -122,7 +122,7 @@ PER_DOCUMENT = 10
 
 @dataclass(frozen=True)
 class Options:
-    """The arguments of ``generate_testset`` besides documents and model; it says what each of them means.
+    """The arguments of ``generate_testset`` other than documents and model; it says what each of them means.
 
     Raises:
         InvalidInput: one of them may not have this value.

@@ -1,6 +1,6 @@
 """The three kinds of questions, each as two programs: one writes questions about a passage, one checks one of them. No IO.
 
-The writer is never trusted with the answer. A question that was written is answered by a call of its own, from its passage alone;
+The writer is never trusted with the answer. A question that was written is answered by its own call, from its passage alone;
 the answer comes with the words of the passage that give it, and these must literally stand there, which needs no model. Then
 another call says whether the question stands alone and whether these words give the answer. A question over two passages is put to
 each of them alone as well. A question that is to have no answer is put to its passage and to those that come nearest to it; nothing
@@ -348,7 +348,7 @@ def failed(visit: Visit, question: str, error: ModelError) -> Checked:
 
 
 def quoted(words: str, passage: str) -> str | None:
-    """The quotation, if it stands in the passage: word for word, whatever its case, spaces and marks; None if it does not."""
+    """The quotation, if it is in the passage: word for word, whatever its case, spaces and marks; None if it is not."""
     parts = [plain_words(part) for part in GAP.split(words)]
     parts = [part for part in parts if part.strip()]
     text = plain_words(passage)

@@ -1,6 +1,6 @@
 """What is asked to write questions about a document, and what is made of the replies. Nothing here performs IO.
 
-One call writes the questions. Then every question is answered by a call of its own, all side by side, from the document
+One call writes the questions. Then every question is answered by its own call, all side by side, from the document
 alone: an answer that was written together with its question would be what the writer had in mind, not what the document says.
 
 An object with the answer and its evidence is asked for. Many models answer with a plain sentence instead. That is an answer too,

@@ -194,7 +194,7 @@ class Testset(Sequence[Sample]):
         stopped: the budget that ended the run before all was made, in words; None where none did.
     """
 
-    __test__ = False  # pytest takes every class whose name begins with Test for one of its own
+    __test__ = False  # pytest takes every class whose name begins with Test for a test class
 
     samples: tuple[Sample, ...]
     problems: tuple[Problem, ...] = ()

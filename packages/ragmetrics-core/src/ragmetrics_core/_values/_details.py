@@ -17,7 +17,7 @@ from ._plain import PLAIN_TYPES, Shown, plain
 
 
 class Texts(list[str]):
-    """Texts as ``measure`` gets them: a list of its own, with what the metrics of one row found out.
+    """Texts as ``measure`` gets them: a new list, with what the metrics of one row found out.
 
     Attributes:
         found: results that are worth keeping while the row is being scored, by whatever they depend on; all metrics have the same.

@@ -69,7 +69,7 @@ def _item(value: Mapping[str, Any], flag: str | None) -> Item:
 
 
 def plural_name(name: str, values: Sequence[Mapping[str, Any]]) -> str:
-    """What the items are, such as ``claims``; empty where nobody says so."""
+    """What the items are, such as ``claims``; empty where it is not said."""
     if name not in PLAIN_NAMES:
         return name
     subject = next((key for key, item in values[0].items() if isinstance(item, str) and key not in REASONS), "")
@@ -340,7 +340,7 @@ class Finding(NamedTuple):
 
     Attributes:
         part: what it is one of, such as ``claims`` or ``response claims``; of a row that was judged several times, the number of
-            the judgement stands before it. Empty if nobody says so.
+            the judgement stands before it. Empty if it is not said.
         number: its place among them, from 1.
         text: the claim or statement; None if it is known by its number alone, as passages are.
         holds: whether it holds; None where the verdict is neither, as ``not stated``, or where there is none.

@@ -110,7 +110,7 @@ class Ask:
         prompt: the prompt that was rendered (``prompt.name`` tells built-in prompts apart).
         inputs: the data before rendering.
         to: whose model is asked, of a metric made of others: its place among them, from the outermost in. It says nothing about
-            what is asked, so that the same question is the same, whoever asks it.
+            what is asked, so that the same question is the same for every metric.
         known_by: with the prompt, what tells an equal question before either is written out; None: only what is sent does. Filled
             in by a prompt, whose questions are written out when their messages are looked at: of many that ask the same, only one
             is.
@@ -187,7 +187,7 @@ class Reply(Generic[T_co]):
         value: text for an ``Ask``, vectors for an ``Embed``, numbers for a ``Compare``.
         usage: what the answer cost.
         truncated: True when the model stopped at its token limit, so that the text may lack its end.
-        made: what was made of the value so far, by whom and of what; programs that share a reply share this. None: nobody does.
+        made: what was made of the value so far, by whom and of what; programs that share a reply share this. None: no program does.
     """
 
     value: T_co

@@ -6,8 +6,8 @@
 
 An illegal score cannot be built, so no later code has to look for NaN. What was checked once is not checked again: ranking
 metrics make a hundred thousand scores a second, and a run keeps them all. That is why a score has slots, and why scores that
-rest on the same evidence may share it: as ``Details``, or as ``Evidence`` in their details, of which each makes a copy of its own
-when somebody looks.
+rest on the same evidence may share it: as ``Details``, or as ``Evidence`` in their details, of which each makes its own copy
+when they are read.
 
 The scale that scores stand on: its two ends.
 

@@ -177,7 +177,7 @@ PASSED_ON = (
     "at",
     "separator",
 )
-"""Options, besides ``run_dir``, that ``evaluate`` takes, and checks, under the same names."""
+"""Options other than ``run_dir`` that ``evaluate`` takes, and checks, under the same names."""
 
 GATING = ("by", "cluster", "min_coverage", "max_failed", "undecided")
 """Options that are about gates."""

@@ -117,7 +117,7 @@ def calibrate(
 
 
 def _check_new(out: Path) -> None:
-    """Refuse to write over lines that somebody may have filled in.
+    """Refuse to write over lines that a person may have filled in.
 
     Raises:
         InvalidInput: the file is there, or cannot be written.

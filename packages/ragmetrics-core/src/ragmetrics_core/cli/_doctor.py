@@ -216,7 +216,7 @@ RIGHT = [True, False]
 FORMS: dict[Rung, str] = {"schema": "JSON schema", "json": "JSON mode", "text": "plain text"}
 AT_ONCE = 2
 ONE_AFTER_THE_OTHER, NOTICED = 1.7, 0.5
-"""Times of one answer, and seconds more, from which on two at once are taken for answered one after the other."""
+"""Times of one answer, and seconds more, from which on two at once count as answered one after the other."""
 
 CONTEXT = ("max_model_len", "context_length", "context_window", "max_context_length", "n_ctx")
 """How vLLM, OpenRouter, Groq, LM Studio and llama.cpp call the number of tokens that fit a model."""

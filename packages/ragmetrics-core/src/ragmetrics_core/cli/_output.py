@@ -162,7 +162,7 @@ def stop(message: str, status: int, command: str = "") -> None:
 
 
 def complain(message: str, command: str = "") -> None:
-    """Print one line to stderr; a command stands on a line of its own, to be copied as it is."""
+    """Print one line to stderr; a command stands on its own line, to be copied as it is."""
     one_line = " ".join(part.strip() for part in message.splitlines())
     lines = [f"ragmetrics: {one_line}", *([command] if command else [])]
     try:

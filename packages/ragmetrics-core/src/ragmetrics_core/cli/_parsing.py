@@ -52,7 +52,7 @@ Separator = Annotated[
 
 
 def parse_columns(texts: Iterable[str]) -> dict[str, str]:
-    """What is named, in the form that ``evaluate`` takes as ``columns``; a name with a comma stands in quotes.
+    """What is named, in the form that ``evaluate`` takes as ``columns``; a name with a comma is in quotes.
 
     Raises:
         InvalidInput: a part is no pair of names, or one name stands twice.

@@ -3,7 +3,7 @@
 Loading takes seconds and memory, so a metric that never needs its model never pays. The lock around every use is needed because
 tokenizers keep their padding settings on themselves and fail when two threads set them.
 
-Computing blocks, so there are synchronous methods only: whoever drives a model from an event loop knows best how many threads
+Computing blocks, so there are synchronous methods only: the code that drives a model from an event loop knows best how many threads
 to spend on it.
 
 What every embedding model does to what it is given, before it reads it.

@@ -3,7 +3,7 @@
 What is sent to a server of embeddings, and how its answers are read. No IO: the model makes the calls.
 
 Strategy. The texts go out in batches. Servers differ in how they answer: some leave ``index`` out, some know no base64, and some
-send, with status 200, what is no answer at all. A vector that lands on the wrong text would be a wrong score that nobody notices,
+send, with status 200, what is no answer at all. A vector that lands on the wrong text would be a wrong score that goes unnoticed,
 so an order is believed only where it is complete: every index once, or none at all.
 """
 

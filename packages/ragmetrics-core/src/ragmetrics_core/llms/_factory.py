@@ -14,7 +14,7 @@ __all__ = ["SERVERS", "address_of", "llm_factory", "server_named"]
 
 OFFLINE = "lexical"
 NEARLY = 0.8
-"""Similarity from which on a name is taken for a misspelt ``lexical``: else it would be sought, and perhaps billed, at OpenAI."""
+"""Similarity from which on a name counts as a misspelt ``lexical``: else it would be sought, and perhaps billed, at OpenAI."""
 
 
 def llm_factory(model: str, provider: str = "openai", client: Any = None, **settings: Any) -> LLM:

@@ -112,7 +112,7 @@ class Jury(Metric):
 
 
 def _vote(place: int, juror: str, models: Mapping[str, str], program: Steps[Score]) -> Steps[Vote]:
-    """What a juror says, or why it cannot; a model that refuses every call is a mistake to be told, as it is of any metric.
+    """What a juror says, or why it cannot; a model that refuses every call is a mistake to report, as for any metric.
 
     Its models are those that it did ask: one that the run has for other metrics is none of them.
     """

@@ -13,7 +13,7 @@ from ragmetrics_core.metrics.squad import CJK
 
 __all__ = ["QuoteAccuracy"]
 
-# “ ” „ “ « » " " and the brackets of Chinese and Japanese; a quotation stands in one line
+# “ ” „ “ « » " " and the brackets of Chinese and Japanese; a quotation is in one line
 QUOTE = re.compile(
     r"[“„”](?P<curly>[^“„”\n]{1,4000})[“”]|«(?P<angle>[^«»\n]{1,4000})»|»(?P<inner>[^«»\n]{1,4000})«"
     r"|「(?P<corner>[^「」\n]{1,4000})」|『(?P<double>[^『』\n]{1,4000})』|\"(?P<straight>[^\"\n]{1,4000})\""

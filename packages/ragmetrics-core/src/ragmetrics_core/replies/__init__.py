@@ -5,7 +5,7 @@ and ``parse(text)``. The readers are tolerant of form and strict about meaning: 
 other keys, other languages and other ways of writing a number are read through; what has no honest reading raises
 ``BadReply``, never a default.
 
-A prompt takes out of a reply what repeats its data, and refuses a structured verdict that stands in the data, before a format
+A prompt takes out of a reply what repeats its data, and refuses a structured verdict that is in the data, before a format
 reads it (``_kernel/_repeated``).
 
 What happens to a reply then, in this order, whatever its format; ``_pipeline`` calls the steps:
@@ -16,7 +16,7 @@ What happens to a reply then, in this order, whatever its format; ``_pipeline`` 
    doubt (``_answer_part``).
 3. The JSON values in the rest are found, broken ones too (``_json_text``), and the format names those that may be the answer
    (its ``Reader``).
-4. One of them is chosen, if they speak with one voice, and none stands in the data that was sent or is announced as another's
+4. One of them is chosen, if they speak with one voice, and none is in the data that was sent or is announced as another's
    (``_pipeline``, ``_whose``).
 5. The value is read: a model is fitted and validated (``_fit``, ``_plan``); a yes, a number or a list of texts is looked for under
    the names that models give it (``_scalar``, ``_lines``, ``_keys``).

@@ -248,7 +248,7 @@ def _by_number(data: dict[str, Any], item: Any) -> list[Any]:
 
 
 def _with_number(value: Any, number: int, asked: FieldPlan, fields: tuple[FieldPlan, ...]) -> Any:
-    """An item with the number under which it stands in its list; a bare value is the only one that the item must have."""
+    """An item with the number under which it is in its list; a bare value is the only one that the item must have."""
     if not isinstance(value, dict):
         others = [field for field in fields if field.required and field is not asked]
         return {asked.key: number, others[0].key: value} if len(others) == 1 else value

@@ -85,7 +85,7 @@ class _TextsReader(Reader[list[str]]):
         return inner
 
     def _inside(self, data: dict[str, Any], depth: int) -> Fit[list[str]] | None:
-        """What stands in the one value that wraps a list."""
+        """What is in the one value that wraps a list."""
         readings = [
             self.in_value(value, depth + 1)
             for key, value in data.items()

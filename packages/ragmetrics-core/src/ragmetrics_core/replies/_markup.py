@@ -223,7 +223,7 @@ def read_numbered(text: str) -> list[str] | None:
 
 
 def behind_each(marks: list[re.Match[str]]) -> list[str]:
-    """What stands in a text behind each of some marks, up to the next one."""
+    """What is in a text behind each of some marks, up to the next one."""
     text = marks[0].string
     ends = [*(mark.start() for mark in marks[1:]), len(text)]
     return [text[mark.end() : end] for mark, end in zip(marks, ends, strict=True)]

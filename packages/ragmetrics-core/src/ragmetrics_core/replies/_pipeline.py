@@ -6,7 +6,7 @@ meaning. Most replies are JSON and nothing else, and take only the first step.
 
 A reply may hold several values: an echoed schema, a draft, an object quoted from the text under judgement, the answer, the answer
 again. A reader says of each what it is (an answer, a bad answer, or nothing of the kind). ``choose`` then decides. It strikes
-what stands in the data that was sent; what is left must speak with one voice, and must not be announced as another's. It never
+what is in the data that was sent; what is left must speak with one voice, and must not be announced as another's. It never
 lets a word decide between two answers that disagree, for any word may belong to a quotation.
 """
 
@@ -196,7 +196,7 @@ def _is_final(intro: str, around: str) -> bool:
 
 
 def _is_sent(text: str, item: Found) -> bool:
-    """Whether an object stands in the data that was sent, as it is written here or written in another way."""
+    """Whether an object is in the data that was sent, as it is written here or written in another way."""
     asked = asked_of(text)
     return asked.known and (
         asked.holds(text[item.start : item.end]) or (asked.has_braces and holds_object(item.value, asked))

@@ -344,7 +344,7 @@ def read_verdict(text: str) -> bool:
 
 
 def _answers_more(signs: list[Sign], answer: bool, text: str, normal: str) -> bool:
-    """Whether the other answer stands in some other place for one, where no label says which of them is the verdict."""
+    """Whether the other answer is in some other place for one, where no label says which of them is the verdict."""
     if max(sign.rank for sign in signs) >= CONCLUDED or not _slots(normal, not answer):
         return False
     asked = asked_of(text)

@@ -107,7 +107,7 @@ DECLINES = re.compile(
     r"|(?:판단|평가)[^.\n]{0,6}(?:하지 않|거부|할 수 없)|무시합니다",
     re.MULTILINE,
 )
-# One of these stands in whatever the pattern above matches; to look for them takes a tenth of its time.
+# One of these is in whatever the pattern above matches; to look for them takes a tenth of its time.
 DECLINING = (
     "declin", "refus", "abstain", "ignor", "disregard", "reject", "n't", "n’t", "cannot", " not", "unable",
     "no verdict", "no judg", "lehne", "weigere", "folge dem", "bewerte", "décline", "rejette", "juger", "évaluer",

@@ -334,7 +334,7 @@ class VerdictTable:
         return Measure(value, Interval(*limits, "wilson-chance"))
 
     def _one_class(self) -> str | None:
-        """Why agreement beyond chance cannot be told, if it cannot."""
+        """Why agreement beyond chance is not known, where it is not."""
         for said, words in ((True, "passes"), (False, "fails")):
             if not self._by_people[not said]:
                 return f"all labels are {words}, so agreement beyond chance cannot be told"

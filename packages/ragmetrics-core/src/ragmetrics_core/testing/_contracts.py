@@ -83,7 +83,7 @@ class LLMContract:
 
         @pytest.fixture
         def failing_llm(self):
-            return MyLLM(api_key="my-secret-key", base_url="http://127.0.0.1:9")  # nobody listens there
+            return MyLLM(api_key="my-secret-key", base_url="http://127.0.0.1:9")  # no server listens there
 
     Attributes:
         secrets: texts that must never be shown, such as the key that the fixtures use.
@@ -244,7 +244,7 @@ class EmbeddingsContract:
 
         @pytest.fixture
         def failing_embeddings(self):
-            return MyEmbeddings(base_url="http://127.0.0.1:9")  # nobody listens there
+            return MyEmbeddings(base_url="http://127.0.0.1:9")  # no server listens there
 
     Attributes:
         secrets: texts that must never be shown, such as the key that the fixtures use.

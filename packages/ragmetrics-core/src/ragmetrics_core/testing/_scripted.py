@@ -20,7 +20,7 @@ class ScriptedLLM:
         replies: one of three. (Several replies may also be given as several arguments.)
             A list: given out in order, one per question. Each is the text of a reply, a whole ``Reply``, or a ``ModelError``
             (such as a ``BadReply``), which is raised.
-            A mapping from prompt names to lists: each prompt has a script of its own, so that questions asked side by side
+            A mapping from prompt names to lists: each prompt has its own script, so that questions asked side by side
             get the same replies whatever their order. A single reply instead of a list answers every question.
             A function from the ``Ask`` to a reply.
 
@@ -95,7 +95,7 @@ class ScriptedLLM:
         return self._scripts[ask.prompt.name]
 
     def __deepcopy__(self, memo: Any) -> ScriptedLLM:
-        return self  # a copy would be asked where nobody looks
+        return self  # a copy would be asked without the test seeing it
 
     def __repr__(self) -> str:
         return f"<ScriptedLLM, asked {len(self.asks)} times>"
@@ -146,7 +146,7 @@ class ScriptedEmbeddings:
         return self._vectors[text]
 
     def __deepcopy__(self, memo: Any) -> ScriptedEmbeddings:
-        return self  # a copy would be asked where nobody looks
+        return self  # a copy would be asked without the test seeing it
 
     def __repr__(self) -> str:
         return f"<ScriptedEmbeddings, asked {len(self.requests)} times>"

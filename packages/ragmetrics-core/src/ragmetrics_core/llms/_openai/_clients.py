@@ -2,10 +2,10 @@
 
 Strategy. The user gives a synchronous client, an asynchronous one, or none; calls come from synchronous code, from event
 loops and from several of them. A client of the other kind is built from the settings of the one that was given. The
-connections of an asynchronous client belong to the event loop that opened them, and nobody but the user knows which loop that
-is: so every loop gets a client of its own, built like the one given (see ``PerLoop``), and the user's stays as it is.
+connections of an asynchronous client belong to the event loop that opened them, and only the user knows which one that is. So a
+loop always gets its own client, built like the one given (see ``PerLoop``), and the user's stays as it is.
 
-A client cannot be rebuilt when it is a subclass, has an http client of its own, or fetches its credentials by itself: then
+A client cannot be rebuilt when it is a subclass, has its own http client, or fetches its credentials by itself: then
 a synchronous client serves asynchronous code from a thread, and an asynchronous one itself serves the first loop, and no other.
 
 How an openai client is built: from settings, or from another client's settings for another kind or another event loop.
@@ -136,7 +136,7 @@ def _is_of_the_package(http_client: Any) -> bool:
 
 
 def rebuilt(client: Any, settings: Mapping[str, Any], *, asynchronous: bool) -> Any:
-    """A client with the same settings and with connections of its own."""
+    """A client with the same settings and with its own connections."""
     import openai  # noqa: PLC0415  heavy
 
     if asynchronous and isinstance(client, openai.AsyncOpenAI):
@@ -197,7 +197,7 @@ class Clients:
             self._given_settings = settings_of(client)
 
     def __getstate__(self) -> dict[str, Any]:
-        """For another process, which makes connections of its own: the settings, which must not hold a key.
+        """For another process, which makes its own connections: the settings, which must not hold a key.
 
         Raises:
             InvalidInput: they do.
@@ -238,7 +238,7 @@ class Clients:
 
     @property
     def given(self) -> bool:
-        """Whether the user gave a client, which may have ways of its own, such as to check every answer."""
+        """Whether the user gave a client, which may have its own ways, such as to check every answer."""
         return self._given is not None
 
     @property

@@ -238,7 +238,7 @@ class OpenAILLM:
 def prepared(parameters: dict[str, Any]) -> dict[str, Any]:
     """The parameters with the form of the reply in ``extra_body``, which the package sends as it is.
 
-    As a parameter of its own, the schema would be compared with the package's types at every call.
+    As its own parameter, the schema would be compared with the package's types at every call.
     """
     if "response_format" not in parameters:
         return parameters

@@ -2,7 +2,7 @@
 
 Strategy. One table, and no branch per server: what a name means is an address and a key, and both come from the variables that
 the users of that server have set already. Only Azure's older addresses need more, its own client, because there the deployment is
-a part of the path. A named server sees the key of its own variable and no other; above all it never sees that of OpenAI.
+a part of the path. A named server sees the key in its own variable and no other; above all it never sees that of OpenAI.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class NamedServer:
     """What a name stands for.
 
     Attributes:
-        url: the address where such a server listens unless told otherwise; of Azure, where everybody has their own, the path alone.
+        url: the address where such a server listens by default; of Azure, where everybody has their own, the path alone.
         url_variables, key_variables, version_variables: environment variables that hold the address, the key, the version of the
             protocol; the first that is set counts.
-        needs_key: whether it answers nobody without a key.
+        needs_key: whether it answers only with a key.
         model: what the name of a model is the name of.
         start: the command that starts such a server on this machine.
     """
@@ -150,7 +150,7 @@ def _check_complete(
 
 
 def _address(server: NamedServer, given: object, variable: str | None) -> str:
-    """The address of the server as far as somebody has told it, without a slash at its end."""
+    """The address of the server as far as it is known, without a slash at its end."""
     if given:
         url, name = given, "base_url"
     elif variable:

@@ -46,7 +46,7 @@ class Found:
         seconds: until the answer was there, or until it was known that there is none.
         reply: the answer; None if there is none.
         problem: why there is none; None if there is one.
-        status: the HTTP status of an answer that is an error, or holds one; None where nobody answered in the protocol.
+        status: the HTTP status of an answer that is an error, or holds one; None without an answer in the protocol.
         form_refused: whether the server refused nothing but the form of the reply, so that a run goes on with another one.
         late: whether no answer came in time.
         headers: those of the answer, with names in small letters.
@@ -71,7 +71,7 @@ async def probe(llm: OpenAILLM, ask: Ask, form: Rung, timeout: float) -> Found:
     """
     clients = clients_of(llm)
     client = await clients.here()
-    assert client is not None  # no name stands for a client with ways of its own
+    assert client is not None  # no name stands for a client with its own ways
     failures = Failures(llm.model, clients, clients.key_cure)
     errors = TranslatedErrors(failures)
     attempts = Attempts(failures, llm.parameters, OneForm(form), ask)

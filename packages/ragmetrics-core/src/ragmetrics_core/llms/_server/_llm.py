@@ -101,7 +101,7 @@ class Endpoint:
         importlib.import_module("aiohttp")  # now, and not while the first calls of a run wait for it
 
     def __getstate__(self) -> dict[str, Any]:
-        """For another process, which makes connections of its own: the settings, which must not hold a key.
+        """For another process, which makes its own connections: the settings, which must not hold a key.
 
         Raises:
             InvalidInput: they do.
@@ -294,7 +294,7 @@ class OpenAIServerLLM:
     synchronous code works too, but opens one for each question.
 
     Nothing is retried here: a busy server or a lost connection is a ``ModelError`` with ``transient`` and, where the server
-    says so, ``retry_after``, and whoever runs many calls decides when to ask again.
+    says so, ``retry_after``, and the run that makes many calls decides when to ask again.
 
     Args:
         base_url: address of the server, such as ``http://localhost:8000/v1``. A proxy that the environment names is used.

@@ -4,7 +4,7 @@ Whether an error of a server is about the form of the reply (JSON schema, JSON m
 
 Strategy. A wrong guess costs a model its schemas for good, so the server's own pointer to the culprit (``param`` of the protocol,
 ``loc`` of FastAPI servers) decides where there is one. Without a pointer, only phrases that servers are known to use
-count, and none that also stands in the question: servers quote what they were sent.
+count, and none that also is in the question: servers quote what they were sent.
 
 The ladder of structured output: a JSON schema, else JSON mode, else plain text; learned from what a server refuses.
 
@@ -398,7 +398,7 @@ KNOWN = frozenset(
 )
 SETTINGS = frozenset({"api_key", "base_url", "structured", "timeout"})
 ALMOST_SURELY = 0.9
-"""Similarity from which on a name is taken for a misspelt one; ``min_tokens``, which vLLM knows, is 0.8 like ``max_tokens``."""
+"""Similarity from which on a name counts as a misspelt one; ``min_tokens``, which vLLM knows, is 0.8 like ``max_tokens``."""
 
 
 def check_against_package(names: Iterable[str]) -> None:

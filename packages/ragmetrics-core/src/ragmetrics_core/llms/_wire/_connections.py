@@ -15,7 +15,7 @@ One client per event loop, closed when its loop ends.
 
 Strategy. The connections of an asynchronous client belong to the event loop that opened them, so every loop gets a client of its
 own. It is closed when the loop shuts down: asyncio promises to finish every asynchronous generator that was started in a loop,
-so each client lives inside one. It is closed earlier when nobody needs it any more: at once where its loop runs, and with the loop
+so each client lives inside one. It is closed earlier when it is no longer needed: at once where its loop runs, and with the loop
 otherwise. The generator outlives whoever needed the client, so at no moment of the garbage collector is the client left behind.
 """
 
@@ -182,7 +182,7 @@ C = TypeVar("C", bound=Closable)
 
 
 class PerLoop(Generic[C]):
-    """The clients by event loop. Safe to use from several threads, each with a loop of its own."""
+    """The clients by event loop. Safe to use from several threads, each with its own loop."""
 
     def __init__(self) -> None:
         self._kept: weakref.WeakKeyDictionary[Any, Kept[C]] = weakref.WeakKeyDictionary()
@@ -196,7 +196,7 @@ class PerLoop(Generic[C]):
         import asyncio  # noqa: PLC0415  costs more to import than all of this package
 
         loop = asyncio.get_running_loop()
-        found = self._kept.get(loop)  # a loop runs in one thread, so nobody else is about to make its client
+        found = self._kept.get(loop)  # a loop runs in one thread, so no other thread is about to make its client
         if found is not None:
             return found.client
         with self._lock:
@@ -221,7 +221,7 @@ class PerLoop(Generic[C]):
 
 
 class Kept(Generic[C]):
-    """The client of one event loop, and what closes it when nobody needs it any more."""
+    """The client of one event loop, and what closes it when it is no longer needed."""
 
     __slots__ = ("client", "unneeded")
 
@@ -253,7 +253,7 @@ class OpenClient(Generic[C]):
             await self._close()
 
     def close_soon(self, keeper: AsyncGenerator[None, None]) -> None:
-        """Have it closed: nobody needs it any more. On any thread, whether the loop runs or not."""
+        """Have it closed: it is no longer needed. On any thread, whether the loop runs or not."""
 
         async def close() -> None:
             try:
