@@ -25,6 +25,8 @@ from pages import Block, blocks, commands, shows
 from ragmetrics_core.llms._openai._named_servers import SERVERS
 from source_tree import ROOT
 
+pytestmark = pytest.mark.slow
+
 TOP = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
 PAGES = sorted([*TOP, *ROOT.glob("packages/*/README.md"), *ROOT.glob("docs/**/*.md")])
 # those of LangChain need a server, and run in the tests of their adapter

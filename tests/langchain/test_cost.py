@@ -18,6 +18,8 @@ from ragmetrics_core.metrics import ExactMatch
 from ragmetrics_langchain import RagEvaluationCallback
 from waiting import until, until_async
 
+pytestmark = pytest.mark.slow
+
 WATCHER = vars(RagEvaluationCallback.__mro__[1])
 HOOKS = [name for name in WATCHER if name.startswith("on_")]
 

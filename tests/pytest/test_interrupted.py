@@ -11,6 +11,8 @@ import pytest
 from loopback import OpenAIServer, Response, judge
 from ragmetrics_core import Evaluation
 
+pytestmark = pytest.mark.slow
+
 MARKED = """
 import os
 from dataclasses import dataclass

@@ -9,6 +9,8 @@ import pytest
 from loopback import OpenAIServer
 from ragmetrics_core import Evaluation
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("xdist")
 
 TESTS = """

@@ -14,6 +14,8 @@ import pytest
 
 from core.cli.own import OWN, timeless
 
+pytestmark = pytest.mark.slow
+
 
 def open_full() -> io.RawIOBase:
     """A device that takes nothing, where the system has one."""

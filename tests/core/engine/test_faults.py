@@ -19,6 +19,8 @@ from ragmetrics_core.llms import OpenAILLM, OpenAIServerLLM
 from ragmetrics_core.metrics import Faithfulness, SemanticSimilarity
 from waiting import until
 
+pytestmark = pytest.mark.slow
+
 MIX = {"busy": 0.02, "failing": 0.01, "reset": 0.01, "hang": 0.01, "malformed": 0.02, "truncated": 0.01}
 
 

@@ -15,6 +15,8 @@ from loopback import OpenAIServer, rate_limited
 from ragmetrics_core import evaluate
 from ragmetrics_core.llms import OpenAIServerLLM
 
+pytestmark = pytest.mark.slow
+
 USUAL = lognormal(0.2, 0.3)
 
 

@@ -12,6 +12,8 @@ from core.engine.virtual_time import Stuck, run
 from growth import seconds, slowness
 from ragmetrics_core._engine._gate import Gate, Pace
 
+pytestmark = pytest.mark.slow
+
 STEPS = ((80.0, 40.0), (80.0, 8.0))
 TOLD = ("exact", "rounded", "none")
 

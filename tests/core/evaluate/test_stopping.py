@@ -22,6 +22,8 @@ from ragmetrics_core import InvalidInput, ModelError, evaluate
 from ragmetrics_core._support._blocking import run_blocking
 from ragmetrics_core._support._threads import in_own_thread
 
+pytestmark = pytest.mark.slow
+
 TESTS = Path(__file__).resolve().parents[2]
 
 

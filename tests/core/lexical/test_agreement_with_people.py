@@ -8,6 +8,8 @@ from types import ModuleType
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 BENCH = Path(__file__).resolve().parents[3] / "bench" / "lexical_agreement.py"
 # What a plain content-word overlap reaches as a continuous score; the judge has to do better with yes and no alone.
 PLAIN_OVERLAP = {"begin": 0.915, "mtrag": 0.917, "wice": 0.768, "halueval-qa": 0.932}

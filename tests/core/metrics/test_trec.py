@@ -21,6 +21,8 @@ import pytest
 from ragmetrics_core import Document, Metric
 from ragmetrics_core.metrics import NDCG, AveragePrecision, HitRate, Precision, Recall, ReciprocalRank
 
+pytestmark = pytest.mark.slow
+
 FAMILIES: dict[str, type[Metric]] = {
     "map_cut": AveragePrecision,
     "ndcg_cut": NDCG,

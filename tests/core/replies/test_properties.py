@@ -16,6 +16,8 @@ from growth import assert_linear
 from ragmetrics_core import BadReply
 from ragmetrics_core.replies import JsonReply, LinesReply, RatingReply, ReplyFormat, ScoreReply, YesNoReply
 
+pytestmark = pytest.mark.slow
+
 
 class Item(BaseModel):
     statement: str

@@ -21,6 +21,8 @@ from ragmetrics_core._gate._gates import Conditions, Gate
 from ragmetrics_core._store._run_settings import MetricColumn
 from ragmetrics_core.statistics._pairs import rows_to_meet_losses
 
+pytestmark = pytest.mark.slow
+
 UNIT = (0.0, 1.0)
 RUNS = 300
 WITHIN = "no difference larger than the margin"

@@ -28,6 +28,8 @@ from core.statistics.populations import (
 from ragmetrics_core._compare._comparison import MetricComparison
 from ragmetrics_core.statistics import Interval, PairedDifference, holm, paired_difference
 
+pytestmark = pytest.mark.slow
+
 Family = Sequence[MetricComparison]
 
 RUNS = 500

@@ -30,7 +30,10 @@ ROWS = 120
 CALLS = 3 * ROWS
 CONCURRENCY = 8
 
-pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL"),
+]
 
 
 def said(body: dict[str, Any]) -> str:

@@ -21,7 +21,10 @@ TESTS = Path(__file__).resolve().parents[2]
 QUESTIONS = 40
 KILLS = 4
 
-pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL"),
+]
 
 
 def data_of(body: dict[str, Any]) -> dict[str, Any]:
