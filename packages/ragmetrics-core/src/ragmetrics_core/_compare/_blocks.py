@@ -142,8 +142,8 @@ def _table(
 def _slices(items: Sequence[MetricComparison], marks: Mapping[str, str]) -> Table:
     if len(items) > MOST_IN_ORDER:
         items = sorted(items, key=lambda item: {"worse": 0, "better": 1}.get(item.verdict, 2))
-    columns = {
-        "verdict": lambda item: marks.get(item.verdict, "") + SHORT_VERDICTS.get(item.verdict, item.verdict),
+    columns: dict[str, Callable[[MetricComparison], str]] = {
+        "verdict": lambda item: f"{marks.get(item.verdict, '')}{SHORT_VERDICTS.get(item.verdict, item.verdict)}",
         **NUMBERS,
     }
     del columns["p"]  # the adjusted one is what counts
