@@ -18,7 +18,8 @@ from ragmetrics_core.testing import ScriptedLLM
 from ragmetrics_langchain import MetricRunnable, RagEvaluationCallback, as_langsmith_evaluator, as_openevals
 
 NO_RESPONSE = (
-    "MissingInput: correctness needs 'response', which is missing: give it, or leave the metric out for this sample"
+    "MissingInput: correctness needs 'response', which is missing: "
+    "add it to the data as a column 'response', or leave the metric out"
 )
 MESSAGE = {"role": "assistant", "content": "R"}
 

@@ -247,9 +247,9 @@ def test_errors_name_the_arguments_of_llama_index() -> None:
     with pytest.raises(MissingInput) as caught:
         MetricEvaluator(Faithfulness(), llm=Completions()).evaluate(response="x", contexts=["y"])
     assert str(caught.value) == (
-        "faithfulness needs 'query', which is missing: give it, or leave the metric out for this sample"
+        "faithfulness needs 'query', which is missing: give query=... or leave the metric out for this sample"
     )
-    with pytest.raises(MissingInput, match="'contexts', which is missing: give it, or leave"):
+    with pytest.raises(MissingInput, match="'contexts', which is missing: give contexts="):
         MetricEvaluator(Faithfulness(), llm=Completions()).evaluate(query="q", response="x")
 
 

@@ -77,7 +77,7 @@ def test_coverage_is_part_of_it(suite) -> None:
     result.stdout.fnmatch_lines(
         [
             "FAILED token_f1 >= 0.5: 30 of 40 rows have a score (10 unscored, 0 failed),",
-            "      less than a share of 0.9; mean 1.000, *",
+            "      less than min_coverage=0.9; mean 1.000, *",
         ]
     )
     assert suite.run("--ragmetrics-gate", "token_f1 >= 0.5", "--ragmetrics-min-coverage", "0.7").ret == 0

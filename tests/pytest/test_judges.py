@@ -16,7 +16,7 @@ MODEL_FREE = """
 def test_exact(ragmetrics_row):
     assert_score(ragmetrics_row["exact_match"], at_least=1)
 """
-NO_KEY = "no API key for OpenAI: set the environment variable OPENAI_API_KEY or, in Python, api_key; *"
+NO_KEY = "no API key for OpenAI: set the environment variable OPENAI_API_KEY, or give api_key=..., *"
 
 
 def judges(suite) -> list[str]:

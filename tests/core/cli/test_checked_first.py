@@ -48,16 +48,16 @@ def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAISer
 
 
 WRONG = {
-    "--by lnag": f"--by 'lnag': no row has it; {NAMES}",
-    "--by place": "q.jsonl, line 1: --by 'place' is an object: name a column with one value per row, such as place.page",
-    f"--by lnag --gate '{RATING} >= 0.5'": f"--by 'lnag': no row has it; {NAMES}",
-    f"--cluster dco --gate '{RATING} >= 0.5'": f"--cluster 'dco': no row has it; {NAMES}",
+    "--by lnag": f"--by lnag: no row has it; {NAMES}",
+    "--by place": "q.jsonl, line 1: --by place is an object: name a column with one value per row, such as place.page",
+    f"--by lnag --gate '{RATING} >= 0.5'": f"--by lnag: no row has it; {NAMES}",
+    f"--cluster dco --gate '{RATING} >= 0.5'": f"--cluster dco: no row has it; {NAMES}",
     f"--cluster doc --gate '{RATING} >= 0.5'": (
-        "--cluster 'doc': 7 of 8 rows have none (q.jsonl, line 1, q.jsonl, line 2, q.jsonl, line 3, q.jsonl, line 4, q.jsonl, line "
+        "--cluster doc: 7 of 8 rows have none (q.jsonl, line 1, q.jsonl, line 2, q.jsonl, line 3, q.jsonl, line 4, q.jsonl, line "
         "5 and 2 more): give each row one; a row that shares nothing with others gets one of its own"
     ),
     "--cluster doc": "--cluster is about gates: add --gate 'METRIC >= NUMBER', or leave --cluster out",
-    "--gate 'faithfulnes >= 0.5'": f"gate 'faithfulnes >= 0.5': 'faithfulnes' is not among the metrics: {RATING}",
+    "--gate 'faithfulnes >= 0.5'": f"--gate 'faithfulnes >= 0.5': 'faithfulnes' is not among the metrics: {RATING}",
     "--fail-under faith=0.5": f"--fail-under: 'faith' is not among the metrics of this run: {RATING}",
     "--map question=promt": (
         "--map question=promt reads 'user_input' from the column 'promt', which is in no row (there are: id, question, answer, "
@@ -68,17 +68,17 @@ WRONG = {
     "--out folder.jsonl": "--out: folder.jsonl is a directory: give the path of a file",
     "--out no/scores.jsonl": "--out: there is no directory no",
     "--out q.jsonl": "--out: q.jsonl is the file that the rows are read from: give another path",
-    "--run-dir file": "--run-dir 'file' cannot be made a directory: file is a file",
-    "--at sheet": "--at 'sheet' says nothing about q.jsonl, which is neither a workbook nor a .json file: leave it out",
+    "--run-dir file": "--run-dir file cannot be made a directory: file is a file",
+    "--at sheet": "--at sheet says nothing about q.jsonl, which is neither a workbook nor a .json file: leave it out",
     "--encoding none": "--encoding must be one such as cp1252, latin-1, utf-16 or utf-8, got 'none'",
     "--empty none": "--empty must be 'skip' or 'zero', got 'none'",
     "--on-error none": "--on-error must be 'record' or 'raise', got 'none'",
     "--budget cals=1": "--budget takes calls=NUMBER, tokens=NUMBER or dollars=NUMBER, got 'cals=1'",
     "--budget calls=1 --budget calls=9": "--budget: calls is given twice: give it once",
     f"--undecided no --gate '{RATING} >= 0.5'": "--undecided is one of pass, fail, got 'no'",
-    "--replace": "--replace is about the scores in a directory: give --run-dir, or leave it out",
+    "--replace": "--replace is about the scores in a directory of a run: give --run-dir DIR, or leave it out",
     "--embeddings none": (
-        "--embeddings 'none': there is no provider 'none': use openai:MODEL, azure:DEPLOYMENT, ollama:MODEL, vllm:MODEL, "
+        "--embeddings none: there is no provider 'none': use openai:MODEL, azure:DEPLOYMENT, ollama:MODEL, vllm:MODEL, "
         "llamacpp:MODEL, lmstudio:MODEL, openrouter:MODEL, litellm:MODEL, sentence-transformers:MODEL or hashing"
     ),
     "--by lang --by id": "--by is given 2 times, and takes one value: give it once",
@@ -109,7 +109,7 @@ GENERATE = {
     "--out folder.jsonl": "--out: folder.jsonl is a directory: give the path of a file",
     "--out no/t.jsonl": "--out: there is no directory no",
     "--out t.csv": "--out: the name of t.csv must end in .jsonl, so that it can be read again",
-    "--out t.jsonl --run-dir file": "--run-dir 'file' cannot be made a directory: file is a file",
+    "--out t.jsonl --run-dir file": "--run-dir file cannot be made a directory: file is a file",
     "--out t.jsonl --budget cals=1": "--budget takes calls=NUMBER, tokens=NUMBER or dollars=NUMBER, got 'cals=1'",
     "--out t.jsonl --two-passages 3": "--two-passages must be a share from 0 to 1, got 3.0",
     "--out t.jsonl --out u.jsonl": "--out is given 2 times, and takes one value: give it once",
@@ -127,7 +127,7 @@ def test_of_generate(judge: OpenAIServer, options: str, message: str) -> None:
 def test_of_doctor(judge: OpenAIServer) -> None:
     models = ["--llm", "server:judge", "--base-url", judge.base_url]
     result = call("doctor", *models, "--embeddings", "none")
-    assert result.stderr.startswith("ragmetrics: --embeddings 'none': there is no provider 'none': use ")
+    assert result.stderr.startswith("ragmetrics: --embeddings none: there is no provider 'none': use ")
     assert result.exit_code == 2
     assert judge.requests == []
 
@@ -149,7 +149,7 @@ def test_a_column_that_begins_late(judge: OpenAIServer) -> None:
     Path("long.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     result = call("evaluate", "long.jsonl", "-m", "token_f1", "--by", "late")
     assert result.stderr == (
-        "ragmetrics: --by 'late': none of the first 1,000 rows has it; columns of the metadata: none; fields have their own names, "
+        "ragmetrics: --by late: none of the first 1,000 rows has it; columns of the metadata: none; fields have their own names, "
         "such as 'user_input'\n"
     )
 
@@ -173,7 +173,7 @@ def test_jurors_without_an_address_are_at_the_base_url(judge: OpenAIServer) -> N
 def test_a_jury_of_models_that_have_addresses_needs_no_base_url(judge: OpenAIServer) -> None:
     result = call("evaluate", "q.jsonl", "-m", RATING, "--jury", "server:a,server:b")
     assert result.stderr == (
-        "ragmetrics: --llm 'server:a' does not say where the server is: give --base-url 'http://localhost:8000/v1' or set "
+        "ragmetrics: --llm server:a does not say where the server is: give --base-url http://localhost:8000/v1 or set "
         "OPENAI_BASE_URL\n"
     )
 

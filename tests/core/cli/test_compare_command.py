@@ -126,10 +126,10 @@ NO_ROW = "no row has it; columns of the metadata: lang; fields have their own na
         (("--markdown", "."), "--markdown: . is a directory: give the path of a file"),
         (("--markdown", "none/x.md"), "--markdown: there is no directory none"),
         (("--margin", "0"), "--margin is a share of a metric's scale, above 0 and at most 1, got 0.0"),
-        (("--by", "land"), f"--by 'land': {NO_ROW}"),
+        (("--by", "land"), f"--by land: {NO_ROW}"),
         (
             ("--by", "exact_match"),
-            "--by 'exact_match': this metric gives rows no labels, and no column of the metadata has its name",
+            "--by exact_match: this metric gives rows no labels, and no column of the metadata has its name",
         ),
         (("--cluster", ""), "--cluster must name a column, such as 'metadata.lang', got ''"),
     ],

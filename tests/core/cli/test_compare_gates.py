@@ -107,22 +107,22 @@ def test_a_run_that_ended_early_is_never_green(folder: Path) -> None:
     [
         (
             ["--gate", "exact_match drop >= 0.1"],
-            "gate 'exact_match drop >= 0.1': a gate says how large a drop may be: write 'exact_match drop <= 0.03'",
+            "--gate 'exact_match drop >= 0.1': a gate says how large a drop may be: write 'exact_match drop <= 0.03'",
         ),
         (
             ["--gate", "exact_match"],
             (
-                "gate 'exact_match': write METRIC drop <= NUMBER, such as 'faithfulness drop <= 0.03' (in quotes: a shell takes "
+                "--gate 'exact_match': write METRIC drop <= NUMBER, such as 'faithfulness drop <= 0.03' (in quotes: a shell takes "
                 "> and < for itself)"
             ),
         ),
         (
             ["--gate", "faithfulness drop <= 0.1"],
-            "gate 'faithfulness drop <= 0.1': 'faithfulness' is not among the metrics: exact_match",
+            "--gate 'faithfulness drop <= 0.1': 'faithfulness' is not among the metrics: exact_match",
         ),
         (
             ["--gate", "exact_match >= 2"],
-            "gate 'exact_match >= 2': exact_match goes from 0 to 1, so 2 is no limit for it",
+            "--gate 'exact_match >= 2': exact_match goes from 0 to 1, so 2 is no limit for it",
         ),
         (
             ["--undecided", "pass"],

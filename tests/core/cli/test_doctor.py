@@ -281,7 +281,7 @@ class TestFailures:
             "key",
             (
                 f"judge: {server.base_url} refuses the API key (401): Incorrect API key provided: ***. You can find your API key "
-                "in your account settings. Set the environment variable OPENROUTER_API_KEY or, in Python, api_key."
+                "in your account settings. Set the environment variable OPENROUTER_API_KEY."
             ),
             1,
         )
@@ -294,8 +294,8 @@ class TestFailures:
                 "key": (
                     "no",
                     (
-                        "no API key for OpenAI: set the environment variable OPENAI_API_KEY or, in Python, api_key; for a server "
-                        "of your own that needs none, give --base-url"
+                        "no API key for OpenAI: set the environment variable OPENAI_API_KEY, or give --base-url URL for a "
+                        "server of your own that needs none"
                     ),
                 )
             },
@@ -571,8 +571,5 @@ class TestThisMachine:
 def test_a_name_that_is_wrong() -> None:
     assert doctor("--llm", "openrouter:a/b") == (
         2,
-        (
-            "ragmetrics: the provider 'openrouter' needs a key "
-            "(set the environment variable OPENROUTER_API_KEY or, in Python, api_key)"
-        ),
+        ("ragmetrics: the provider 'openrouter' needs a key (set the environment variable OPENROUTER_API_KEY)"),
     )

@@ -122,7 +122,7 @@ class TestOwnMetric:
     def test_a_metric_that_failed_on_every_row_is_told_first_and_ends_with_status_2(self, folder: Path) -> None:
         (folder / "q.jsonl").write_text('{"response": 3, "reference": "a"}\n{"response": "a"}\n')
         result = call("evaluate", "q.jsonl", "-m", f"token_f1,exact_match,{OWN}", "--fail-under", "shortness=1")
-        cure = "give it, or leave the metric out for this sample"
+        cure = "add it to the data as a column 'reference', or leave the metric out"
         assert (result.exit_code, result.stderr) == (
             2,
             (
@@ -155,17 +155,28 @@ class TestOwnMetric:
         message = "judged as an object, as it stands: user_input, response; `ragmetrics look` shows how to name what is inside"
         assert (result.exit_code, result.stderr) == (0, f"ragmetrics: {message}\n")
 
+    def test_a_rubric_that_is_nowhere(self, folder: Path) -> None:
+        (folder / "q.jsonl").write_text('{"question": "q", "answer": "a", "reference": "a"}\n')
+        result = call("evaluate", "q.jsonl", "-m", "rubric_score,exact_match", "--llm", "lexical")
+        assert result.stderr.splitlines() == [
+            (
+                "ragmetrics: rubric_score failed on every row: MissingInput: needs 'rubric', which is missing: write "
+                "\"rubric_score(rubric={1: 'poor', 2: 'good'})\", or give every row a rubric in a column 'rubric'"
+            ),
+            "ragmetrics: where the data has it under another name: --map rubric=COLUMN (`ragmetrics look` shows the columns)",
+        ]
+
     def test_a_field_that_no_column_is_named_after(self, folder: Path) -> None:
         (folder / "q.jsonl").write_text('{"Antwort": "a", "input": {"x": "b"}, "contexts": ["c"]}\n')
         result = call("evaluate", "q.jsonl", "-m", "token_f1,faithfulness", "--llm", "lexical")
-        cure = "which is missing: give it, or leave the metric out for this sample"
+        cure = "which is missing: add it to the data as a column 'response', or leave the metric out"
         assert (result.exit_code, result.stderr.splitlines()) == (
             2,
             [
                 f"ragmetrics: token_f1 failed on every row: MissingInput: needs 'response', {cure}",
                 "ragmetrics: faithfulness failed on every row: InvalidInput: user_input must be a str, got dict",
                 (
-                    "ragmetrics: where the data has it under another name: --map answer=COLUMN,reference=COLUMN,question=COLUMN "
+                    "ragmetrics: where the data has it under another name: --map answer=COLUMN,question=COLUMN "
                     "(`ragmetrics look` shows the columns)"
                 ),
             ],
@@ -346,17 +357,16 @@ class TestMessages:
             (
                 ["q.jsonl", "-m", OWN, "--llm", "bedrock:gpt-4o"],
                 (
-                    "--llm 'bedrock:gpt-4o': there is no provider 'bedrock': use openai:MODEL, azure:DEPLOYMENT, ollama:MODEL, "
+                    "--llm bedrock:gpt-4o: there is no provider 'bedrock': use openai:MODEL, azure:DEPLOYMENT, ollama:MODEL, "
                     "vllm:MODEL, llamacpp:MODEL, lmstudio:MODEL, openrouter:MODEL, litellm:MODEL, server:MODEL or lexical; a model "
-                    "of that name on a server of your own needs --base-url"
+                    "of that name on a server of your own needs --base-url URL"
                 ),
             ),
             (
                 ["q.jsonl", "-m", OWN, "--llm", "azure:gpt-4o"],
                 (
                     "the provider 'azure' needs an address (set the environment variable AZURE_OPENAI_ENDPOINT, or give "
-                    "it as the base URL) and a key (set the environment variable AZURE_OPENAI_API_KEY or AZURE_OPENAI_AD_TOKEN "
-                    "or, in Python, api_key)"
+                    "--base-url URL) and a key (set the environment variable AZURE_OPENAI_API_KEY or AZURE_OPENAI_AD_TOKEN)"
                 ),
             ),
             (["q.jsonl", "-m", OWN, "--out", "no/s.jsonl"], "--out: there is no directory no"),
@@ -381,7 +391,7 @@ class TestMessages:
             ),
             (
                 ["q.jsonl", "-m", OWN, "--llm", "openai:"],
-                "--llm 'openai:' lacks the name of the model: write openai:MODEL",
+                "--llm openai: lacks the name of the model: write openai:MODEL",
             ),
             (
                 ["q.jsonl", "-m", "custom_judge(outputs=['score'])"],

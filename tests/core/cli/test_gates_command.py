@@ -158,7 +158,7 @@ class TestConditions:
             1,
             (
                 "gates: 1 failed\n"
-                "FAILED number >= 0.8: 3 of 40 rows failed, more than a share of 0.05; mean\n"
+                "FAILED number >= 0.8: 3 of 40 rows failed, more than --max-failed 0.05; mean\n"
                 "      1.000, 95 % interval 0.906 to 1.000, from 37 of 40 rows\n"
             ),
         )
@@ -225,7 +225,7 @@ class TestSlicesAndClusters:
         assert (result.exit_code, result.stderr) == (
             2,
             (
-                "ragmetrics: --by 'langue': no row has it; columns of the metadata: lang, document; fields have their own "
+                "ragmetrics: --by langue: no row has it; columns of the metadata: lang, document; fields have their own "
                 "names, such as 'user_input'\n"
             ),
         )
@@ -250,7 +250,7 @@ def test_a_name_never_steers_the_terminal(rows: Rows) -> None:
     assert r"PASSED a >= \x1b[2J b >= 0.8: mean 1.000" in result.stdout
     result = call("evaluate", "q.jsonl", "-m", f"{NAME}(name={name!r})", "--gate", f"{name} >= 8")
     assert result.stderr == (
-        "ragmetrics: gate 'a >= \\x1b[2J b >= 8': a >= \\x1b[2J b goes from 0 to 1, so 8 is no limit for it\n"
+        "ragmetrics: --gate 'a >= \\x1b[2J b >= 8': a >= \\x1b[2J b goes from 0 to 1, so 8 is no limit for it\n"
     )
 
 
@@ -259,20 +259,20 @@ def test_a_name_never_steers_the_terminal(rows: Rows) -> None:
     [
         (
             ["--gate", "number > 0.8"],
-            "gate 'number > 0.8': write >= or <= instead of >: an interval cannot tell 'at least' from 'more than'",
+            "--gate 'number > 0.8': write >= or <= instead of >: an interval cannot tell 'at least' from 'more than'",
         ),
         (
             ["--gate", "number"],
             (
-                "gate 'number': write METRIC >= NUMBER or METRIC <= NUMBER, such as 'faithfulness >= 0.8' (in quotes: a shell "
+                "--gate 'number': write METRIC >= NUMBER or METRIC <= NUMBER, such as 'faithfulness >= 0.8' (in quotes: a shell "
                 "takes > and < for itself)"
             ),
         ),
-        (["--gate", "numbr >= 0.8"], "gate 'numbr >= 0.8': 'numbr' is not among the metrics: number"),
-        (["--gate", "number >= 80"], "gate 'number >= 80': number goes from 0 to 1, so 80 is no limit for it"),
+        (["--gate", "numbr >= 0.8"], "--gate 'numbr >= 0.8': 'numbr' is not among the metrics: number"),
+        (["--gate", "number >= 80"], "--gate 'number >= 80': number goes from 0 to 1, so 80 is no limit for it"),
         (
             ["--gate", "number drop <= 0.1"],
-            "gate 'number drop <= 0.1': a drop is between two runs, and here is one: compare it with another",
+            "--gate 'number drop <= 0.1': a drop is between two runs, and here is one: compare it with another",
         ),
         (["--by", " "], "--by must name a column, such as 'metadata.lang', got ' '"),
         (

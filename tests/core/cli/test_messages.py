@@ -116,15 +116,23 @@ def test_messages_of_the_core_speak_of_python_only_where_a_caller_of_python_read
         (("-m", "exact_match", "--separator", ""), "--separator must be a text such as '||', got ''"),
         (
             ("-m", "exact_match", "--replace"),
-            "--replace is about the scores in a directory: give --run-dir, or leave it out",
+            "--replace is about the scores in a directory of a run: give --run-dir DIR, or leave it out",
         ),
         (
             ("-m", "faithfulness", "--llm", "acme:m"),
-            "--llm 'acme:m': there is no provider 'acme': use openai:MODEL, ",
+            "--llm acme:m: there is no provider 'acme': use openai:MODEL, ",
         ),
         (
             ("-m", "exact_match", "--gate", "exact_match >= 0.5", "--max-failed", "2"),
             "--max-failed must be a share of the rows",
+        ),
+        (
+            ("-m", "exact_match", "--gate", "exact_match=>0.2"),
+            "--gate 'exact_match=>0.2': write >= or <= instead of =>",
+        ),
+        (
+            ("-m", "exact_match", "--encoding", "cp1252", "--at", "my list"),
+            "--at 'my list' says nothing about ",
         ),
         (("-m", "exact_match", "--by", ""), "--by must name a column, such as 'metadata.lang', got ''"),
     ],
@@ -158,7 +166,7 @@ def test_a_missing_key(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> Non
     assert (result.exit_code, result.stderr) == (
         2,
         (
-            "ragmetrics: no API key for OpenAI: set the environment variable OPENAI_API_KEY or, in Python, api_key; for a server "
-            "of your own that needs none, give --base-url\n"
+            "ragmetrics: no API key for OpenAI: set the environment variable OPENAI_API_KEY, or give --base-url URL for a "
+            "server of your own that needs none\n"
         ),
     )

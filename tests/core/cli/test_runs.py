@@ -91,14 +91,14 @@ class TestRunDir:
             2,
             "",
             (
-                "ragmetrics: runs holds the finished scores of another data set: none of the first rows of other.jsonl "
-                "is among them: give another directory, or --replace, which keeps those scores as scores.1.jsonl\n"
+                "ragmetrics: --run-dir runs holds the finished scores of another data set: none of the first rows of other.jsonl "
+                "is among them: give another --run-dir, or --replace, which keeps those scores as scores.1.jsonl\n"
             ),
         ), "nothing to go on with here"
         found = call("evaluate", "my rows.jsonl", "-m", "relevancy", "--llm", "lexical", "--run-dir", "runs")
         assert found.stderr == (
-            "ragmetrics: runs holds the finished scores of other metrics (there: faithfulness; here: relevancy): give "
-            "another directory, or --replace, which keeps those scores as scores.1.jsonl\n"
+            "ragmetrics: --run-dir runs holds the finished scores of other metrics (there: faithfulness; here: relevancy): give "
+            "another --run-dir, or --replace, which keeps those scores as scores.1.jsonl\n"
         )
         assert lines() == [1, 2, 3]
 
@@ -111,8 +111,8 @@ class TestRunDir:
             2,
             "",
             (
-                f"ragmetrics: runs holds the finished scores of other settings: the LLM is judge at {server.base_url} "
-                "there, LexicalJudge here: give another directory, or --replace, which keeps those scores as "
+                f"ragmetrics: --run-dir runs holds the finished scores of other settings: the LLM is judge at {server.base_url} "
+                "there, LexicalJudge here: give another --run-dir, or --replace, which keeps those scores as "
                 "scores.1.jsonl\n"
             ),
         )
@@ -120,7 +120,7 @@ class TestRunDir:
         assert call(*other, "--run-dir", "runs", "--replace").exit_code == 0
         assert Path("runs/scores.1.jsonl").read_bytes() == before
         assert call(*other, "--replace").stderr == (
-            "ragmetrics: --replace is about the scores in a directory: give --run-dir, or leave it out\n"
+            "ragmetrics: --replace is about the scores in a directory of a run: give --run-dir DIR, or leave it out\n"
         )
 
     def test_a_forgotten_model(self, folder: Path, server: OpenAIServer) -> None:
@@ -199,7 +199,7 @@ class TestSettings:
         done = call(*arguments(server, "--run-dir", "runs", "--dry-run"))
         assert (done.exit_code, done.stderr) == (0, "")
         assert done.stdout.startswith(f"{ROWS} rows of my rows.jsonl: about {2 * ROWS} calls, ")
-        assert "Run the first 20 rows and keep their replies in a directory" in " ".join(done.stdout.split())
+        assert "Run the first rows (--limit 20 with --run-dir DIR), and the price of" in " ".join(done.stdout.split())
         assert max(map(len, done.stdout.splitlines())) <= 80
         assert server.requests == []
         assert not Path("runs").exists()
@@ -313,8 +313,8 @@ class TestWords:
         assert (found.exit_code, found.stderr) == (
             2,
             (
-                "ragmetrics: --llm 'server:judge' does not say where the server is: give "
-                "--base-url 'http://localhost:8000/v1' or set OPENAI_BASE_URL\n"
+                "ragmetrics: --llm server:judge does not say where the server is: give "
+                "--base-url http://localhost:8000/v1 or set OPENAI_BASE_URL\n"
             ),
         )
 

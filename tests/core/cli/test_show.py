@@ -197,7 +197,7 @@ def test_a_file_of_scores_is_a_run_too(run: Path) -> None:
         (["--by", "lang", "--metric", "size"], "--by shows all metrics: leave --metric out"),
         (
             ["--by", "tongue"],
-            "--by 'tongue': no row has it; columns of the metadata: lang; fields have their own names, such as 'user_input'",
+            "--by tongue: no row has it; columns of the metadata: lang; fields have their own names, such as 'user_input'",
         ),
     ],
 )  # fmt: skip
@@ -317,7 +317,7 @@ def test_a_column_that_is_not_there_costs_nothing(run: Path) -> None:
     result = call("evaluate", "q.jsonl", "-m", "exact_match", "--by", "tongue", "--out", "scores.jsonl")
     assert result.exit_code == 2
     assert result.stderr.endswith(
-        "--by 'tongue': no row has it; columns of the metadata: lang; fields have their own names, such as 'user_input'\n"
+        "--by tongue: no row has it; columns of the metadata: lang; fields have their own names, such as 'user_input'\n"
     )
     assert result.stdout == ""
     assert not Path("scores.jsonl").exists()

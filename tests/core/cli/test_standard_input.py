@@ -40,8 +40,8 @@ def test_a_run_goes_on_with_the_same_rows(folder: Path) -> None:
     assert (other.exit_code, other.stderr) == (
         2,
         (
-            "ragmetrics: run holds the finished scores of another data set: none of the first rows of stdin is "
-            "among them: give another directory, or --replace, which keeps those scores as scores.1.jsonl\n"
+            "ragmetrics: --run-dir run holds the finished scores of another data set: none of the first rows of stdin is "
+            "among them: give another --run-dir, or --replace, which keeps those scores as scores.1.jsonl\n"
         ),
     )
 

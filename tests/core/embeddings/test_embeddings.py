@@ -332,7 +332,7 @@ def test_embedding_factory(server: OpenAIServer, key: str) -> None:
                 lambda more=more: embedding_factory("azure", "e", api_key="k", **more),
                 (
                     "the provider 'azure' needs an address "
-                    "(set the environment variable AZURE_OPENAI_ENDPOINT, or give it as the base URL)"
+                    "(set the environment variable AZURE_OPENAI_ENDPOINT, or give base_url=...)"
                 ),
             )
             for more in ({}, {"base_url": None}, {"base_url": ""})

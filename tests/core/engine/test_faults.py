@@ -117,7 +117,7 @@ class TestStopped:
     @pytest.mark.parametrize(
         ("status", "words"),
         [
-            (401, "refuses the API key (401): no. This model sends only a key that is given in Python"),
+            (401, "refuses the API key (401): no. To this server no key of the environment is sent: give api_key."),
             (403, "forbids this (403): no. Does the key have access to it?"),
             (404, "has no such model or address (404): no. Check the model name and the base URL."),
         ],

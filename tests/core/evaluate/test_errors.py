@@ -72,7 +72,7 @@ class TestErrors:
         assert [score.state for score in result.scores["rated"]] == ["scored", "scored"]
         assert result.scores["length"][1].error == (
             "MissingInput: length needs 'response', which is missing in row 2: "
-            "give it, or leave the metric out for this sample"
+            "add it to the data as a column 'response', or leave the metric out"
         )
 
     @pytest.mark.parametrize("column", ["Response", " response ", "ANSWER", "Generated Answer", "predicted-answer"])
@@ -209,7 +209,7 @@ class TestArguments:
                 {"llm": "bedrock:gpt-4o"},
                 (
                     f"llm='bedrock:gpt-4o': there is no provider 'bedrock': use openai:MODEL, {SERVERS}, server:MODEL or lexical; "
-                    "a model of that name on a server of your own needs base_url=..."
+                    "a model of that name on a server of your own needs OpenAILLM('bedrock:gpt-4o', base_url=...)"
                 ),
             ),
             (

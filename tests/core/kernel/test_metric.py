@@ -128,7 +128,7 @@ def test_missing_inputs_cost_no_call() -> None:
     llm = Counting()
     with pytest.raises(MissingInput) as caught:
         Colour(llm=llm).score(response=None)
-    message = "colour needs 'response', which is missing: give it, or leave the metric out for this sample"
+    message = "colour needs 'response', which is missing: give response=... or leave the metric out for this sample"
     assert (str(caught.value), caught.value.field, caught.value.metric) == (message, "response", "colour")
     assert llm.asks == []
 

@@ -152,7 +152,7 @@ def test_errors_pickle_and_print() -> None:
     assert (str(twin), twin.raw) == ("no verdict", ("raw",))
     missing = pickle.loads(pickle.dumps(MissingInput("faithfulness", "response")))
     assert str(missing) == (
-        "faithfulness needs 'response', which is missing: give it, or leave the metric out for this sample"
+        "faithfulness needs 'response', which is missing: give response=... or leave the metric out for this sample"
     )
     assert isinstance(missing, ValueError)
 

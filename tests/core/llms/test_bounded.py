@@ -69,7 +69,7 @@ def test_a_redirect(way: Callable[..., Any], status: int, server: OpenAIServer, 
         assert other.requests == []
     assert str(found) == (
         f"m: {server.base_url} refuses the request ({status}): it redirects to {other.base_url}/else: give the address where the "
-        "server is."
+        "server is as the base URL."
     )
 
 

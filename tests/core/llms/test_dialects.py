@@ -29,9 +29,10 @@ def failure(llm: Any, ask: Any) -> ModelError:
     return caught.value
 
 
-SET_KEY = "Set the environment variable OPENAI_API_KEY or, in Python, api_key."
+SET_KEY = "Set the environment variable OPENAI_API_KEY, or give api_key."
 NO_KEY_SENT = (
-    "This model sends only a key that is given in Python, as api_key; openai:MODEL sends the one in OPENAI_API_KEY."
+    "To this server no key of the environment is sent: give api_key. "
+    "llm='openai:MODEL' sends the one in the environment variable OPENAI_API_KEY."
 )
 
 CASES = [

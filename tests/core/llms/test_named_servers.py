@@ -122,13 +122,13 @@ def test_an_address_that_is_none_is_named_by_its_variable(monkeypatch: pytest.Mo
             "azure:dep",
             (
                 "the provider 'azure' needs an address "
-                "(set the environment variable AZURE_OPENAI_ENDPOINT, or give it as the base URL) "
-                "and a key (set the environment variable AZURE_OPENAI_API_KEY or AZURE_OPENAI_AD_TOKEN or, in Python, api_key)"
+                "(set the environment variable AZURE_OPENAI_ENDPOINT, or give base_url=...) "
+                "and a key (set the environment variable AZURE_OPENAI_API_KEY or AZURE_OPENAI_AD_TOKEN, or give api_key=...)"
             ),
         ),
         (
             "openrouter:a/b",
-            "the provider 'openrouter' needs a key (set the environment variable OPENROUTER_API_KEY or, in Python, api_key)",
+            "the provider 'openrouter' needs a key (set the environment variable OPENROUTER_API_KEY, or give api_key=...)",
         ),
         ("ollama:", "llm='ollama:' lacks the name of the model: write ollama:MODEL"),
         ("azure", "llm='azure' lacks the name of the model: write azure:MODEL"),
@@ -176,7 +176,7 @@ def test_a_refused_key_is_named_by_its_variable(
         llm.generate(ask())
     assert str(caught.value) == (
         f"gpt-4o: {server.base_url} refuses the API key (401): Incorrect API key provided: ***. You can find your API key in your "
-        "account settings. Set the environment variable LITELLM_API_KEY or, in Python, api_key."
+        "account settings. Set the environment variable LITELLM_API_KEY, or give api_key."
     )
     assert "wrong" not in repr(llm) + str(llm.identity)
 
@@ -263,7 +263,7 @@ class TestAzure:
         assert str(caught.value) == (
             f"my-dep: {azure.origin}{path} refuses the API key (401): Access denied due to invalid subscription key or wrong API "
             "endpoint. Make sure to provide a valid key for an active subscription and use a correct regional API endpoint for "
-            "your resource. Set the environment variable AZURE_OPENAI_API_KEY or, in Python, api_key."
+            "your resource. Set the environment variable AZURE_OPENAI_API_KEY, or give api_key."
         )
         assert caught.value.fatal
 

@@ -148,8 +148,8 @@ def test_there_is_no_key(ask: Any, way: str, model: Any) -> None:
     with pytest.raises(ModelError) as caught:
         call()
     assert str(caught.value) == (
-        "no API key for OpenAI: set the environment variable OPENAI_API_KEY or, in Python, api_key; for a "
-        "server of your own that needs none, give base_url=..."
+        "no API key for OpenAI: set the environment variable OPENAI_API_KEY, or give api_key=..., or give base_url=... "
+        "for a server of your own that needs none"
     )
     assert caught.value.fatal
 
@@ -208,7 +208,7 @@ def test_a_refused_key_is_shown_nowhere(
         assert server.requests[0].headers["authorization"] == f"Bearer {secret}"
     assert found.fatal
     assert str(found).startswith(f"judge: {server.base_url} refuses the API key (401): ")
-    assert str(found).endswith(" Set the environment variable OPENAI_API_KEY or, in Python, api_key.")
+    assert str(found).endswith(" Set the environment variable OPENAI_API_KEY, or give api_key.")
     own_words = "".join(traceback.format_exception(found)) + repr(found) + repr(llm) + repr(llm.identity)
     assert secret not in own_words
     assert "mnop" not in own_words

@@ -28,7 +28,7 @@ def test_azure_needs_an_address() -> None:
     with pytest.raises(InvalidInput) as caught:
         llm_factory("gpt-4o", provider="azure", api_key="azure-key")
     assert str(caught.value) == (
-        "the provider 'azure' needs an address (set the environment variable AZURE_OPENAI_ENDPOINT, or give it as the base URL)"
+        "the provider 'azure' needs an address (set the environment variable AZURE_OPENAI_ENDPOINT, or give base_url=...)"
     )
     assert isinstance(llm_factory("dep", "azure", base_url="https://a.example/openai/v1", api_key="k"), OpenAILLM)
     with openai.AzureOpenAI(api_key="k", azure_endpoint="https://a.example", api_version="2024-10-21") as client:

@@ -138,7 +138,7 @@ def test_a_redirect_is_named_and_not_followed(server: OpenAIServer, llm: OpenAIS
     server.responder = lambda _: Response(status=307, body="", headers={"Location": "https://elsewhere.example/v1/x"})
     assert str(failure(llm, ask())) == (
         f"judge: {server.base_url} refuses the request (307): it redirects to https://elsewhere.example/v1/x: give the address "
-        "where the server is."
+        "where the server is as the base URL."
     )
 
 
@@ -299,12 +299,11 @@ def test_a_refused_key_is_shown_nowhere(
 
 
 def test_the_cure_for_openais_own_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert OpenAIServerLLM("https://api.openai.com/v1", "gpt")._failures.key_cure.startswith(
-        "Set the environment variable OPENAI_API_KEY"
-    )
-    assert OpenAIServerLLM("https://api.openai.com/v1", "gpt", api_key="x")._failures.key_cure.startswith(
-        "This model sends only a key that is given in Python, as api_key"
-    )
+    def cure(**key: str) -> str:
+        return "".join(map(str, OpenAIServerLLM("https://api.openai.com/v1", "gpt", **key)._failures.key_cure))
+
+    assert cure() == "Set the environment variable OPENAI_API_KEY, or give api_key."
+    assert cure(api_key="x").startswith("To this server no key of the environment is sent: give api_key.")
 
 
 def test_a_proxy_of_the_environment(ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -322,7 +322,7 @@ class TestPairwiseComparison:
         with pytest.raises(MissingInput) as caught:
             PairwiseComparison(llm=ScriptedLLM([])).score(user_input="q", response="a")
         assert str(caught.value) == (
-            "pairwise_comparison needs 'second_response', which is missing: give it, or leave the metric out "
+            "pairwise_comparison needs 'second_response', which is missing: give second_response=... or leave the metric out "
             "for this sample"
         )
         rows = [{**FIELDS, "reference": "r"}]

@@ -180,7 +180,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         2,
         (
             "ragmetrics: q.csv.gz, line 2: not UTF-8 text (byte 0xF6 at position 2): if 'Köln;Köln' is right there, give "
-            "--encoding 'cp1252'; else name its encoding, or save the file as UTF-8\n"
+            "--encoding cp1252; else name its encoding, or save the file as UTF-8\n"
         ),
     )
     assert call(*command, "--encoding", "cp1252").exit_code == 0

@@ -98,7 +98,7 @@ def _needs(export: Export) -> None:
 AT_SECOND: list[tuple[Export, str, tuple[str, ...], Sample]] = [
     (
         exports.excel_csv_german,
-        "not UTF-8 text (byte 0xF6 at position 6): if 'Wann öffnet die B' is right there, give --encoding 'cp1252';",
+        "not UTF-8 text (byte 0xF6 at position 6): if 'Wann öffnet die B' is right there, give --encoding cp1252;",
         ("--encoding", "cp1252"),
         replace(BASE, retrieved_contexts=CONTEXTS[1:], reference=TRUTH),
     ),
@@ -140,7 +140,7 @@ AT_SECOND: list[tuple[Export, str, tuple[str, ...], Sample]] = [
     ),
     (
         exports.two_lists,
-        "splits.json holds several lists that could be the rows: train (1), test (2): choose one, as in --at 'test'",
+        "splits.json holds several lists that could be the rows: train (1), test (2): choose one, as in --at test",
         ("--at", "test"),
         BASE,
     ),

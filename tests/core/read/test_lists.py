@@ -100,5 +100,5 @@ def test_the_command_names_its_option(tmp_path: Path, monkeypatch: pytest.Monkey
     )
     assert call("look", "q.json", "--at", "my rows").stdout.startswith("q.json: JSON, rows at my rows, UTF-8: 4 rows\n")
     assert call("look", "q.json", "--at", "my").stderr == (
-        "ragmetrics: q.json: there is no 'my' in the file for --at 'my', which has a, my rows\n"
+        "ragmetrics: q.json: there is no 'my' in the file for --at my, which has a, my rows\n"
     )

@@ -127,7 +127,7 @@ def test_raise_for_errors() -> None:
     assert str(caught.value) == (
         "4 of 6 scores failed:\n"
         "  2 rows in each of length, b: MissingInput: needs 'response', which is missing: "
-        "give it, or leave the metric out for this sample (a, b)"
+        "add it to the data as a column 'response', or leave the metric out (a, b)"
     )
 
 

@@ -158,11 +158,11 @@ class TestConditions:
         [
             (90, 100, 5, {}, ()),
             (19, 20, 1, {}, ()),
-            (94, 100, 6, {}, ("6 of 100 rows failed, more than a share of 0.05",)),
-            (89, 100, 0, {}, ("89 of 100 rows have a score (11 unscored, 0 failed), less than a share of 0.9",)),
+            (94, 100, 6, {}, ("6 of 100 rows failed, more than max_failed=0.05",)),
+            (89, 100, 0, {}, ("89 of 100 rows have a score (11 unscored, 0 failed), less than min_coverage=0.9",)),
             (89, 100, 11, {"min_coverage": 0.89, "max_failed": 0.11}, ()),
-            (99, 100, 1, {"max_failed": 0}, ("1 of 100 rows failed, more than a share of 0",)),
-            (29, 30, 0, {"min_coverage": 1}, ("29 of 30 rows have a score (1 unscored, 0 failed), less than a share of 1",)),
+            (99, 100, 1, {"max_failed": 0}, ("1 of 100 rows failed, more than max_failed=0",)),
+            (29, 30, 0, {"min_coverage": 1}, ("29 of 30 rows have a score (1 unscored, 0 failed), less than min_coverage=1",)),
             (0, 3, 2, {"min_coverage": 0, "max_failed": 1}, ("none of 3 rows has a score (1 unscored, 2 failed)",)),
             (0, 0, 0, {"min_coverage": 0, "max_failed": 1}, ("there are no rows",)),
             (
@@ -171,8 +171,8 @@ class TestConditions:
                 20,
                 {},
                 (
-                    "20 of 100 rows failed, more than a share of 0.05",
-                    "80 of 100 rows have a score (0 unscored, 20 failed), less than a share of 0.9",
+                    "20 of 100 rows failed, more than max_failed=0.05",
+                    "80 of 100 rows have a score (0 unscored, 20 failed), less than min_coverage=0.9",
                 ),
             ),
         ],

@@ -278,12 +278,12 @@ class TestConditions:
         (result,) = before.compare(after).gate("m drop <= 0.3").results
         assert (result.verdict, result.unmet) == (
             "failed",
-            ("11 of 200 rows of new failed, more than a share of 0.05",),
+            ("11 of 200 rows of new failed, more than max_failed=0.05",),
         )
         (result,) = after.compare(before).gate("m drop <= 0.3").results
         assert (result.verdict, result.unmet) == (
             "failed",
-            ("11 of 200 rows of new failed, more than a share of 0.05",),
+            ("11 of 200 rows of new failed, more than max_failed=0.05",),
         )
         assert before.compare(after).gate("m drop <= 0.3", max_failed=0.1).passed
 
@@ -292,7 +292,7 @@ class TestConditions:
         (result,) = before.compare(after).gate("m drop <= 0.3").results
         assert (result.verdict, result.unmet) == (
             "failed",
-            ("170 of 200 rows of old have a value in both runs, less than a share of 0.9",),
+            ("170 of 200 rows of old have a value in both runs, less than min_coverage=0.9",),
         )
         assert before.compare(after).gate("m drop <= 0.3", min_coverage=0.85).passed
 
@@ -301,7 +301,7 @@ class TestConditions:
         assert before.compare(after).gate("m drop <= 0.3").passed
         before, after = runs(SAME[:150], SAME[:150] + [None] * 50)
         (result,) = before.compare(after).gate("m drop <= 0.3").results
-        assert result.unmet == ("150 of 200 rows of new have a score, less than a share of 0.9",)
+        assert result.unmet == ("150 of 200 rows of new have a score, less than min_coverage=0.9",)
 
     def test_a_run_that_ended_early(self) -> None:
         before, after = by_id(SAME, name="old"), by_id(SAME, name="new", stopped="the budget is used up")

@@ -78,8 +78,8 @@ def test_conditions_hold_in_each_slice() -> None:
         (
             "failed",
             (
-                "1 of 5 rows failed, more than a share of 0.05",
-                "2 of 5 rows have a score (2 unscored, 1 failed), less than a share of 0.9",
+                "1 of 5 rows failed, more than max_failed=0.05",
+                "2 of 5 rows have a score (2 unscored, 1 failed), less than min_coverage=0.9",
             ),
         ),
     ]

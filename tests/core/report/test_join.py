@@ -55,7 +55,7 @@ def test_a_run_that_is_there_is_not_lost(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as raised:
         join_runs([two], tmp_path)
     assert str(raised.value) == (
-        f"{tmp_path} holds a run already (scores.jsonl, run.json): give another directory, or replace=True"
+        f"run_dir='{tmp_path}' holds a run already (scores.jsonl, run.json): give another run_dir, or replace=True"
     )
     assert Evaluation.load(tmp_path)["rated"] == [0.5]
     assert join_runs([two], tmp_path, replace=True)["rated"] == Evaluation.load(tmp_path)["rated"] == [0.75]

@@ -46,7 +46,7 @@ class TestGatesOnTheMean:
         (result,) = run(after).gate("m >= 0.3", baseline=run(VALUES)).results
         assert result.verdict == "failed"
         assert result.unmet == (
-            "28 of 40 rows have a score (0 unscored, 0 failed, 12 not there), less than a share of 0.9",
+            "28 of 40 rows have a score (0 unscored, 0 failed, 12 not there), less than min_coverage=0.9",
         )
 
     @pytest.mark.parametrize(("gate", "verdict"), [("m >= 0.4", "passed"), ("m >= 0.5", "undecided")])

@@ -57,8 +57,8 @@ def test_a_table_with_all_states() -> None:
         "      'user_input' both mean 'user_input' but differ: keep one of them, or\n"
         "      choose: columns={'user_input': 'question'} (e)\n"
         "  1 row in length: InvalidInput: response must be a str, got int (d)\n"
-        "  1 row in length: MissingInput: needs 'response', which is missing: give it, or\n"
-        "      leave the metric out for this sample (row 6)"
+        "  1 row in length: MissingInput: needs 'response', which is missing: add it to\n"
+        "      the data as a column 'response', or leave the metric out (row 6)"
     )
 
 
@@ -84,8 +84,8 @@ def test_a_file_is_named_and_the_caveat_of_the_model_that_was_asked(tmp_path) ->
         "length      0       0          0           0\n"
         "\n"
         "failed:\n"
-        "  1 row in length: MissingInput: needs 'response', which is missing: give it, or\n"
-        "      leave the metric out for this sample (line 1)\n"
+        "  1 row in length: MissingInput: needs 'response', which is missing: add it to\n"
+        "      the data as a column 'response', or leave the metric out (line 1)\n"
         "\n"
         "note: these scores are guesses"
     )
@@ -290,7 +290,7 @@ def test_one_missing_column_is_one_reason_for_all_metrics_and_long_ids_are_cut()
     (reason,) = evaluate(rows, [Length(), Length(name="b")]).summary().reasons
     assert str(reason) == (
         "2 rows in each of length, b: MissingInput: needs 'response', which is missing: "
-        f"give it, or leave the metric out for this sample ({'i' * 19}...{'i' * 18}, b)"
+        f"add it to the data as a column 'response', or leave the metric out ({'i' * 19}...{'i' * 18}, b)"
     )
     assert (reason.counts, reason.count) == ((2, 2), 4)
     assert reason.rows == ("i" * 50, "b")

@@ -247,12 +247,16 @@ class TestNotFound:
         evaluation = evaluate(ROWS[:1], "faithfulness", llm=Witness())
         exchanges = Exchanges(evaluation.run_dir, evaluation.settings, evaluation.scores)
         assert exchanges.of(evaluation.records[0]) == {}
-        assert exchanges.problems == {"faithfulness": "messages and replies are kept only by a run with a directory"}
+        assert exchanges.problems == {
+            "faithfulness": "messages and replies are kept only by a run with a directory (run_dir, --run-dir)"
+        }
 
     def test_no_journal(self, run_dir: Path) -> None:
         for file in run_dir.glob("journal.sqlite*"):
             file.unlink()
-        assert told(run_dir)[1] == {"faithfulness": "messages and replies are kept only by a run with a directory"}
+        assert told(run_dir)[1] == {
+            "faithfulness": "messages and replies are kept only by a run with a directory (run_dir, --run-dir)"
+        }
 
     def test_a_file_of_scores(self, run_dir: Path, tmp_path: Path) -> None:
         Evaluation.load(run_dir).to_jsonl(tmp_path / "scores.jsonl")

@@ -19,7 +19,7 @@ from loopback import OpenAIServer
 from ragmetrics_core import Evaluation, InvalidInput, Metric, ModelError, RagmetricsError, Score, evaluate
 from ragmetrics_core.llms import OpenAIServerLLM
 
-WAYS_OUT = "give another directory, or replace=True, which keeps those scores as scores.1.jsonl"
+WAYS_OUT = "give another run_dir, or replace=True, which keeps those scores as scores.1.jsonl"
 TESTS = Path(__file__).resolve().parents[2]
 
 
@@ -161,7 +161,7 @@ class TestRefused:
         model = Model("0.75", **models)
         with pytest.raises(InvalidInput) as caught:
             evaluate(questions(6), metrics, llm=model, run_dir=run_dir, **more)
-        assert str(caught.value) == f"{run_dir} holds the finished scores of {words}: {WAYS_OUT}"
+        assert str(caught.value) == f"run_dir='{run_dir}' holds the finished scores of {words}: {WAYS_OUT}"
         assert model.asked == []
         assert content(run_dir) == before
         result = evaluate(questions(6), metrics, llm=model, run_dir=run_dir, replace=True, **more)
@@ -177,7 +177,7 @@ class TestRefused:
         with pytest.raises(InvalidInput) as caught:
             evaluate(rows, Rated(), llm=model, run_dir=run_dir)
         assert str(caught.value) == (
-            f"{run_dir} holds the finished scores of another row than row 71: the metadata, response differs: {WAYS_OUT}"
+            f"run_dir='{run_dir}' holds the finished scores of another row than row 71: the metadata, response differs: {WAYS_OUT}"
         )
         assert content(run_dir) == before
         rows[3]["user_input"] = "99"
@@ -221,7 +221,7 @@ class TestRefused:
         with pytest.raises(InvalidInput) as caught:
             evaluate(questions(3), Rated(), llm=model, run_dir=run_dir)
         assert str(caught.value) == (
-            f"{run_dir} holds the finished scores of other settings: the LLM, AsyncModel, has no attribute `identity`, "
+            f"run_dir='{run_dir}' holds the finished scores of other settings: the LLM, AsyncModel, has no attribute `identity`, "
             f"so it is not known whether it is the same: {WAYS_OUT}"
         )
         assert model.asked == []
@@ -234,7 +234,9 @@ class TestRefused:
     def test_without_a_run_dir(self) -> None:
         with pytest.raises(InvalidInput) as caught:
             evaluate(questions(2), Length(), replace=True)
-        assert str(caught.value) == ("replace is about the scores in a directory: give run_dir=..., or leave it out")
+        assert str(caught.value) == (
+            "replace is about the scores in a directory of a run: give run_dir=..., or leave it out"
+        )
         with pytest.raises(InvalidInput, match="replace must be True or False, got 'yes'"):
             evaluate(questions(2), Length(), replace="yes")  # type: ignore[arg-type]
 
@@ -320,7 +322,7 @@ class TestNotRefused:
         with pytest.raises(InvalidInput) as caught:
             evaluate(questions(3), Rated(), llm=Model(model="b"), run_dir=run_dir)
         assert str(caught.value) == (
-            f"{run_dir} holds the finished scores of other settings (which ones, its run.json does not tell: it is of an "
+            f"run_dir='{run_dir}' holds the finished scores of other settings (which ones, its run.json does not tell: it is of an "
             f"older version, whose built-in prompts had other words too): {WAYS_OUT}"
         )
         evaluate(questions(4), Rated(), llm=model, run_dir=run_dir)
@@ -348,7 +350,7 @@ def test_another_process_that_was_faster(run_dir: Path) -> None:
     with pytest.raises(RagmetricsError) as caught:
         evaluate(questions(3), Rated(), llm=Model(answer), run_dir=run_dir)
     assert str(caught.value) == (
-        f"another process has just started a run of other settings in {run_dir}: give another directory"
+        f"another process has just started a run of other settings in {run_dir}: give another run_dir"
     )
     assert len(lines(run_dir)) == 3
 

@@ -89,7 +89,7 @@ class TestOtherFiles:
         with pytest.raises(InvalidInput) as caught:
             Journal(path)
         assert str(caught.value) == (
-            f"{path} is no journal of ragmetrics (file is not a database): give another directory, or move the file away"
+            f"{path} is no journal of ragmetrics (file is not a database): give another run_dir, or move the file away"
         )
         assert path.read_text() == "these are my notes\n" * 100
 
@@ -101,7 +101,7 @@ class TestOtherFiles:
         database.close()
         with pytest.raises(InvalidInput) as caught:
             Journal(path)
-        assert str(caught.value) == f"{path} was written by another version of ragmetrics: give another directory"
+        assert str(caught.value) == f"{path} was written by another version of ragmetrics: give another run_dir"
 
     def test_a_directory(self, path: Path) -> None:
         path.mkdir()

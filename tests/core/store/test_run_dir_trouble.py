@@ -21,7 +21,7 @@ from ragmetrics_core import (
     evaluate,
 )
 
-WAYS_OUT = "give another directory, or replace=True, which keeps those scores as scores.1.jsonl"
+WAYS_OUT = "give another run_dir, or replace=True, which keeps those scores as scores.1.jsonl"
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ class TestOtherRuns:
         with pytest.raises(InvalidInput) as caught:
             evaluate([{"user_input": "else", "response": "x"}], Length(), llm=model, run_dir=run_dir)
         assert str(caught.value) == (
-            f"{run_dir} holds the finished scores of another data set: none of the first rows of this one is among "
+            f"run_dir='{run_dir}' holds the finished scores of another data set: none of the first rows of this one is among "
             f"them: {WAYS_OUT}"
         )
         assert len(caught.value.partial) == 0, "the rows of the other run are none of this one's"
@@ -62,7 +62,7 @@ class TestOtherRuns:
                 evaluate(questions(3), metrics, run_dir=run_dir)
             names = ", ".join(m.name for m in metrics) if isinstance(metrics, list) else "length"
             assert str(caught.value) == (
-                f"{run_dir} holds the finished scores of other metrics (there: length, rated; here: {names}): "
+                f"run_dir='{run_dir}' holds the finished scores of other metrics (there: length, rated; here: {names}): "
                 f"{WAYS_OUT}"
             )
         assert len(evaluate(questions(3), [Rated(llm=Model()), Length()], run_dir=run_dir)) == 3, "in any order"
@@ -75,7 +75,7 @@ class TestOtherRuns:
         assert (run_dir / "scores.jsonl").read_text() == "mine\n"
         for text in ('{"version": 1}', '{"version": 2, "metrics": [], "settings": ""}', "[]"):
             (run_dir / "run.json").write_text(text)
-            with pytest.raises(InvalidInput, match="was not written by this version of ragmetrics: give another dir"):
+            with pytest.raises(InvalidInput, match="was not written by this version of ragmetrics: give another run_"):
                 evaluate(questions(3), Length(), run_dir=run_dir)
 
     def test_a_path_that_can_be_no_directory(self, tmp_path: Path) -> None:

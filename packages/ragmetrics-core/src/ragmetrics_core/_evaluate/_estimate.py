@@ -9,6 +9,7 @@ from typing import Any
 from .._show._tables import room, table, wrapped
 from .._store._prices import ModelUsage
 from .._values._counts import count_of
+from .._values._errors import Setting
 from .._values._layout import printable
 from .._values._requests import Usage
 
@@ -101,19 +102,22 @@ class Estimate:
         """IPython shows the text."""
         printer.text("..." if cycle else str(self))
 
-    def text(self, width: int | None = None, words: Callable[[str], str] = str) -> str:
+    def text(
+        self, width: int | None = None, words: Callable[[str], str] = str, *, write: Callable[[Setting], str] = str
+    ) -> str:
         """The estimate as a table, with what it rests on below.
 
         Args:
             width: columns that it may take; default: those of the terminal.
-            words: puts what it says of arguments into other words, such as those of the command line.
+            words: puts each note below the table into other words.
+            write: how a setting is called where the text is shown; default: as an argument in Python.
         """
         wide = room() if width is None else width
         calls, dollars = self._of_run()
         source = f" of {printable(self.source)}" if self.source else ""
         title = f"{count_of(self.rows, 'row')}{source}: {calls}{dollars}"
         paragraphs = [wrapped(title, wide), [self._table(wide)]]
-        paragraphs += [wrapped(words(line), wide, indent="  ") for line in self._notes()]
+        paragraphs += [wrapped(words(line), wide, indent="  ") for line in self._notes(write)]
         return "\n\n".join("\n".join(lines) for lines in paragraphs[:2]) + "".join(
             f"\n{'' if number else chr(10)}{chr(10).join(lines)}" for number, lines in enumerate(paragraphs[2:])
         )
@@ -145,7 +149,8 @@ class Estimate:
             cells = [[*line, number] for line, number in zip(cells, [*failed, ""], strict=False)]
         return table(headings, cells, width)
 
-    def _notes(self) -> list[str]:
+    def _notes(self, write: Callable[[Setting], str]) -> list[str]:
+        first_rows = f"the first rows ({write(Setting('limit', 20))} with {write(Setting('run_dir', ...))})"
         notes = ["price: unknown, as no model is named"] if any(item.name == NO_MODEL for item in self.models) else []
         for model in self.models:
             cost = model.cost() if model.name != NO_MODEL else None
@@ -164,13 +169,13 @@ class Estimate:
             else:
                 notes.append(
                     "tokens: those that are sent are a guess from the texts; those that are written, and the number of claims, are "
-                    "assumed, and may be half or double; a model that reasons writes several times as much. Run the first 20 "
-                    "rows and keep their replies in a directory, and the price of the others is measured by them"
+                    "assumed, and may be half or double; a model that reasons writes several times as much. "
+                    f"Run {first_rows}, and the price of the others is measured by them"
                 )
         if self.unforeseen:
             notes.append(
                 f"not counted: what comes after the prompts {', '.join(map(printable, self.unforeseen))}, whose replies cannot be "
-                "foreseen; run the first 20 rows and keep their replies in a directory"
+                f"foreseen; run {first_rows}"
             )
         return notes
 

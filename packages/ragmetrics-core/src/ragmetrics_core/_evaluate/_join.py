@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
-from .._store._files import check_directory, make_directory, replace_file
+from .._store._files import ANOTHER, check_directory, make_directory, replace_file
 from .._store._loaded_run import LoadedRun
 from .._store._prices import add_up
 from .._store._records import KeptRecords, Record, json_value, record_line
@@ -91,7 +91,11 @@ def _check_free(path: Path, *, replace: bool) -> None:
     check_directory(path)
     if not replace and ((path / SCORES).exists() or read_account(path) is not None):
         raise InvalidInput(
-            f"{path} holds a run already ({SCORES}, {ACCOUNT}): give another directory, or ", Setting("replace", True)
+            Setting("run_dir", str(path)),
+            f" holds a run already ({SCORES}, {ACCOUNT}): ",
+            *ANOTHER,
+            ", or ",
+            Setting("replace", True),
         )
 
 

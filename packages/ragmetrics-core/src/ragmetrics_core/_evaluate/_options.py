@@ -139,7 +139,7 @@ def check_replace(value: object, run_dir: object) -> None:
     if value and run_dir is None:
         raise InvalidInput(
             Setting("replace"),
-            " is about the scores in a directory: give ",
+            " is about the scores in a directory of a run: give ",
             Setting("run_dir", ...),
             ", or leave it out",
         )

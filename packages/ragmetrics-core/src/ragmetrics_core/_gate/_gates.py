@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -68,7 +68,7 @@ class Gate:
             raise InvalidInput(f"a gate is >= or <= for the mean or the drop, got {self.relation!r} for {self.of!r}")
         if self.of == "drop" and self.relation == ">=":
             raise InvalidInput(
-                f"gate '{self}': a gate says how large a drop may be: write '{self.metric} drop <= 0.03'"
+                Setting("gate"), f" '{self}': a gate says how large a drop may be: write '{self.metric} drop <= 0.03'"
             )
 
     @classmethod
@@ -87,16 +87,19 @@ class Gate:
         found = FORM.fullmatch(text.strip())
         if found is None or not found["left"]:
             hint = " (in quotes: a shell takes > and < for itself)" if found is None else ""
-            raise InvalidInput(f"gate {text!r}: write {FORMS[usual]}, such as {EXAMPLES[usual]}{hint}")
+            raise InvalidInput(Setting("gate"), f" {text!r}: write {FORMS[usual]}, such as {EXAMPLES[usual]}{hint}")
         left, relation, number = found["left"], found["relation"], _number(found["number"].strip())
         drop = DROP.fullmatch(left)
         if relation not in RELATIONS:
             right = "<=" if drop else ">= or <="
-            raise InvalidInput(f"gate {text!r}: write {right} instead of {relation}{WHY_NOT.get(relation, '')}")
+            raise InvalidInput(
+                Setting("gate"), f" {text!r}: write {right} instead of {relation}{WHY_NOT.get(relation, '')}"
+            )
         if number is None:
             raise InvalidInput(
-                f"gate {text!r}: {found['number'].strip()!r} is no number on a metric's scale: write one such as "
-                f"{0.03 if drop else 0.8}"
+                Setting("gate"),
+                f" {text!r}: {found['number'].strip()!r} is no number on a metric's scale: write one such as "
+                f"{0.03 if drop else 0.8}",
             )
         return cls(drop["metric"] if drop else left, RELATIONS[relation], number, "drop" if drop else "mean")  # type: ignore[arg-type]
 
@@ -117,11 +120,13 @@ class Conditions:
         min_coverage: the least share of all rows that must have a score, 0 to 1.
         max_failed: the largest share of all rows that may have failed, 0 to 1.
         stopped: why the run ended before its last row; None if it did not. No gate on a mean passes then.
+        write: how the settings of these shares are called where the decision is shown.
     """
 
     min_coverage: float = 0.9
     max_failed: float = 0.05
     stopped: str | None = None
+    write: Callable[[Setting], str] = str
 
     def __post_init__(self) -> None:
         """Check that both are shares.
@@ -144,9 +149,9 @@ class Conditions:
             have: what the scored rows have.
         """
         if failed > self.max_failed * rows + ROUNDING:
-            yield f"{failed} of {rows} rows{of} failed, more than a share of {self.max_failed:g}"
+            yield f"{failed} of {rows} rows{of} failed, more than {self.write(Setting('max_failed', self.max_failed))}"
         if scored < self.min_coverage * rows - ROUNDING:
-            yield f"{scored} of {rows} rows{of} {have}, less than a share of {self.min_coverage:g}"
+            yield f"{scored} of {rows} rows{of} {have}, less than {self.write(Setting('min_coverage', self.min_coverage))}"
 
 
 Scales = Mapping[str, tuple[float, float] | None]
@@ -171,19 +176,23 @@ def check_mean(gate: Gate, scales: Scales) -> None:
         InvalidInput: the gate is about a drop, a metric that is not there, or a limit that is off the scale or out of reach.
     """
     if gate.of == "drop":
-        raise InvalidInput(f"gate '{gate}': a drop is between two runs, and here is one: compare it with another")
+        raise InvalidInput(
+            Setting("gate"), f" '{gate}': a drop is between two runs, and here is one: compare it with another"
+        )
     scale = _scale(gate, scales)
     if scale is None:
         return
     low, high = scale
     if not low <= gate.limit <= high:
         raise InvalidInput(
-            f"gate '{gate}': {gate.metric} goes from {low:g} to {high:g}, so {gate.limit:g} is no limit for it"
+            Setting("gate"),
+            f" '{gate}': {gate.metric} goes from {low:g} to {high:g}, so {gate.limit:g} is no limit for it",
         )
     if gate.limit == (high if gate.sign > 0 else low):
         raise InvalidInput(
-            f"gate '{gate}': no number of rows can show that a mean lies at the very end of its scale: give a limit "
-            f"{'under' if gate.sign > 0 else 'over'} {gate.limit:g}"
+            Setting("gate"),
+            f" '{gate}': no number of rows can show that a mean lies at the very end of its scale: give a limit "
+            f"{'under' if gate.sign > 0 else 'over'} {gate.limit:g}",
         )
 
 
@@ -195,23 +204,26 @@ def check_drop(gate: Gate, scales: Scales, higher_is_better: Mapping[str, bool |
     """
     if gate.of == "mean":
         raise InvalidInput(
-            f"gate '{gate}': a comparison is about drops, such as '{gate.metric} drop <= 0.03': gate the mean of one of the runs"
+            Setting("gate"),
+            f" '{gate}': a comparison is about drops, such as '{gate.metric} drop <= 0.03': gate the mean of one of the runs",
         )
     scale = _scale(gate, scales)
     if higher_is_better[gate.metric] is None:
         raise InvalidInput(
-            f"gate '{gate}': which end of the scale of {gate.metric} is better is not known, so it has no drop: gate its mean"
+            Setting("gate"),
+            f" '{gate}': which end of the scale of {gate.metric} is better is not known, so it has no drop: gate its mean",
         )
     if scale is not None and not scale[0] - scale[1] < gate.limit <= scale[1] - scale[0]:
         raise InvalidInput(
-            f"gate '{gate}': {gate.metric} goes from {scale[0]:g} to {scale[1]:g}, so {gate.limit:g} is no limit for a drop of it"
+            Setting("gate"),
+            f" '{gate}': {gate.metric} goes from {scale[0]:g} to {scale[1]:g}, so {gate.limit:g} is no limit for a drop of it",
         )
 
 
 def _scale(gate: Gate, scales: Scales) -> tuple[float, float] | None:
     if gate.metric not in scales:
         names = ", ".join(scales) or "none"
-        raise InvalidInput(f"gate '{gate}': {gate.metric!r} is not among the metrics: {names}")
+        raise InvalidInput(Setting("gate"), f" '{gate}': {gate.metric!r} is not among the metrics: {names}")
     return scales[gate.metric]
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .._values._errors import ModelError
+from .._values._errors import ModelError, Setting
 from .._values._requests import ONE_CALL, Ask, Reply
 from ._claims import ends_in_refusal, is_greeting, is_question, is_refusal, sentences, split_claims
 from ._ratings import (
@@ -136,7 +136,8 @@ class LexicalJudge:
         if answer is None or not ask.inputs.keys() >= set(needed.split()):
             raise ModelError(
                 f"the offline LexicalJudge cannot answer the prompt {ask.prompt.name!r}; it knows the prompts of the built-in "
-                "metrics except RubricScore, Guideline and CustomJudge: use a language model, such as 'openai:gpt-4o-mini'",
+                "metrics except RubricScore, Guideline and CustomJudge: use a language model, such as ",
+                Setting("llm", "openai:gpt-4o-mini"),
                 fatal=True,
             )
         return Reply(answer(ask.inputs), ONE_CALL)

@@ -194,14 +194,14 @@ def _check_llm_name(model: str, server: str | None) -> None:
         raise InvalidInput(
             Setting("llm", model),
             " does not say where the server is: give ",
-            Setting("base_url", "http://localhost:8000/v1"),
+            Setting("base_url", "http://localhost:8000/v1", python=f"OpenAIServerLLM(base_url, {name!r})"),
             " or set OPENAI_BASE_URL",
         )
     if provider not in ("openai", FINE_TUNED):
         raise InvalidInput(
             Setting("llm", model),
             f": there is no provider {provider!r}: use {names}; a model of that name on a server of your own needs ",
-            Setting("base_url", ...),
+            Setting("base_url", ..., python=f"OpenAILLM({model!r}, base_url=...)"),
         )
 
 

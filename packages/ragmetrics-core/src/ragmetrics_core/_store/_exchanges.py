@@ -30,7 +30,7 @@ from ._run_settings import MetricColumn, ModelIdentity, RunSettings, ScoredBy
 ROUNDS = 200
 """No program goes on for longer."""
 
-WITHOUT_JOURNAL = "messages and replies are kept only by a run with a directory"
+WITHOUT_JOURNAL = "messages and replies are kept only by a run with a directory (run_dir, --run-dir)"
 NOBODY_ASKED = "no model was asked"
 UNKNOWN = "only the directory of a run, with its run.json, tells them"
 NAMELESS = "the model does not say what it is (identity), so its replies are not kept"

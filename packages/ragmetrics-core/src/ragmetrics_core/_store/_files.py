@@ -16,6 +16,9 @@ from typing import Any, BinaryIO
 
 from .._values._errors import InvalidInput, RagmetricsError, Setting
 
+ANOTHER = ("give another ", Setting("run_dir"))
+"""What to do where a directory cannot be that of the run."""
+
 OWNER_ONLY = 0o700
 """The replies in a run directory are private to the user who ran it."""
 

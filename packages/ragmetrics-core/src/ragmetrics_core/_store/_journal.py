@@ -25,7 +25,7 @@ from typing import Any
 
 from .._values._errors import InvalidInput, RagmetricsError
 from .._values._requests import Reply, Usage, counted
-from ._files import make_directory
+from ._files import ANOTHER, make_directory
 
 WITHOUT_DIGESTS, VERSION = 1, 2
 PATIENCE = 30.0
@@ -114,9 +114,7 @@ class Journal:
             try:
                 (self._version,) = database.execute("PRAGMA user_version").fetchone()
                 if self._version not in (0, WITHOUT_DIGESTS, VERSION):
-                    raise InvalidInput(
-                        f"{self._path} was written by another version of ragmetrics: give another directory"
-                    )
+                    raise InvalidInput(f"{self._path} was written by another version of ragmetrics: ", *ANOTHER)
                 self._patiently(database, OPEN)
                 if self._version != 0:
                     columns = {row[1] for row in database.execute("PRAGMA table_info(replies)")}
@@ -229,7 +227,7 @@ class Journal:
             UnicodeDecodeError,
         ) as error:  # the second: the names of its tables are damaged
             raise InvalidInput(
-                f"{self._path} is no journal of ragmetrics ({error}): give another directory, or move the file away"
+                f"{self._path} is no journal of ragmetrics ({error}): ", *ANOTHER, ", or move the file away"
             ) from None
 
 

@@ -142,7 +142,7 @@ class LoadedRun:
     @classmethod
     def _in_directory(cls, path: Path) -> LoadedRun:
         """The run in a directory. Where ``run.json`` is damaged, metrics are known by the scores only."""
-        stored = read_account(path, "read it with the version that wrote it, or score its rows again")
+        stored = read_account(path, ("read it with the version that wrote it, or score its rows again",))
         if stored is None:
             raise InvalidInput(f"{path} is not the directory of a run: it holds no {ACCOUNT}")
         if not (path / SCORES).exists():

@@ -26,7 +26,7 @@ from .._values._errors import BadReply, InvalidInput, ModelError, Setting
 from .._values._requests import Reply
 from .._values._sample import Row, Sample
 from .._values._score import is_asked
-from ._files import check_directory, explain_errors, free_name, make_directory, remove_leftovers, replace_file
+from ._files import ANOTHER, check_directory, explain_errors, free_name, make_directory, remove_leftovers, replace_file
 from ._journal import Journal
 from ._prices import ModelUsage, add_up
 from ._records import KeptRecords, Record, Records, json_value, round_trip
@@ -180,7 +180,7 @@ def write_account(path: Path, settings: RunSettings, account: RunAccount, seal: 
         file.write((json.dumps(content, ensure_ascii=True, indent=1) + "\n").encode())
 
 
-def read_account(path: Path, cure: str = "give another directory") -> StoredRun | None:
+def read_account(path: Path, cure: tuple[str | Setting, ...] = ANOTHER) -> StoredRun | None:
     """The run in this directory; None where there is none.
 
     Args:
@@ -194,7 +194,7 @@ def read_account(path: Path, cure: str = "give another directory") -> StoredRun 
     if not file.exists():
         return None
     if not file.is_file():
-        raise InvalidInput(f"{file} is not that of a run, for it is no regular file: give another directory")
+        raise InvalidInput(f"{file} is not that of a run, for it is no regular file: ", *ANOTHER)
     damaged = StoredRun(None, RunAccount(stopped=UNFINISHED))
     try:
         content: Any = json.loads(file.read_text(encoding="utf-8"))
@@ -204,7 +204,7 @@ def read_account(path: Path, cure: str = "give another directory") -> StoredRun 
         raise InvalidInput(f"{file} cannot be read: {error.strerror}") from None
     ours = isinstance(content, dict) and isinstance(content.get("metrics"), list) and "settings" in content
     if not ours or content.get("version") != VERSION:
-        raise InvalidInput(f"{file} was not written by this version of ragmetrics: {cure}")
+        raise InvalidInput(f"{file} was not written by this version of ragmetrics: ", *cure)
     try:
         seal = Seal.from_dict(content.get("scores"))
         return StoredRun(RunSettings.from_dict(content), RunAccount.from_dict(content), seal)
@@ -294,7 +294,9 @@ class RunDir:
         scores = path / SCORES
         if self._earlier is None and scores.is_file() and scores.stat().st_size:
             raise InvalidInput(
-                f"{scores} is not that of a run, for there is no {ACCOUNT} beside it: give another directory, or move the file away"
+                f"{scores} is not that of a run, for there is no {ACCOUNT} beside it: ",
+                *ANOTHER,
+                ", or move the file away",
             )
         settings_there = self._earlier.settings if self._earlier else None
         names = [item.name for item in settings_there.metrics] if settings_there else ()
@@ -415,9 +417,7 @@ class RunDir:
         if latest is None or latest.settings is None or latest == self._earlier:
             return
         if difference(latest.settings, self._settings):
-            raise InvalidInput(
-                f"another process has just started a run of other settings in {self.path}: give another directory"
-            )
+            raise InvalidInput(f"another process has just started a run of other settings in {self.path}: ", *ANOTHER)
         self._others, self._earlier, self._scores = False, latest, None
         self.earlier = self._spent()
 
@@ -460,7 +460,10 @@ class RunDir:
     def _refuse(self, what: str) -> NoReturn:
         kept = free_name(self.path / SCORES).name
         raise InvalidInput(
-            f"{self.path} holds the finished scores of {what}: give another directory, or ",
+            Setting("run_dir", str(self.path)),
+            f" holds the finished scores of {what}: ",
+            *ANOTHER,
+            ", or ",
             Setting("replace", True),
             f", which keeps those scores as {kept}",
         )

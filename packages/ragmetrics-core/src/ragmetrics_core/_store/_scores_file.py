@@ -24,7 +24,7 @@ from typing import IO, Any
 from zlib import crc32
 
 from .._values._errors import InvalidInput
-from ._files import explain_errors, sync_to_disk, temporary_name
+from ._files import ANOTHER, explain_errors, sync_to_disk, temporary_name
 from ._records import Record, Records, record_line, record_of
 
 
@@ -196,7 +196,7 @@ class ScoresFile:
     def _open(self, path: Path, mode: str) -> None:
         try:
             if path.exists() and not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
-                raise InvalidInput(f"{path} is no regular file: give another directory")
+                raise InvalidInput(f"{path} is no regular file: ", *ANOTHER)
             # no buffer: a line is in the hands of the operating system as soon as it is written
             self._use(path.open(mode, buffering=0))
         except OSError as error:

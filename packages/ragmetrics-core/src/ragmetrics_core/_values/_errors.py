@@ -27,15 +27,24 @@ class Setting:
     Attributes:
         name: of the argument.
         value: that it has or should have; ``...`` where the user is to choose one, None where only the name matters.
+        before: words that come before it; left out with it where there is no such setting.
+        python: how it is given in Python, where that is not as a plain argument.
     """
 
     name: str
     value: object = None
+    before: str = ""
+    python: str = ""
+
+    @property
+    def text(self) -> str:
+        """The value, as messages show it."""
+        if isinstance(self.value, float):
+            return f"{self.value:g}"
+        return "..." if self.value is ... else repr(self.value)
 
     def __str__(self) -> str:
-        if self.value is None:
-            return self.name
-        return f"{self.name}={'...' if self.value is ... else repr(self.value)}"
+        return self.python or (self.name if self.value is None else f"{self.name}={self.text}")
 
 
 class RagmetricsError(Exception):
@@ -56,12 +65,20 @@ class RagmetricsError(Exception):
         """The message, with control characters as escapes, as it may quote data and replies.
 
         Args:
-            write: how a setting is called where the message is shown; default: as an argument in Python.
+            write: how a setting is called where the message is shown, empty where there is no such setting; default: as an
+                argument in Python.
         """
-        return harmless("".join(write(part) if isinstance(part, Setting) else str(part) for part in self.args))
+        return harmless("".join(_written(part, write) for part in self.args))
 
     def __str__(self) -> str:
         return self.message()
+
+
+def _written(part: object, write: Callable[[Setting], str]) -> str:
+    if not isinstance(part, Setting):
+        return str(part)
+    text = write(part)
+    return text and part.before + text
 
 
 class MissingInput(RagmetricsError, ValueError):
@@ -80,9 +97,15 @@ class MissingInput(RagmetricsError, ValueError):
         self.cure = cure
 
     def message(self, write: Callable[[Setting], str] = str) -> str:  # noqa: ARG002  no setting is named
-        """The message, the same everywhere."""
-        cure = self.cure or "give it, or leave the metric out for this sample"
-        return harmless(f"{self.metric} needs {self.field!r}, which {self.problem}: {cure}")
+        """The message for the caller of a metric."""
+        return self._with_cure(f"give {self.field}=... or leave the metric out for this sample")
+
+    def message_for_data(self) -> str:
+        """The message where the samples are rows of a data set."""
+        return self._with_cure(f"add it to the data as a column {self.field!r}, or leave the metric out")
+
+    def _with_cure(self, usual: str) -> str:
+        return harmless(f"{self.metric} needs {self.field!r}, which {self.problem}: {self.cure or usual}")
 
 
 class InvalidInput(RagmetricsError, ValueError):

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from ._details import Details, Held, Holder, held, with_prompts
-from ._errors import BadReply, ModelError, RagmetricsError
+from ._errors import BadReply, MissingInput, ModelError, RagmetricsError
 from ._evidence import in_words
 from ._layout import readable
 from ._requests import Usage, setters
@@ -130,7 +130,8 @@ class Score(Holder):
         if isinstance(error, ModelError) and error.prompts:
             evidence["prompts"] = error.prompts
         usage = getattr(error, "usage", None) or NO_USAGE
-        text = f"{type(error).__name__}: {error}" if isinstance(error, RagmetricsError) else error
+        words = error.message_for_data() if isinstance(error, MissingInput) else str(error)
+        text = f"{type(error).__name__}: {words}" if isinstance(error, RagmetricsError) else error
         return cls(None, error=text, details=evidence, usage=usage)
 
     @property

@@ -101,7 +101,7 @@ def reached(found: Diagnosis, llm: OpenAILLM) -> None:
 
 async def why_not(found: Diagnosis, name: str, llm: OpenAILLM, first: Found, timeout: float) -> Diagnosis:
     """The line that says why there is no answer to a plain question, and what to do."""
-    words = str(first.problem)
+    words = in_cli_words(first.problem) if first.problem else ""
     server = server_named(name.partition(":")[0]) or ""
     if first.late:
         cure = "a model that is being loaded takes a while: ask again, or give --timeout more seconds"

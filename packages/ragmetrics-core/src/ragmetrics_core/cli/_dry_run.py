@@ -7,7 +7,7 @@ from typing import Any
 
 from .._evaluate._api import estimate
 from .._kernel._metric import Metric
-from ._output import complain, say
+from ._output import as_option, complain, say
 
 PASSED_ON = (
     "run_dir",
@@ -28,6 +28,6 @@ PASSED_ON = (
 def show_price(data: str, metrics: Sequence[Metric], parsed: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     """Print what the run would ask and cost; some of its options are parsed, others as they were given."""
     price = estimate(data, metrics, **parsed, **{name: given[name] for name in PASSED_ON})
-    say(price.text())
+    say(price.text(write=as_option))
     if lacking := [item.name for item in price.metrics if item.failed and item.failed == price.rows]:
         complain(f"no row can be scored by {', '.join(lacking)}: `ragmetrics look` shows what is missing")

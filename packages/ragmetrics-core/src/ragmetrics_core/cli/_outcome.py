@@ -9,13 +9,15 @@ import typer
 
 from .._evaluate._evaluation import Evaluation
 from .._gate._results import Decision
-from .._kernel._inputs import Input
+from .._kernel._inputs import Input, Reading
 from .._kernel._metric import Metric
+from .._kernel._steps import next_round
 from .._read import keys_of
 from .._show._tables import hanging, room
 from .._summary._summary import Summary
-from .._values._errors import InvalidInput, MissingInput
+from .._values._errors import InvalidInput, MissingInput, ModelError
 from .._values._sample import Sample
+from .._values._score import Score
 from ._output import complain, how_to_continue, in_cli_words, say, stop, to_stdout, write
 from ._parsing import SHORT, Wanted, compared_with_least, map_for
 
@@ -101,8 +103,25 @@ def _objects(evaluation: Evaluation) -> str:
 def _unread(evaluation: Evaluation, metrics: Sequence[Metric]) -> list[str]:
     """The fields that the metrics need and the first row has no text in: they may stand in another column, or inside their own."""
     row = next((row for row in evaluation.rows if row.to_dict().keys() - {"id"}), None)
-    inputs = dict.fromkeys(item for metric in metrics for item in metric.inputs)
-    return [] if row is None else [item.name for item in inputs if _is_unread(item, row)]
+    found = () if row is None else (_unread_by(metric, row) for metric in metrics)
+    return list(dict.fromkeys(field for field in found if field))
+
+
+def _unread_by(metric: Metric, row: Sample) -> str | None:
+    """The first field that a metric needs and cannot read as a text."""
+    unread = next((field.name for field in metric.inputs if _is_unread(field, row)), None)
+    if unread is not None:
+        return unread
+    try:
+        program = metric.begin(Reading(row))
+        if not isinstance(program, Score):
+            next_round(program, None)
+            program.close()
+    except MissingInput as error:  # of one that the metric needs in some rows only
+        return error.field
+    except (InvalidInput, ModelError, StopIteration):
+        pass
+    return None
 
 
 def _is_unread(field: Input, row: Sample) -> bool:

@@ -33,7 +33,7 @@ from .._page._run_page import write_html
 from .._read import STDIN
 from .._show._progress import Progress
 from .._support._secrets import conceal
-from .._values._errors import InvalidInput, RagmetricsError, Setting
+from .._values._errors import InvalidInput, MissingInput, RagmetricsError, Setting
 from .._values._evidence import Line, Tone
 from .._values._layout import harmless
 
@@ -84,11 +84,18 @@ def put_file(path: Path, option: str, fill: Callable[[Path], None]) -> None:
         raise InvalidInput(f"{option}: {path} cannot be written: {error.strerror}") from None
 
 
-OPTIONS = {"columns": "--map", "n": "--suggest"}
-"""Options of another name than the argument."""
+OPTIONS = {"columns": "--map", "n": "--suggest", "api_key": ""}
+"""Options of another name than the argument, and arguments without an option."""
 
-OFFLINE = {"llm": "lexical", "embeddings": "hashing"}
-"""Models that need no server."""
+CHOICES = {
+    "llm": " MODEL (or --llm lexical, offline)",
+    "embeddings": " MODEL (or --embeddings hashing, offline)",
+    "base_url": " URL",
+    "encoding": " NAME",
+    "repeats": " N",
+    "run_dir": " DIR",
+}
+"""What follows an option whose value the user is to choose."""
 
 BUG = 70
 """Exit status of a crash (EX_SOFTWARE of sysexits.h): 1 is taken by failed gates, and they must not be mixed up."""
@@ -173,18 +180,20 @@ def complain(message: str, command: str = "") -> None:
 
 def in_cli_words(error: RagmetricsError) -> str:
     """The message, with options in the place of arguments."""
-    return error.message(_as_option)
+    return error.message_for_data() if isinstance(error, MissingInput) else error.message(as_option)
 
 
-def _as_option(setting: Setting) -> str:
-    """A setting as an option of the command that takes it."""
+def as_option(setting: Setting) -> str:
+    """A setting as an option of the command that takes it; empty where there is none."""
     name, value = setting.name, setting.value
     option = OPTIONS.get(name, f"--{name.replace('_', '-')}")
-    if value is ... and name in OFFLINE:
-        return f"{option} MODEL (or {option} {OFFLINE[name]}, offline)"
+    if value is ...:
+        return option and option + CHOICES.get(name, "")
     if isinstance(value, Mapping):
         return f"{option} {shlex.quote(','.join(f'{key}={item}' for key, item in value.items()))}"
-    return option if value in (None, True, ...) else f"{option} {value!r}"
+    if value is None or value is True:
+        return option
+    return f"{option} {shlex.quote(value) if isinstance(value, str) else setting.text}"
 
 
 def loaded(run: Path, *, said: bool = False) -> Evaluation:

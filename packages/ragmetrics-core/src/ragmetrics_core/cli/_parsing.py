@@ -33,6 +33,7 @@ from .._summary._summary import MetricSummary, Summary
 from .._values._errors import InvalidInput
 from .._values._sample import Row, Sample
 from ..metrics import Entry, Jury, catalogue
+from ._output import as_option
 
 SHORT = {"user_input": "question", "response": "answer", "retrieved_contexts": "contexts", "reference": "reference"}
 """What most metrics need, under the short names that --map takes too."""
@@ -444,6 +445,7 @@ def parse_gates(
     conditions = Conditions(
         default.min_coverage if min_coverage is None else min_coverage,
         default.max_failed if max_failed is None else max_failed,
+        write=as_option,
     )
     return Gates(parsed_gates(texts, usual) if texts else (), conditions, STATUS[undecided])
 

@@ -39,6 +39,7 @@ from .._wire._connections import (
     check_url,
     tidy_key,
 )
+from .._wire._failures import set_key
 from ._bounded import bounded_client, is_bounded
 
 if TYPE_CHECKING:
@@ -65,9 +66,11 @@ def own_client(kind: str, settings: Mapping[str, Any]) -> Any:
     if key is None:
         if not settings.get("base_url") and not os.environ.get("OPENAI_BASE_URL"):
             problem = ModelError(
-                f"no API key for OpenAI: set the environment variable {variable} or, in Python, api_key; for a server of your own "
-                "that needs none, give ",
+                f"no API key for OpenAI: set the environment variable {variable}",
+                Setting("api_key", ..., before=", or give "),
+                ", or give ",
                 Setting("base_url", ...),
+                " for a server of your own that needs none",
                 fatal=True,
             )
             problem.needs_key = True
@@ -269,9 +272,9 @@ class Clients:
         return tuple({text for text in found if isinstance(text, str) and text})
 
     @property
-    def key_cure(self) -> str:
+    def key_cure(self) -> tuple[str | Setting, ...]:
         """What to do about a key that is refused."""
-        return f"Set the environment variable {self.key_variable} or, in Python, api_key."
+        return set_key(self.key_variable)
 
     @property
     def sends_key(self) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..._values._errors import InvalidInput, MissingExtra
+from ..._values._errors import InvalidInput, MissingExtra, Setting
 from .._wire._connections import OPENAI_URL, bare_url, check_key, check_no_query, check_url, tidy_key
 from ._bounded import bounded_client
 from ._clients import NO_KEY
@@ -136,15 +136,18 @@ def _check_complete(
     """Name everything that is missing; at an address of the user's own, a gateway, no key need be."""
     if given.get("base_url"):
         return
-    missing = []
+    address: tuple[str | Setting, ...] = ()
+    key: tuple[str | Setting, ...] = ()
     if url_variable is None and server.url.startswith("/"):
         variables = " or ".join(server.url_variables)
-        missing.append(f"an address (set the environment variable {variables}, or give it as the base URL)")
+        way = Setting("base_url", ..., before=", or give ")
+        address = (f"an address (set the environment variable {variables}", way, ")")
     if server.needs_key and key_variable is None and not (given.get("api_key") or given.get("key_variable")):
         variables = " or ".join(server.key_variables)
-        missing.append(f"a key (set the environment variable {variables} or, in Python, api_key)")
-    if missing:
-        problem = InvalidInput(f"the provider {name!r} needs {' and '.join(missing)}")
+        way = Setting("api_key", ..., before=", or give ")
+        key = (f"a key (set the environment variable {variables}", way, ")")
+    if address or key:
+        problem = InvalidInput(f"the provider {name!r} needs ", *address, " and " * bool(address and key), *key)
         problem.needs_key = True
         raise problem
 

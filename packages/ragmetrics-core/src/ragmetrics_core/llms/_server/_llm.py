@@ -27,7 +27,7 @@ from urllib.parse import unquote, urlsplit
 
 from ..._support._retry_after import seconds_to_wait
 from ..._support._secrets import Kept
-from ..._values._errors import InvalidInput, MissingExtra, ModelError
+from ..._values._errors import InvalidInput, MissingExtra, ModelError, Setting
 from ..._values._requests import Ask, Reply
 from .._wire._attempts import Attempts, Ladder, Rung, chat_parameters, check_near_misses
 from .._wire._connections import (
@@ -44,7 +44,7 @@ from .._wire._connections import (
     shown,
     tidy_key,
 )
-from .._wire._failures import LARGEST, SET_KEY, Failures, Refused, root_of
+from .._wire._failures import LARGEST, Failures, Refused, root_of, set_key
 
 if TYPE_CHECKING:
     import aiohttp
@@ -275,7 +275,11 @@ def _check_timeout(timeout: Any) -> None:
 
 
 NO_KEY_SENT = (
-    "This model sends only a key that is given in Python, as api_key; openai:MODEL sends the one in OPENAI_API_KEY."
+    "To this server no key of the environment is sent",
+    Setting("api_key", before=": give "),
+    ". ",
+    Setting("llm", "openai:MODEL"),
+    " sends the one in the environment variable OPENAI_API_KEY.",
 )
 
 FROM_OPENAI_LLM = "OpenAILLM(..., client=openai.AsyncOpenAI(...))"
@@ -333,7 +337,7 @@ class OpenAIServerLLM:
         self.structured = structured
         self._endpoint = Endpoint(base_url, api_key, timeout)
         self._failures = Failures(
-            model, self._endpoint, SET_KEY if self._endpoint.wants_key_of_environment else NO_KEY_SENT
+            model, self._endpoint, set_key() if self._endpoint.wants_key_of_environment else NO_KEY_SENT
         )
         self._ladder = Ladder(structured)
 

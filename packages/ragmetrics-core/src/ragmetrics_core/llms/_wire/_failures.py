@@ -13,9 +13,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ..._support._secrets import LONGEST, mask
-from ..._values._errors import BadReply, InvalidInput, ModelError
+from ..._values._errors import BadReply, InvalidInput, ModelError, Setting
 
-SET_KEY = "Set the environment variable OPENAI_API_KEY or, in Python, api_key."
+
+def set_key(variable: str = "OPENAI_API_KEY") -> tuple[str | Setting, ...]:
+    """What to do about a key that is refused, where it may come from an environment variable."""
+    return f"Set the environment variable {variable}", Setting("api_key", before=", or give "), "."
+
 
 LARGEST = 64 * 2**20
 """The most bytes that are read of an unpacked answer: no judge says more, and a few packed bytes may hold gigabytes."""
@@ -87,12 +91,12 @@ class Failures:
 
     model: str
     place: Place
-    key_cure: str = SET_KEY
+    key_cure: tuple[str | Setting, ...] = set_key()
 
     @staticmethod
     def redirected(location: str | None) -> str:
         """What to say of an answer that leads elsewhere: no redirect is followed."""
-        return f"it redirects to {location}: give the address where the server is"
+        return f"it redirects to {location}: give the address where the server is as the base URL"
 
     def refused(self, refused: Refused) -> ModelError:
         """An answer with an error status."""
@@ -155,7 +159,7 @@ class Failures:
     def _refused(self, refused: Refused, said: str) -> ModelError:
         who, status = f"{self.model}: {self.place.base_url}", refused.status
         if status == 401:
-            return ModelError(f"{who} refuses the API key (401): {said} {self.key_cure}", fatal=True)
+            return ModelError(f"{who} refuses the API key (401): {said} ", *self.key_cure, fatal=True)
         if status == 402:
             return ModelError(
                 f"{who} wants to be paid (402): {said} The account or the key has no credit left.", fatal=True
