@@ -186,8 +186,8 @@ class TestConditions:
             (
                 "gates: 1 failed\n"
                 "FAILED number >= 0.8: 30 of 40 rows have a score (10 unscored, 0 failed), less\n"
-                "      than a share of 0.9; mean 1.000, 95 % interval 0.886 to 1.000, from 30 of\n"
-                "      40 rows\n"
+                "      than --min-coverage 0.9; mean 1.000, 95 % interval 0.886 to 1.000, from 30\n"
+                "      of 40 rows\n"
             ),
         )
         assert evaluate("--gate", "number >= 0.8", "--min-coverage", "0.75")[0] == 0
