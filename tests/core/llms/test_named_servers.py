@@ -285,7 +285,7 @@ class TestAzure:
         assert str(caught.value) == (
             f"typo: {azure.origin}/openai has no such model or address (404): The API deployment for this resource does not exist. "
             "If you created the deployment within the last 5 minutes, please wait a moment and try again. Check the model name and "
-            "base_url."
+            "the base URL."
         )
 
 

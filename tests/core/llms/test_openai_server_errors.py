@@ -292,7 +292,7 @@ def test_a_refused_key_is_shown_nowhere(
     found = caught.value
     assert found.fatal
     assert str(found).startswith(f"judge: {server.base_url} refuses the API key (401): ")
-    assert str(found).endswith(" openai:MODEL sends the one in OPENAI_API_KEY.")
+    assert str(found).endswith(" llm='openai:MODEL' sends the one in the environment variable OPENAI_API_KEY.")
     shown = "".join(traceback.format_exception(found)) + repr(found) + repr(llm) + caplog.text
     assert secret not in shown + "".join(capfd.readouterr())
     assert "mnop" not in shown
@@ -300,7 +300,7 @@ def test_a_refused_key_is_shown_nowhere(
 
 def test_the_cure_for_openais_own_key(monkeypatch: pytest.MonkeyPatch) -> None:
     def cure(**key: str) -> str:
-        return "".join(map(str, OpenAIServerLLM("https://api.openai.com/v1", "gpt", **key)._failures.key_cure))
+        return str(ModelError(*OpenAIServerLLM("https://api.openai.com/v1", "gpt", **key)._failures.key_cure))
 
     assert cure() == "Set the environment variable OPENAI_API_KEY, or give api_key."
     assert cure(api_key="x").startswith("To this server no key of the environment is sent: give api_key.")
