@@ -14,9 +14,8 @@ import pytest
 
 from core.cli.calling import call
 from core.evaluate.doubles import Length
-from core.read.reading import read, samples, write
+from core.read.reading import open_rows, read, samples, write
 from ragmetrics_core import InvalidInput, MissingExtra, Sample, evaluate
-from ragmetrics_core._read import open_rows
 
 openpyxl = pytest.importorskip("openpyxl")
 

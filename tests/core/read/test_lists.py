@@ -10,9 +10,8 @@ import pytest
 
 from core.cli.calling import call
 from core.evaluate.doubles import Length
-from core.read.reading import read, write
+from core.read.reading import open_rows, read, write
 from ragmetrics_core import InvalidInput, Sample, evaluate
-from ragmetrics_core._read import open_rows
 
 ROWS = [{"question": "a"}, {"question": "b"}]
 

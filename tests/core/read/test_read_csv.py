@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from core.evaluate.doubles import Length
-from core.read.reading import EXPECTED, ROWS, read, samples, write
+from core.read.reading import EXPECTED, ROWS, open_rows, read, samples, write
 from ragmetrics_core import InvalidInput, Sample, evaluate
-from ragmetrics_core._read import open_rows
 
 
 class TestCSV:

@@ -15,9 +15,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.read.reading import EXPECTED, ROWS, jsonl, read, samples
+from core.read.reading import EXPECTED, ROWS, jsonl, open_rows, read, samples
 from ragmetrics_core import InvalidInput, Sample
-from ragmetrics_core._read import open_rows
 
 TEXTS = {
     "JSON lines": jsonl(ROWS),

@@ -10,17 +10,16 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from core.report.comparing import run_of, text_at
+from core.report.comparing import metric_column, run_of, text_at
 from ragmetrics_core import Calibration, Evaluation, InvalidInput, Score
-from ragmetrics_core._store._run_settings import MetricColumn
 from ragmetrics_core.statistics import agreement, annotator_alpha, corrected_mean, mean_interval
 from ragmetrics_core.statistics._interval import difference_of_means
 
-HARM = MetricColumn("harm", (0.0, 1.0), "Harm()", higher_is_better=False)
-GRADE = MetricColumn("grade", (1.0, 5.0), "Grade()")
+HARM = metric_column("harm", (0.0, 1.0), "Harm()", higher_is_better=False)
+GRADE = metric_column("grade", (1.0, 5.0), "Grade()")
 
 
-def run(values: Iterable[Any], metric: str = "m", columns: Sequence[MetricColumn] = (), langs: str = "") -> Evaluation:
+def run(values: Iterable[Any], metric: str = "m", columns: Sequence[Any] = (), langs: str = "") -> Evaluation:
     rows = (
         (
             {"id": f"q{n}", "question": f"question {n}", **({"lang": langs[n % len(langs)]} if langs else {})},
@@ -485,7 +484,7 @@ class TestPictures:
         text = run([1.0] * 40).calibrate([line(row, row % 5 > 0) for row in range(1, 40, 2)]).text(200)
         assert "  from 20 labels alone (Wilson)\n" in text
         assert "  the judge adds nothing: it gave all rows the same score, so the labels stand alone\n" in text
-        free = MetricColumn("free", None, "Free()")
+        free = metric_column("free", None, "Free()")
         evaluation = run([Score(float(row % 3)) for row in range(40)], "free", [free])
         found = evaluation.calibrate([line(row, 7.0, "free") for row in range(1, 40, 2)])
         assert found["free"].corrected is not None
@@ -530,7 +529,7 @@ class TestPictures:
         assert "no errors by" not in evaluation.calibrate([line(row, True) for row in range(1, 60, 2)]).text(200)
 
     def test_a_metric_of_which_nothing_is_known(self) -> None:
-        unknown = MetricColumn("mine", (0.0, 1.0), "mine", higher_is_better=None, knows_better=False)
+        unknown = metric_column("mine", (0.0, 1.0), "mine", higher_is_better=None, knows_better=False)
         values, labels = judged()
         found = run(values, "mine", [unknown]).calibrate([{**row, "metric": "mine"} for row in labels])
         assert found["mine"].warnings == (
@@ -539,7 +538,7 @@ class TestPictures:
 
     def test_low_is_good_without_a_scale(self) -> None:
         """Seconds: at most 3 are fast enough."""
-        seconds = MetricColumn("seconds", None, "Seconds()", higher_is_better=False)
+        seconds = metric_column("seconds", None, "Seconds()", higher_is_better=False)
         evaluation = run([Score(float(row % 6)) for row in range(60)], "seconds", [seconds])
         found = evaluation.calibrate([line(row, row % 6 <= 3, "seconds") for row in range(1, 60, 5)])
         assert found["seconds"].threshold == 3.0

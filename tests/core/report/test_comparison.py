@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from core.report.comparing import FAILED, by_id, judged_by, run_of
+from core.report.comparing import FAILED, by_id, judged_by, metric_column, run_of
 from ragmetrics_core import Comparison, Evaluation, InvalidInput, Score, evaluate
-from ragmetrics_core._store._run_settings import MetricColumn
 from ragmetrics_core.metrics import ExactMatch, Faithfulness, TokenF1
 from ragmetrics_core.statistics import paired_difference
 
@@ -117,15 +116,15 @@ class TestData:
             assert caught.value.args == (message,)
 
     def test_which_end_is_better_is_taken_from_the_run_that_knows(self) -> None:
-        low = [MetricColumn("m", (0.0, 1.0), "M()", higher_is_better=False)]
-        unknown = [MetricColumn("m", (0.0, 1.0), "m", None, knows_better=False)]
+        low = [metric_column("m", (0.0, 1.0), "M()", higher_is_better=False)]
+        unknown = [metric_column("m", (0.0, 1.0), "m", None, knows_better=False)]
         assert by_id([0.5], columns=unknown).compare(by_id([0.5], columns=low))["m"].higher_is_better is False
         item = by_id([0.5] * 9, columns=unknown).compare(by_id([0.9, 0.8, 0.7] * 3, columns=unknown))["m"]
         assert (item.higher_is_better, item.verdict) == (None, "cannot say")
         assert item.why.endswith(", but which end of its scale is better is not known")
 
     def test_a_scale_of_a_single_point_harms_nothing(self) -> None:
-        column = MetricColumn("m", (1.0, 1.0), "M()")
+        column = metric_column("m", (1.0, 1.0), "M()")
         item = by_id([1.0] * 9, columns=[column]).compare(by_id([1.0] * 9, columns=[column]))["m"]
         assert (item.verdict, item.interval, item.p_value, item.rows_needed) == ("cannot say", None, None, None)
         assert item.why == "the scale is a single point, on which nothing can differ"

@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import Evaluation, Score
-from ragmetrics_core._store._run_settings import MetricColumn
 from ragmetrics_core._values._score import not_asked
 from ragmetrics_core.statistics import mean_interval
 
-from .comparing import by_id, run_of
+from .comparing import by_id, metric_column, run_of
 
-EXACT_MATCH = (MetricColumn("m", (0.0, 1.0), "ExactMatch()", higher_is_better=True, knows_better=True),)
+EXACT_MATCH = (metric_column("m", (0.0, 1.0), "ExactMatch()", higher_is_better=True, knows_better=True),)
 
 
 def run(values: Sequence[Any], copies: int = 1, **fields: Sequence[Any]) -> Evaluation:
@@ -120,8 +119,8 @@ class TestVerdicts:
 
 
 def test_without_a_worst_value_a_missing_row_leaves_a_gate_undecided() -> None:
-    before = by_id(VALUES, columns=[MetricColumn("m", None, "Own()")])
-    after = by_id(risen(VALUES)[:39], columns=[MetricColumn("m", None, "Own()")])
+    before = by_id(VALUES, columns=[metric_column("m", None, "Own()")])
+    after = by_id(risen(VALUES)[:39], columns=[metric_column("m", None, "Own()")])
     (result,) = after.gate("m >= 0.3", baseline=before).results
     assert (result.verdict, result.doubt) == (
         "undecided",
