@@ -33,7 +33,9 @@ def compared(outputs: Any, reference: Any, **keys: Any) -> tuple[float | None, s
         return langsmith["score"], None
     with pytest.raises((InvalidInput, MissingInput)) as caught:
         evaluator()
-    assert langsmith["comment"] == f"{type(caught.value).__name__}: {caught.value}"
+    error = caught.value
+    words = error.message_for_data() if isinstance(error, MissingInput) else str(error)
+    assert langsmith["comment"] == f"{type(error).__name__}: {words}"
     return langsmith["score"], langsmith["comment"]
 
 

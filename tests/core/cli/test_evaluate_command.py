@@ -160,8 +160,9 @@ class TestOwnMetric:
         result = call("evaluate", "q.jsonl", "-m", "rubric_score,exact_match", "--llm", "lexical")
         assert result.stderr.splitlines() == [
             (
-                "ragmetrics: rubric_score failed on every row: MissingInput: needs 'rubric', which is missing: write "
-                "\"rubric_score(rubric={1: 'poor', 2: 'good'})\", or give every row a rubric in a column 'rubric'"
+                "ragmetrics: rubric_score failed on every row: MissingInput: needs 'rubric', which is missing: give "
+                "RubricScore(rubric=...) (on the command line \"rubric_score(rubric={1: 'poor', 2: 'good'})\"), "
+                "or give every row a rubric in a column 'rubric'"
             ),
             "ragmetrics: where the data has it under another name: --map rubric=COLUMN (`ragmetrics look` shows the columns)",
         ]

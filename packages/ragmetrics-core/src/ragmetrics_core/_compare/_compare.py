@@ -249,7 +249,6 @@ def _names(before: ScoredRows, after: ScoredRows) -> tuple[str, str]:
 
 def _notes(runs: tuple[Run, Run], pairing: Pairing) -> Iterator[str]:
     """What else must be known to read the numbers."""
-    yield from (f"{run.name}: {run.evaluation.doubt}" for run in runs if run.evaluation.state == "unverified")
     for run in runs:
         if run.records > len(run.rows):
             yield (

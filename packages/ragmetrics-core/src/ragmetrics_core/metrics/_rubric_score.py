@@ -84,7 +84,10 @@ class RubricScore(Metric):
         if not data:
             raise MissingInput(self.name, "response", "is missing, as is every other text field")
         if self.rubric is None and rubric is None:
-            cure = """write "rubric_score(rubric={1: 'poor', 2: 'good'})", or give every row a rubric in a column 'rubric'"""
+            cure = (
+                "give RubricScore(rubric=...) (on the command line \"rubric_score(rubric={1: 'poor', 2: 'good'})\"), "
+                "or give every row a rubric in a column 'rubric'"
+            )
             raise MissingInput(self.name, "rubric", cure=cure)
         levels = self.rubric if self.rubric is not None else self._levels(rubric)
         reply = yield from self.grade.ask(rubric={str(score): text for score, text in levels.items()}, **data)
