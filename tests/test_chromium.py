@@ -13,6 +13,8 @@ import pytest
 
 from source_tree import ROOT
 
+pytestmark = pytest.mark.slow
+
 INSTALL = [("apt-get", "update"), ("apt-get", "install", "-y", "--no-install-recommends", "chromium")]
 MESSAGE = (
     "Chromium is not installed, so the pages of reports are not tested. On Debian, as root: "

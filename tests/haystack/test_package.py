@@ -18,6 +18,8 @@ from haystack import Pipeline
 from package_rules import check_lengths, imported
 from ragmetrics_core.metrics import ExactMatch
 
+pytestmark = pytest.mark.slow
+
 SOURCE = Path(__file__).resolve().parents[2] / "packages" / "ragmetrics-haystack" / "src"
 FILES = sorted(SOURCE.rglob("*.py"))
 HOME = "haystack_integrations.components.evaluators.ragmetrics"

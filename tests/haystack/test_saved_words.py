@@ -17,6 +17,8 @@ from ragmetrics_core import Metric
 from ragmetrics_core.metrics import SinglePassFaithfulness, catalogue
 from ragmetrics_haystack import ContextRelevanceEvaluator, FaithfulnessEvaluator, LLMEvaluator, MetricEvaluator
 
+pytestmark = pytest.mark.slow
+
 ASKED: list[str] = []
 
 

@@ -13,6 +13,8 @@ import pytest
 import ragmetrics_llama_index
 from package_rules import check_lengths, imported
 
+pytestmark = pytest.mark.slow
+
 SOURCE = Path(ragmetrics_llama_index.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
 ALLOWED = {"llama_index", "ragmetrics_core", "typing_extensions", *sys.stdlib_module_names}

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 MARKED = """
 @pytest.mark.ragmetrics(rows=[{"answer": "a", "reference": "a"}], metrics=["exact_match"])
 def test_exact(ragmetrics_row): pass

@@ -9,6 +9,8 @@ import pytest
 
 from ragmetrics_core import Evaluation
 
+pytestmark = pytest.mark.slow
+
 MARKED = """
 @pytest.mark.ragmetrics(rows=ROWS, metrics=["token_f1"])
 def test_answers(ragmetrics_row): pass

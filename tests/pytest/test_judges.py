@@ -7,6 +7,8 @@ import pytest
 from loopback import OpenAIServer, error
 from ragmetrics_core import Evaluation
 
+pytestmark = pytest.mark.slow
+
 MARKED = """
 @pytest.mark.ragmetrics(rows=ROWS, metrics=["faithfulness"])
 def test_answers(ragmetrics_row): pass

@@ -14,6 +14,8 @@ import pytest
 import ragmetrics_pytest
 from package_rules import check_lengths, imported
 
+pytestmark = pytest.mark.slow
+
 SOURCE = Path(ragmetrics_pytest.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
 

@@ -8,6 +8,8 @@ import pytest
 
 from ragmetrics_core import Evaluation
 
+pytestmark = pytest.mark.slow
+
 ANSWERS = """
 @pytest.mark.ragmetrics(rows=ROWS, metrics=["faithfulness"])
 def test_answers(ragmetrics_row):

@@ -9,6 +9,8 @@ import pytest
 from loopback import OpenAIServer, judge
 from ragmetrics_core import Evaluation
 
+pytestmark = pytest.mark.slow
+
 MARKED = """
 @pytest.mark.ragmetrics(rows=ROWS, metrics=["faithfulness"])
 def test_answers(ragmetrics_row):

@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -29,6 +30,8 @@ from ragmetrics_core import (
 from ragmetrics_core.llms import LexicalJudge
 from ragmetrics_core.metrics import Faithfulness
 from ragmetrics_core.testing import ScriptedLLM
+
+pytestmark = pytest.mark.slow
 
 SEQUENCES = [
     "\x1b[31mred",

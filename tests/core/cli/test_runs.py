@@ -24,6 +24,8 @@ from loopback import OpenAIServer, Response, judge
 from ragmetrics_core import Evaluation
 from waiting import until
 
+pytestmark = pytest.mark.slow
+
 ROWS = 40
 
 

@@ -13,6 +13,8 @@ from core.engine.virtual_time import run
 from core.evaluate.doubles import Rated
 from ragmetrics_core import Ask, Evaluation, ModelError, aevaluate
 
+pytestmark = pytest.mark.slow
+
 SLOW = lognormal(1.5)
 
 

@@ -10,6 +10,8 @@ from growth import assert_linear
 from ragmetrics_core._lexical._claims import split_claims
 from ragmetrics_core._lexical._support import Support, verify
 
+pytestmark = pytest.mark.slow
+
 
 def support(claim: str, contexts: list[str]) -> Support:
     return verify([claim], contexts)[0]

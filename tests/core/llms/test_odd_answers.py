@@ -19,6 +19,8 @@ from ragmetrics_core.embeddings import OpenAIEmbeddings
 from ragmetrics_core.llms import OpenAILLM, OpenAIServerLLM
 from ragmetrics_core.llms._wire._attempts import Attempts
 
+pytestmark = pytest.mark.slow
+
 Made = Callable[[str], Any]
 
 

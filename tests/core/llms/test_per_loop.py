@@ -14,6 +14,8 @@ import pytest
 from ragmetrics_core.llms._wire._connections import PerLoop
 from waiting import until_async
 
+pytestmark = pytest.mark.slow
+
 
 class Client:
     """Takes several steps of its loop to close, as one does that has several connections."""

@@ -13,6 +13,8 @@ from ragmetrics_core.metrics import AnswerAccuracy, Correctness, ExactMatch, Fai
 from ragmetrics_core.replies import JsonReply, RatingReply, ScoreReply, YesNoReply
 from ragmetrics_core.testing import ScriptedLLM
 
+pytestmark = pytest.mark.slow
+
 SENT = "the only answer in the reply stands in the data as well, so it may be quoted; reply with your own, and nothing else"
 
 

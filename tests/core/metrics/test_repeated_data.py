@@ -16,6 +16,8 @@ from ragmetrics_core.replies import LinesReply, ObjectReply, RatingReply, ScoreR
 from ragmetrics_core.testing import ScriptedLLM
 from recording import VECTORS
 
+pytestmark = pytest.mark.slow
+
 REPEATED = "the reply only repeats the data; judge them, and reply with your own answer"
 
 ALL = [*EXCHANGES, WITH_EMBEDDINGS]

@@ -18,6 +18,8 @@ from pydantic import BaseModel
 from ragmetrics_core import BadReply
 from ragmetrics_core.replies import JsonReply, LinesReply, RatingReply, ReplyFormat, ScoreReply, YesNoReply
 
+pytestmark = pytest.mark.slow
+
 
 class Claims(BaseModel):
     statements: list[str]

@@ -19,6 +19,8 @@ from ragmetrics_core._gate._gates import Conditions, Gate
 from ragmetrics_core._gate._results import Decision, GateResult
 from ragmetrics_core.statistics import Interval, holm, mean_interval
 
+pytestmark = pytest.mark.slow
+
 UNIT = (0.0, 1.0)
 USUAL = Conditions()
 Z2 = NormalDist().inv_cdf(0.975) ** 2

@@ -23,6 +23,8 @@ from ragmetrics_core.statistics._corrected import _variance, dirichlet_mean, pow
 from ragmetrics_core.statistics._interval import student_interval
 from ragmetrics_core.statistics._labelled import labelled_rows, strata_of, unseen_variance, weight_problem
 
+pytestmark = pytest.mark.slow
+
 BENCH = Path(__file__).resolve().parents[3] / "bench"
 UNIT = (0.0, 1.0)
 

@@ -18,6 +18,8 @@ from ragmetrics_core.statistics import Interval, mean_interval, rate_interval
 from ragmetrics_core.statistics._distributions import t_quantile
 from ragmetrics_core.statistics._means import mean_of
 
+pytestmark = pytest.mark.slow
+
 UNIT = (0.0, 1.0)
 Z = 1.959963984540054  # the normal distribution has 95 % of its mass within this many standard deviations
 SCALES = st.sampled_from([(0.0, 1.0), (-1.0, 1.0), (1.0, 5.0), (0.0, 4.0)])

@@ -19,6 +19,8 @@ from ragmetrics_core import Evaluation, InvalidInput, RagmetricsError, Reply, Sa
 from ragmetrics_core._read._rows import rows_of
 from ragmetrics_core._store._journal import Journal
 
+pytestmark = pytest.mark.slow
+
 OLD_JOURNAL = """
 PRAGMA journal_mode = WAL;
 CREATE TABLE replies (

@@ -19,6 +19,8 @@ from loopback import OpenAIServer
 from ragmetrics_core import Evaluation, InvalidInput, Metric, ModelError, RagmetricsError, Score, evaluate
 from ragmetrics_core.llms import OpenAIServerLLM
 
+pytestmark = pytest.mark.slow
+
 WAYS_OUT = "give another run_dir, or replace=True, which keeps those scores as scores.1.jsonl"
 TESTS = Path(__file__).resolve().parents[2]
 

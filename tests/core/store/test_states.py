@@ -18,6 +18,8 @@ from core.store.kept import Model, values
 from core.store.killed_at import DIED
 from ragmetrics_core import Evaluation, InvalidInput, evaluate, join_runs
 
+pytestmark = pytest.mark.slow
+
 TESTS = Path(__file__).resolve().parents[2]
 CURE = "run the same command again to restore these rows, or copy run.json and scores.jsonl again"
 CHANGED = "lines have changed since the run ended"
