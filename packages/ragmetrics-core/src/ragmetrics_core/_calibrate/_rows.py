@@ -20,7 +20,7 @@ from .._store._labels import Label, quoted
 from .._store._run_settings import MetricColumn, row_digest
 from .._values._counts import count_of
 from .._values._errors import InvalidInput
-from .._values._evidence import findings_of
+from .._values._findings import findings_of
 from .._values._score import Score
 from ..statistics._labelled import SURE, effective_count, uncertainty, uneven, weight_problem
 

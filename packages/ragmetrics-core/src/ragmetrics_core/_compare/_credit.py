@@ -8,18 +8,14 @@ never taken to be the same.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from .._kernel._metric import Metric
 from .._kernel._prompt import Prompt
-from .._kernel._saved_settings import built_in_metric
 from .._run._columns import Column, Run
-from .._store._run_settings import KINDS, ModelIdentity, ScoredBy, unequal_names
+from .._store._run_settings import KINDS, ModelIdentity, ScoredBy, built_in_class, class_named, unequal_names
 from .._values._layout import printable
-
-CLASS_NAME = re.compile(r"\w+(?=\()")
 
 BETTER = {True: "high values", False: "low values", None: "neither end"}
 """Which end of its scale a metric calls the better one."""
@@ -79,7 +75,7 @@ class _Sides:
 
     def differences(self) -> Iterator[str]:
         """What differs, in words."""
-        classes = [_class_name(column) for column in self._columns]
+        classes = [class_named(column.metric.settings) for column in self._columns]
         if all(classes) and classes[0] != classes[1]:
             yield self._both("the metric is", *map(str, classes))
         yield from self._directions()
@@ -117,7 +113,7 @@ class _Sides:
     def _as_written(self) -> Iterator[str]:
         """Settings as far as both runs tell them in words."""
         one, two = (column.metric.settings for column in self._columns)
-        if _class_name(self._columns[0]) == _class_name(self._columns[1]) is not None and one != two:
+        if class_named(one) == class_named(two) is not None and one != two:
             yield self._both("it is", one, two)
 
     def _note_unknown(self) -> None:
@@ -180,14 +176,8 @@ def _why_unknown(run: Run) -> tuple[str, str]:
     return "holds scores alone", "hold scores alone"
 
 
-def _class_name(column: Column) -> str | None:
-    """The class of the metric, where its settings are written out."""
-    found = CLASS_NAME.match(column.metric.settings)
-    return found and found[0]
-
-
 def _built_in(column: Column) -> type[Metric] | None:
-    return built_in_metric(_class_name(column) or column.metric.name, Metric)
+    return built_in_class(column.metric.name, column.metric.settings)
 
 
 def _escaped(text: str) -> str:

@@ -21,12 +21,10 @@ from hashlib import sha256
 from itertools import compress
 from typing import Any
 
-from .._kernel._metric import Metric
-from .._kernel._saved_settings import built_in_metric
 from .._run._judgements import prompts_of
 from .._run._slices import MOST_SLICES, name_of
 from .._store._records import Record, json_value
-from .._store._run_settings import MetricColumn, class_named
+from .._store._run_settings import MetricColumn, built_in_class
 from .._values._score import Score
 
 LONGEST_QUESTION, LONGEST_ANSWER = 200, 300
@@ -215,7 +213,7 @@ def label_data(metrics: Sequence[MetricColumn], index: RowIndex) -> dict[str, An
 
 def _asked(column: MetricColumn) -> str | None:
     """The first paragraph of what a built-in metric says of itself."""
-    metric = built_in_metric(class_named(column.settings) or column.name, Metric)
+    metric = built_in_class(column.name, column.settings)
     text = inspect.getdoc(metric) if metric else None
     if not text:
         return None

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from .._kernel._wording import to_json
 from .._store._records import Record, is_given, json_value
 from .._values._errors import MissingExtra
-from .._values._evidence import Finding, findings_of
+from .._values._findings import Finding, findings_of
 from .._values._sample import Sample
 from .._values._score import Score
 from ._judgements import is_silence

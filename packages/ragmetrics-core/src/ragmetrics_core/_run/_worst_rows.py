@@ -20,8 +20,8 @@ from .._show._tables import cut_middle, room
 from .._store._records import Record, json_value
 from .._store._run_settings import MetricColumn
 from .._values._errors import InvalidInput
-from .._values._evidence import Line, evidence_lines
 from .._values._evidence_html import block, score_body
+from .._values._findings import Line, evidence_lines
 from .._values._layout import fitted, printable, readable
 from .._values._sample import Document, Sample
 from .._values._score import Score

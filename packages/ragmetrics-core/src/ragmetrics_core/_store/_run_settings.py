@@ -89,6 +89,11 @@ def class_named(settings: str) -> str | None:
     return match[0] if match else None
 
 
+def built_in_class(name: str, settings: str) -> type[Metric] | None:
+    """The class of a built-in metric with this name and these settings in words; None where it is no built-in one."""
+    return built_in_metric(class_named(settings) or name, Metric)
+
+
 @dataclass(frozen=True)
 class MetricColumn:
     """A metric of a run: one column of its table.
@@ -122,7 +127,7 @@ class MetricColumn:
     @classmethod
     def named(cls, name: str, scale: tuple[float, float] | None, settings: str) -> MetricColumn:
         """A column of which only so much is known: if it is a built-in metric, that knows which end of its scale is better."""
-        metric = built_in_metric(class_named(settings) or name, Metric)
+        metric = built_in_class(name, settings)
         # the direction of a metric made of others is that of its parts, which are not known here
         known = metric if metric is not None and metric.parts is Metric.parts else None
         better = known.higher_is_better if known else None

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from ._evidence import Finding, ScoreLike, findings_of, headline, mark_of, standing, verdict_words
+from ._evidence import ScoreLike
+from ._findings import Finding, findings_of, headline, mark_of, standing, verdict_words
 from ._layout import readable
 from ._tags import EMPTY, Html, element
 

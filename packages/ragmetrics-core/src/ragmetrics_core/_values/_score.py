@@ -174,7 +174,7 @@ class Score(Holder):
             width: columns that it may take.
             contexts: the retrieved contexts, so that the passages that verdicts name can be quoted.
         """
-        from ._evidence import evidence_lines  # noqa: PLC0415  who only computes scores does without
+        from ._findings import evidence_lines  # noqa: PLC0415  who only computes scores does without
 
         return "\n".join(line.text for line in evidence_lines(self, width, contexts))
 

@@ -34,7 +34,7 @@ from .._read import STDIN
 from .._show._progress import Progress
 from .._support._secrets import conceal
 from .._values._errors import InvalidInput, MissingInput, RagmetricsError, Setting
-from .._values._evidence import Line, Tone
+from .._values._findings import Line, Tone
 from .._values._layout import harmless
 
 

@@ -16,7 +16,7 @@ from .._run._slices import row_name
 from .._run._worst_rows import failed_lines, full_lines, why_no_worst
 from .._show._tables import first_of, hanging, room
 from .._values._errors import InvalidInput
-from .._values._evidence import Line
+from .._values._findings import Line
 from .._values._layout import printable
 from ._output import clear_errors, loaded, say, say_lines
 

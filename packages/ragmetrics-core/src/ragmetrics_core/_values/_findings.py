@@ -1,0 +1,298 @@
+"""The evidence of a score as a list of findings, and as lines of text.
+
+Details are read by their shape, as in `_evidence`. A finding always has its verdict in words; marks and colours only repeat it.
+Programs that only compute scores do not load this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from ._evidence import (
+    NOT_EVIDENCE,
+    Item,
+    ScoreLike,
+    details_in_words,
+    is_nested,
+    judged_items,
+    plural_name,
+    scalar,
+    take_side_by_side,
+)
+from ._layout import fitted, readable, shortened
+
+NOT_STATED = "not stated"
+ABOUT_PASSAGES = "useful"
+"""The verdict of which there is one per passage, in their order."""
+
+WHOLE_TEXTS = ("reference", "response")
+MOST_PASSAGE = 10**9
+
+
+class Finding(NamedTuple):
+    """What a judge said about one thing.
+
+    Attributes:
+        part: what it is one of, such as ``claims`` or ``response claims``; of a row that was judged several times, the number of
+            the judgement stands before it. Empty if it is not said.
+        number: its place among them, from 1.
+        text: the claim or statement; None if it is known by its number alone, as passages are.
+        holds: whether it holds; None where the verdict is neither, as ``not stated``, or where there is none.
+        verdict: in a word: ``supported``, ``contradicted``, ``not stated``, ``useful``, a rating; empty if there is none.
+        passages: numbers of the passages that support it, from 1.
+        against: numbers of the passages that contradict it.
+        reason: why, as the judge put it; may be empty.
+    """
+
+    part: str
+    number: int
+    text: str | None
+    holds: bool | None
+    verdict: str
+    passages: tuple[int, ...] = ()
+    against: tuple[int, ...] = ()
+    reason: str = ""
+
+    @property
+    def label(self) -> str:
+        """Its text, or what it is called by its number, such as ``passage 2``."""
+        if self.text is not None and self.text.strip():
+            return self.text
+        return f"{self.part.removesuffix('s') if self.part.endswith('s') else 'no.'} {self.number}"
+
+
+class Findings(NamedTuple):
+    """What the details of a score hold.
+
+    Attributes:
+        items: the verdicts, in the order of the details.
+        words: what else the details say, on one line.
+    """
+
+    items: tuple[Finding, ...]
+    words: str
+
+
+def findings_of(details: Mapping[str, Any]) -> Findings:
+    """The evidence in the details of a score."""
+    left = {name: item for name, item in details.items() if name not in NOT_EVIDENCE}
+    findings = [*_of_repeats(left), *_of_jurors(left)]
+    beside = take_side_by_side(left)
+    if beside is not None:
+        name, items, are_verdicts = beside
+        findings += _side_by_side(name, items, are_verdicts=are_verdicts)
+    for name in [name for name, value in left.items() if _is_list_of_mappings(value)]:
+        found = _judged(name.replace("_", " "), left.pop(name))
+        findings += _compared(name, found) if _is_compared(name, details) else found
+    return Findings(tuple(findings), details_in_words(left))
+
+
+def _of_repeats(details: dict[str, Any]) -> Iterator[Finding]:
+    """What each of several judgements of the row rests on."""
+    if not _is_list_of_mappings(details.get("repeats")):
+        return
+    for number, judgement in enumerate(details.pop("repeats"), 1):
+        why = _text(judgement.get("error")) or _text(judgement.get("reason"))
+        yield Finding("judgements", number, None, None, _verdict_of(judgement.get("value")), reason=why)
+        inner = judgement.get("details")
+        for finding in findings_of(inner).items if isinstance(inner, Mapping) else ():
+            yield finding._replace(part=f"judgement {number}, {finding.part}".removesuffix(", "))
+
+
+def _of_jurors(details: dict[str, Any]) -> Iterator[Finding]:
+    """What each juror of a jury says, and what that rests on."""
+    jurors = details.get("jurors")
+    if not (_is_list_of_mappings(jurors) and all(_text(item.get("juror")) for item in jurors or ())):
+        return
+    for name in ("jurors", "rule", "tied"):  # the reason of the score tells the other two
+        details.pop(name, None)
+    for number, item in enumerate(jurors or (), 1):
+        why = _text(item.get("error")) or _text(item.get("reason"))
+        model = _text(item.get("model"))
+        name = item["juror"] if not model or f"({model})" in item["juror"] else f"{item['juror']} by {model}"
+        verdict = _verdict_of(item.get("value")) or _text(item.get("state"))
+        passing = item.get("passing")
+        yield Finding("jurors", number, name, passing if isinstance(passing, bool) else None, verdict, reason=why)
+        inner = item.get("details")
+        for finding in findings_of(inner).items if isinstance(inner, Mapping) else ():
+            yield finding._replace(part=f"{item['juror']}, {finding.part}".removesuffix(", "))
+
+
+def _side_by_side(name: str, items: Sequence[Item], *, are_verdicts: bool) -> Iterator[Finding]:
+    for number, item in enumerate(items, 1):
+        holds = bool(item.mark) if are_verdicts else None
+        verdict = f"scored {int(item.mark)}" if are_verdicts else _verdict_of(item.mark)
+        yield Finding(name, number, item.text, holds, verdict, reason=item.why)
+
+
+def _judged(name: str, values: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    items, flag = judged_items(values)
+    part = plural_name(name, values) or ("passages" if flag == ABOUT_PASSAGES else "")
+    for number, (value, item) in enumerate(zip(values, items, strict=True), 1):
+        passages = _numbers(value.get("passages" if "passages" in value else "supported_by"))
+        against = _numbers(value.get("contradicted_by"))
+        looked_for = flag is None and "passages" in value and item.mark is None
+        verdict, holds = _found(passages) if looked_for else _verdict(value, flag, item)
+        yield Finding(part, number, item.text, holds, verdict, passages, against, item.why)
+
+
+def _is_compared(name: str, details: Mapping[str, Any]) -> bool:
+    """Whether the claims of a list were compared with one text as a whole, so that its numbers count no passages.
+
+    That is so for ``reference_verdicts``, and for ``response_claims`` where no other list tells what the passages say.
+    """
+    text, _, kind = name.partition("_")
+    return text in WHOLE_TEXTS and (kind == "verdicts" or (kind == "claims" and "verdicts" not in details))
+
+
+def _compared(name: str, found: Iterable[Finding]) -> Iterator[Finding]:
+    text, _, kind = name.partition("_")
+    for finding in found:
+        part = f"claims, compared with the {text}" if kind == "verdicts" else finding.part
+        yield finding._replace(part=part, passages=(), against=())
+
+
+def _found(passages: Sequence[int]) -> tuple[str, bool | None]:
+    return ("found", True) if passages else ("not found", False)
+
+
+def _verdict(value: Mapping[str, Any], flag: str | None, item: Item) -> tuple[str, bool | None]:
+    """The verdict in a word, and whether the thing holds."""
+    if flag is None:
+        return _verdict_of(item.mark), None
+    name = flag.replace("_", " ")
+    said = _text(value.get("verdict")) or (
+        name if item.mark else "contradicted" if value.get("contradicted") is True else f"not {name}"
+    )
+    return said, True if item.mark else None if said == NOT_STATED else False
+
+
+def _verdict_of(mark: Any) -> str:
+    return "" if mark is None else mark if isinstance(mark, str) else "" if is_nested(mark) else scalar(mark)
+
+
+def _is_list_of_mappings(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, Mapping) for item in value)
+
+
+def _numbers(values: Any) -> tuple[int, ...]:
+    """Those that can be the number of a passage."""
+    if not isinstance(values, list):
+        return ()
+    return tuple(value for value in values if type(value) is int and 0 < value < MOST_PASSAGE)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+QUOTED = 160
+"""Columns of a passage that are shown below a claim."""
+
+
+Tone = Literal["", "title", "good", "bad", "open", "aside"]
+
+
+class Line(NamedTuple):
+    """A line and what it is, for those who paint it."""
+
+    text: str
+    tone: Tone = ""
+
+
+def mark_of(finding: Finding) -> str:
+    """``✔`` it holds, ``✘`` it does not, ``–`` neither, ``•`` there is no verdict but a rating or a text."""
+    if finding.holds is None:
+        return "–" if finding.verdict and not _is_number(finding.verdict) else "•"
+    return "✔" if finding.holds else "✘"
+
+
+def _is_number(word: str) -> bool:
+    return word.lstrip("-").replace(".", "", 1).isdigit()
+
+
+def headline(score: ScoreLike) -> str:
+    """The value with its scale, or why there is none; then the verdict and the label."""
+    said = []
+    if score.value is not None and score.scale is not None:
+        said.append(f"scale {scalar(score.scale[0])} to {scalar(score.scale[1])}")
+    if score.passing is not None:
+        said.append("passed" if score.passing else "not passed")
+    if score.label is not None:
+        said.append(f"label {score.label}")
+    value = score.state if score.value is None else scalar(score.value)
+    name = f"{score.metric}: " if score.metric else ""
+    return f"{name}{value} ({', '.join(said)})" if said else f"{name}{value}"
+
+
+def standing(score: ScoreLike) -> str:
+    """Why there is no value, or the reason of the value; empty where the evidence alone tells."""
+    return score.error or score.reason or ""
+
+
+def verdict_words(finding: Finding) -> str:
+    """The verdict with its passages: ``supported by passages 1, 3, contradicted by passage 2``."""
+    parts = [f"{finding.verdict}{_by(finding.passages, finding.verdict)}"]
+    if finding.against:
+        others = _by(finding.against, "contradicted")
+        parts = (
+            [f"{finding.verdict}{others}"] if finding.verdict == "contradicted" else [*parts, f"contradicted{others}"]
+        )
+    return ", ".join(part for part in parts if part)
+
+
+def _by(passages: Sequence[int], verdict: str) -> str:
+    if not passages:
+        return ""
+    numbers = ", ".join(map(str, passages))
+    word = "in" if verdict == "found" else "by"
+    return f" {word} passage{'s' * (len(passages) > 1)} {numbers}"
+
+
+def _passages(contexts: Any) -> Iterator[tuple[int, str]]:
+    """The texts among the contexts, each with its number; a row that could not be scored may have anything there."""
+    if isinstance(contexts, Sequence) and not isinstance(contexts, str):
+        yield from ((number, text) for number, text in enumerate(contexts, 1) if isinstance(text, str))
+
+
+def evidence_lines(score: ScoreLike, width: int, contexts: Any = None) -> list[Line]:
+    """The score, and below it what it rests on.
+
+    Args:
+        score: the score.
+        width: columns of the terminal.
+        contexts: the retrieved contexts; passages that a verdict names are quoted from them, as far as they fit a line or two.
+    """
+    found = findings_of(score.details)
+    tone: Tone = "bad" if score.state == "failed" else "title"
+    lines = _painted(fitted(headline(score), width, others="  "), tone)
+    if standing(score):
+        lines += _painted(fitted(standing(score), width, "  ", "  "))
+    part, quoted = "", dict(_passages(contexts))
+    for finding in found.items:
+        if finding.part != part:
+            part = finding.part
+            lines += _painted(fitted(f"{part}:", width, "  ", "    ")) if part else []
+        lines += _finding_lines(finding, width)
+        for number in (*finding.passages, *finding.against):
+            if number in quoted:  # once, below the first claim that names it
+                quote = f'passage {number}: "{shortened(quoted.pop(number), QUOTED)}"'
+                lines += _painted(fitted(quote, width, "      ", "        "), "aside")
+    if found.words and found.words != readable(standing(score)):
+        lines += _painted(fitted(found.words, width, "  ", "    "), "aside")
+    return lines
+
+
+def _finding_lines(finding: Finding, width: int) -> Iterator[Line]:
+    mark = mark_of(finding)
+    tone: Tone = {"✔": "good", "✘": "bad", "–": "open"}.get(mark, "")  # type: ignore[assignment]
+    words = verdict_words(finding)
+    yield from _painted(fitted(finding.label, width, f"  {mark} ", "    "), tone)
+    said = ": ".join(part for part in (words, readable(finding.reason)) if part)
+    if said:
+        yield from _painted(fitted(said, width, "      ", "      "))
+
+
+def _painted(lines: Iterable[str], tone: Tone = "") -> list[Line]:
+    return [Line(line, tone) for line in lines]
