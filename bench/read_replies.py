@@ -26,7 +26,7 @@ from pydantic import BaseModel
 
 from ragmetrics_core import BadReply, Prompt
 from ragmetrics_core._kernel._wording import Asked, ReplyText
-from ragmetrics_core._testset._program import WRITE_QUESTIONS
+from ragmetrics_core._testset._kinds import WRITE_QUESTIONS
 from ragmetrics_core._values._requests import Reply
 from ragmetrics_core.metrics import (
     AnswerAccuracy,

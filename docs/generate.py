@@ -18,8 +18,7 @@ from declining import declining_table
 
 from ragmetrics_core import Ask, Metric, Prompt, RagmetricsError, evaluate
 from ragmetrics_core._support._other_names import BECAUSE, PLACES
-from ragmetrics_core._testset._kinds import PROMPTS
-from ragmetrics_core._testset._program import ANSWER_FROM_DOCUMENT, WRITE_QUESTIONS
+from ragmetrics_core._testset._kinds import ANSWER_FROM_DOCUMENT, PROMPTS, WRITE_QUESTIONS
 from ragmetrics_core.metrics import AnswerCorrectness, Entry, catalogue, ragchecker_metrics
 
 DOCS = Path(__file__).resolve().parent

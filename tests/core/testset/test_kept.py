@@ -8,11 +8,7 @@ from typing import Any
 
 import pytest
 
-from ragmetrics_core import Ask, InvalidInput, ModelError, RagmetricsError, Reply, Sample, Testset, generate_testset
-from ragmetrics_core._testset._generate import KeptQuestions
-from ragmetrics_core._testset._testset import line_of
-
-ONE, TWO, THREE = (Sample(user_input=f"{name}?\u2028", id=name) for name in ("one", "two", "three"))
+from ragmetrics_core import Ask, Document, InvalidInput, ModelError, RagmetricsError, Reply, Testset, generate_testset
 
 
 class Stable:
@@ -83,7 +79,7 @@ def test_what_could_not_be_read_is_asked_again(tmp_path: Path, arguments: dict[s
     assert lines(tmp_path) == ["What is Lyon?", "What is Nice?", "What is Rome?"]
 
 
-def test_questions_are_there_when_the_run_dies(tmp_path: Path) -> None:
+def test_questions_are_there_as_they_come_when_the_run_dies(tmp_path: Path) -> None:
     def dying(ask: Ask) -> str | None:
         if ask.prompt.name == "check_question" and "Rome" in str(ask.inputs):
             assert lines(tmp_path)
@@ -91,48 +87,39 @@ def test_questions_are_there_when_the_run_dies(tmp_path: Path) -> None:
         return None
 
     with pytest.raises(ModelError, match="wrong key"):
-        generate_testset(TEXTS, Stable(dying), n=3, seed=2, run_dir=tmp_path, max_concurrency=1)
-    assert len(lines(tmp_path)) == 2
+        generate_testset(TEXTS, Stable(dying), n=3, seed=7, run_dir=tmp_path, max_concurrency=1)
+    assert lines(tmp_path) == ["What is Nice?", "What is Lyon?"]
+    generate_testset(TEXTS, Stable(), n=3, seed=7, run_dir=tmp_path)
+    assert lines(tmp_path) == ["What is Lyon?", "What is Nice?", "What is Rome?"]
+    assert not (tmp_path / "testset.1.jsonl").exists()
 
 
 class TestFile:
-    def kept(self, path: Path, *samples: Sample) -> KeptQuestions:
-        kept = KeptQuestions(path)
-        for sample in samples:
-            kept.add(sample)
-        kept.close()
-        return kept
-
-    def test_as_they_come_and_then_in_order(self, tmp_path: Path) -> None:
-        kept = self.kept(tmp_path / "run", TWO, ONE)
-        assert lines(tmp_path / "run") == [TWO.user_input, ONE.user_input]
-        kept.finish([ONE, TWO])
-        assert lines(tmp_path / "run") == [ONE.user_input, TWO.user_input]
+    def make(self, run_dir: Path, *cities: str, otherwise: Callable[[Ask], str | None] = lambda _: None) -> None:
+        documents = [Document(f"{city} is\u2028fine.", city) for city in cities]
+        generate_testset(documents, Stable(otherwise), n=len(cities), run_dir=run_dir)
 
     def test_none(self, tmp_path: Path) -> None:
-        self.kept(tmp_path / "run").finish([])
-        assert not (tmp_path / "run").exists()
-
-    def test_the_same_questions_are_not_written_twice(self, tmp_path: Path) -> None:
-        self.kept(tmp_path, ONE, TWO)
-        self.kept(tmp_path, ONE, THREE)
-        assert lines(tmp_path) == [ONE.user_input, TWO.user_input, THREE.user_input]
+        self.make(tmp_path, "Lyon", otherwise=lambda _: "[]")
+        assert not (tmp_path / "testset.jsonl").exists()
 
     def test_another_test_set_is_set_aside(self, tmp_path: Path) -> None:
-        self.kept(tmp_path, ONE).finish([ONE])
-        self.kept(tmp_path, TWO).finish([TWO])
-        assert (lines(tmp_path, "testset.1.jsonl"), lines(tmp_path)) == ([ONE.user_input], [TWO.user_input])
+        self.make(tmp_path, "Lyon")
+        self.make(tmp_path, "Nice")
+        assert (lines(tmp_path, "testset.1.jsonl"), lines(tmp_path)) == (["What is Lyon?"], ["What is Nice?"])
 
     def test_so_is_one_that_only_begins_alike(self, tmp_path: Path) -> None:
-        self.kept(tmp_path, ONE, TWO).finish([ONE, TWO])
-        self.kept(tmp_path, ONE, THREE).finish([ONE, THREE])
-        assert lines(tmp_path) == [ONE.user_input, THREE.user_input]
-        assert TWO.user_input in lines(tmp_path, "testset.1.jsonl")
+        self.make(tmp_path, "Lyon", "Nice")
+        self.make(tmp_path, "Lyon", "Rome")
+        assert lines(tmp_path) == ["What is Lyon?", "What is Rome?"]
+        assert "What is Nice?" in lines(tmp_path, "testset.1.jsonl")
 
     def test_a_torn_line_is_set_aside(self, tmp_path: Path) -> None:
-        (tmp_path / "testset.jsonl").write_text(line_of(ONE) + '{"user_inp', encoding="utf-8")
-        self.kept(tmp_path, ONE)
-        assert lines(tmp_path) == [ONE.user_input]
+        self.make(tmp_path, "Lyon")
+        with (tmp_path / "testset.jsonl").open("a", encoding="utf-8") as file:
+            file.write('{"user_inp')
+        self.make(tmp_path, "Lyon", "Nice")
+        assert lines(tmp_path) == ["What is Lyon?", "What is Nice?"]
         assert (tmp_path / "testset.1.jsonl").exists()
 
     def test_a_file_in_the_way(self, tmp_path: Path) -> None:
@@ -143,4 +130,4 @@ class TestFile:
     def test_it_cannot_be_written(self, tmp_path: Path) -> None:
         (tmp_path / "testset.jsonl").mkdir()
         with pytest.raises(RagmetricsError, match=r"testset\.jsonl cannot be written: Is a directory"):
-            self.kept(tmp_path, ONE)
+            self.make(tmp_path, "Lyon")

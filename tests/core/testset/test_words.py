@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import Prompt
-from ragmetrics_core._testset._kinds import PROMPTS
-from ragmetrics_core._testset._program import ANSWER_FROM_DOCUMENT, WRITE_QUESTIONS
+from ragmetrics_core._testset._kinds import ANSWER_FROM_DOCUMENT, PROMPTS, WRITE_QUESTIONS
 
 WORDS = {
     "answer_from_document": {

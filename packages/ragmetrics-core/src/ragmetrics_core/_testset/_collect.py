@@ -1,14 +1,15 @@
-"""A test set of a given number of questions: waves of visits to passages, until all are there or no more can be had. No clock.
+"""Questions about documents, asked for and checked in an order that no reply decides. No clock.
 
-Strategy. The plan depends on the documents and the seed alone, never on which reply came first, so that the same command makes the
-same calls again and finds all of them in the journal. Each wave visits as many passages as questions are missing, the documents
-taking turns. The passages are asked for questions first. What rules and comparison can tell is dropped before a call is spent on
-it: questions that lean on a text, near-duplicates. Then the rest is checked, question by question. What has failed a check in one
-wave is replaced in the next by a question about the passage whose turn it is. After ``ATTEMPTS`` times as many questions as were
-asked for the run ends, and what is missing is missing.
+Strategy. There are two ways to say how many questions there are to be. ``Collection``: a number altogether. The plan depends on the
+documents and the seed alone, never on which reply came first, so that the same command makes the same calls again and finds all of
+them in the journal. Each wave visits as many passages as questions are missing, the documents taking turns. The passages are asked
+for questions first. What rules and comparison can tell is dropped before a call is spent on it: questions that lean on a text,
+near-duplicates. Then the rest is checked, question by question. What has failed a check in one wave is replaced in the next by a
+question about the passage whose turn it is. After ``ATTEMPTS`` times as many questions as were asked for the run ends, and what is
+missing is missing. ``PerDocument``: each document is asked for as many, and each question that it answers is taken.
 
-The programs run over the engine of ``evaluate``: its pace, its retries, its budget, its journal. As many run side by side as calls
-may be in flight. Results are handed over in the order of the programs, so that nothing that follows from them depends on chance.
+Both run over the engine of ``evaluate``: its pace, its retries, its budget, its journal. As many programs run side by side as calls
+may be in flight. Results are handed over in order, so that nothing that follows from them depends on chance.
 """
 
 from __future__ import annotations
@@ -16,27 +17,26 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import chain, zip_longest
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
-from .._engine import Answers, Budget, Rules
+from .._engine import Answers
 from .._engine._pending import PendingCall, RowMemory
-from .._engine._reply_keys import ReplyStore
 from .._kernel._drive import Models
-from .._kernel._model_traits import prepared
+from .._kernel._prompt import Prompt
 from .._kernel._steps import Outcome, Steps, next_round
 from .._support._blocking import all_of
-from .._values._errors import InvalidInput
-from .._values._requests import AnyLLM
+from .._values._errors import BadReply, InvalidInput, ModelError
 from .._values._sample import Sample
-from ._chunks import Chunk
-from ._kinds import Checked, Kind, OnePassage, TwoPassages, Unanswerable, Visit, Written, drop
+from ._chunks import Chunk, chunks_of
+from ._documents import GivenDocument
+from ._kinds import Checked, Kind, OnePassage, Passed, Rejected, TwoPassages, Unanswerable, Visit, distinct, in_one_line
 from ._similar import KnownQuestions, PassageIndex, leans_on_a_text, plain_words
-from ._testset import Dropped, Problem, Why, counted
+from ._testset import CAVEAT, Dropped, Problem, Why, counted
 
 ATTEMPTS = 3
 """Questions that are tried for each one that is asked for, at most."""
@@ -45,14 +45,202 @@ MOST_PER_VISIT = 5
 """Questions that a passage is asked for at a time, at most; there are more than one only where there are few passages."""
 
 NAMES = {
-    "one_passage": ("question", "questions"),
-    "unanswerable": ("unanswerable question", "unanswerable questions"),
-    "two_passages": ("question over two passages", "questions over two passages"),
+    "one_passage": "question{s}",
+    "unanswerable": "unanswerable question{s}",
+    "two_passages": "question{s} over two passages",
 }
-"""What the kinds of questions are called, one of them and several."""
+"""What the kinds of questions are called."""
 
 PARTNERS = 3
 """Passages with which a passage forms a pair, at most."""
+
+LOOKED_AT = 4
+"""Passages other than its own in which an answer to a question that is to have none is looked for."""
+
+T = TypeVar("T")
+
+Keep = Callable[[Sequence[Sample], int], None]
+"""Called with samples as they are finished, and how many questions have failed since the last call."""
+
+
+class Drive:
+    """Runs programs over the engine.
+
+    Args:
+        llm: answers.
+        most: most jobs at a time.
+        answers: gets the replies.
+    """
+
+    def __init__(self, llm: Any, most: int, answers: Answers) -> None:
+        self._models = Models(llm, metric="generate_testset")
+        self._most = most
+        self._answers = answers
+
+    @property
+    def used_up(self) -> str | None:
+        """The budget that is used up, in words; None: none is."""
+        return self._answers.budget.used_up
+
+    async def run(self, program: Steps[T]) -> T | ModelError | None:
+        """The result of a program, or the error that ended it; None: the budget was used up before it was finished.
+
+        Raises:
+            RagmetricsError: whatever stops the whole run.
+        """
+        await asyncio.sleep(0)  # a model that computes in place would never let others run
+        memory = RowMemory()
+        asked: list[PendingCall] = []
+        outcomes: list[Outcome] | None = None
+        while True:
+            try:
+                requests = next_round(program, outcomes)
+            except StopIteration as done:
+                result: T = done.value
+                return result
+            except ModelError as error:
+                if isinstance(error, BadReply):
+                    self._answers.strike(error.raw, asked, memory)
+                return error
+            calls = self._answers.resolve(self._models, requests, 0, memory)
+            outcomes = self._answers.now(calls, memory) or await self._answers.later(calls, memory)
+            if outcomes is None:
+                program.close()
+                return None
+            asked += calls
+
+    async def all(self, jobs: Iterable[Coroutine[Any, Any, T | None]], finished: Callable[[int, T], None]) -> None:
+        """Run all jobs; hand over each result with the number of its job, from 0, in this order.
+
+        A job whose result is None met the end of the budget; it and all that were not begun are left out.
+
+        Raises:
+            RagmetricsError: whatever stops the whole run.
+        """
+        queue = enumerate(jobs)
+        waiting: dict[int, T] = {}
+        following = 0
+
+        async def work() -> None:
+            nonlocal following
+            for index, job in queue:
+                result = await job
+                if result is None:
+                    return
+                waiting[index] = result
+                while following in waiting:
+                    finished(following, waiting.pop(following))
+                    following += 1
+
+        try:
+            await all_of(work() for _ in range(self._most))
+        finally:  # where one is missing, those behind it are finished all the same
+            for index in sorted(waiting):
+                finished(index, waiting[index])
+
+
+@dataclass
+class PerDocument:
+    """The questions of a run that asks each document for as many.
+
+    Attributes:
+        documents: what is asked about.
+        number: questions per document.
+        write: the prompt that writes them.
+        answer: the prompt that answers them.
+        size: most characters of a passage; None: a document is asked about as a whole.
+        overlap: most characters that a passage repeats of the one before.
+        caveat: what must be known about the model.
+        keep: called for each document that is finished.
+        samples: the questions that are there, in the order of the documents.
+        problems: what went wrong.
+        unasked: what is missing because the budget was used up, in words.
+    """
+
+    documents: Sequence[GivenDocument]
+    number: int
+    write: Prompt[Any]
+    answer: Prompt[Any]
+    size: int | None
+    overlap: int
+    caveat: str | None
+    keep: Keep
+    samples: list[Sample] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    dropped: tuple[Dropped, ...] = ()
+    unasked: tuple[str, ...] = ()
+
+    async def run(self, drive: Drive) -> None:
+        """Ask all documents.
+
+        Raises:
+            RagmetricsError: whatever stops the run.
+        """
+        await drive.all((self._document(drive, document) for document in self.documents), self._take)
+        if drive.used_up is not None:
+            self.unasked = (f"{drive.used_up}: not all documents were asked",)
+
+    def missing(self, _: str | None) -> tuple[str, ...]:
+        """What the end of the budget has left out; anything else is a problem of a document."""
+        return self.unasked
+
+    def _take(self, _: int, found: list[Sample | Problem]) -> None:
+        samples = [item for item in found if isinstance(item, Sample)]
+        problems = [item for item in found if isinstance(item, Problem)]
+        self.samples.extend(samples)
+        self.problems.extend(problems)
+        self.keep(samples, len(problems))
+
+    async def _document(self, drive: Drive, document: GivenDocument) -> list[Sample | Problem] | None:
+        passages = chunks_of(document, self.size or len(document.text), self.overlap)
+        if not passages:
+            return [Problem(document.id, None, "the document has no text")]
+        parts = await all_of(self._passage(drive, *share) for share in shares(passages, self.number))
+        found = [item for part in parts for item in part or ()]
+        return None if None in parts else found
+
+    async def _passage(self, drive: Drive, passage: Chunk, number: int) -> list[Sample | Problem] | None:
+        written = await drive.run(self.write.ask(document=passage.text, number_of_questions=number))
+        if written is None:
+            return None
+        if isinstance(written, ModelError):
+            return [Problem(passage.id, None, f"no questions were written: {in_one_line(written)}")]
+        questions = distinct(written)[:number]
+        answers = await all_of(
+            drive.run(self.answer.ask(document=passage.text, question=question)) for question in questions
+        )
+        found: list[Sample | Problem] = []
+        if len(questions) < number:
+            found.append(Problem(passage.id, None, f"{number} questions were asked for, {len(questions)} written"))
+        for place, (question, answer) in enumerate(zip(questions, answers, strict=True), 1):
+            if answer is None:
+                return None
+            if isinstance(answer, ModelError):
+                found.append(Problem(passage.id, question, f"no answer: {in_one_line(answer)}"))
+            elif not answer.answer.strip():
+                found.append(Problem(passage.id, question, "the document does not answer it"))
+            else:
+                found.append(self._sample(passage, place, question, answer))
+        return found
+
+    def _sample(self, passage: Chunk, place: int, question: str, answer: Any) -> Sample:
+        metadata = {"document_id": passage.document, "evidence": answer.evidence.strip() or None, CAVEAT: self.caveat}
+        return Sample(
+            user_input=question,
+            reference=answer.answer.strip(),
+            reference_contexts=[passage.text],
+            reference_documents=[passage.to_document()],  # what a retriever should find for this question
+            id=f"{passage.id}-{place}",
+            metadata={name: value for name, value in metadata.items() if value is not None},
+        )
+
+
+def shares(passages: Sequence[Chunk], number: int) -> list[tuple[Chunk, int]]:
+    """How many of so many questions are written about which passages, spread over all of them."""
+    if number < len(passages):
+        return [(passages[turn * len(passages) // number], 1) for turn in range(number)]
+    each, more = divmod(number, len(passages))
+    return [(passage, each + (index < more)) for index, passage in enumerate(passages)]
 
 
 def counts_of(total: int, shares: Mapping[str, float], rest: str) -> dict[str, int]:
@@ -119,22 +307,19 @@ class Course:
         dropped: questions that fell through one.
     """
 
-    def __init__(self, kind: Kind, asked: int, spots: Sequence[tuple[Chunk, ...]]) -> None:
+    def __init__(self, kind: Kind, asked: int, spots: Iterable[tuple[Chunk, ...]]) -> None:
         self.kind = kind
         self.asked = asked
         self.delivered = 0
         self.dropped: list[Dropped] = []
         self._queue = deque(spots)
-        self._has_spots = bool(spots)
         self._known: dict[tuple[Chunk, ...], tuple[str, ...]] = {}
         self._tried = 0
 
     def next_visits(self) -> list[Visit]:
         """The visits of the next wave; none where nothing is missing, or nothing can be done about it."""
         wanted = min(self.asked - self.delivered, ATTEMPTS * self.asked - self._tried)
-        if wanted <= 0 or not self._queue:
-            return []
-        each = min(MOST_PER_VISIT, -(-wanted // len(self._queue)))
+        each = min(MOST_PER_VISIT, -(-wanted // max(1, len(self._queue))))
         visits = []
         while wanted > 0 and self._queue:
             spot = self._queue.popleft()
@@ -149,131 +334,35 @@ class Course:
             self._known[visit.passages] = (*visit.known, *questions)
             self._queue.append(visit.passages)
 
+    def drop(self, visit: Visit, question: str | None, why: Why, message: str) -> None:
+        """Note a question that fell through a check."""
+        self.dropped.append(Dropped(" + ".join(passage.id for passage in visit.passages), question, message, why))
+
     def missing(self, stopped: str | None) -> str | None:
         """How many questions are missing and why; None: none is.
 
         Args:
             stopped: why the run has ended; None where it has come to its end.
         """
-        if self.delivered == self.asked:
-            return None
-        one, several = NAMES[self.kind.name]
         left = self.asked - self.delivered
-        dropped = counted(item.why for item in self.dropped)
+        if left == 0:
+            return None
+        if stopped is None and self._tried == ATTEMPTS * self.asked:
+            stopped = f"{ATTEMPTS} questions were tried for each that was asked for"
+        elif stopped is None and self.kind.name == "two_passages" and not self._tried:
+            stopped = "no two passages have enough in common"
+        reasons = [
+            counted(item.why for item in self.dropped),
+            stopped or "the documents have no more passages for them",
+        ]
+        name = NAMES[self.kind.name].format(s="" if self.asked == 1 else "s")
         return (
-            f"{left} of {self.asked} {one if self.asked == 1 else several} {'is' if left == 1 else 'are'} missing: "
-            f"{f'{dropped}; ' if dropped else ''}{stopped or self._end}"
+            f"{left} of {self.asked} {name} {'is' if left == 1 else 'are'} missing: {'; '.join(filter(None, reasons))}"
         )
-
-    @property
-    def _end(self) -> str:
-        if self._tried == ATTEMPTS * self.asked:
-            return f"{ATTEMPTS} questions were tried for each that was asked for"
-        if self.kind.name == "two_passages" and not self._has_spots:
-            return "no two passages have enough in common"
-        return "the documents have no more passages for them"
-
-
-T = TypeVar("T")
-
-
-class Drive:
-    """Runs programs whose results have ``unread``: the replies that could not be read.
-
-    Args:
-        llm: answers.
-        most: most calls in flight.
-        rules: how calls are made.
-        budget: what they may cost.
-        journal: keeps replies, and has those of earlier runs; None: nothing is kept.
-
-    Attributes:
-        answers: the calls that were made, and what they cost.
-    """
-
-    def __init__(self, llm: AnyLLM, most: int, rules: Rules, budget: Budget, journal: ReplyStore | None) -> None:
-        self._models = Models(prepared(llm, 1), metric="generate_testset")
-        self._most = most
-        self._budget = budget
-        self.answers = Answers(most, rules, budget, journal)
-
-    @property
-    def stopped(self) -> str | None:
-        """Why no more calls are made; None where that is not so."""
-        return self._budget.used_up
-
-    async def all(self, programs: Iterable[Steps[T]], finished: Callable[[int, T], None]) -> None:
-        """Run all programs, and hand over each result with the number of its program, from 0, in this order.
-
-        When the budget is used up, programs that would need another call are left out, with all that follow.
-
-        Raises:
-            RagmetricsError: whatever stops the whole run.
-        """
-        queue = enumerate(programs)
-        waiting: dict[int, T] = {}
-        handed_over = 0
-
-        def note(index: int, result: T) -> None:
-            nonlocal handed_over
-            waiting[index] = result
-            while handed_over in waiting:
-                finished(handed_over, waiting.pop(handed_over))
-                handed_over += 1
-
-        try:
-            await all_of(self._work(queue, note) for _ in range(self._most))
-        finally:  # where one is missing, those behind it are finished all the same
-            for index in sorted(waiting):
-                finished(index, waiting[index])
-
-    def close(self) -> None:
-        """Give up what is under way."""
-        self.answers.close()
-
-    async def _work(self, queue: Iterator[tuple[int, Steps[T]]], note: Callable[[int, T], None]) -> None:
-        for index, program in queue:
-            await asyncio.sleep(0)  # a model that computes in place would never let others run
-            result = await self._finish(program)
-            if result is None:
-                return
-            note(index, result)
-
-    async def _finish(self, program: Steps[Any]) -> Any:
-        memory = RowMemory()
-        asked: list[PendingCall] = []
-        outcomes: list[Outcome] | None = None
-        while True:
-            try:
-                requests = next_round(program, outcomes)
-            except StopIteration as done:
-                for error in done.value.unread:
-                    self.answers.strike(error.raw, asked, memory)
-                return done.value
-            calls = self.answers.resolve(self._models, requests, 0, memory)
-            outcomes = self.answers.now(calls, memory)
-            if outcomes is None:
-                outcomes = await self.answers.later(calls, memory)
-            if outcomes is None:
-                program.close()
-                return None
-            asked += calls
-
-
-LOOKED_AT = 4
-"""Passages other than its own in which an answer to a question that is to have none is looked for."""
-
-
-class Candidate(NamedTuple):
-    """A question that has passed the checks that cost nothing."""
-
-    course: Course
-    visit: Visit
-    question: str
 
 
 class Collection:
-    """The questions of a test set, as far as they are there.
+    """The questions of a run that asks for a number of them altogether.
 
     Args:
         chunks: the passages, in the order of their documents.
@@ -282,6 +371,7 @@ class Collection:
         counts: how many questions of each kind there are to be.
         refusal: the reference of the questions that no passage answers.
         seed: decides which passages are visited first.
+        caveat: what must be known about the model.
 
     Attributes:
         problems: passages that were left out.
@@ -289,22 +379,33 @@ class Collection:
 
     def __init__(
         self,
-        chunks: Sequence[Chunk],
+        chunks: Iterable[Chunk],
         plain: OnePassage,
-        keep: Callable[[Sample], None],
+        keep: Keep,
         *,
         counts: Mapping[str, int],
         refusal: str,
         seed: int,
+        caveat: str | None,
     ) -> None:
         self.problems: list[Problem] = []
         self._chunks = self._distinct(chunks)
         self._places = {chunk: place for place, chunk in enumerate(self._chunks)}
-        self._courses = self._planned(counts, refusal, seed, plain)
         self._keep = keep
+        self._caveat = caveat
         self._known = KnownQuestions()
         self._numbers: Counter[str] = Counter()
         self._samples: list[tuple[int, Sample]] = []
+        self._counted = 0  # of the dropped questions
+        order = in_turn(self._chunks, seed)
+        self._courses = [Course(plain, counts["one_passage"], [(chunk,) for chunk in order])]
+        if asked := counts["unanswerable"]:
+            others = in_turn(self._chunks, (seed, "unanswerable"))
+            kind = Unanswerable(self._nearest, refusal)
+            self._courses.append(Course(kind, asked, [(chunk,) for chunk in others]))
+        if asked := counts["two_passages"]:
+            pairs = related_pairs(order[: ATTEMPTS * asked], self._index, self._chunks)
+            self._courses.append(Course(TwoPassages(plain.answer), asked, pairs))
 
     def _distinct(self, chunks: Iterable[Chunk]) -> list[Chunk]:
         """The passages, each text once."""
@@ -320,19 +421,6 @@ class Collection:
         """Made only where a kind of questions needs it, as every passage has to be read for it."""
         return PassageIndex([chunk.text for chunk in self._chunks])
 
-    def _planned(self, counts: Mapping[str, int], refusal: str, seed: int, plain: OnePassage) -> list[Course]:
-        order = in_turn(self._chunks, seed)
-        courses = [Course(plain, counts["one_passage"], [(chunk,) for chunk in order])]
-        if counts["unanswerable"]:
-            unanswerable = Unanswerable(self._nearest, refusal, plain.caveat)
-            others = [(chunk,) for chunk in in_turn(self._chunks, (seed, "unanswerable"))]
-            courses.append(Course(unanswerable, counts["unanswerable"], others))
-        if counts["two_passages"]:
-            asked = counts["two_passages"]
-            pairs = related_pairs(order[: ATTEMPTS * asked], self._index, self._chunks)
-            courses.append(Course(TwoPassages(plain.answer, plain.caveat), asked, pairs))
-        return courses
-
     def _nearest(self, question: str, own: Chunk) -> list[Chunk]:
         place = self._places[own]
         return [self._chunks[other] for other in self._index.nearest(question, LOOKED_AT, lambda other: other != place)]
@@ -344,64 +432,79 @@ class Collection:
             RagmetricsError: whatever stops the run.
         """
         while planned := [(course, visit) for course in self._courses for visit in course.next_visits()]:
-            written: dict[int, Written] = {}
-            await drive.all((course.kind.write(visit) for course, visit in planned), written.__setitem__)
+            written: dict[int, Any] = {}
+            await drive.all((drive.run(course.kind.write(visit)) for course, visit in planned), written.__setitem__)
             candidates = [
-                candidate for number, reply in written.items() for candidate in self._sifted(*planned[number], reply)
+                (*planned[number], question)
+                for number, reply in written.items()
+                for question in self._sift(*planned[number], reply)
             ]
-            if drive.stopped:
+            if drive.used_up is not None:
                 return
-            checks = (course.kind.check(visit, question) for course, visit, question in candidates)
+            checks = (drive.run(course.kind.check(visit, question)) for course, visit, question in candidates)
             await drive.all(checks, partial(self._take, candidates))
-            if drive.stopped:
+            if drive.used_up is not None:
                 return
 
-    def _sifted(self, course: Course, visit: Visit, written: Written) -> list[Candidate]:
+    def _sift(self, course: Course, visit: Visit, written: Sequence[str] | ModelError) -> list[str]:
         """The questions of a visit that are worth a call."""
-        fresh = [question for question in written.questions if question not in visit.known]
+        failure = f"no questions were written: {in_one_line(written)}" if isinstance(written, ModelError) else None
+        questions = [] if isinstance(written, ModelError) else written
+        fresh = [question for question in questions if question not in visit.known]
         course.visited(visit, fresh)
-        kept: list[Candidate] = []
+        kept: list[str] = []
         for question in fresh:
             if len(kept) == visit.wanted:
                 return kept
             words = leans_on_a_text(question)
             other = question if question in self._known else self._known.like(question)
             if words is not None:
-                self._drop(course, drop(Why.LEANS, visit, question, f"it speaks of a text: {words!r}"))
+                course.drop(visit, question, Why.LEANS, f"it speaks of a text: {words!r}")
             elif other is not None:
-                self._drop(course, drop(Why.REPEATED, visit, question, f"like {other!r}"))
+                course.drop(visit, question, Why.REPEATED, f"like {other!r}")
             else:
-                kept.append(Candidate(course, visit, question))
+                kept.append(question)
                 self._known.add(question)
-        why = Why.NOT_WRITTEN if written.problem is None else Why.FAILED
+        why = Why.FAILED if failure else Why.NOT_WRITTEN
         for _ in range(visit.wanted - max(len(kept), len(fresh))):
-            self._drop(course, drop(why, visit, None, written.problem or "fewer questions were written than asked for"))
+            course.drop(visit, None, why, failure or "fewer questions were written than asked for")
         return kept
 
-    def _take(self, candidates: Sequence[Candidate], number: int, checked: Checked) -> None:
+    def _take(self, candidates: Sequence[tuple[Course, Visit, str]], number: int, found: Checked | ModelError) -> None:
         """Add a question that was checked, if it has passed."""
         course, visit, question = candidates[number]
-        sample = checked.sample
-        if sample is None:
+        if isinstance(found, ModelError):
+            found = Rejected(Why.FAILED, in_one_line(found))
+        elif isinstance(found, Passed) and (other := self._known.like(question, found.fact)) is not None:
+            found = Rejected(Why.REPEATED, f"asks for the same as {other!r}")
+        if isinstance(found, Rejected):
             self._known.remove(question)
-            self._drop(course, checked)
+            course.drop(visit, question, *found)
             return
-        other = self._known.like(question, checked.fact)
-        if other is not None:
-            self._known.remove(question)
-            self._drop(course, drop(Why.REPEATED, visit, question, f"asks for the same as {other!r}"))
-            return
-        self._known.add(question, checked.fact)
-        spot = "+".join(passage.id for passage in visit.passages)
-        self._numbers[spot] += 1
-        sample = replace(sample, id=f"{spot}-{self._numbers[spot]}")
-        self._samples.append((self._places[visit.passages[0]], sample))
+        self._known.add(question, found.fact)
         course.delivered += 1
-        self._keep(sample)
+        self._numbers[visit.place] += 1
+        sample = self._sample(course.kind.name, visit, question, found)
+        self._samples.append((self._places[visit.passages[0]], sample))
+        dropped = len(self.dropped)
+        self._keep([sample], dropped - self._counted)
+        self._counted = dropped
 
-    def _drop(self, course: Course, checked: Checked) -> None:
-        if checked.dropped is not None:
-            course.dropped.append(checked.dropped)
+    def _sample(self, kind: str, visit: Visit, question: str, found: Passed) -> Sample:
+        documents = list(dict.fromkeys(passage.document for passage in visit.passages))
+        metadata = {"document_id": documents[0], "kind": kind, **found.evidence}
+        if len(documents) > 1:
+            metadata["document_ids"] = documents
+        if self._caveat is not None:
+            metadata[CAVEAT] = self._caveat
+        return Sample(
+            user_input=question,
+            reference=found.reference,
+            reference_contexts=visit.texts if found.fact else None,  # else there is nothing to be found
+            reference_documents=[passage.to_document() for passage in visit.passages] if found.fact else None,
+            id=f"{visit.place}-{self._numbers[visit.place]}",
+            metadata=metadata,
+        )
 
     @property
     def samples(self) -> list[Sample]:

@@ -15,12 +15,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, fields
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from .._engine import Budget, Rules
-from .._kernel._model_traits import ModelTraits
+from .._engine import Answers, Budget, Rules
+from .._kernel._model_traits import ModelTraits, prepared
 from .._kernel._prompt import Prompt
 from .._lexical._judge import LexicalJudge
 from .._names._named import llm_named
@@ -30,18 +30,23 @@ from .._store._journal import Journal
 from .._store._prices import ModelUsage, Prices
 from .._store._run_dir import JOURNAL
 from .._support._blocking import run_blocking
+from .._support._signatures import with_arguments_of
 from .._values._errors import InvalidInput, RagmetricsError, Setting
 from .._values._requests import AnyLLM
 from .._values._sample import Document, Sample
-from .._values._settings import check_run_dir, check_seconds, check_whole
-from ._chunks import CHUNK_OVERLAP, CHUNK_SIZE, Chunk, check_sizes, chunks_of
-from ._collect import Collection, Drive, counts_of
-from ._documents import documents_of
-from ._kinds import NO_ANSWER, OnePassage
-from ._program import ANSWER_FROM_DOCUMENT, WRITE_QUESTIONS, Part, Questioning
-from ._testset import NO_USAGE, Dropped, Problem, Testset, line_of
+from .._values._settings import check_calls, check_run_dir, check_whole
+from ._chunks import CHUNK_OVERLAP, CHUNK_SIZE, check_sizes, chunks_of
+from ._collect import Collection, Drive, PerDocument, counts_of
+from ._documents import GivenDocument, documents_of
+from ._kinds import ANSWER_FROM_DOCUMENT, NO_ANSWER, WRITE_QUESTIONS, OnePassage
+from ._testset import NO_USAGE, Problem, Testset, line_of
 
 QUESTIONS = "testset.jsonl"
+
+SHARES = ("unanswerable", "two_passages")
+
+PER_DOCUMENT = 10
+"""Questions per document where neither number is given."""
 
 
 class KeptQuestions:
@@ -61,16 +66,11 @@ class KeptQuestions:
         check_directory(path)
         self.journal = Journal(path / JOURNAL)
         self._file = path / QUESTIONS
-        self._there = self._read()
-        self._added: set[str] = set()
-
-    def _read(self) -> set[str]:
-        """The lines that are there; the last one may be torn."""
-        if not self._file.is_file():
-            return set()
         with explain_errors(self._file):
-            text = self._file.read_bytes().decode("utf-8", "replace")
-        return {f"{line}\n" for line in text.split("\n")[:-1]} | {text.split("\n")[-1]} - {""}
+            found = self._file.read_bytes().decode("utf-8", "replace") if self._file.is_file() else ""
+        self._there = {f"{line}\n" for line in found.split("\n")[:-1]}
+        self._is_torn = not found.endswith("\n")  # by a kill in the middle of a line
+        self._is_new = True
 
     def add(self, sample: Sample) -> None:
         """Write a question, unless it is there.
@@ -79,14 +79,13 @@ class KeptQuestions:
             RagmetricsError: it cannot be written.
         """
         line = line_of(sample)
-        if not self._added and self._is_of_another(line):
+        if self._is_new and (self._is_torn or line not in self._there):
             self._set_aside()
-        self._added.add(line)
-        if line in self._there:
-            return
-        make_directory(self._file.parent)
-        with explain_errors(self._file), self._file.open("a", encoding="utf-8", newline="\n") as file:
-            file.write(line)
+        self._is_new = False
+        if line not in self._there:
+            make_directory(self._file.parent)
+            with explain_errors(self._file), self._file.open("a", encoding="utf-8", newline="\n") as file:
+                file.write(line)
 
     def finish(self, samples: Iterable[Sample]) -> None:
         """The run is over: write the questions in their order.
@@ -94,7 +93,7 @@ class KeptQuestions:
         Raises:
             RagmetricsError: they cannot be written.
         """
-        lines = [line_of(sample) for sample in samples]
+        lines = list(map(line_of, samples))
         if not lines:
             return
         if not self._there <= set(lines):
@@ -102,136 +101,104 @@ class KeptQuestions:
         with replace_file(self._file) as file:
             file.writelines(line.encode() for line in lines)
 
-    def close(self) -> None:
-        """Nothing more will be kept."""
-        self.journal.close()
-
-    def _is_of_another(self, line: str) -> bool:
-        """Whether the file holds questions, and not this first one among them, or a line that is torn."""
-        return bool(self._there) and (line not in self._there or any(not known.endswith("\n") for known in self._there))
-
     def _set_aside(self) -> None:
-        with explain_errors(self._file):
-            self._file.rename(free_name(self._file))
+        """Give the file of another test set another name."""
+        if self._file.is_file():
+            with explain_errors(self._file):
+                self._file.rename(free_name(self._file))
         self._there = set()
 
 
-PER_DOCUMENT = 10
-"""Questions per document where neither number is given."""
-
-
-@dataclass(frozen=True)
-class Options:
+def checked_options(given: Mapping[str, Any]) -> SimpleNamespace:
     """The arguments of ``generate_testset`` other than documents and model; it says what each of them means.
 
     Raises:
         InvalidInput: one of them may not have this value.
     """
+    options = SimpleNamespace(**given)
+    for name in ("questions_per_document", "n"):
+        if given[name] is not None:
+            check_whole(name, given[name], least=1)
+    check_calls(options.max_concurrency, options.max_retries, options.timeout)
+    check_whole("seed", options.seed)
+    check_run_dir(options.run_dir)
+    check_progress(options.progress)
+    check_sizes(CHUNK_SIZE if options.chunk_size is None else options.chunk_size, options.chunk_overlap)
+    for name in SHARES:
+        check_share(name, given[name], options.n)
+    if not isinstance(options.refusal, str) or not options.refusal.strip():
+        raise InvalidInput(Setting("refusal"), f" must be a text that is not blank, got {options.refusal!r}")
+    for name in ("write", "answer"):
+        if not isinstance(given[name], Prompt):
+            raise InvalidInput(f"{name} must be a Prompt, got {type(given[name]).__name__}")
+    if options.n is not None and options.questions_per_document is not None:
+        raise InvalidInput("give n, the number of all questions, or questions_per_document, and not both")
+    options.counts = counts_of(options.n or 0, {name: given[name] for name in SHARES}, "one_passage")
+    return options
 
-    questions_per_document: int | None
-    n: int | None
-    unanswerable: float
-    two_passages: float
-    refusal: str
-    seed: int
-    chunk_size: int | None
-    chunk_overlap: int
-    run_dir: str | os.PathLike[str] | None
-    max_concurrency: int
-    budget: Mapping[str, float] | None
-    timeout: float | None
-    max_retries: int
-    progress: Progress
-    write: Prompt[Any]
-    answer: Prompt[Any]
 
-    @classmethod
-    def of(cls, arguments: Mapping[str, Any]) -> Options:
-        """The options among all arguments, by name."""
-        return cls(**{item.name: arguments[item.name] for item in fields(cls)})
+def check_share(name: str, share: object, n: int | None) -> None:
+    """Check a share of the ``n`` questions.
 
-    def __post_init__(self) -> None:
-        for name in ("questions_per_document", "n"):
-            if getattr(self, name) is not None:
-                check_whole(name, getattr(self, name), least=1)
-        check_whole("max_concurrency", self.max_concurrency, least=1)
-        check_whole("max_retries", self.max_retries, least=0)
-        check_whole("seed", self.seed)
-        check_seconds("timeout", self.timeout)
-        check_run_dir(self.run_dir)
-        check_progress(self.progress)
-        check_sizes(self.passage_size, self.chunk_overlap)
-        for name in ("unanswerable", "two_passages"):
-            share = getattr(self, name)
-            if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-                raise InvalidInput(Setting(name), f" must be a share from 0 to 1, got {share!r}")
-        if not isinstance(self.refusal, str) or not self.refusal.strip():
-            raise InvalidInput(Setting("refusal"), f" must be a text that is not blank, got {self.refusal!r}")
-        for name in ("write", "answer"):
-            if not isinstance(getattr(self, name), Prompt):
-                raise InvalidInput(f"{name} must be a Prompt, got {type(getattr(self, name)).__name__}")
-        self._check_numbers()
-
-    def _check_numbers(self) -> None:
-        if self.n is None:
-            for name in ("unanswerable", "two_passages"):
-                if getattr(self, name):
-                    raise InvalidInput(Setting(name), " is a share of all questions: give n, their number, too")
-            return
-        if self.questions_per_document is not None:
-            raise InvalidInput("give n, the number of all questions, or questions_per_document, and not both")
-        self.counts()
-
-    @property
-    def passage_size(self) -> int:
-        """Most characters of a passage, where documents become passages."""
-        return CHUNK_SIZE if self.chunk_size is None else self.chunk_size
-
-    def counts(self) -> dict[str, int]:
-        """How many questions of each kind there are to be, where there is a number of all questions."""
-        shares = {"unanswerable": self.unanswerable, "two_passages": self.two_passages}
-        return counts_of(self.n or 0, shares, "one_passage")
+    Raises:
+        InvalidInput: it is none, or there is no ``n``.
+    """
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+        raise InvalidInput(Setting(name), f" must be a share from 0 to 1, got {share!r}")
+    if share and n is None:
+        raise InvalidInput(Setting(name), " is a share of all questions: give n, their number, too")
 
 
 class Generation:
-    """One run.
-
-    Args:
-        documents: in any form that ``generate_testset`` takes.
-        llm: writes and answers.
-        options: how it goes.
+    """One run, with the arguments of ``generate_testset``.
 
     Raises:
         InvalidInput: an argument or a file cannot be used.
     """
 
-    def __init__(self, documents: Any, llm: Any, options: Options) -> None:
+    def __init__(self, documents: Any, llm: Any, **given: Any) -> None:
+        options = self._options = checked_options(given)
         if llm is None:
             raise InvalidInput("generate_testset needs a model: give llm=...")
-        self._llm = llm_named(llm)
-        if isinstance(self._llm, LexicalJudge) and (options.unanswerable or options.two_passages):
-            raise InvalidInput(
-                Setting("unanswerable"),
-                " and ",
-                Setting("two_passages"),
-                " need a language model: LexicalJudge only leaves blanks",
-            )
-        self._options = options
-        self._caveat = ModelTraits.of(self._llm).testset_caveat
+        llm = llm_named(llm)
+        if isinstance(llm, LexicalJudge) and (options.unanswerable or options.two_passages):
+            need = " need a language model: LexicalJudge only leaves blanks"
+            raise InvalidInput(Setting("unanswerable"), " and ", Setting("two_passages"), need)
         prices = Prices()
         self._budget = Budget(options.budget, prices)
         if "dollars" in self._budget.limits:
-            prices.check(self._llm, local=False)
-        self._documents, self._skipped = documents_of(documents)
-        self._from_files = isinstance(documents, os.PathLike)  # what is given one by one may be passages already
-        self._drive: Drive | None = None
-        self._parts: dict[int, Part] = {}
-        self._collection: Collection | None = None
-        self._blank: list[Problem] = []
+            prices.check(llm, local=False)
+        self._llm = prepared(llm, 1)
+        given_documents, self._skipped = documents_of(documents)
+        # what is given one by one may be passages already
+        self._questions = self._planned(given_documents, from_files=isinstance(documents, os.PathLike))
+        self._answers: Answers | None = None
         self._kept: KeptQuestions | None = None
         self._stopped: str | None = None
         self._bar = Bar()
-        self._dropped = 0
+
+    def _planned(self, documents: list[GivenDocument], *, from_files: bool) -> Collection | PerDocument:
+        options = self._options
+        caveat = ModelTraits.of(self._llm).testset_caveat
+        size, overlap = options.chunk_size, options.chunk_overlap
+        if size is None and (from_files or options.n is not None):
+            size = CHUNK_SIZE
+        if options.n is None:
+            number = options.questions_per_document or PER_DOCUMENT
+            return PerDocument(documents, number, options.write, options.answer, size, overlap, caveat, keep=self._keep)
+        chunks = {document.id: chunks_of(document, size, overlap) for document in documents}
+        questions = Collection(
+            [chunk for found in chunks.values() for chunk in found],
+            OnePassage(options.write, options.answer),
+            self._keep,
+            counts=options.counts,
+            refusal=options.refusal,
+            seed=options.seed,
+            caveat=caveat,
+        )
+        blank = [Problem(name, None, "the document has no text") for name, found in chunks.items() if not found]
+        questions.problems[:0] = blank
+        return questions
 
     def block(self) -> Testset:
         """Run to the end from synchronous code."""
@@ -247,13 +214,13 @@ class Generation:
         options = self._options
         if options.run_dir is not None:
             self._kept = KeptQuestions(Path(options.run_dir))
-        rules = Rules(options.timeout, options.max_retries)
         journal = None if self._kept is None else self._kept.journal
-        drive = self._drive = Drive(self._llm, options.max_concurrency, rules, self._budget, journal)
+        rules = Rules(options.timeout, options.max_retries)
+        answers = self._answers = Answers(options.max_concurrency, rules, self._budget, journal)
         try:
             with self._progress_bar() as self._bar:
-                async with watching(self._bar, drive.answers.waiting):
-                    await (self._per_document(drive) if options.n is None else self._in_total(drive))
+                async with watching(self._bar, answers.waiting):
+                    await self._questions.run(Drive(self._llm, options.max_concurrency, answers))
             self._stopped = self._budget.used_up
             if self._kept is not None:
                 self._kept.finish(self.result())
@@ -262,79 +229,36 @@ class Generation:
             vars(error)["partial"] = self.result()
             raise
         finally:
-            drive.close()
-            if self._kept is not None:
-                self._kept.close()
+            answers.close()
+            if journal is not None:
+                journal.close()
         return self.result()
 
-    async def _per_document(self, drive: Drive) -> None:
-        options = self._options
-        number = options.questions_per_document or PER_DOCUMENT
-        size = options.passage_size if self._from_files else options.chunk_size
-        questioning = Questioning(number, options.write, options.answer, self._caveat, size, options.chunk_overlap)
-
-        def finished(index: int, part: Part) -> None:
-            self._parts[index] = part
-            for sample in part.samples:
-                self._keep(sample)
-            self._advance(len(part.problems))
-
-        await drive.all((questioning.program(document) for document in self._documents), finished)
-
-    async def _in_total(self, drive: Drive) -> None:
-        options = self._options
-        chunks: list[Chunk] = []
-        for document in self._documents:
-            found = chunks_of(document, options.passage_size, options.chunk_overlap)
-            if not found:
-                self._blank.append(Problem(document.id, None, "the document has no text"))
-            chunks += found
-        plain = OnePassage(options.write, options.answer, self._caveat)
-        self._collection = Collection(
-            chunks, plain, self._keep, counts=options.counts(), refusal=options.refusal, seed=options.seed
-        )
-        await self._collection.run(drive)
-
     def _progress_bar(self) -> AbstractContextManager[Bar]:
-        options = self._options
-        if options.n is None:
-            return progress_bar(options.progress, lambda: len(self._documents), "generate", "documents")
+        options, questions = self._options, self._questions
+        if isinstance(questions, PerDocument):
+            return progress_bar(options.progress, lambda: len(questions.documents), "generate", "documents")
         return progress_bar(options.progress, lambda: options.n, "generate", "questions", "dropped")
 
-    def _keep(self, sample: Sample) -> None:
+    def _keep(self, samples: Iterable[Sample], failed: int) -> None:
+        assert self._answers is not None
         if self._kept is not None:
-            self._kept.add(sample)
-        if self._collection is not None:
-            dropped = len(self._collection.dropped)
-            self._advance(dropped - self._dropped)
-            self._dropped = dropped
-
-    def _advance(self, failed: int) -> None:
-        if self._drive is not None:
-            self._bar.advance(failed, self._drive.answers.usage)
+            for sample in samples:
+                self._kept.add(sample)
+        self._bar.advance(failed, self._answers.usage)
 
     def result(self) -> Testset:
         """What is finished by now, in the order of the documents."""
-        parts = [self._parts[index] for index in sorted(self._parts)]
-        samples = [sample for part in parts for sample in part.samples]
-        problems = [problem for part in parts for problem in part.problems]
-        missing: list[str] = []
-        dropped: list[Dropped] = []
-        if self._collection is not None:
-            samples, dropped = self._collection.samples, self._collection.dropped
-            problems = [*self._blank, *self._collection.problems]
-            missing = self._collection.missing(self._stopped)
-        elif self._budget.used_up is not None:
-            missing = [f"{self._budget.used_up}: not all documents were asked"]
-        answers = self._drive.answers if self._drive else None
+        questions, answers = self._questions, self._answers
+        missing = questions.missing(self._stopped)
         callers = answers.callers if answers else ()
         return Testset(
-            tuple(samples),
-            problems=tuple(problems),
+            tuple(questions.samples),
+            problems=tuple(questions.problems),
             usage=answers.usage() if answers else NO_USAGE,
             asked=self._options.n,
             missing=tuple(missing),
-            dropped=tuple(dropped),
+            dropped=tuple(questions.dropped),
             models=tuple(ModelUsage.of(item.model, item.usage, item.repeated) for item in callers),
             skipped=tuple(self._skipped),
             stopped=self._budget.used_up if missing else None,
@@ -397,29 +321,10 @@ def generate_testset(
         InvalidInput: arguments or files cannot be used; raised before the first call.
         ModelError: a model refuses in a way that every further call would meet; ``error.partial`` is the ``Testset`` until then.
     """
-    return Generation(documents, llm, Options.of(locals())).block()
+    return Generation(**locals()).block()
 
 
-async def agenerate_testset(
-    documents: Documents,
-    llm: AnyLLM | str,
-    questions_per_document: int | None = None,
-    *,
-    n: int | None = None,
-    unanswerable: float = 0.0,
-    two_passages: float = 0.0,
-    refusal: str = NO_ANSWER,
-    seed: int = 0,
-    chunk_size: int | None = None,
-    chunk_overlap: int = CHUNK_OVERLAP,
-    run_dir: str | os.PathLike[str] | None = None,
-    max_concurrency: int = 16,
-    budget: Mapping[str, float] | None = None,
-    timeout: float | None = None,
-    max_retries: int = 5,
-    progress: Progress = True,
-    write: Prompt[Any] = WRITE_QUESTIONS,
-    answer: Prompt[Any] = ANSWER_FROM_DOCUMENT,
-) -> Testset:
+@with_arguments_of(generate_testset)
+async def agenerate_testset(**arguments: Any) -> Testset:
     """The same without blocking the running loop; arguments, result and errors as in ``generate_testset``."""
-    return await Generation(documents, llm, Options.of(locals())).execute()
+    return await Generation(**arguments).execute()

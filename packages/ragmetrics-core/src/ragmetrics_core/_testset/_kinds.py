@@ -1,20 +1,24 @@
-"""The three kinds of questions, each as two programs: one writes questions about a passage, one checks one of them. No IO.
+"""The kinds of questions: what is asked to write and to check them, and what is made of the replies. Nothing here performs IO.
 
-The writer is never trusted with the answer. A question that was written is answered by its own call, from its passage alone;
-the answer comes with the words of the passage that give it, and these must literally stand there, which needs no model. Then
-another call says whether the question stands alone and whether these words give the answer. A question over two passages is put to
-each of them alone as well. A question that is to have no answer is put to its passage and to those that come nearest to it; nothing
-beyond these is looked at, and the evidence says so.
+The writer is never trusted with the answer: an answer that was written together with its question would be what the writer had in
+mind, not what the document says. So each question is answered by its own call, from its passage alone. The answer comes with the
+words of the passage that give it, and these must literally stand there, which needs no model. Then another call says whether the
+question stands alone and whether these words give the answer. A question over two passages is put to each of them alone as well. A
+question that is to have no answer is put to its passage and to those that come nearest to it; nothing beyond these is looked at,
+and the evidence says so.
 
 A prompt that checks gives its reason first. The words that were quoted for an answer travel with the passage around them, since a
 sentence such as "It was published in 1914" tells only there what it speaks of; whether a question stands alone is to be judged
 without the passage all the same.
+
+Many models answer with a plain sentence where an object with answer and evidence is asked for. That is an answer too, only
+without its evidence, so it is accepted, unless it is a refusal, the error of a server or broken JSON.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -23,12 +27,67 @@ from pydantic import BaseModel, Field
 from .._kernel._prompt import Prompt
 from .._kernel._steps import Steps, together
 from .._values._errors import BadReply, ModelError
-from .._values._sample import Sample
-from ..replies import JsonReply, LinesReply
+from ..replies import JsonReply, LinesReply, answer_text, real_items
 from ._chunks import Chunk
-from ._program import attempt, distinct, in_one_line, unread
 from ._similar import Fact, plain_words
-from ._testset import CAVEAT, Dropped, Why
+from ._testset import Why
+
+REFUSAL = re.compile(
+    r"(?:i(?:'m| am) )?(?:(?:so |very )?sorry|unable|not able)\b|(?:i|we) (?:cannot|can't|can not|could not|couldn't|won't)\b|"
+    r"as an ai\b|unfortunately\b|(?:http )?[45]\d\d (?:bad|internal|too|service|gateway|forbidden|unauthorized|not found|error)|"
+    r"error\b|internal server|bad gateway|rate limit|too many requests|service unavailable|timeout\b|<",
+    re.IGNORECASE,
+)
+DECLINES = re.compile(
+    r"(?:(?:the|this|given|provided) ){1,2}(?:document|text|passage|context)\b[^.\n]{0,30}\b(?:does not|doesn't|did not|is silent|"
+    r"says nothing|contains no|provides no|gives no)\b|(?:there is )?no (?:answer|information)\b|"
+    r"(?:it is )?not (?:mentioned|stated|specified|answered|given|available)\b|(?:none|n/?a|unknown|empty|null|nothing)\W*\Z",
+    re.IGNORECASE,
+)
+LABEL = re.compile(r"\A[*_#\s]*answer[*_\s]*[:：][*_\s]*", re.IGNORECASE)
+STRUCTURE = re.compile(r"[{}]|\A\s*\[")
+
+
+class DocumentAnswer(BaseModel):
+    """The answer that a document gives."""
+
+    evidence: str = Field(
+        "",
+        description="the words of the document that answer the question, copied letter for letter; empty if there are none",
+    )
+    answer: str = Field(description="the answer, complete and to the point; empty if the document does not answer")
+
+
+ANSWER = JsonReply(DocumentAnswer)
+
+
+@dataclass(frozen=True)
+class AnswerReply:
+    """An object with ``evidence`` and ``answer``, or the answer in plain text."""
+
+    @property
+    def schema(self) -> Mapping[str, Any] | None:
+        """An object with the evidence first and the answer last."""
+        return ANSWER.schema
+
+    def instructions(self) -> str:
+        """The shape of the reply, for the system message."""
+        return ANSWER.instructions()
+
+    def parse(self, text: str) -> DocumentAnswer:
+        """The answer; empty where the reply says that the document does not answer.
+
+        Raises:
+            BadReply: the reply is empty, refuses, reports an error, or is broken JSON.
+        """
+        prose = LABEL.sub("", answer_text(text)).strip()
+        try:
+            return ANSWER.parse(text)
+        except BadReply:
+            if STRUCTURE.search(prose) or REFUSAL.match(prose) or not any(map(str.isalnum, prose)):
+                raise
+        return DocumentAnswer(evidence="", answer="" if DECLINES.match(prose) else prose)
+
 
 STANDS_ALONE = (
     "It stands alone if a reader who has seen no passage knows from the question what it is about: it names what it asks about, "
@@ -72,6 +131,30 @@ def check_numbers(reply: UnansweredCheck, inputs: Mapping[str, Any]) -> None:
     if unknown:
         raise BadReply(f"there are passages 1 to {len(inputs['passages'])}, and answered_by has {unknown}")
 
+
+WRITE_QUESTIONS: Prompt[list[str]] = Prompt(
+    name="write_questions",
+    version="4",
+    instructions=(
+        "Write questions for an examination on the document: as many as number_of_questions says. Every question must be "
+        "answered by the document and need nothing else, must differ from the others in what it asks, and must be clear to a "
+        "reader who does not see the document: name what it is about instead of writing 'the document' or 'the text'. Spread "
+        "the questions over the whole document, and mix kinds: facts, reasons, comparisons. Do not ask again what "
+        "already_asked asks, if it is there. Write in the language of the document."
+    ),
+    reply=LinesReply(),
+)
+
+
+ANSWER_FROM_DOCUMENT: Prompt[DocumentAnswer] = Prompt(
+    name="answer_from_document",
+    version="5",
+    instructions=(
+        "Answer the question from the document alone, in the language of the question. Add nothing that the document does not "
+        "say. If it does not answer the question, leave the answer empty."
+    ),
+    reply=AnswerReply(),
+)
 
 WRITE_TWO_PASSAGE_QUESTIONS: Prompt[list[str]] = Prompt(
     name="write_two_passage_questions",
@@ -144,7 +227,7 @@ PROMPTS: tuple[Prompt[Any], ...] = (
     CHECK_QUESTION,
     CHECK_UNANSWERED,
 )
-"""All prompts of this module."""
+"""The prompts that ``generate_testset`` cannot be given others for."""
 
 
 NO_ANSWER = "The documents do not contain the answer to this question."
@@ -170,22 +253,39 @@ class Visit(NamedTuple):
     wanted: int
     known: tuple[str, ...] = ()
 
+    @property
+    def place(self) -> str:
+        """The ids of the passages."""
+        return "+".join(passage.id for passage in self.passages)
 
-class Written(NamedTuple):
-    """The questions that a model wrote; or why it wrote none."""
-
-    questions: tuple[str, ...] = ()
-    problem: str | None = None
-    unread: tuple[BadReply, ...] = ()
+    @property
+    def texts(self) -> list[str]:
+        """The texts of the passages."""
+        return [passage.text for passage in self.passages]
 
 
-class Checked(NamedTuple):
-    """A question that has passed, as a sample without an id, and the fact that it is about; or why it was dropped."""
+class Passed(NamedTuple):
+    """A question that has passed its check.
 
-    sample: Sample | None = None
+    Attributes:
+        reference: its answer.
+        evidence: what the metadata of its sample say about it.
+        fact: what it asks for; None where it has no answer.
+    """
+
+    reference: str
+    evidence: dict[str, Any]
     fact: Fact | None = None
-    dropped: Dropped | None = None
-    unread: tuple[BadReply, ...] = ()
+
+
+class Rejected(NamedTuple):
+    """A question that has not passed its check: the kind of reason, and the reason in words."""
+
+    why: Why
+    message: str
+
+
+Checked = Passed | Rejected
 
 
 @dataclass(frozen=True)
@@ -194,26 +294,23 @@ class OnePassage:
 
     writer: Prompt[Any]
     answer: Prompt[Any]
-    caveat: str | None = None
     name: str = "one_passage"
 
-    def write(self, visit: Visit) -> Steps[Written]:
+    def write(self, visit: Visit) -> Steps[list[str]]:
         """Have questions written about a passage."""
-        return (yield from _written(self.writer, visit, document=visit.passages[0].text))
+        return _written(self.writer, visit, "document")
 
     def check(self, visit: Visit, question: str) -> Steps[Checked]:
         """Answer a question from its passage, look for the quotation there, and have both judged."""
-        (passage,) = visit.passages
-        reply = yield from attempt(self.answer.ask(document=passage.text, question=question))
-        if isinstance(reply, ModelError):
-            return failed(visit, question, reply)
+        (text,) = visit.texts
+        reply = yield from self.answer.ask(document=text, question=question)
         answer = reply.answer.strip()
         if not answer:
-            return drop(Why.UNANSWERED, visit, question, "the passage does not answer it")
-        quotation = quoted(reply.evidence, passage.text) or quoted(answer, passage.text)
+            return Rejected(Why.UNANSWERED, "the passage does not answer it")
+        quotation = quoted(reply.evidence, text) or quoted(answer, text)
         if quotation is None:
-            return drop(Why.NOT_FOUND, visit, question, not_there(reply.evidence, answer))
-        return (yield from judged(self, visit, question, answer, [quotation]))
+            return not_found(reply.evidence, answer)
+        return (yield from judged(visit, question, answer, [quotation]))
 
 
 @dataclass(frozen=True)
@@ -221,37 +318,32 @@ class TwoPassages:
     """Questions that need two passages: one call to write those of a visit, and four for each of them."""
 
     alone: Prompt[Any]
-    caveat: str | None = None
     name: str = "two_passages"
 
-    def write(self, visit: Visit) -> Steps[Written]:
+    def write(self, visit: Visit) -> Steps[list[str]]:
         """Have questions written that need both passages."""
-        first, second = (passage.text for passage in visit.passages)
-        return (yield from _written(WRITE_TWO_PASSAGE_QUESTIONS, visit, first_passage=first, second_passage=second))
+        return _written(WRITE_TWO_PASSAGE_QUESTIONS, visit, "first_passage", "second_passage")
 
     def check(self, visit: Visit, question: str) -> Steps[Checked]:
         """Answer a question from both passages, and from each alone, which must not be enough."""
-        first, second = (passage.text for passage in visit.passages)
+        first, second = visit.texts
         both, *alone = yield from together(
-            attempt(ANSWER_FROM_PASSAGES.ask(first_passage=first, second_passage=second, question=question)),
-            *(attempt(self.alone.ask(document=text, question=question)) for text in (first, second)),
+            ANSWER_FROM_PASSAGES.ask(first_passage=first, second_passage=second, question=question),
+            *(self.alone.ask(document=text, question=question) for text in visit.texts),
         )
-        for reply in (both, *alone):
-            if isinstance(reply, ModelError):
-                return failed(visit, question, reply)
         answer = both.answer.strip()
         if not answer:
-            return drop(Why.UNANSWERED, visit, question, "the passages do not answer it")
+            return Rejected(Why.UNANSWERED, "the passages do not answer it")
         for passage, reply in zip(visit.passages, alone, strict=True):
             if reply.answer.strip():
-                message = f"{passage.id} alone answers it: {_short(reply.answer)}"
-                return drop(Why.ONE_IS_ENOUGH, visit, question, message)
-        evidence = (both.first_evidence, both.second_evidence)
-        quotations = [quoted(words, text) for words, text in zip(evidence, (first, second), strict=True)]
-        for words, quotation in zip(evidence, quotations, strict=True):
+                return Rejected(Why.ONE_IS_ENOUGH, f"{passage.id} alone answers it: {_short(reply.answer)}")
+        quotations = []
+        for words, text in zip((both.first_evidence, both.second_evidence), visit.texts, strict=True):
+            quotation = quoted(words, text)
             if quotation is None:
-                return drop(Why.NOT_FOUND, visit, question, not_there(words, answer))
-        return (yield from judged(self, visit, question, answer, [item for item in quotations if item]))
+                return not_found(words, answer)
+            quotations.append(quotation)
+        return (yield from judged(visit, question, answer, quotations))
 
 
 @dataclass(frozen=True)
@@ -264,115 +356,83 @@ class Unanswerable:
     """
 
     nearest: Callable[[str, Chunk], Sequence[Chunk]]
-    refusal: str = NO_ANSWER
-    caveat: str | None = None
+    refusal: str
     name: str = "unanswerable"
 
-    def write(self, visit: Visit) -> Steps[Written]:
+    def write(self, visit: Visit) -> Steps[list[str]]:
         """Have questions written that a passage leaves open."""
-        return (yield from _written(WRITE_UNANSWERABLE_QUESTIONS, visit, passage=visit.passages[0].text))
+        return _written(WRITE_UNANSWERABLE_QUESTIONS, visit, "passage")
 
     def check(self, visit: Visit, question: str) -> Steps[Checked]:
         """Look for an answer in the passage and in those that are nearest to the question."""
         looked_at = [visit.passages[0], *self.nearest(question, visit.passages[0])]
-        texts = [passage.text for passage in looked_at]
-        reply = yield from attempt(CHECK_UNANSWERED.ask(question=question, passages=texts))
-        if isinstance(reply, ModelError):
-            return failed(visit, question, reply)
+        reply = yield from CHECK_UNANSWERED.ask(question=question, passages=[passage.text for passage in looked_at])
         if not reply.stands_alone:
-            return drop(Why.LEANS, visit, question, _judged(reply.reason))
+            return Rejected(Why.LEANS, _reason(reply))
         if reply.answered_by:
             where = ", ".join(looked_at[number - 1].id for number in sorted(set(reply.answered_by)))
-            return drop(Why.ANSWERED, visit, question, f"answered in {where}: {_judged(reply.reason)}")
-        metadata: dict[str, Any] = {
-            "document_id": visit.passages[0].document,
-            "kind": self.name,
-            "answerable": False,
-            "looked_at": [passage.id for passage in looked_at],
-            "check": reply.reason,
-        }
-        if self.caveat is not None:
-            metadata[CAVEAT] = self.caveat
-        return Checked(Sample(user_input=question, reference=self.refusal, metadata=metadata))
+            return Rejected(Why.ANSWERED, f"answered in {where}: {_reason(reply)}")
+        evidence = {"looked_at": [passage.id for passage in looked_at], "check": reply.reason}
+        return Passed(self.refusal, {"answerable": False, **evidence})
 
 
 Kind = OnePassage | TwoPassages | Unanswerable
-"""One kind of questions: each has a name in metadata, a caveat, and programs that write and check."""
+"""One kind of questions: each has a name in metadata, and programs that write and check."""
 
 
-def judged(kind: Kind, visit: Visit, question: str, answer: str, quotations: Sequence[str]) -> Steps[Checked]:
-    """The sample of a question, if a model finds that it stands alone and that the quotations give the answer."""
-    passages = [passage.text for passage in visit.passages]
-    check = yield from attempt(
-        CHECK_QUESTION.ask(question=question, answer=answer, evidence=list(quotations), passages=passages)
-    )
-    if isinstance(check, ModelError):
-        return failed(visit, question, check)
+def judged(visit: Visit, question: str, answer: str, quotations: list[str]) -> Steps[Checked]:
+    """Have a model say whether the question stands alone and the quotations give the answer."""
+    texts = visit.texts
+    check = yield from CHECK_QUESTION.ask(question=question, answer=answer, evidence=quotations, passages=texts)
     if not check.stands_alone:
-        return drop(Why.LEANS, visit, question, _judged(check.reason))
+        return Rejected(Why.LEANS, _reason(check))
     if not check.supported:
-        return drop(Why.UNSUPPORTED, visit, question, _judged(check.reason))
-    documents = list(dict.fromkeys(passage.document for passage in visit.passages))
-    metadata: dict[str, Any] = {
-        "document_id": documents[0],
-        "kind": kind.name,
-        "answerable": True,
-        "evidence": quotations[0] if len(quotations) == 1 else list(quotations),
-        "check": check.reason,
-    }
-    if len(documents) > 1:
-        metadata["document_ids"] = documents
-    if kind.caveat is not None:
-        metadata[CAVEAT] = kind.caveat
-    return Checked(
-        Sample(
-            user_input=question,
-            reference=answer,
-            reference_contexts=passages,
-            reference_documents=[passage.to_document() for passage in visit.passages],
-            metadata=metadata,
-        ),
-        # an answer that only quotes itself may stand in many places
-        Fact.of(answer, (text if words == answer else words for words, text in zip(quotations, passages, strict=True))),
-    )
-
-
-def drop(why: Why, visit: Visit, question: str | None, message: str) -> Checked:
-    """A question that falls through a check."""
-    return Checked(dropped=Dropped(" + ".join(passage.id for passage in visit.passages), question, message, why))
-
-
-def failed(visit: Visit, question: str, error: ModelError) -> Checked:
-    """A question about which a model could not be asked."""
-    return drop(Why.FAILED, visit, question, in_one_line(error))._replace(unread=unread([error]))
+        return Rejected(Why.UNSUPPORTED, _reason(check))
+    evidence = quotations[0] if len(quotations) == 1 else quotations
+    # an answer that only quotes itself may stand in many places
+    facts = (text if words == answer else words for words, text in zip(quotations, texts, strict=True))
+    return Passed(answer, {"answerable": True, "evidence": evidence, "check": check.reason}, Fact.of(answer, facts))
 
 
 def quoted(words: str, passage: str) -> str | None:
     """The quotation, if it is in the passage: word for word, whatever its case, spaces and marks; None if it is not."""
-    parts = [plain_words(part) for part in GAP.split(words)]
-    parts = [part for part in parts if part.strip()]
+    parts = [part for part in map(plain_words, GAP.split(words)) if part.strip()]
     text = plain_words(passage)
     return words.strip() if parts and all(part in text for part in parts) else None
 
 
-def not_there(evidence: str, answer: str) -> str:
-    """What to say of an answer whose words are not found."""
+def not_found(evidence: str, answer: str) -> Rejected:
+    """What to say of an answer whose words are not in its passage."""
     if not evidence.strip():
-        return f"no words of the passage were quoted for the answer {_short(answer)}"
-    return f"these words do not stand in the passage: {_short(evidence)}"
+        return Rejected(Why.NOT_FOUND, f"no words of the passage were quoted for the answer {_short(answer)}")
+    return Rejected(Why.NOT_FOUND, f"these words do not stand in the passage: {_short(evidence)}")
 
 
-def _written(prompt: Prompt[Any], visit: Visit, **passages: str) -> Steps[Written]:
+def _written(prompt: Prompt[Any], visit: Visit, *fields: str) -> Steps[list[str]]:
+    passages = dict(zip(fields, visit.texts, strict=True))
     before = {"already_asked": list(visit.known)} if visit.known else {}
-    reply = yield from attempt(prompt.ask(**passages, number_of_questions=visit.wanted + SPARE, **before))
-    if isinstance(reply, ModelError):
-        return Written(problem=f"no questions were written: {in_one_line(reply)}", unread=unread([reply]))
-    return Written(tuple(distinct(reply)))
+    return distinct((yield from prompt.ask(**passages, number_of_questions=visit.wanted + SPARE, **before)))
 
 
-def _judged(reason: str) -> str:
-    return reason.strip() or "the model gave no reason"
+def _reason(check: QuestionCheck | UnansweredCheck) -> str:
+    return check.reason.strip() or "the model gave no reason"
 
 
 def _short(text: str) -> str:
     return repr(text.strip()[:200])
+
+
+def in_one_line(error: ModelError) -> str:
+    """The error in one line, with what the model said last."""
+    said = f" (it said: {error.raw[-1][:200]!r})" if isinstance(error, BadReply) and error.raw else ""
+    return f"{type(error).__name__}: {error}{said}"
+
+
+def distinct(questions: Iterable[str]) -> list[str]:
+    """The questions without blanks and repetitions; case, spaces and the final mark make no difference."""
+    known: dict[str, str] = {}
+    for question in real_items(questions):
+        key = " ".join(question.casefold().split()).rstrip(" ?.!？。")
+        if key:
+            known.setdefault(key, question.strip())
+    return list(known.values())

@@ -43,6 +43,7 @@ from .._kernel._model_traits import readable_texts
 from .._kernel._saved_settings import metric_paths
 from .._support._retry_after import seconds_to_wait
 from .._support._secrets import Kept, conceal, is_secret
+from .._support._signatures import with_arguments_of
 from .._support._strict_schema import strict_schema
 from .._support._threads import in_own_thread, in_threads
 from .._values._plain import in_order, json_walk, read_in_order
@@ -56,7 +57,7 @@ from ._heard import OpenCalls, heard, heard_async, is_judging, judging, words_of
 from ._live_evaluation import Finished, LiveEvaluation, LiveSettings, current_names, shows_settings
 from ._live_judging import LiveJudging
 from ._loops import BeginInOrder, HomeLoop, Turn, run_blocking, shared_home
-from ._rows import asked_rows, by_name, rows_of_columns, with_arguments_of
+from ._rows import asked_rows, by_name, rows_of_columns
 from ._settings import (
     blocking,
     declared_settings,

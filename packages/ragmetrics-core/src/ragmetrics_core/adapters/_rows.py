@@ -1,4 +1,4 @@
-"""Rows for ``evaluate``: the answers of an application, and lists with one item per row; and the arguments of functions.
+"""Rows for ``evaluate``: the answers of an application, and lists with one item per row.
 
 Strategy. The application is what is evaluated, so any exception of it is a finding about the row of its question, unlike a bug in a
 metric.
@@ -6,11 +6,9 @@ metric.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import wraps
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any
 
 from .._kernel._metric import Metric
 from .._support._secrets import conceal
@@ -101,45 +99,6 @@ def rows_of_columns(
     if read is not None:
         given = {name: [read(kinds[name], item) for item in values] for name, values in given.items()}
     return [dict(zip(given, row, strict=True)) for row in zip(*given.values(), strict=True)]
-
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def with_arguments_of(other: Callable[P, Any]) -> Callable[[Callable[..., R]], Callable[P, R]]:
-    """Have a function take the arguments of another one; type checkers, ``help`` and notebooks see these.
-
-    It gets them all by name, those that were left out with their defaults, those of ``**options`` as one mapping ``options``. ::
-
-        @with_arguments_of(evaluate_retriever)
-        async def aevaluate_retriever(**given):
-            ...
-
-    Args:
-        other: the function whose arguments are meant.
-    """
-    signature = inspect.signature(other)
-
-    def named(args: Any, kwargs: Any) -> dict[str, Any]:
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        return bound.arguments
-
-    def decorated(function: Callable[..., R]) -> Callable[P, R]:
-        @wraps(function)
-        def called(*args: Any, **kwargs: Any) -> R:
-            return function(**named(args, kwargs))
-
-        @wraps(function)
-        async def awaited(*args: Any, **kwargs: Any) -> Any:
-            return await cast("Any", function)(**named(args, kwargs))
-
-        made: Any = awaited if inspect.iscoroutinefunction(function) else called
-        made.__signature__ = signature.replace(return_annotation=inspect.signature(function).return_annotation)
-        return cast("Callable[P, R]", made)
-
-    return decorated
 
 
 def by_name(
