@@ -46,15 +46,24 @@ def test_the_summary_needs_no_script(opened: Opener, report: Path) -> None:
     assert words(page.locator(".mean-line"))[0] == "0.667 → to 0.750 +0.083"
     assert page.locator(".card svg.difference").count() == 2
     first = page.locator("#slices tbody tr").first
-    assert words(first.locator("th, td"))[:4] == ["lang=de", "faithfulness", "?cannot say", "-0.125"]
-    assert [text.split(": ", 1)[1] for text in words(page.locator(".left-over summary"))] == [
-        "1 row",
-        "1 row",
-        "1 of 7",
-        f"1 of 7; 1 of them with a value in {report.parent}/after.jsonl",
-        f"2 of 7; 1 of them with a value in {report.parent}/before.jsonl",
-        f"2 of 7; 1 of them with a value in {report.parent}/after.jsonl",
-        f"2 of 7; 1 of them with a value in {report.parent}/before.jsonl",
+    assert words(first.locator("th, td"))[:7] == [
+        "lang=de",
+        "faithfulness",
+        "?cannot say",
+        "",
+        "0.750",
+        "0.625",
+        "-0.125",
+    ]
+    lost = "1 row (q3) with a value in the other run"
+    both = "2 of 7 rows unscored (q5, line 8); 1 row (q5) with a value in the other run"
+    assert [text.split(": ", 1)[1] for text in words(page.locator("#without li"))] == [
+        "1 row (q6)",
+        "1 row (q7)",
+        f"1 of 7 rows unscored (line 8); 1 of 7 rows failed (q3); {lost}",
+        both,
+        f"2 of 7 rows unscored (q3, line 8); {lost}",
+        both,
     ]
     assert page.locator("noscript").is_visible()
     assert not page.locator("#rows").is_visible()
@@ -132,12 +141,11 @@ def test_headings_sort_by_what_became_worse_then_by_what_became_better(opened: O
     check_rows(page, ["q1", "q4", "q2"], first=3)
 
 
-def test_slices_and_lists_lead_to_rows(opened: Opener, report: Path) -> None:
+def test_slices_lead_to_rows_and_an_address_to_one_that_only_one_run_has(opened: Opener, report: Path) -> None:
     page = opened(report)
     page.get_by_role("button", name="lang=en").first.click()
     check_rows(page, ["q1", "q3"])
-    page.locator(".left-over summary").first.click()
-    page.locator(".names a").first.click()
+    page.evaluate("location.hash = '#row=q6'")
     page.wait_for_selector("#row-title")
     assert page.locator("#row-title").inner_text() == "q6"
     assert words(page.locator(".side"))[1].endswith("This run has not got the row.")

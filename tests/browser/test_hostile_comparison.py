@@ -28,8 +28,6 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_summary_and_the_table(opened: Opener, report: Path) -> None:
     page = opened(report)
     assert page.locator("#table tbody tr").count() == len(XSS) == 40
-    for unfolded in page.locator(".left-over summary").all():
-        unfolded.click()
     check(page, attributes=OWN)
     assert page.locator("h1 > span[dir]").all_inner_texts() == [f"{XSS[4]} (first)", f"{XSS[4]} (second)"]
     warning = page.locator(".caveat.bad").inner_text()
@@ -39,8 +37,7 @@ def test_the_summary_and_the_table(opened: Opener, report: Path) -> None:
     assert page.locator(".card h3").first.inner_text() == f"m {XSS[0]}"
     caveats = page.locator(".caveat").all_text_contents()
     assert all(any(text in caveat for caveat in caveats) for text in SHOWN)
-    listed = page.locator(".names").first.locator("a").all_text_contents()
-    assert set(listed) & set(SHOWN)
+    assert page.locator("#without li").count() > 0
 
 
 def test_each_row(opened: Opener, report: Path) -> None:

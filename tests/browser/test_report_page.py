@@ -42,7 +42,7 @@ def test_the_summary_needs_no_script(opened: Opener, report: Path) -> None:
         "✘1",
         "failed",
     ]
-    assert "BadReply: no JSON" in page.locator(".reasons").inner_text()
+    assert "BadReply: no JSON" in page.locator("#rests").inner_text()
     assert page.locator("noscript").is_visible()
     assert not page.locator("#rows").is_visible()
 

@@ -581,7 +581,7 @@ class TestWhereItIsShown:
         evaluation = run(values)
         evaluation.to_html(tmp_path / "page.html", calibration=evaluation.calibrate(labels))
         page = (tmp_path / "page.html").read_text(encoding="utf-8")
-        assert f'<p class="corrected">{self.WORDS}</p>' in page
+        assert f"<li>m: {self.WORDS}</li>" in page
 
     def test_with_what_is_doubtful_about_it(self, tmp_path: Path) -> None:
         """The ten rows after the first that the judge likes least are no draw, wherever their mean stands."""
@@ -594,7 +594,7 @@ class TestWhereItIsShown:
         assert summary["m"].to_dict()["corrected"]["warnings"] == [warning]
         evaluation.to_html(tmp_path / "page.html", calibration=calibration)
         page = (tmp_path / "page.html").read_text(encoding="utf-8")
-        assert f'<p class="corrected">WARNING: {warning}</p>' in page.replace("&#x27;", "'")
+        assert f"<li>m: WARNING: {warning}</li>" in page.replace("&#x27;", "'")
 
     def test_grades_and_labels_alone(self) -> None:
         grades = [line(row, 1.0 + row % 5, "grade") for row in range(0, 60, 4)]

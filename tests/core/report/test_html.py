@@ -47,7 +47,7 @@ class TestMarkup:
     def test_nothing_that_is_filled_in_is_read_again(self) -> None:
         page = joined_page(
             "{{data}}",
-            {"header": Html("{{cards}}"), "gates": EMPTY, "cards": Html("C"), "reasons": EMPTY, "data": Html("D")},
+            {"header": Html("{{cards}}"), "gates": EMPTY, "cards": Html("C"), "rests_on": EMPTY, "data": Html("D")},
         )
         assert "<title>{{data}}</title>" in page
         assert page.count("{{cards}}") == 1

@@ -15,7 +15,7 @@ from comparison_data import ANSWER_AFTER, ANSWER_BEFORE, TALL, compared_hostile,
 from core.report.comparing import by_id, judged_by, model_identity, run_of
 from core.report.skeleton import ALLOWED, Skeleton, check_policy
 from ragmetrics_core import Comparison, InvalidInput, evaluate
-from ragmetrics_core._page._difference_chart import difference_chart, widest
+from ragmetrics_core._page._charts import difference_chart, widest
 from ragmetrics_core.llms import LexicalJudge
 from report_data import XSS, unpacked
 
@@ -84,7 +84,7 @@ class TestContent:
         rows = [({"id": f"q{n}", "question": f"question {n}"}, {"m": 1.0, "extra": 0.5}) for n in range(3)]
         comparison = run_of(rows, name="old").compare(by_id([1.0, 1.0, 1.0], name="new"))
         page = page_of(comparison, tmp_path)
-        assert "Only in old, and not compared: extra" in words(page)
+        assert "only in old, and not compared: extra" in words(page)
         assert list(unpacked(page, "block-0")[0]["sides"][0][0]["scores"]) == ["m"]
 
     def test_labels_of_a_metric_are_slices_of_the_rows_too(self, tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def comparison_blocks(comparison: ComparedRuns, marks: Mapping[str, str] | None 
         _table("metric", comparison.metrics, NUMBERS),
         Details(slices, (_slices(comparison.slices, marks), Items(reasons))),
         Details("Rows that changed most", (Items(list(_changed(comparison)), "changed most:"),)),
-        Details("Rows without a pair or a value", (Items(list(_row_remarks(comparison))),)),
+        Details("Rows without a pair or a value", (Items(list(row_remarks(comparison))),)),
         Details("What the numbers rest on", (Items(list(remarks(comparison))),)),
         *map(Note, comparison.caveats),
     ]
@@ -131,6 +131,9 @@ NUMBERS: dict[str, Callable[[MetricComparison], str]] = {
 }
 """The columns of a table: their headings, and what they show of a metric."""
 
+SLICE_NUMBERS = {name: cell for name, cell in NUMBERS.items() if name != "p"}
+"""Those of slices, where the adjusted p-value counts."""
+
 
 def _table(
     first: str, items: Iterable[MetricComparison], columns: Mapping[str, Callable[[MetricComparison], str]]
@@ -144,9 +147,8 @@ def _slices(items: Sequence[MetricComparison], marks: Mapping[str, str]) -> Tabl
         items = sorted(items, key=lambda item: {"worse": 0, "better": 1}.get(item.verdict, 2))
     columns: dict[str, Callable[[MetricComparison], str]] = {
         "verdict": lambda item: f"{marks.get(item.verdict, '')}{SHORT_VERDICTS.get(item.verdict, item.verdict)}",
-        **NUMBERS,
+        **SLICE_NUMBERS,
     }
-    del columns["p"]  # the adjusted one is what counts
     return _table("metric, slice", items, columns)
 
 
@@ -182,7 +184,7 @@ def _quoted(text: str, length: int) -> str:
     return f"'{cut_middle(text, length)}'"
 
 
-def _row_remarks(comparison: ComparedRuns) -> Iterator[str]:
+def row_remarks(comparison: ComparedRuns) -> Iterator[str]:
     """Rows and metrics that only one run has, and rows without a value."""
     names = [cut_middle(name, LONGEST_NAME) for name in (comparison.before, comparison.after)]
     metrics = comparison.metrics_only_before, comparison.metrics_only_after

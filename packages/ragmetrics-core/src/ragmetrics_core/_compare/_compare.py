@@ -143,11 +143,11 @@ def compared(
         InvalidInput: the runs share no row or no metric, ids are not unique, a path names nothing, or the margin is impossible.
     """
     _check_margin(margin)
-    pairing, by_labels = _read(before, after, by, cluster)
+    pairing = _read(before, after, by, cluster)
     runs = one, two = pairing.before, pairing.after
     names = _shared_metrics(one, two)
     found = credit(one, two, names)
-    parts, note = parts_of(pairing, by, cluster, by_labels=by_labels)
+    parts, note = parts_of(pairing, by, cluster)
     checked = partial(_checked, pairing, found, margin=margin, allowed=allow_different_judges)
     wholes = [checked(name, parts[0]) for name in names]
     metrics, slices = finished([wholes, [checked(name, part) for name in names for part in parts[1:]]])
@@ -222,12 +222,12 @@ def _checked(pairing: Pairing, found: Credit, name: str, part: Part, margin: flo
     )
 
 
-def _read(before: ScoredRows, after: ScoredRows, by: str | None, cluster: str | None) -> tuple[Pairing, bool]:
-    """Both runs, paired, with what their rows are sliced by and share; and whether they are sliced by the labels of a metric."""
+def _read(before: ScoredRows, after: ScoredRows, by: str | None, cluster: str | None) -> Pairing:
+    """Both runs, paired, with what their rows are sliced by and share."""
     groups = RowGroups(by, cluster), RowGroups(by, cluster)
     one, two = (Run.of(*given) for given in zip((before, after), _names(before, after), groups, strict=True))
     if by is None or any(label for run in (one, two) for label in run.slices or ()):
-        return paired(one, two), False
+        return paired(one, two)
     one, two = (replace(run, slices=run.columns[by].labels) if by in run.columns else run for run in (one, two))
     if not any(one.slices or ()):
         if by in one.columns:
@@ -236,7 +236,7 @@ def _read(before: ScoredRows, after: ScoredRows, by: str | None, cluster: str | 
             )
         for group in groups:
             group.check(clusters=False)
-    return paired(one, two), True
+    return replace(paired(one, two), by_labels=True)
 
 
 def _names(before: ScoredRows, after: ScoredRows) -> tuple[str, str]:

@@ -49,6 +49,7 @@ class Pairing:
         only_before: positions of rows that only the first run has.
         only_after: positions of rows that only the second run has.
         by_id: whether ids were looked at.
+        by_labels: whether rows are sliced by the labels of a metric.
     """
 
     before: Run
@@ -57,6 +58,15 @@ class Pairing:
     only_before: Sequence[int]
     only_after: Sequence[int]
     by_id: bool
+    by_labels: bool = False
+
+    def labels(self) -> list[str | None]:
+        """What each of ``units`` is sliced by: what the first run says, else, but for labels, what the second one does."""
+        found = []
+        for one, two in self.units():
+            own = _at(self.before.slices, one)
+            found.append(_at(self.after.slices, two) if own is None and (one is None or not self.by_labels) else own)
+        return found
 
     def units(self) -> list[Unit]:
         """Every row once: pairs, then the rows that only the first run has, then those that only the second has."""
@@ -241,14 +251,13 @@ class Part:
     chosen: str = ""
 
 
-def parts_of(pairing: Pairing, by: str | None, cluster: str | None, *, by_labels: bool) -> tuple[list[Part], str]:
+def parts_of(pairing: Pairing, by: str | None, cluster: str | None) -> tuple[list[Part], str]:
     """All rows of paired runs, then their slices; and a note on pairs whose slice differs between the runs.
 
     Args:
         pairing: the runs.
         by: the path that rows are sliced by.
         cluster: the path of what they share.
-        by_labels: whether they are sliced by the labels of a metric.
 
     Raises:
         InvalidInput: there are too many slices, or a pair has no cluster.
@@ -262,16 +271,12 @@ def parts_of(pairing: Pairing, by: str | None, cluster: str | None, *, by_labels
     other = sum(
         _at(before.slices, one) != _at(after.slices, two)
         for one, two in pairing.pairs
-        if by_labels or _at(before.slices, one) is not None
+        if pairing.by_labels or _at(before.slices, one) is not None
     )
-    labels = []
-    for one, two in units:
-        own = _at(before.slices, one)
-        labels.append(_at(after.slices, two) if own is None and (one is None or not by_labels) else own)
-    chosen = OUTCOME if by_labels and other else ""
+    chosen = OUTCOME if pairing.by_labels and other else ""
     slices = [
         Part(by, label, [units[index] for index in indexes], clusters, chosen)
-        for label, indexes in slices_of(labels, by).items()
+        for label, indexes in slices_of(pairing.labels(), by).items()
     ]
     note = f"{count_of(other, 'pair')} with another {by} in {after.name}: that of {before.name} counts"
     return [whole, *slices], note if other else ""

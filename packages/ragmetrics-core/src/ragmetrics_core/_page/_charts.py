@@ -1,9 +1,15 @@
-"""Distributions as inline SVG: a histogram, and below it the mean with its interval. Shapes and classes; colours are the page's."""
+"""Pictures as inline SVG: shapes and classes; colours are the page's.
+
+A distribution is a histogram, and below it the mean with its interval. A difference with its interval stands on an axis with 0 in
+the middle, and the margin marked beside it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from .._compare._comparison import MetricComparison
+from .._compare._verdicts import signed
 from .._summary._summary import MetricSummary
 from .._values._tags import Html, element
 
@@ -14,8 +20,17 @@ WIDTH, HEIGHT = 240, 56
 STRIP = 14
 """Height of the strip with mean and interval."""
 
-LEAST = 1.5
+LEAST_BAR = 1.5
 """Height of a bar of a single row, so that it can be seen beside a thousand."""
+
+AXIS_WIDTH, AXIS_HEIGHT = 400, 34
+"""Of the picture of a difference."""
+
+LEAST_MARGINS = 1.5
+"""Margins that an axis shows on each side at least, so that the margin can be distinguished from the axis."""
+
+ROOM = 1.08
+"""Room behind the end of the longest interval."""
 
 
 def histogram(values: Sequence[float], low: float, high: float) -> list[int]:
@@ -34,29 +49,36 @@ def distribution(item: MetricSummary, values: Sequence[float]) -> Html | None:
         return None
     low, high = item.scale or (min(values), max(values))
     counts = histogram(values, low, high)
-    bars = [_bar(place, count, max(counts), low, high) for place, count in enumerate(counts) if count]
-    base = element("line", class_="axis", x1=0, x2=WIDTH, y1=HEIGHT, y2=HEIGHT)
-    words = f"Distribution of {len(values)} values from {low:g} to {high:g}"
+    step = (high - low) / BINS
+    words = {
+        place: f"{low + place * step:.3g} to {low + (place + 1) * step:.3g}: {count}"
+        for place, count in enumerate(counts)
+        if count
+    }
+    bars = [_bar(place, counts[place] / max(counts), text) for place, text in words.items()]
+    middle = HEIGHT + STRIP / 2 + 1
+    ends = [_across(limit, low, high, WIDTH, 2) for limit in (item.interval or ())[:2]]
+    means = [] if item.mean is None else [_across(item.mean, low, high, WIDTH, 2)]
     return element(
         "svg",
-        element("title", words),
+        element("title", f"Distribution of {len(values)} values from {low:g} to {high:g}"),
         *bars,
-        base,
-        *_strip(item, low, high),
+        element("line", class_="axis", x1=0, x2=WIDTH, y1=HEIGHT, y2=HEIGHT),
+        _line("interval", ends[0], ends[1], middle, middle) if ends else None,
+        *(_line("mean", at, at, middle - 5, middle + 5) for at in means),
         class_="distribution",
         viewBox=f"0 0 {WIDTH} {HEIGHT + STRIP}",
         role="img",
-        aria_label=_in_words(counts, low, high),
+        aria_label=f"Rows by value: {', '.join(words.values())}",
         preserveAspectRatio="none",
     )
 
 
-def _bar(place: int, count: int, most: int, low: float, high: float) -> Html:
-    height = max(LEAST, count / most * (HEIGHT - 2))
-    start, end = _edges(place, low, high)
+def _bar(place: int, share: float, words: str) -> Html:
+    height = max(LEAST_BAR, share * (HEIGHT - 2))
     return element(
         "rect",
-        element("title", f"{start:.3g} to {end:.3g}: {count}"),
+        element("title", words),
         class_="bar",
         x=f"{place * WIDTH / BINS + 1:.1f}",
         y=f"{HEIGHT - height:.1f}",
@@ -66,30 +88,87 @@ def _bar(place: int, count: int, most: int, low: float, high: float) -> Html:
     )
 
 
-def _strip(item: MetricSummary, low: float, high: float) -> list[Html]:
-    """The mean with its interval, below the axis."""
-    middle = HEIGHT + STRIP / 2 + 1
-    found = []
-    if item.interval:
-        ends = [_across(limit, low, high) for limit in item.interval[:2]]
-        found.append(element("line", class_="interval", x1=f"{ends[0]:.1f}", x2=f"{ends[1]:.1f}", y1=middle, y2=middle))
-    if item.mean is not None:
-        at = _across(item.mean, low, high)
-        found.append(element("line", class_="mean", x1=f"{at:.1f}", x2=f"{at:.1f}", y1=middle - 5, y2=middle + 5))
-    return found
+def _line(kind: str, x1: float, x2: float, y1: float, y2: float) -> Html:
+    return element("line", class_=kind, x1=f"{x1:.1f}", x2=f"{x2:.1f}", y1=y1, y2=y2)
 
 
-def _across(value: float, low: float, high: float) -> float:
+def _across(value: float, low: float, high: float, width: float, stroke: float) -> float:
+    """Where a value stands on an axis from ``low`` to ``high``, with half a stroke of room at either end."""
     share = (value - low) / (high - low) if high > low else 0.5
-    return min(max(share, 0.0), 1.0) * (WIDTH - 2) + 1
+    return min(max(share, 0.0), 1.0) * (width - stroke) + stroke / 2
 
 
-def _edges(place: int, low: float, high: float) -> tuple[float, float]:
-    step = (high - low) / BINS
-    return low + place * step, low + (place + 1) * step
+def widest(items: Iterable[MetricComparison]) -> float:
+    """How far the axis of all these reaches on each side of 0, as a share of a metric's scale: as far as the longest interval.
+
+    It is 1 at most: no difference is larger than the scale.
+    """
+    shares = [
+        max(LEAST_MARGINS * item.margin, abs(item.difference or 0.0), *map(abs, (item.interval or (0.0,))[:2]))
+        / _width(item)
+        for item in items
+    ]
+    return min(max(shares, default=0.0) * ROOM, 1.0)
 
 
-def _in_words(counts: Sequence[int], low: float, high: float) -> str:
-    """What the picture shows, for who does not see it: the parts of the scale that hold rows."""
-    parts = ((*_edges(place, low, high), count) for place, count in enumerate(counts) if count)
-    return "Rows by value: " + ", ".join(f"{count} from {start:.3g} to {end:.3g}" for start, end, count in parts)
+def _width(item: MetricComparison) -> float:
+    low, high = item.scale or (0.0, 1.0)
+    return high - low if high > low else 1.0
+
+
+def difference_chart(item: MetricComparison, share: float, *, ends: bool = True) -> Html | None:
+    """The picture; None where there is no difference.
+
+    Args:
+        item: the metric.
+        share: how far the axis reaches on each side, as a share of the metric's scale.
+        ends: whether the ends of the axis are named below it.
+    """
+    if item.difference is None:
+        return None
+    reach = share * _width(item)
+    picture = element(
+        "svg",
+        *_difference_shapes(item, reach),
+        class_="difference",
+        viewBox=f"0 0 {AXIS_WIDTH} {AXIS_HEIGHT}",
+        preserveAspectRatio="none",
+        role="img",
+        aria_label=_in_words(item, item.difference),
+    )
+    if not ends:
+        return picture
+    left, right = {True: ("worse ", " better"), False: ("better ", " worse"), None: ("", "")}[item.higher_is_better]
+    words = f"{left}{-reach:+.2g}", f"0, shaded: margin \u00b1{item.margin:.3g}", f"{reach:+.2g}{right}"
+    below = element("p", *(element("span", word) for word in words), class_="ends", aria_hidden="true")
+    return element("div", picture, below, class_="axis-box")
+
+
+def _difference_shapes(item: MetricComparison, reach: float) -> Iterator[Html]:
+    """The margin as a band, the axis, 0, the interval and the difference."""
+
+    def across(value: float) -> float:
+        return _across(value, -reach, reach, AXIS_WIDTH, 3)
+
+    left, middle = across(-item.margin), AXIS_HEIGHT / 2
+    band = {"x": f"{left:.1f}", "y": 0, "width": f"{across(item.margin) - left:.1f}", "height": AXIS_HEIGHT}
+    yield element("rect", element("title", f"margin: \u00b1{item.margin:.3g}"), class_="margin", **band)
+    yield _line("axis", 0, AXIS_WIDTH, AXIS_HEIGHT - 1, AXIS_HEIGHT - 1)
+    yield _line("zero", AXIS_WIDTH / 2, AXIS_WIDTH / 2, 0, AXIS_HEIGHT)
+    if item.interval:
+        low, high = map(across, item.interval[:2])
+        yield _line("interval", low, high, middle, middle)
+        for end in (low, high):
+            yield _line("interval", end, end, middle - 5, middle + 5)
+    at = across(item.difference or 0.0)
+    yield _line("mean", at, at, middle - 9, middle + 9)
+
+
+def _in_words(item: MetricComparison, difference: float) -> str:
+    """What the picture shows, for readers who do not see it."""
+    words = f"difference {signed(difference)}"
+    if item.interval:
+        low, high = item.interval[:2]
+        where = "is without 0" if low > 0 or high < 0 else "holds 0"
+        words += f"; 95 % interval {signed(low)} to {signed(high)}, which {where}"
+    return f"{words}; margin \u00b1{item.margin:.3g}"

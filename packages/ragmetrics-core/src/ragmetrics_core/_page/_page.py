@@ -1,21 +1,15 @@
-"""A page joined from its sources: one file, which loads nothing and runs nothing but its own script.
+"""The frame of a page: one file, small enough to send, which loads nothing and runs nothing but its own script.
 
-Strategy. The sources are plain HTML, CSS and JavaScript in the folder `page`, small files that are read as they are; changing
-one needs no tool but an editor. They are joined when a page is written. The policy of the page names its script and its
-style by their digests: whatever else might get into the file could neither run, nor be loaded, nor send anything anywhere.
+The sources are plain HTML, CSS and JavaScript in the folder `sources`, read as they are and joined when a page is written. The
+policy of the page names its script and its style by their digests: any other script in the file could neither run, nor be
+loaded, nor send anything.
 
-Data that lies in a page without being part of it: JSON, compressed, in letters that mean nothing in HTML.
+Data is JSON, compressed, as base64, which means nothing in HTML. The browser unpacks it with its own DecompressionStream. No text
+of the data is in the file as it is, so none can close a tag.
 
-The browser unpacks it with its own DecompressionStream. No text of the data is in the file as it is, so none can close a tag,
-and none is read before it is looked at.
-
-The evidence of rows in a page: everything that is known of a row, in blocks that are unpacked when a row is looked at.
-
-Strategy. A page has a size that can be sent. So the evidence of the worst rows goes in first, and what no longer fits
-is left out; the page says how many rows that concerns. A block holds some dozens of rows: fewer would compress badly, more would
-have to be unpacked for one.
-
-A page that is small enough to send: what is always in it, and as much evidence as fits beside that.
+All that is known of a row is its evidence. It lies in blocks that are unpacked when a row is opened. A block holds some dozens of
+rows: fewer would compress badly, more would have to be unpacked for one. The evidence of the worst rows goes in first; what no
+longer fits is left out, and the page says how many rows that concerns.
 """
 
 from __future__ import annotations
@@ -25,7 +19,7 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -33,38 +27,24 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from .._store._exchanges import Exchanges
-from .._store._records import Record, json_value, record_dict
-from .._store._run_settings import MetricColumn, row_digest
 from .._values._errors import InvalidInput
-from .._values._tags import Html, element, joined, shown
+from .._values._tags import EMPTY, Html, element, joined, shown
 
 SCRIPTS = ("dom", "unpack", "rows", "filters", "table", "claims", "marks", "texts", "evidence", "row")
 """The parts of the script that all pages have, in the order in which they are joined; ``main``, which starts it, is the last."""
 
 STYLES = ("base", "table", "row")
 
-
-@dataclass(frozen=True)
-class PageKind:
-    """What one kind of page has that others have not.
-
-    Attributes:
-        name: its markup around the rows is in ``<name>.html``, the fields of its filters are in ``<name>-filters.html``.
-        scripts: the parts of its script other than ``SCRIPTS``, which call them where a comment says so.
-        styles: the parts of its style other than ``STYLES``.
-    """
-
-    name: str
-    scripts: tuple[str, ...]
-    styles: tuple[str, ...] = ()
-
-
 LABELS = ("labels-kept", "labels-file", "labels-rows", "labels-view", "labels")
 """The parts of label mode, which is one of the pages of one run."""
 
-REPORT = PageKind("report", ("scores", "slices", "record", *LABELS), ("labels",))
-COMPARISON = PageKind("comparison", ("changes", "pair"), ("comparison",))
+REPORT, COMPARISON = "report", "comparison"
+"""The kinds of page: ``<kind>.html`` is the markup around the rows, ``<kind>-filters.html`` has the fields of the filters."""
+
+OWN_SCRIPTS = {REPORT: ("scores", "slices", "record", *LABELS), COMPARISON: ("changes", "pair")}
+"""By kind the parts of the script that only it has; they are called where a comment in ``SCRIPTS`` says so."""
+
+OWN_STYLES = {REPORT: "labels", COMPARISON: "comparison"}
 
 PLACE = re.compile(r"\{\{(\w+)\}\}")
 
@@ -94,7 +74,7 @@ def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def joined_page(title: str, parts: Mapping[str, Html], kind: PageKind = REPORT) -> str:
+def joined_page(title: str, parts: Mapping[str, Html], kind: str = REPORT) -> str:
     """The page with these parts in their places.
 
     Args:
@@ -105,13 +85,13 @@ def joined_page(title: str, parts: Mapping[str, Html], kind: PageKind = REPORT) 
     Raises:
         KeyError: a place has no part.
     """
-    style = "".join(source(f"{name}.css") for name in (*STYLES, *kind.styles, "print"))
-    scripts = (source(f"{name}.js") for name in (*SCRIPTS, *kind.scripts, "main"))
+    style = "".join(source(f"{name}.css") for name in (*STYLES, OWN_STYLES[kind], "print"))
+    scripts = (source(f"{name}.js") for name in (*SCRIPTS, *OWN_SCRIPTS[kind], "main"))
     script = "".join(["'use strict';\n(() => {\n", *scripts, "})();\n"])
-    rows = _filled(source("rows.html"), {"filters": source(f"{kind.name}-filters.html")})
+    rows = _filled(source("rows.html"), {"filters": source(f"{kind}-filters.html")})
     given = {
         **parts,
-        "overview": _filled(source(f"{kind.name}.html"), {**parts, "rows": rows}),
+        "overview": _filled(source(f"{kind}.html"), {**parts, "rows": rows}),
         "title": shown(title),
         "policy": shown(policy(style, script)),
         "style": style,
@@ -165,51 +145,26 @@ ROWS = 48
 """Rows of a block."""
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """The blocks of a page.
-
-    Attributes:
-        blocks: each the packed records of some rows, by their index.
-        rows: the indices of the rows of each block, in the order of the records in it.
-        left_out: the indices of the rows that did not fit.
-    """
-
-    blocks: tuple[str, ...]
-    rows: tuple[tuple[int, ...], ...]
-    left_out: frozenset[int]
-
-    @classmethod
-    def of(cls, evidence: Callable[[int], Any], order: Sequence[int], most: int) -> Evidence:
-        """What is known of the rows, in this order, as long as it takes at most so many bytes."""
-        blocks: list[str] = []
-        rows: list[tuple[int, ...]] = []
-        left = most
-        for part in _parts(order):
-            fitting = [evidence(row) for row in part]
+def evidence_blocks(
+    evidence: Callable[[int], Any], order: Sequence[int], most: int
+) -> tuple[list[str], list[Sequence[int]]]:
+    """The evidence of the rows in this order, as much as fits into so many bytes: packed blocks, and the rows of each."""
+    blocks: list[str] = []
+    rows: list[Sequence[int]] = []
+    for start in range(0, len(order), ROWS):
+        part = order[start : start + ROWS]
+        fitting = [evidence(row) for row in part]
+        block = packed(fitting)
+        while fitting and len(block) > most:  # the last block has as many rows as fit
+            fitting = fitting[: len(fitting) * most // (len(block) + 1)]
             block = packed(fitting)
-            while fitting and len(block) > left:  # the last block has as many rows as fit
-                fitting = fitting[: len(fitting) * left // (len(block) + 1)]
-                block = packed(fitting) if fitting else ""
-            if fitting:
-                blocks.append(block)
-                rows.append(tuple(part[: len(fitting)]))
-                left -= len(block)
-            if len(fitting) < len(part):
-                break
-        known = {row for part in rows for row in part}
-        return cls(tuple(blocks), tuple(rows), frozenset(order) - known)
-
-
-def _parts(order: Sequence[int]) -> Iterator[Sequence[int]]:
-    return (order[start : start + ROWS] for start in range(0, len(order), ROWS))
-
-
-def row_evidence(record: Record, exchanges: Exchanges, metrics: Sequence[MetricColumn]) -> dict[str, Any]:
-    """Everything about a row, as plain JSON values that are finite; and by metric the digest that labels of it get."""
-    found: dict[str, Any] = json_value(record_dict(record))
-    read = {item.name: row_digest(record.sample, item.inputs) for item in metrics if item.inputs is not None}
-    return {**found, "exchanges": json_value(exchanges.of(record)), "digests": read}
+        if fitting:
+            blocks.append(block)
+            rows.append(part[: len(fitting)])
+            most -= len(block)
+        if len(fitting) < len(part):
+            break
+    return blocks, rows
 
 
 LARGEST = 12.0
@@ -233,12 +188,29 @@ class Content:
     """
 
     title: str
-    kind: PageKind
+    kind: str
     parts: Mapping[str, Html]
     data: Mapping[str, Any]
     rows: Callable[[Collection[int]], dict[str, Any]]
     order: Sequence[int]
     evidence: Callable[[int], Any]
+
+    def written_to(self, path: str | os.PathLike[str], most: int) -> None:
+        """Write the page, of about so many bytes at most."""
+        data = {**self.data, "megabytes": round(most / MEGABYTE, 1)}
+        # what is always there, and at its largest: with the notes of all rows
+        fixed = self._page({**data, "rows": self.rows(self.order), "blocks": [self.order]}, ())
+        blocks, rows = evidence_blocks(self.evidence, self.order, max(most - len(fixed.encode()), 0))
+        left_out = set(self.order).difference(*rows)
+        page = self._page({**data, "rows": self.rows(left_out), "blocks": rows}, blocks)
+        # not line by line, for the digests of its policy are of these very characters
+        with Path(path).open("w", encoding="utf-8", newline="") as file:
+            file.write(page)
+
+    def _page(self, index: Any, blocks: Sequence[str]) -> str:
+        packs = {"index": packed(index), **{f"block-{number}": block for number, block in enumerate(blocks)}}
+        data = joined(data_block(name, content) for name, content in packs.items())
+        return joined_page(self.title, {**self.parts, "data": data}, self.kind)
 
 
 def bytes_of(max_megabytes: float) -> int:
@@ -252,24 +224,16 @@ def bytes_of(max_megabytes: float) -> int:
     return int(max_megabytes * MEGABYTE)
 
 
-def put_page(path: str | os.PathLike[str], page: str) -> None:
-    """Write a page; not line by line, for the digests of its policy are of these very characters."""
-    with Path(path).open("w", encoding="utf-8", newline="") as file:
-        file.write(page)
+def notice(head: str, text: str, kind: str = "caveat", items: Iterable[str] = ()) -> Html:
+    """A paragraph that stands out, and a list below it."""
+    sign = element("span", "!", class_="sign", aria_hidden="true")
+    found = [element("li", item, dir="auto") for item in items]
+    listed = element("ul", *found) if found else None
+    return element("div", element("p", sign, element("b", f"{head}: "), text), listed, class_=kind)
 
 
-def fitted_page(content: Content, most: int) -> str:
-    """The page, of about so many bytes at most."""
-    data = {**content.data, "megabytes": round(most / MEGABYTE, 1)}
-    order = content.order
-    # what is always there, and at its largest: with the notes of all rows
-    whole = {**data, "rows": content.rows(order), "blocks": [list(order)]}
-    fixed = _page(content, data_block("index", packed(whole)))
-    evidence = Evidence.of(content.evidence, order, max(most - len(fixed.encode()), 0))
-    known = {**data, "rows": content.rows(evidence.left_out), "blocks": evidence.rows}
-    blocks = [data_block(f"block-{number}", block) for number, block in enumerate(evidence.blocks)]
-    return _page(content, joined([data_block("index", packed(known)), *blocks]))
-
-
-def _page(content: Content, data: Html) -> str:
-    return joined_page(content.title, {**content.parts, "data": data}, content.kind)
+def section(name: str, title: str, *parts: Html | None) -> Html:
+    """A part of the overview with its title; nothing where there is nothing in it."""
+    found = [part for part in parts if part]
+    head = element("h2", title, id=f"{name}-title")
+    return element("section", head, *found, id=name, aria_labelledby=f"{name}-title") if found else EMPTY

@@ -1,14 +1,11 @@
-"""Columns that a page has of all rows: texts with their beginning only, values with the digits that are read, and metadata.
+"""What a page knows of every row from the start: enough for its table, its filters and its search.
 
-What a page knows of every row from the start: enough for its table, its filters and its search.
+Columns, not rows: ten thousand rows are then a few lists of one kind each, which compress well and are read in one step. Scores
+come from the columns of the run. Texts stand here with their beginning only; all else about a row is its evidence, which is looked
+at one row at a time.
 
-Strategy. Columns, not rows: ten thousand rows are then a few lists of one kind each, which compress well and are read in one step.
-Texts stand here with their beginning only; all else about a row is evidence, which is looked at one row at a time.
-
-What label mode needs in addition to the rows: a name for what it keeps, and what each metric asks, in words for people.
-
-The browser keeps labels by the digest of the report. It is of the rows and their scores and not of the file, so the same run
-written again, larger or by a later version, finds them again.
+Label mode needs a name under which the browser keeps labels: a digest of the rows and their scores, not of the file, so the same
+run written again, larger or by a later version, finds its labels again.
 """
 
 from __future__ import annotations
@@ -16,16 +13,19 @@ from __future__ import annotations
 import inspect
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from hashlib import sha256
-from itertools import compress
 from typing import Any
 
-from .._run._judgements import prompts_of
-from .._run._slices import MOST_SLICES, name_of
-from .._store._records import Record, json_value
+from .._compare._comparison import MetricComparison
+from .._compare._pairs import Pairing
+from .._compare._row_changes import claim_changes
+from .._run._columns import Column, Run
+from .._run._scored_rows import ScoredRows
+from .._run._slices import METADATA, MOST_SLICES
+from .._store._records import Record, json_value, record_dict
 from .._store._run_settings import MetricColumn, built_in_class
-from .._values._score import Score
+from .._values._score import NOT_ASKED
 
 LONGEST_QUESTION, LONGEST_ANSWER = 200, 300
 """Characters of a question and of an answer that the table shows and the search reads."""
@@ -36,30 +36,45 @@ LONGEST_NOTE = 300
 LONGEST_VALUE = 80
 """Characters of a value of the metadata that can be a slice."""
 
+LONGEST_DESCRIPTION = 400
+"""Characters of what a metric says of itself."""
 
-class MetadataColumns:
-    """What is in the metadata of every row, by path: single values, as text; None where a row has none."""
+FAILED, NOTHING = -1.0, 2.0
+"""Goodness of a row that failed, before all others, and of one without any value, behind them."""
 
-    def __init__(self) -> None:
-        self._columns: dict[str, list[str | None]] = {}
-        self._rows = 0
+ONE_SIDED, SAME, ALONE = 0.0, -1.0, -2.0
+"""Where rows without a size of change stand, behind those with one: a value on one side only; the same; in one run only."""
 
-    def add(self, metadata: Mapping[str, Any]) -> None:
+ROUNDING = 1e-9
+"""Values that differ by no more are the same."""
+
+
+class RowTexts:
+    """The texts of rows, as far as the table shows them.
+
+    Attributes:
+        questions, answers: their beginnings.
+        metadata: single values by path, as text.
+        notes: by metric why there is no value, or what the judge said.
+    """
+
+    def __init__(self, metrics: Sequence[str]) -> None:
+        self._metrics = metrics
+        self.questions: list[str] = []
+        self.answers: list[str] = []
+        self.metadata: list[Mapping[str, str]] = []
+        self.notes: list[list[str | None]] = []
+
+    def add(self, record: Record) -> None:
         """Note those of one more row."""
-        found = dict(_leaves(json_value(metadata)))
-        for path in found:
-            if path not in self._columns:
-                self._columns[path] = [None] * self._rows
-        for path, column in self._columns.items():
-            column.append(found.get(path))
-        self._rows += 1
-
-    def slices(self) -> dict[str, list[str | None]]:
-        """The columns by which rows form groups: few values, each on several rows on average."""
-        return {path: column for path, column in self._columns.items() if _is_slice(column)}
+        sample, scores = record.sample, (record.scores[name] for name in self._metrics)
+        self.questions.append(_beginning(sample.user_input, LONGEST_QUESTION))
+        self.answers.append(_beginning(sample.response, LONGEST_ANSWER))
+        self.metadata.append(dict(_leaves(json_value(sample.metadata))))
+        self.notes.append([_beginning(score.error or score.reason, LONGEST_NOTE) or None for score in scores])
 
 
-def beginning(text: object, length: int) -> str:
+def _beginning(text: object, length: int) -> str:
     """The beginning of a text on one line; of a value of another type, of what it looks like."""
     if text is None:
         return ""
@@ -69,7 +84,7 @@ def beginning(text: object, length: int) -> str:
 
 
 def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """What is in the metadata, by path: single values, as text."""
+    """The single values of metadata, as text, by path."""
     if isinstance(value, Mapping):
         for key, item in value.items():
             yield from _leaves(item, f"{path}.{key}" if path else str(key))
@@ -79,142 +94,214 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
         yield path, text
 
 
-def _is_slice(column: Sequence[str | None]) -> bool:
-    groups = set(column)
-    return len(groups) > 1 and len(groups - {None}) <= min(MOST_SLICES - 1, max(2, len(column) // 2))
+def _slices(metadata: Sequence[Mapping[str, str]]) -> dict[str, list[str | None]]:
+    """The columns of the metadata by which rows form groups: few values, each on several rows on average."""
+    paths = dict.fromkeys(path for row in metadata for path in row)
+    columns: dict[str, list[str | None]] = {path: [row.get(path) for row in metadata] for path in paths}
+    most = min(MOST_SLICES - 1, max(2, len(metadata) // 2))
+    return {
+        path: column for path, column in columns.items() if len(set(column)) > 1 and len(set(column) - {None}) <= most
+    }
 
 
-def short(value: float | None) -> float | None:
-    """The value with as many digits as anybody looks at."""
-    return None if value is None else round(value, 6)
+def _shown(values: Sequence[float | None]) -> list[float | None]:
+    """The values with as many digits as are read."""
+    return [None if value is None else round(value, 6) for value in values]
 
 
-FAILED, NOTHING = -1.0, 2.0
-"""Goodness of a row that failed, before all others, and of one without any value, behind them."""
+def _labels(labels: list[str | None]) -> list[str | None] | None:
+    """The labels; None where there are none."""
+    return labels if any(labels) else None
 
 
-class RowIndex:
-    """The columns of all rows, filled while the rows pass by.
+class RunRows:
+    """The columns of all rows of one run, filled while its records pass by.
 
     Attributes:
-        ids: the id of each row as text; None where it has none.
-        names: by which labels call each row.
-        values: by metric one value per row, None where there is none.
+        run: the rows and their scores.
     """
 
-    def __init__(self, metrics: Sequence[MetricColumn]) -> None:
-        self._metrics = metrics
-        self.ids: list[str | None] = []
-        self.names: list[str] = []
-        self._goodness: list[list[float]] = []
-        self.values: dict[str, list[float | None]] = {item.name: [] for item in metrics}
-        self._places: list[str] = []
-        self._questions: list[str] = []
-        self._answers: list[str] = []
-        self._states: dict[str, list[str]] = {item.name: [] for item in metrics}
-        self._passing: dict[str, list[str]] = {item.name: [] for item in metrics}
-        self._labels: dict[str, list[str | None]] = {item.name: [] for item in metrics}
-        self._notes: list[list[str | None]] = []
-        self._metadata = MetadataColumns()
-        self.prompts: dict[str, dict[str, None]] = {}
-
-    def __len__(self) -> int:
-        return len(self.ids)
+    def __init__(self, evaluation: ScoredRows) -> None:
+        self.run = Run.empty(evaluation)
+        self._ids: list[str | None] = []
+        self._texts = RowTexts(list(self.run.columns))
 
     def add(self, record: Record) -> None:
         """Note one row."""
-        sample = record.sample
-        self._metadata.add(sample.metadata)
-        self.ids.append(None if sample.id is None else str(sample.id))
-        self.names.append(name_of(record))
-        self._places.append(record.place)
-        self._questions.append(beginning(sample.user_input, LONGEST_QUESTION))
-        self._answers.append(beginning(sample.response, LONGEST_ANSWER))
-        for metric in self._metrics:
-            self._add_score(metric.name, record.scores[metric.name])
-        notes = (record.scores[metric.name] for metric in self._metrics)
-        self._notes.append([beginning(score.error or score.reason, LONGEST_NOTE) or None for score in notes])
-        self._goodness.append([goodness(metric, record.scores[metric.name]) for metric in self._metrics])
-
-    def _add_score(self, name: str, score: Score) -> None:
-        self.values[name].append(score.value)
-        self._states[name].append(score.state[0])
-        self._passing[name].append({True: "y", False: "n", None: "-"}[score.passing])
-        self._labels[name].append(score.label)
-        for prompt, version in prompts_of(score.held):
-            self.prompts.setdefault(prompt, {})[version] = None
+        self.run.add(record)
+        self._ids.append(None if record.sample.id is None else str(record.sample.id))
+        self._texts.add(record)
 
     def slices(self) -> dict[str, list[str | None]]:
         """The columns of the metadata by which rows form groups."""
-        return self._metadata.slices()
+        return _slices(self._texts.metadata)
 
-    def worst(self) -> list[float]:
+    def _worst(self) -> list[float]:
         """Per row how good its worst score is, 0 to 1; ``FAILED`` and ``NOTHING`` where there is none.
 
         A metric without a value of any row, such as one that failed on all of them, says nothing about which row is worse.
         """
-        says = [any(value is not None for value in values) for values in self.values.values()]
-        if not any(says):
-            says = [True] * len(says)
-        return [min(compress(row, says), default=NOTHING) for row in self._goodness]
+        columns = list(self.run.columns.values())
+        columns = [column for column in columns if any(value is not None for value in column.values)] or columns
+        return [min((_goodness(column, row) for column in columns), default=NOTHING) for row in range(len(self._ids))]
 
     def worst_first(self) -> list[int]:
         """The rows, those with the worst scores first, in input order where they are equal."""
-        return sorted(range(len(self)), key=self.worst().__getitem__)
+        return sorted(range(len(self._ids)), key=self._worst().__getitem__)
 
-    def complete(self) -> int:
-        """How many rows have a value of every metric."""
-        return sum(None not in values for values in zip(*self.values.values(), strict=True))
-
-    def to_dict(self, without_evidence: Iterable[int]) -> dict[str, Any]:
+    def to_dict(self, without_evidence: Collection[int]) -> dict[str, Any]:
         """As the page reads it; rows without evidence keep their notes here."""
-        names = [item.name for item in self._metrics]
+        columns = self.run.columns.values()
         return {
-            "ids": self.ids,
-            "places": self._places,
-            "questions": self._questions,
-            "answers": self._answers,
-            "worst": [round(value, 6) for value in self.worst()],
-            "values": [[short(value) for value in self.values[name]] for name in names],
-            "states": ["".join(self._states[name]) for name in names],
-            "passing": ["".join(self._passing[name]) for name in names],
-            "labels": [self._labels[name] if any(self._labels[name]) else None for name in names],
+            "ids": self._ids,
+            "places": [row.place for row in self.run.rows],
+            "questions": self._texts.questions,
+            "answers": self._texts.answers,
+            "worst": _shown(self._worst()),
+            "values": [_shown(column.values) for column in columns],
+            "states": ["".join(_state(column, row) for row in range(len(self._ids))) for column in columns],
+            "passing": [
+                "".join({True: "y", False: "n", None: "-"}[item] for item in column.passing) for column in columns
+            ],
+            "labels": [_labels(column.labels) for column in columns],
             "metadata": self.slices(),
-            "notes": {row: self._notes[row] for row in sorted(without_evidence)},
+            "notes": {row: self._texts.notes[row] for row in sorted(without_evidence)},
         }
 
+    def labelling(self) -> dict[str, Any]:
+        """What label mode reads: a digest, what labels call rows where that is not their id, and what each metric asks, or None."""
+        rows, columns = self.to_dict(()), self.run.columns
+        known = [rows[name] for name in ("ids", "questions", "answers", "values", "states")]
+        digest = sha256(json.dumps([list(columns), known]).encode()).hexdigest()
+        names = {at: row.name for at, row in enumerate(self.run.rows) if row.name != self._ids[at]}
+        return {"digest": digest[:32], "names": names, "asks": [_asked(column.metric) for column in columns.values()]}
 
-def goodness(metric: MetricColumn, score: Score) -> float:
+
+def _state(column: Column, row: int) -> str:
+    """What became of a row, in a letter: scored, failed, unscored."""
+    return "s" if column.values[row] is not None else "f" if column.failed[row] else "u"
+
+
+def _goodness(column: Column, row: int) -> float:
     """How good a score is, 0 to 1; ``FAILED`` where it failed, ``NOTHING`` without a value or a better end."""
-    if score.error is not None:
+    value, scale = column.values[row], column.scales[row] or column.metric.scale
+    if column.failed[row]:
         return FAILED
-    scale = score.scale or metric.scale
-    if score.value is None or metric.higher_is_better is None or scale is None:
+    if value is None or column.metric.higher_is_better is None or scale is None:
         return NOTHING
     low, high = scale
     if not math.isfinite(high - low) or high == low:
         return NOTHING
-    share = (score.value - low) / (high - low)
-    return share if metric.higher_is_better else 1.0 - share
-
-
-LONGEST = 400
-"""Characters of a description."""
-
-
-def label_data(metrics: Sequence[MetricColumn], index: RowIndex) -> dict[str, Any]:
-    """As the page reads it: the digest, what labels call rows where that is not their id, and per metric what it asks, or None."""
-    rows = index.to_dict(())
-    told = [rows[name] for name in ("ids", "questions", "answers", "values", "states")]
-    digest = sha256(json.dumps([[item.name for item in metrics], told]).encode()).hexdigest()
-    names = {row: name for row, name in enumerate(index.names) if name != index.ids[row]}
-    return {"digest": digest[:32], "names": names, "asks": [_asked(column) for column in metrics]}
+    share = (value - low) / (high - low)
+    return share if column.metric.higher_is_better else 1.0 - share
 
 
 def _asked(column: MetricColumn) -> str | None:
     """The first paragraph of what a built-in metric says of itself."""
     metric = built_in_class(column.name, column.settings)
     text = inspect.getdoc(metric) if metric else None
-    if not text:
-        return None
-    return " ".join(text.split("\n\n")[0].split()).replace("`", "")[:LONGEST]
+    return " ".join(text.split("\n\n")[0].split()).replace("`", "")[:LONGEST_DESCRIPTION] if text else None
+
+
+class PairedRows:
+    """The columns of all rows of two runs, and the evidence of each row.
+
+    A row of the page is a pair, or a row that only one run has; it is known by its position in ``Pairing.units``. Values are those
+    that the comparison counts: repeats of a row count once, with their mean. Texts are those of the first of them.
+    What a row is called is what the first run says, where it has the row.
+    """
+
+    def __init__(self, pairing: Pairing, metrics: Sequence[MetricComparison]) -> None:
+        self._pairing = pairing
+        self._metrics = metrics
+        self._names = [item.name for item in metrics]
+        self._units = pairing.units()
+        self._runs = pairing.before, pairing.after
+        self._texts = [self._texts_of(run) for run in self._runs]
+
+    def _texts_of(self, run: Run) -> RowTexts:
+        texts, firsts = RowTexts(self._names), {row.records[0] for row in run.rows}
+        for position, record in enumerate(run.evaluation.records):
+            if position in firsts:
+                texts.add(record)
+        return texts
+
+    def _each(self, side: int, values: Sequence[Any], absent: Any = None) -> list[Any]:
+        """A column of one run, by row of the page."""
+        return [absent if (at := unit[side]) is None else values[at] for unit in self._units]
+
+    def _known(self, *columns: Sequence[Any]) -> list[Any]:
+        """A column of both runs, by row of the page: what the first run says, where it has the row."""
+        return [columns[1][two] if one is None else columns[0][one] for one, two in self._units]  # type: ignore[index]
+
+    def to_dict(self, without_evidence: Collection[int], by: str | None) -> dict[str, Any]:
+        """As the page reads it; rows without evidence keep their notes here."""
+        rows = [run.rows for run in self._runs]
+        places = [self._each(side, [row.place for row in rows[side]]) for side in (0, 1)]
+        metadata = _slices(self._known(*(texts.metadata for texts in self._texts)))
+        name = None if by is None else by.removeprefix(METADATA)
+        if name is not None and name not in metadata:
+            metadata[name] = self._pairing.labels()
+        notes = [self._each(side, self._texts[side].notes, [None] * len(self._names)) for side in (0, 1)]
+        return {
+            "ids": self._known(*([row.id for row in each] for each in rows)),
+            "names": self._known(*([row.name for row in each] for each in rows)),
+            "places": [" and ".join(dict.fromkeys(filter(None, both))) for both in zip(*places, strict=True)],
+            "questions": self._known(*(texts.questions for texts in self._texts)),
+            "answers": [self._each(side, self._texts[side].answers, "") for side in (0, 1)],
+            "values": [[_shown(values) for values in self._values(name)] for name in self._names],
+            "states": [["".join(states) for states in self._states(name)] for name in self._names],
+            "labels": [
+                [_labels(self._each(side, self._runs[side].columns[name].labels)) for side in (0, 1)]
+                for name in self._names
+            ],
+            "metadata": metadata,
+            "notes": {
+                row: [list(both) for both in zip(notes[0][row], notes[1][row], strict=True)]
+                for row in sorted(without_evidence)
+            },
+            "order": self.order(),
+        }
+
+    def _values(self, metric: str) -> list[list[float | None]]:
+        return [self._each(side, run.columns[metric].values) for side, run in enumerate(self._runs)]
+
+    def _states(self, metric: str) -> Iterator[list[str]]:
+        """For either run, what became of each row, in a letter each; also ``n``: not asked, and ``-``: not in this run."""
+        for side, run in enumerate(self._runs):
+            column = run.columns[metric]
+            states = ["n" if column.labels[row] == NOT_ASKED else _state(column, row) for row in range(len(run.rows))]
+            yield self._each(side, states, "-")
+
+    def order(self) -> list[int]:
+        """The rows that changed most first, by the largest change of any metric as a share of its scale.
+
+        Then come rows with a value on one side only, then those that are the same, then those that only one run has.
+        """
+        sizes = [ALONE if None in unit else SAME for unit in self._units]
+        for item in (each for each in self._metrics if each.credited):
+            low, high = item.scale or (0.0, 1.0)
+            width = high - low if math.isfinite(high - low) and high > low else 1.0
+            for row, (old, new) in enumerate(zip(*self._values(item.name), strict=True)):
+                change = ONE_SIDED if old is None or new is None else abs(new - old) / width
+                if sizes[row] != ALONE and (change > ROUNDING or (old is None) is not (new is None)):
+                    sizes[row] = max(sizes[row], change)
+        return sorted(range(len(sizes)), key=lambda row: -sizes[row])
+
+    def evidence(self, row: int) -> dict[str, Any]:
+        """Everything about a row in both runs, and the claims whose support differs, by metric."""
+        positions = [
+            () if at is None else run.rows[at].records for run, at in zip(self._runs, self._units[row], strict=True)
+        ]
+        sides = [[run.evaluation.records[at] for at in found] for run, found in zip(self._runs, positions, strict=True)]
+        claims = {}
+        if all(sides):
+            for name in self._names:
+                changes = claim_changes(*([record.scores[name] for record in records] for records in sides))
+                claims[name] = [item.to_dict() for item in changes]
+        return {"sides": [[self._record(record) for record in records] for records in sides], "claims": claims}
+
+    def _record(self, record: Record) -> dict[str, Any]:
+        """Everything about a row in one run, by the metrics of both, as plain JSON values that are finite."""
+        found: dict[str, Any] = json_value(record_dict(record))
+        return {**found, "scores": {name: found["scores"][name] for name in self._names}}

@@ -1,4 +1,4 @@
-"""One of two runs that are compared: each of its rows once, and what every metric says of it.
+"""The one reader of columns: each row of a run once, and what every metric says of it.
 
 The records are gone through once, as they may stand in a file, and of each only numbers and short texts are kept; evidence is read
 again for the few rows that are shown. Rows that are repeats of one another become one row, with the mean of their values.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .._store._records import Record
@@ -126,16 +126,15 @@ class Column:
 
 @dataclass
 class Run:
-    """One of the two runs.
+    """The rows of a run and what its metrics say of them, filled record by record.
 
     Attributes:
         name: what it is called in messages.
         evaluation: the run itself.
-        rows: its rows.
+        rows: its rows; each record is one, until ``merged`` gathers repeats.
         columns: what its metrics say of them.
         slices: by row what it is sliced by, if anything; None for a row without.
         clusters: by row what it shares with others, if anything.
-        records: how many records it has; more than rows, where there are repeats.
     """
 
     name: str
@@ -144,25 +143,31 @@ class Run:
     columns: dict[str, Column]
     slices: list[str | None] | None = None
     clusters: list[str | None] | None = None
-    records: int = 0
+
+    @classmethod
+    def empty(cls, evaluation: ScoredRows, name: str = "") -> Run:
+        """The run before its first record is added."""
+        return cls(name, evaluation, [], {item.name: Column(item) for item in evaluation.metrics})
 
     @classmethod
     def of(cls, evaluation: ScoredRows, name: str, groups: RowGroups) -> Run:
-        """Read a run; each record is one row, repeats are not gathered yet.
-
-        Args:
-            evaluation: the run.
-            name: what it is called.
-            groups: collects what the rows are sliced by and what they share with others.
-        """
-        columns = {item.name: Column(item) for item in evaluation.metrics}
-        rows = []
-        for position, record in enumerate(evaluation.records):
-            rows.append(RunRow.of(record, position))
+        """Read all records of a run; ``groups`` collects what its rows are sliced by and what they share with others."""
+        run = cls.empty(evaluation, name)
+        for record in evaluation.records:
+            run.add(record)
             groups.add(record.sample, record.place)
-            for metric, column in columns.items():
-                column.add(record.scores[metric])
-        return cls(name, evaluation, rows, columns, groups.slices, groups.clusters, len(rows))
+        return replace(run, slices=groups.slices, clusters=groups.clusters)
+
+    def add(self, record: Record) -> None:
+        """Note one more record, as a row."""
+        self.rows.append(RunRow.of(record, len(self.rows)))
+        for metric, column in self.columns.items():
+            column.add(record.scores[metric])
+
+    @property
+    def records(self) -> int:
+        """How many records it has; more than rows, where there are repeats."""
+        return sum(len(row.records) for row in self.rows)
 
     @property
     def has_ids(self) -> bool:
@@ -178,7 +183,7 @@ class Run:
             for labels in (self.slices, self.clusters)
         )
         columns = {name: column.merged(rows) for name, column in self.columns.items()}
-        return Run(self.name, self.evaluation, rows, columns, slices, clusters, self.records)
+        return Run(self.name, self.evaluation, rows, columns, slices, clusters)
 
     def scores(self, row: int, metric: str) -> list[Score]:
         """The scores of a row with their evidence, one for each of its repeats."""
