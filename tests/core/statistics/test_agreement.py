@@ -16,7 +16,6 @@ from statsmodels.stats.inter_rater import cohens_kappa
 
 from ragmetrics_core import InvalidInput
 from ragmetrics_core.statistics import METHODS, Agreement, Measure, agreement, annotator_alpha, rate_interval
-from ragmetrics_core.statistics._agreement import Scored, VerdictTable, best_threshold, verdict_table
 
 TABLES = ((40, 9, 6, 25), (80, 3, 10, 7), (118, 5, 2, 0))
 """Rows that both pass, that the judge passes, that people pass, that neither does."""
@@ -28,11 +27,6 @@ def rows_of(table: tuple[int, int, int, int]) -> tuple[list[int], list[int]]:
     return [judge for judge, _ in rows], [people for _, people in rows]
 
 
-def table_of(table: tuple[int, int, int, int]) -> VerdictTable:
-    judged, labels = rows_of(table)
-    return verdict_table([(bool(j), bool(p), 1.0) for j, p in zip(judged, labels, strict=True)], 0.95)
-
-
 def values(found: Agreement) -> dict[str, float | None]:
     return {name: measure.value for name, measure in vars(found).items() if isinstance(measure, Measure)}
 
@@ -40,10 +34,16 @@ def values(found: Agreement) -> dict[str, float | None]:
 class TestVerdicts:
     @pytest.mark.parametrize("table", TABLES)
     def test_kappa_and_its_variance_are_those_of_statsmodels(self, table: tuple[int, int, int, int]) -> None:
+        """The upper end is that of Jeffreys' interval for the agreement, on as many rows as have this variance."""
         wanted = cohens_kappa(np.array(table).reshape(2, 2))
-        found = table_of(table)
-        assert found.kappa().value == pytest.approx(wanted.kappa, abs=1e-12)
-        assert found.kappa_variance() == pytest.approx(wanted.var_kappa, abs=1e-12)
+        found = agreement(*rows_of(table)).kappa
+        assert found.value == pytest.approx(wanted.kappa, abs=1e-12)
+        both, judge, people, neither = (count / sum(table) for count in table)
+        agreed, chance = both + neither, (both + judge) * (both + people) + (people + neither) * (judge + neither)
+        rows = agreed * (1 - agreed) / (wanted.var_kappa * (1 - chance) ** 2)
+        most = stats.beta.ppf(0.975, agreed * rows + 0.5, (1 - agreed) * rows + 0.5)
+        assert found.interval is not None
+        assert found.interval.high == pytest.approx((most - chance) / (1 - chance), abs=1e-9)
 
     @pytest.mark.parametrize(
         ("table", "coefficient", "error"),
@@ -54,7 +54,7 @@ class TestVerdicts:
         ],
     )
     def test_ac1_is_that_of_irrcac(self, table: tuple[int, int, int, int], coefficient: float, error: float) -> None:
-        found = table_of(table).ac1()
+        found = agreement(*rows_of(table)).ac1
         assert found.value == pytest.approx(coefficient, abs=1e-11)
         # the interval is Wilson's for agreement with this variance
         agreed, chance = (table[0] + table[3]) / sum(table), 0.0
@@ -75,9 +75,11 @@ class TestVerdicts:
         assert found.specificity.value == pytest.approx(25 / 34)
         assert found.specificity.interval is not None
         assert found.specificity.interval[:2] == pytest.approx(rate_interval(25, 34)[:2])  # type: ignore[index]
-        table = table_of(TABLES[0])
-        assert table.wrong_passes().value == pytest.approx(9 / 49)
-        assert table.wrong_fails().value == pytest.approx(6 / 31)
+        judged, labels = rows_of(TABLES[0])
+        threshold = agreement([0.2 + 0.6 * verdict for verdict in judged], labels).threshold
+        assert threshold is not None
+        assert threshold.wrong_passes.value == pytest.approx(9 / 49)
+        assert threshold.wrong_fails.value == pytest.approx(6 / 31)
 
     def test_the_other_numbers(self) -> None:
         found = agreement(*rows_of(TABLES[0]))
@@ -215,16 +217,14 @@ class TestThreshold:
         generator = random.Random(4)
         passes = [generator.random() < 0.7 for _ in range(60)]
         judged = [round(generator.gauss(0.6 if passed else 0.4, 0.2), 1) for passed in passes]
-        found = best_threshold(Scored(judged, passes, [1.0] * 60), range(60))
+        found = agreement(judged, passes).threshold
 
         def kappa(limit: float) -> float:
-            return (
-                verdict_table([(j >= limit, p, 1.0) for j, p in zip(judged, passes, strict=True)], 0.95).kappa().value
-                or 0.0
-            )
+            return agreement(judged, passes, threshold=limit).kappa.value or 0.0
 
         best = max(kappa(limit) for limit in set(judged))
-        assert kappa(found) == pytest.approx(best)
+        assert found is not None
+        assert kappa(found.value) == pytest.approx(best)
 
     def test_a_clear_gap(self) -> None:
         found = agreement([0.2, 0.3, 0.8, 0.9] * 5, [0, 0, 1, 1] * 5)
@@ -241,10 +241,10 @@ class TestThreshold:
             generator = random.Random(seed)
             passes = [generator.random() < 0.5 for _ in range(40)]
             judged = [generator.random() for _ in passes]
-            limit = best_threshold(Scored(judged, passes, [1.0] * 40), range(40))
-            rows = [(score >= limit, passed, 1.0) for score, passed in zip(judged, passes, strict=True)]
-            here.append(verdict_table(rows, 0.95).kappa().value or 0.0)
-            elsewhere.append(agreement(judged, passes).kappa.value or 0.0)
+            found = agreement(judged, passes)
+            assert found.threshold is not None
+            here.append(agreement(judged, passes, threshold=found.threshold.value).kappa.value or 0.0)
+            elsewhere.append(found.kappa.value or 0.0)
         assert sum(here) / 60 > 0.15
         assert sum(elsewhere) / 60 == pytest.approx(0.0, abs=0.06)
 

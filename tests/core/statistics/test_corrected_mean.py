@@ -85,7 +85,7 @@ class TestPosterior:
         draws = sum(share * generator.beta(a, b, 1_000_000) for (a, b), share in zip(parts, shares, strict=True))
         wanted = np.quantile(draws, [0.025, 0.5, 0.975])
         found = quantiles_of_sum(
-            [dirichlet_mean([0.0, 1.0], [b, a]).times(share) for (a, b), share in zip(parts, shares, strict=True)],
+            [dirichlet_mean([0.0, 1.0], [b, a]).scaled(share) for (a, b), share in zip(parts, shares, strict=True)],
             [0.025, 0.5, 0.975],
         )
         assert found == pytest.approx(wanted, abs=0.01 * (wanted[2] - wanted[0]))
@@ -445,7 +445,7 @@ class TestBadInput:
             ({"judged": [math.inf] * 20}, "judged[0] is inf: give finite numbers, and leave out rows without a score"),
             (
                 {"labels": [0.0, 7] * 10, "scale": (0, 5)},
-                "labels[1] is 7, not on the scale 0 to 5: give the scale of the labels",
+                "labels[1] is 7, which is not on the scale 0 to 5: give the scale of these values",
             ),
             (
                 {"labels": [1] * 20, "scale": (1, 1)},

@@ -194,7 +194,7 @@ class TestInput:
             (([None, 0.1],), "values[0] is None: give finite numbers, and leave out rows without a score"),
             (
                 ([0.1, 7], None, (1, 5)),
-                "values[0] is 0.1, which is not on the scale 1 to 5: give the scale of these scores",
+                "values[0] is 0.1, which is not on the scale 1 to 5: give the scale of these values",
             ),
             (([0.1, 0.7], ["a"]), "clusters has 1 entries for 2 rows: give each row the cluster it belongs to"),
         ],

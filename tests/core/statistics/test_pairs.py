@@ -142,7 +142,7 @@ class TestInput:
             (([0.1, 0.2], [0.2, "1"]), "after[1] is '1': give finite numbers, and leave out rows without a score"),
             (
                 ([0.1, 0.2], [0.2, 1.5], None, UNIT),
-                "after[1] is 1.5, which is not on the scale 0 to 1: give the scale of these scores",
+                "after[1] is 1.5, which is not on the scale 0 to 1: give the scale of these values",
             ),
             (
                 ([0.1, 0.2], [0.2, 0.3], None, (1.0, 0.0)),

@@ -34,7 +34,8 @@ from ..statistics import (
     corrected_mean,
     suggest,
 )
-from ..statistics._corrected import labels_alone, mean_of_labels
+from ..statistics._agreement import without_agreement
+from ..statistics._corrected import labels_alone
 from ..statistics._interval import difference_of_means
 from ..statistics._labelled import FEWEST_LABELS, LabelledRows
 from ..statistics._means import mean_of
@@ -180,8 +181,8 @@ class _Beside:
         labels = [None if label == HALF else label for label in self.labels] if self.verdicts else self.labels
         count = sum(label is not None for label in labels)
         if count < FEWEST_LABELS:
-            missing = Measure(problem=f"annotators agree on {count} rows only: at least {FEWEST_LABELS} are needed")
-            return Agreement(count, None, missing, missing, missing, missing, missing, missing, missing)
+            problem = f"annotators agree on {count} rows only: at least {FEWEST_LABELS} are needed"
+            return without_agreement(count, problem)
         found = agreement(self.values, labels, self.weights, clusters=self.clusters, scale=self.scale)
         if not self.verdicts:
             return found
@@ -249,7 +250,7 @@ class _Beside:
         found = LabelledRows(errors, range(len(rows)), errors, weights, clusters, scale)
         interval = labels_alone(found, confidence)
         return Measure(
-            mean_of_labels(found), interval, None if interval else "these rows do not tell how much others differ"
+            found.label_mean, interval, None if interval else "these rows do not tell how much others differ"
         )
 
 

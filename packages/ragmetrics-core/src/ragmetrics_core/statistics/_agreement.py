@@ -22,10 +22,12 @@ import math
 import random
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
 
 from .._values._errors import InvalidInput
-from ._corrected import labels_alone, mean_of_labels
+from ._corrected import labels_alone
 from ._distributions import beta_quantile, crossing, normal_quantile, t_quantile
 from ._interval import Interval, Measure, check_confidence, coefficient_limits, is_finite, score_limits, weighted_mean
 from ._labelled import LabelledRows, design_effect, effective_count, labelled_rows
@@ -73,15 +75,14 @@ def auroc(
 
 def _concordance(judged: Sequence[float], passes: Sequence[bool], masses: Sequence[float]) -> float:
     rows = sorted(zip(judged, passes, masses, strict=True))
-    below, ahead, place = 0.0, 0.0, 0
     totals = [math.fsum(mass for _, passed, mass in rows if passed is wanted) for wanted in (True, False)]
-    while place < len(rows):
-        tied = [row for row in rows[place:] if row[0] == rows[place][0]] if place + 1 < len(rows) else rows[place:]
+    below, ahead = 0.0, 0.0
+    for _, group in groupby(rows, key=itemgetter(0)):
+        tied = list(group)
         passing = math.fsum(mass for _, passed, mass in tied if passed)
         failing = math.fsum(mass for _, passed, mass in tied if not passed)
         ahead += passing * (below + failing / 2)
         below += failing
-        place += len(tied)
     return ahead / (totals[0] * totals[1])
 
 
@@ -98,11 +99,8 @@ def spearman(
     value = _correlation(_ranks(judged, masses), _ranks(labels, masses), masses)
     count = effective_count(masses) / alike
     if abs(value) >= 1 - 1e-12:
-        return Measure(
-            math.copysign(1.0, value),
-            None,
-            "the order is the same in all rows, which leaves nothing to estimate an interval by",
-        )
+        problem = "the order is the same in all rows, which leaves nothing to estimate an interval by"
+        return Measure(math.copysign(1.0, value), None, problem)
     if count <= 4:
         return Measure(value, None, "an interval needs more than 4 rows")
     half = normal_quantile((1 + confidence) / 2) * math.sqrt((1 + value * value / 2) / (count - 3))
@@ -112,15 +110,13 @@ def spearman(
 
 def _ranks(values: Sequence[float], masses: Sequence[float]) -> list[float]:
     order = sorted(range(len(values)), key=values.__getitem__)
-    ranks, below, start = [0.0] * len(values), 0.0, 0
-    while start < len(order):
-        end = start
-        while end < len(order) and values[order[end]] == values[order[start]]:
-            end += 1
-        mass = math.fsum(masses[place] for place in order[start:end])
-        for place in order[start:end]:
+    ranks, below = [0.0] * len(values), 0.0
+    for _, group in groupby(order, key=values.__getitem__):
+        tied = list(group)
+        mass = math.fsum(masses[place] for place in tied)
+        for place in tied:
             ranks[place] = below + mass / 2
-        below, start = below + mass, end
+        below += mass
     return ranks
 
 
@@ -153,61 +149,48 @@ class Threshold:
     wrong_fails: Measure
 
 
-@dataclass(frozen=True)
-class Scored:
-    """Labelled rows with scores.
-
-    Attributes:
-        judged: the judge's score of each row.
-        passes: whether people pass it.
-        masses: how many rows each stands for.
-    """
-
-    judged: Sequence[float]
-    passes: Sequence[bool]
-    masses: Sequence[float]
-
-
-def best_threshold(rows: Scored, places: Sequence[int]) -> float:
+def _best_threshold(
+    judged: Sequence[float], passes: Sequence[bool], masses: Sequence[float], places: Iterable[int]
+) -> float:
     """The threshold with the highest kappa over some of the rows; the middle one of several.
 
     Args:
-        rows: all of them.
-        places: which of them count; among them one that passes and one that fails.
+        judged: the judge's score of each row.
+        passes: whether people pass it.
+        masses: how many rows each stands for.
+        places: which of the rows count; among them one that passes and one that fails.
     """
-    order = sorted(places, key=rows.judged.__getitem__, reverse=True)
-    total = sum(rows.masses[place] for place in places)
-    people = sum(rows.masses[place] for place in places if rows.passes[place])
+    order = sorted(places, key=judged.__getitem__, reverse=True)
+    total = sum(masses[place] for place in order)
+    people = sum(masses[place] for place in order if passes[place])
     passed, right, found = 0.0, 0.0, []
-    for index, place in enumerate(order):
-        passed += rows.masses[place]
-        right += rows.masses[place] if rows.passes[place] else 0.0
-        if index + 1 < len(order) and rows.judged[order[index + 1]] == rows.judged[place]:
-            continue
+    for value, group in groupby(order, key=judged.__getitem__):
+        for place in group:
+            passed += masses[place]
+            right += masses[place] if passes[place] else 0.0
         agreement = right + total - people - (passed - right)
         chance = (passed * people + (total - passed) * (total - people)) / total
-        found.append(((agreement - chance) / (total - chance), rows.judged[place]))
+        found.append(((agreement - chance) / (total - chance), value))
     best = max(kappa for kappa, _ in found)
     ties = [value for kappa, value in found if kappa >= best - 1e-12]
     return ties[len(ties) // 2]
 
 
-def judged_elsewhere(rows: Scored) -> list[bool]:
+def _verdicts_by_others(judged: Sequence[float], passes: Sequence[bool], masses: Sequence[float]) -> list[bool]:
     """The verdict on each row by a threshold that other rows chose; of two passes and two fails or more."""
     generator = random.Random(0)  # noqa: S311  the same folds every time
     folds: list[list[int]] = [[] for _ in range(FOLDS)]
     for wanted in (True, False):
-        own = [place for place, passed in enumerate(rows.passes) if passed is wanted]
+        own = [place for place, passed in enumerate(passes) if passed is wanted]
         generator.shuffle(own)
         for index, place in enumerate(own):
             folds[index % FOLDS].append(place)
-    verdicts = [False] * len(rows.judged)
-    for fold in folds:
+    verdicts = [False] * len(judged)
+    for fold in filter(None, folds):
         others = [place for other in folds if other is not fold for place in other]
-        if fold:
-            limit = best_threshold(rows, others)
-            for place in fold:
-                verdicts[place] = rows.judged[place] >= limit
+        limit = _best_threshold(judged, passes, masses, others)
+        for place in fold:
+            verdicts[place] = judged[place] >= limit
     return verdicts
 
 
@@ -215,8 +198,6 @@ Cell = tuple[bool, bool]
 """The judge's verdict, people's verdict."""
 
 HALF = 0.5
-
-NO_PASS, NO_FAIL = "no labelled row passes", "no labelled row fails"
 
 
 @dataclass(frozen=True)
@@ -233,34 +214,46 @@ class VerdictTable:
     count: float
     confidence: float
 
-    @cached_property
-    def _by_judge(self) -> dict[bool, float]:
-        return {said: self.shares[said, True] + self.shares[said, False] for said in (True, False)}
-
-    @cached_property
-    def _by_people(self) -> dict[bool, float]:
-        return {said: self.shares[True, said] + self.shares[False, said] for said in (True, False)}
-
     @property
     def agreement(self) -> float:
         """The share of rows on which both say the same."""
         return self.shares[True, True] + self.shares[False, False]
 
-    def sensitivity(self) -> Measure:
-        """Of the rows that people pass, the share that the judge passes."""
-        return self._rate(self.shares[True, True], self._by_people[True], NO_PASS)
+    @property
+    def quantile(self) -> float:
+        """Standard errors on either side of a value."""
+        return normal_quantile((1 + self.confidence) / 2)
 
-    def specificity(self) -> Measure:
-        """Of the rows that people fail, the share that the judge fails."""
-        return self._rate(self.shares[False, False], self._by_people[False], NO_FAIL)
+    def judge(self, said: bool) -> float:
+        """The share of rows that the judge passes, or fails."""
+        return self.shares[said, True] + self.shares[said, False]
 
-    def wrong_passes(self) -> Measure:
-        """Of the rows that the judge passes, the share that people fail."""
-        return self._rate(self.shares[True, False], self._by_judge[True], "the judge passes no labelled row")
+    def people(self, said: bool) -> float:
+        """The share of rows that people pass, or fail."""
+        return self.shares[True, said] + self.shares[False, said]
 
-    def wrong_fails(self) -> Measure:
-        """Of the rows that the judge fails, the share that people pass."""
-        return self._rate(self.shares[False, True], self._by_judge[False], "the judge fails no labelled row")
+    def measures(self) -> dict[str, Any]:
+        """Kappa and AC1; of the rows that people pass the share that the judge passes, and the same of fails."""
+        return {
+            "kappa": self.kappa(),
+            "ac1": self.ac1(),
+            "sensitivity": self.rate((True, True), self.people(True), "no labelled row passes"),
+            "specificity": self.rate((False, False), self.people(False), "no labelled row fails"),
+        }
+
+    def threshold(self, value: float) -> Threshold:
+        """A threshold whose verdicts these are."""
+        wrong_passes = self.rate((True, False), self.judge(True), "the judge passes no labelled row")
+        wrong_fails = self.rate((False, True), self.judge(False), "the judge fails no labelled row")
+        return Threshold(value, self.kappa(), wrong_passes, wrong_fails)
+
+    def rate(self, cell: Cell, whole: float, problem: str) -> Measure:
+        """Which part of some rows is in this cell, or the problem where there are no such rows."""
+        if not whole:
+            return Measure(problem=problem)
+        share = self.shares[cell] / whole
+        low, high = score_limits(share, self.quantile**2 / (whole * self.count))
+        return Measure(share, Interval(max(min(low, share), 0.0), min(max(high, share), 1.0), "wilson"))
 
     def kappa(self) -> Measure:
         """Cohen's kappa: 1 where both always agree, 0 where as often as two who do not look.
@@ -274,51 +267,40 @@ class VerdictTable:
         Source: Cohen 1960, Educational and Psychological Measurement 20:37; variance: Fleiss, Cohen & Everitt 1969, Psychological
         Bulletin 72:323, equation 8.
         """
-        if (problem := self._one_class()) is not None:
-            return Measure(problem=problem)
-        value = self._kappa_and_chance()[0]
+        for said, words in ((True, "passes"), (False, "fails")):
+            for who, share in (("labels", self.people), ("verdicts of the judge", self.judge)):
+                if not share(not said):
+                    return Measure(problem=f"all {who} are {words}, so agreement beyond chance cannot be told")
+        agreement, (value, chance, variance) = self.agreement, self._kappa_parts()
         shares = {cell: (share * self.count + HALF) / (self.count + 4 * HALF) for cell, share in self.shares.items()}
-        fuller = VerdictTable(shares, self.count, self.confidence)
-        low = fuller._kappa_limits()[0]
-        return Measure(value, Interval(min(low, value), self._kappa_at_most(), "wilson-chance"))
+        fuller = dataclasses.replace(self, shares=shares)
+        _, more_chance, more_variance = fuller._kappa_parts()
+        low = coefficient_limits(fuller.agreement, more_chance, more_variance, self.quantile, self.count)[0]
+        room, spread = agreement * (1 - agreement), variance * (1 - chance) ** 2
+        rows = room / spread if room > 0 and spread > 0 else self.count
+        most = beta_quantile((1 + self.confidence) / 2, agreement * rows + HALF, (1 - agreement) * rows + HALF)
+        high = max((most - chance) / (1 - chance), value)
+        return Measure(value, Interval(min(low, value), high, "wilson-chance"))
 
-    def _kappa_and_chance(self) -> tuple[float, float]:
-        judge, people = self._by_judge, self._by_people
-        chance = judge[True] * people[True] + judge[False] * people[False]
-        return (self.agreement - chance) / (1 - chance), chance
-
-    def kappa_variance(self) -> float:
-        """The large-sample variance of kappa."""
-        judge, people = self._by_judge, self._by_people
-        value, chance = self._kappa_and_chance()
+    def _kappa_parts(self) -> tuple[float, float, float]:
+        """Kappa, the agreement that chance would give, and the large-sample variance of kappa."""
+        judge, people, shares = self.judge, self.people, self.shares
+        chance = judge(True) * people(True) + judge(False) * people(False)
+        value = (self.agreement - chance) / (1 - chance)
         alike = math.fsum(
-            self.shares[said, said] * (1 - (judge[said] + people[said]) * (1 - value)) ** 2 for said in (True, False)
+            shares[said, said] * (1 - (judge(said) + people(said)) * (1 - value)) ** 2 for said in (True, False)
         )
         # a row off the diagonal adds the judge's share of what people say and people's share of what the judge says
-        other = math.fsum(self.shares[said, not said] * (judge[not said] + people[said]) ** 2 for said in (True, False))
+        other = math.fsum(shares[said, not said] * (judge(not said) + people(said)) ** 2 for said in (True, False))
         spread = alike + (1 - value) ** 2 * other - (value - chance * (1 - value)) ** 2
-        return spread / (1 - chance) ** 2 / self.count
-
-    def _kappa_at_most(self) -> float:
-        """The upper end of the interval of kappa."""
-        agreement, (value, chance) = self.agreement, self._kappa_and_chance()
-        room, variance = agreement * (1 - agreement), self.kappa_variance() * (1 - chance) ** 2
-        rows = room / variance if room > 0 and variance > 0 else self.count
-        most = beta_quantile((1 + self.confidence) / 2, agreement * rows + HALF, (1 - agreement) * rows + HALF)
-        return max((most - chance) / (1 - chance), value)
-
-    def _kappa_limits(self) -> tuple[float, float]:
-        quantile = normal_quantile((1 + self.confidence) / 2)
-        chance = self._kappa_and_chance()[1]
-        return coefficient_limits(self.agreement, chance, self.kappa_variance(), quantile, self.count)
+        return value, chance, spread / (1 - chance) ** 2 / self.count
 
     def ac1(self) -> Measure:
         """Gwet's AC1: agreement beyond chance that does not fall where nearly all rows pass, as kappa does.
 
         Source: Gwet 2008, British Journal of Mathematical and Statistical Psychology 61:29, equations 6 and 13.
         """
-        judge, people = self._by_judge, self._by_people
-        passing = (judge[True] + people[True]) / 2
+        passing = (self.judge(True) + self.people(True)) / 2
         chance = 2 * passing * (1 - passing)
         value = (self.agreement - chance) / (1 - chance)
 
@@ -329,37 +311,22 @@ class VerdictTable:
             return own - 2 * (1 - value) * (own_chance - chance) / (1 - chance)
 
         squares = math.fsum(share * (influence(cell) - value) ** 2 for cell, share in self.shares.items())
-        quantile, variance = normal_quantile((1 + self.confidence) / 2), squares / (self.count - 1)
-        limits = coefficient_limits(self.agreement, chance, variance, quantile, self.count)
+        limits = coefficient_limits(self.agreement, chance, squares / (self.count - 1), self.quantile, self.count)
         return Measure(value, Interval(*limits, "wilson-chance"))
 
-    def _one_class(self) -> str | None:
-        """Why agreement beyond chance is not known, where it is not."""
-        for said, words in ((True, "passes"), (False, "fails")):
-            if not self._by_people[not said]:
-                return f"all labels are {words}, so agreement beyond chance cannot be told"
-            if not self._by_judge[not said]:
-                return f"all verdicts of the judge are {words}, so agreement beyond chance cannot be told"
-        return None
 
-    def _rate(self, hits: float, whole: float, problem: str) -> Measure:
-        if not whole:
-            return Measure(problem=problem)
-        share = hits / whole
-        spread = normal_quantile((1 + self.confidence) / 2) ** 2 / (whole * self.count)
-        low, high = score_limits(share, spread)
-        return Measure(share, Interval(max(min(low, share), 0.0), min(max(high, share), 1.0), "wilson"))
+def verdict_table(rows: LabelledRows, judge: Sequence[bool], people: Sequence[bool], confidence: float) -> VerdictTable:
+    """The verdicts of judge and people on the labelled rows.
 
-
-def verdict_table(verdicts: Iterable[tuple[bool, bool, float]], confidence: float) -> VerdictTable:
-    """The table of rows, each with the judge's verdict, people's, and its weight; of one row or more."""
-    sums: dict[Cell, float] = {(judge, people): 0.0 for judge in (True, False) for people in (True, False)}
-    weights = []
-    for judge, people, weight in verdicts:
-        sums[judge, people] += weight
-        weights.append(weight)
-    total = math.fsum(weights)
-    return VerdictTable({cell: found / total for cell, found in sums.items()}, effective_count(weights), confidence)
+    Rows in clusters count as that many independent rows which would tell as much of how often both say the same.
+    """
+    sums: dict[Cell, float] = {(one, other): 0.0 for one in (True, False) for other in (True, False)}
+    for one, other, mass in zip(judge, people, rows.masses, strict=True):
+        sums[one, other] += mass
+    total = math.fsum(rows.masses)
+    same = [float(one == other) for one, other in zip(judge, people, strict=True)]
+    count = max(effective_count(rows.masses) / design_effect(rows, same), FEWEST_COUNTED)
+    return VerdictTable({cell: found / total for cell, found in sums.items()}, count, confidence)
 
 
 NOT_VERDICTS = "labels are no passes and fails"
@@ -399,6 +366,12 @@ class Agreement:
     threshold: Threshold | None = None
 
 
+def without_agreement(labels: int, problem: str) -> Agreement:
+    """No number, and why."""
+    missing = Measure(problem=problem)
+    return Agreement(labels, None, missing, missing, missing, missing, missing, missing, missing)
+
+
 def agreement(
     judged: Sequence[float],
     labels: Sequence[float | None],
@@ -432,15 +405,8 @@ def agreement(
     rows = labelled_rows(judged, labels, weights, clusters, scale)
     own = [rows.judged[place] for place in rows.places]
     alike = max(design_effect(rows, own), design_effect(rows, rows.labels))
-    missing = Measure(problem=NOT_VERDICTS)
-    found = Agreement(
-        labels=len(rows.labels),
-        passing=None,
-        kappa=missing,
-        ac1=missing,
-        sensitivity=missing,
-        specificity=missing,
-        auroc=missing,
+    found = dataclasses.replace(
+        without_agreement(len(rows.labels), NOT_VERDICTS),
         spearman=spearman(own, rows.labels, rows.masses, confidence, alike),
         difference=_difference(rows, own, confidence),
     )
@@ -458,40 +424,24 @@ def _with_passes(  # noqa: PLR0917
     """What labels that are passes and fails tell beside; ``alike`` is the design effect of clusters."""
     assert rows.scale is not None
     passes = [label > (rows.scale[0] + rows.scale[1]) / 2 for label in rows.labels]
-    scored = Scored(own, passes, rows.masses)
     verdicts = threshold is None and set(rows.judged) <= {0, 1}
-    table, chosen, missing = None, None, Measure()
+    chosen, problem = None, None if verdicts or threshold is not None else _too_few(passes)
+    measures: dict[str, Any] = dict.fromkeys(("kappa", "ac1", "sensitivity", "specificity"), Measure(problem=problem))
     if verdicts or threshold is not None:
         limit = 1.0 if threshold is None else threshold
-        judge = [value >= limit for value in own]
-        table = _clustered(verdict_table(zip(judge, passes, rows.masses, strict=True), confidence), rows, judge, passes)
-    elif (problem := _too_few(passes)) is not None:
-        missing = Measure(problem=problem)
-    else:
-        verdicts_elsewhere = judged_elsewhere(scored)
-        table = verdict_table(
-            ((said, passed, mass) for said, passed, mass in zip(verdicts_elsewhere, passes, rows.masses, strict=True)),
-            confidence,
-        )
-        table = _clustered(table, rows, verdicts_elsewhere, passes)
-        limit = best_threshold(scored, range(len(passes)))
-        chosen = Threshold(limit, table.kappa(), table.wrong_passes(), table.wrong_fails())
+        measures = verdict_table(rows, [value >= limit for value in own], passes, confidence).measures()
+    elif problem is None:
+        by_others = _verdicts_by_others(own, passes, rows.masses)
+        table = verdict_table(rows, by_others, passes, confidence)
+        measures = table.measures()
+        chosen = table.threshold(_best_threshold(own, passes, rows.masses, range(len(passes))))
     return dataclasses.replace(
         found,
         passing=sum(passes),
-        kappa=table.kappa() if table else missing,
-        ac1=table.ac1() if table else missing,
-        sensitivity=table.sensitivity() if table else missing,
-        specificity=table.specificity() if table else missing,
         auroc=Measure(problem=VERDICTS) if verdicts else auroc(own, passes, rows.masses, confidence, alike),
         threshold=chosen,
+        **measures,
     )
-
-
-def _clustered(table: VerdictTable, rows: LabelledRows, judge: Sequence[bool], people: Sequence[bool]) -> VerdictTable:
-    """The table, counted as that of independent rows which would tell as much of how often both say the same."""
-    same = [float(one == other) for one, other in zip(judge, people, strict=True)]
-    return dataclasses.replace(table, count=max(table.count / design_effect(rows, same), FEWEST_COUNTED))
 
 
 def _too_few(passes: Sequence[bool]) -> str | None:
@@ -513,13 +463,9 @@ def _difference(rows: LabelledRows, own: Sequence[float], confidence: float) -> 
         width = rows.scale[1] - rows.scale[0]
         scale = (-width, width)
     beside = dataclasses.replace(rows, labels=changes, scale=scale)
-    mean = mean_of_labels(beside)
     interval = labels_alone(beside, confidence)
-    if interval is None:
-        return Measure(
-            mean, None, "all labelled rows differ by the same, and without a scale nothing tells how much others may"
-        )
-    return Measure(mean, interval)
+    problem = "all labelled rows differ by the same, and without a scale nothing tells how much others may"
+    return Measure(beside.label_mean, interval, None if interval else problem)
 
 
 FEWEST_ROWS = 2

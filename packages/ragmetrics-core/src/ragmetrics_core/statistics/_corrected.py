@@ -63,6 +63,7 @@ from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from ._distributions import beta_cdf, beta_quantile, normal_quantile, t_quantile
 from ._interval import ROUNDING, Interval, check_confidence, student_interval, unseen_interval, weighted_mean
@@ -104,27 +105,33 @@ def mean_variance(rows: LabelledRows, strata: Sequence[Stratum]) -> float:
     Without clusters it is the sum over strata of share² * s² / n, with the variance s² of its n labels, and what is between strata,
     share * (mean - overall mean)², over the number of all rows. Clusters count as they do in `variance_and_freedom`.
     """
-    count = len(rows.judged)
     means = [math.fsum(rows.labels[label] for label in stratum.labelled) / len(stratum.labelled) for stratum in strata]
-    overall = math.fsum(len(stratum.rows) * mean for stratum, mean in zip(strata, means, strict=True)) / count
-    of_labels, of_judgements = [0.0] * len(rows.labels), [0.0] * count if len(strata) > 1 else []
-    for stratum, mean in zip(strata, means, strict=True):
+    of_labels, of_judgements = _influences(rows, strata, means)
+    for stratum in strata:
         number = len(stratum.labelled)
-        factor = len(stratum.rows) / count / math.sqrt(number * (number - 1))
         for label in stratum.labelled:
-            of_labels[label] = factor * (rows.labels[label] - mean)
-        for row in stratum.rows if of_judgements else ():
-            of_judgements[row] = (mean - overall) / count
+            of_labels[label] *= math.sqrt(number / (number - 1))
     return variance_and_freedom(rows, of_labels, of_judgements)[0]
+
+
+def _influences(
+    rows: LabelledRows, strata: Sequence[Stratum], means: Sequence[float]
+) -> tuple[list[float], list[float]]:
+    """What each label, and the judgement of each row, adds to the mean over strata with these means."""
+    count = len(rows.judged)
+    overall = math.fsum(len(stratum.rows) * mean for stratum, mean in zip(strata, means, strict=True)) / count
+    of_labels, of_judgements = [0.0] * len(rows.labels), [0.0] * count
+    for stratum, mean in zip(strata, means, strict=True):
+        total, share = math.fsum(rows.masses[label] for label in stratum.labelled), len(stratum.rows) / count
+        for label in stratum.labelled:
+            of_labels[label] = share * rows.masses[label] / total * (rows.labels[label] - mean)
+        for row in stratum.rows:
+            of_judgements[row] = (mean - overall) / count
+    return of_labels, of_judgements
 
 
 SHARE_OF_LABEL = 0.5
 """What each end of the scale counts beforehand, in labels, where weights differ: Jeffreys' prior."""
-
-
-def mean_of_labels(rows: LabelledRows) -> float:
-    """The mean of the labels, each counted for as many rows as it stands for."""
-    return weighted_mean(rows.labels, rows.masses)
 
 
 def labels_alone(rows: LabelledRows, confidence: float) -> Interval | None:
@@ -137,31 +144,22 @@ def labels_alone(rows: LabelledRows, confidence: float) -> Interval | None:
     """
     if rows.weights is None:
         return mean_interval(rows.labels, rows.label_clusters, rows.scale, confidence)
-    mean, total = mean_of_labels(rows), math.fsum(rows.masses)
-    parts = [mass * (label - mean) / total for mass, label in zip(rows.masses, rows.labels, strict=True)]
-    clusters = rows.label_clusters
-    if clusters is not None and len(set(clusters)) == 1:
+    if rows.one_cluster:
         return None
+    mean, total, share = rows.label_mean, math.fsum(rows.masses), (1 + confidence) / 2
+    clusters, count = rows.label_clusters, effective_count(rows.masses)
     size = rows.scale[1] - rows.scale[0] if rows.scale else max(map(abs, rows.labels))
     if max(rows.labels) - min(rows.labels) <= ROUNDING * size:
-        return _equal(rows, mean, confidence)
+        count = count if clusters is None else min(count, len(set(clusters)))
+        return unseen_interval(mean, count, rows.scale, normal_quantile(share) ** 2)
+    parts = [mass * (label - mean) / total for mass, label in zip(rows.masses, rows.labels, strict=True)]
     variance, freedom = variance_and_freedom(rows, parts)
     if clusters is None:
         variance *= len(parts) / (len(parts) - 1)
-        freedom = max(effective_count(rows.masses) - 1, 1.0)
+        freedom = max(count - 1, 1.0)
     if rows.scale is not None:
         variance += unseen_variance(rows.masses, mean, rows.scale, SHARE_OF_LABEL)
-    return student_interval(
-        mean, variance, t_quantile((1 + confidence) / 2, freedom), rows.scale, "t" if clusters is None else "cr2"
-    )
-
-
-def _equal(rows: LabelledRows, mean: float, confidence: float) -> Interval | None:
-    """What equal labels do not exclude."""
-    count = effective_count(rows.masses)
-    if rows.label_clusters is not None:
-        count = min(count, len(set(rows.label_clusters)))
-    return unseen_interval(mean, count, rows.scale, normal_quantile((1 + confidence) / 2) ** 2)
+    return student_interval(mean, variance, t_quantile(share, freedom), rows.scale, "cr2" if clusters else "t")
 
 
 POINTS = 64
@@ -202,13 +200,10 @@ class Bounded:
     mean: float
     variance: float
 
-    def times(self, factor: float) -> Bounded:
-        """As many times as large; of a factor of 0 or more."""
-        return Bounded(self.low * factor, self.high * factor, self.mean * factor, self.variance * factor * factor)
-
-    def moved(self, by: float) -> Bounded:
-        """As much larger."""
-        return Bounded(self.low + by, self.high + by, self.mean + by, self.variance)
+    def scaled(self, factor: float, by: float = 0.0) -> Bounded:
+        """So many times as large, and then moved; of a factor of 0 or more."""
+        low, high, mean = (value * factor + by for value in (self.low, self.high, self.mean))
+        return Bounded(low, high, mean, self.variance * factor * factor)
 
     def spread_by(self, factor: float) -> Bounded:
         """The variance times a factor, as far as there is room between the ends."""
@@ -244,7 +239,8 @@ def quantiles_of_sum(parts: Iterable[Bounded], shares: Sequence[float]) -> list[
     if not uncertain:
         return [certain for _ in shares]
     if len(uncertain) == 1:
-        return [certain + _quantile(uncertain[0], share) for share in shares]
+        part, (a, b) = uncertain[0], _beta(uncertain[0])
+        return [certain + (part.low + (part.high - part.low) * beta_quantile(share, a, b)) for share in shares]
     sums = [(certain, 1.0)]
     for part in uncertain:
         few = sums if len(sums) <= POINTS else _merged(sums)
@@ -259,10 +255,6 @@ def _beta(part: Bounded) -> tuple[float, float]:
     mean = (part.mean - part.low) / width
     total = mean * (1 - mean) * width * width / part.variance - 1
     return mean * total, (1 - mean) * total
-
-
-def _quantile(part: Bounded, share: float) -> float:
-    return part.low + (part.high - part.low) * beta_quantile(share, *_beta(part))
 
 
 def _points(part: Bounded) -> list[tuple[float, float]]:
@@ -347,11 +339,11 @@ def post_stratified(rows: LabelledRows, strata: Sequence[Stratum], confidence: f
     found = [_stratum_mean(rows, stratum, prior) for stratum in strata]
     shares = [len(stratum.rows) / count for stratum in strata]
     between = dirichlet_mean([part.mean for part in found], [float(len(stratum.rows)) for stratum in strata])
-    if rows.label_clusters is not None and len(set(rows.label_clusters)) == 1:
+    if rows.one_cluster:
         return between.mean, None
     factor = _inflation(rows, strata, [part.mean for part in found], prior, confidence)
-    parts = [part.spread_by(factor).times(share) for part, share in zip(found, shares, strict=True)]
-    parts.append(between.spread_by(factor).moved(-between.mean))
+    parts = [part.spread_by(factor).scaled(share) for part, share in zip(found, shares, strict=True)]
+    parts.append(between.spread_by(factor).scaled(1.0, -between.mean))
     low, high = quantiles_of_sum(parts, [(1 - confidence) / 2, (1 + confidence) / 2])
     start, end = rows.scale
     return between.mean, Interval(min(max(low, start), between.mean), max(min(high, end), between.mean), method)
@@ -389,29 +381,21 @@ def _variance(
 ) -> tuple[float, float]:
     """The variance of the estimate over the one that the posterior takes for granted, and its degrees of freedom."""
     assert rows.scale is not None
-    count = len(rows.judged)
-    overall = math.fsum(len(stratum.rows) * mean for stratum, mean in zip(strata, means, strict=True)) / count
-    of_judgements, of_labels = [0.0] * count, [0.0] * len(rows.labels)
+    of_labels, of_judgements = _influences(rows, strata, means)
     granted = unseen = 0.0
     for stratum, mean in zip(strata, means, strict=True):
         masses = [rows.masses[label] for label in stratum.labelled]
         squares = [(rows.labels[label] - mean) ** 2 for label in stratum.labelled]
-        total, part = math.fsum(masses), len(stratum.rows) / count
-        for label, mass in zip(stratum.labelled, masses, strict=True):
-            of_labels[label] = part * mass / total * (rows.labels[label] - mean)
-        for row in stratum.rows:
-            of_judgements[row] = (mean - overall) / count
+        share = len(stratum.rows) / len(rows.judged)
         if masses:
-            spread = math.fsum(map(math.prod, zip(masses, squares, strict=True))) / total
-            granted += part * part * spread / effective_count(masses)
-            unseen += part * part * unseen_variance(masses, mean, rows.scale, prior)
+            granted += share * share * weighted_mean(squares, masses) / effective_count(masses)
+            unseen += share * share * unseen_variance(masses, mean, rows.scale, prior)
     granted += math.fsum(value * value for value in of_judgements)
     found, freedom = variance_and_freedom(rows, of_labels, of_judgements)
     return (found + unseen) / granted if granted else 1.0, freedom
 
 
-@dataclass(frozen=True)
-class Powered:
+class Powered(NamedTuple):
     """An estimate of PPI++.
 
     Attributes:
@@ -439,10 +423,12 @@ def powered_mean(rows: LabelledRows) -> Powered:
     """
     total, labels, masses = math.fsum(rows.masses), rows.labels, rows.masses
     paired = [rows.judged[place] for place in rows.places]
-    others = _compared(rows)
-    rest = [rows.judged[row] for row in others]
-    label_mean, paired_mean = weighted_mean(labels, masses), weighted_mean(paired, masses)
-    rest_mean = math.fsum(rest) / len(rest)
+    # the rows whose judgements stand for the population: those without a label, as in the paper, if all were as likely to have
+    # one; else all rows (the difference estimator of two-phase sampling, Särndal, Swensson & Wretman 1992, section 9.7)
+    labelled = set(rows.places) if rows.weights is None else set()
+    others = [row for row in range(len(rows.judged)) if row not in labelled]
+    label_mean, paired_mean = rows.label_mean, weighted_mean(paired, masses)
+    rest_mean = math.fsum(rows.judged[row] for row in others) / len(others)
     together = math.fsum(
         mass * (label - label_mean) * (value - paired_mean)
         for mass, label, value in zip(masses, labels, paired, strict=True)
@@ -453,8 +439,8 @@ def powered_mean(rows: LabelledRows) -> Powered:
     power = together / total / spread / (1 + len(labels) / rows_without) if spread else 0.0
     power = min(max(power, 0.0), 1.0)
     of_judgements = [0.0] * len(rows.judged)
-    for row, value in zip(others, rest, strict=True):
-        of_judgements[row] = power * (value - rest_mean) / len(rest)
+    for row in others:
+        of_judgements[row] = power * (rows.judged[row] - rest_mean) / len(others)
     of_labels = []
     for place, mass, label, value in zip(rows.places, masses, labels, paired, strict=True):
         own = mass * (label - label_mean - power * (value - paired_mean)) / total
@@ -462,18 +448,6 @@ def powered_mean(rows: LabelledRows) -> Powered:
         of_judgements[place] = 0.0
     variance, freedom = variance_and_freedom(rows, of_labels, of_judgements)
     return Powered(label_mean + power * (rest_mean - paired_mean), variance, freedom, power)
-
-
-def _compared(rows: LabelledRows) -> Sequence[int]:
-    """The rows whose judgements stand for the population.
-
-    Those without a label, as in the paper, where the labelled ones were drawn uniformly. Else the others are no sample of the
-    population: all rows are (the difference estimator of two-phase sampling, Särndal, Swensson & Wretman 1992, section 9.7).
-    """
-    if rows.weights is not None:
-        return range(len(rows.judged))
-    known = set(rows.places)
-    return [row for row in range(len(rows.judged)) if row not in known]
 
 
 MOST_GRADES = 11
@@ -583,51 +557,40 @@ def corrected_mean(  # noqa: PLR0917
             labelled row has no weight or a row no cluster, or if confidence or scale are impossible.
     """
     check_confidence(confidence)
-    rows = labelled_rows(judged, labels, weights, clusters, scale)
-    label_mean, even = mean_of_labels(rows), too_uneven(rows.masses) is None
-    alone = labels_alone(rows, confidence) if even else None
-    found = _corrected(rows, confidence) if even else (0.0, None, None)
-    mean, interval, note = _beside_alone(rows, *found, alone)
+    return _mean_of(labelled_rows(judged, labels, weights, clusters, scale), confidence)
+
+
+def _mean_of(rows: LabelledRows, confidence: float) -> CorrectedMean:
+    """The same of rows that were checked."""
+    left = too_uneven(rows.masses)
+    alone = labels_alone(rows, confidence) if left is None else None
+    mean, interval, note = _corrected(rows, confidence) if left is None else (0.0, None, None)
+    if interval is not None and alone is not None and _width(interval) >= _width(alone):
+        # some methods were chosen by other means than their width
+        chosen = rows.verdicts or (interval.method == DIRICHLET and rows.weights is None)
+        stands = chosen or _width(interval) <= WIDER * _width(alone)
+        interval, note = (interval, NO_NARROWER) if stands else (None, NO_HELP)
     if interval is None:
-        mean, interval = label_mean, alone
-    note = _note(rows, interval, alone, note)
+        mean, interval = rows.label_mean, alone
+    if left is not None:
+        note = TOO_UNEVEN.format(len(rows.labels), left, FEWEST_FOR_INTERVAL)
+    elif interval is None:
+        note = ONE_CLUSTER if rows.one_cluster else NO_SCALE
+    elif note in {None, NO_HELP} and len(set(rows.labels)) == 1:  # narrower or not for its method, not for the judge
+        note = ONE_LABEL
+    elif note is None and (gain := _gain(interval, alone) or 0.0) < GAIN:
+        note = HARDLY.format(100 * gain)
     return CorrectedMean(
         mean=mean,
         interval=interval,
         method=interval.method if interval else "none",
         judge_mean=math.fsum(rows.judged) / len(rows.judged),
-        label_mean=label_mean,
+        label_mean=rows.label_mean,
         label_interval=alone,
         labels=len(rows.labels),
         rows=len(rows.judged),
         note=note,
     )
-
-
-def _note(rows: LabelledRows, interval: Interval | None, alone: Interval | None, note: str | None) -> str | None:
-    """Why there is no interval, or why the judge is not said to help; None where it helps."""
-    left = too_uneven(rows.masses)
-    if left is not None:
-        return TOO_UNEVEN.format(len(rows.labels), left, FEWEST_FOR_INTERVAL)
-    if interval is None:
-        return NO_SCALE if rows.label_clusters is None or len(set(rows.label_clusters)) > 1 else ONE_CLUSTER
-    if note in {None, NO_HELP} and len(set(rows.labels)) == 1:  # narrower or not for its method, not for the judge
-        return ONE_LABEL
-    gain = _gain(interval, alone) or 0.0
-    return HARDLY.format(100 * gain) if note is None and gain < GAIN else note
-
-
-def _beside_alone(
-    rows: LabelledRows, mean: float, interval: Interval | None, note: str | None, alone: Interval | None
-) -> tuple[float, Interval | None, str | None]:
-    """The corrected mean where it is worth its name beside labels alone; else no interval, and why."""
-    if interval is None or alone is None or _width(interval) < _width(alone):
-        return mean, interval, note
-    # then it is chosen by other means than its width
-    chosen = rows.verdicts or (interval.method == DIRICHLET and rows.weights is None)
-    if not chosen and _width(interval) > WIDER * _width(alone):
-        return mean, None, NO_HELP
-    return mean, interval, NO_NARROWER
 
 
 def _corrected(rows: LabelledRows, confidence: float) -> tuple[float, Interval | None, str | None]:
@@ -636,9 +599,11 @@ def _corrected(rows: LabelledRows, confidence: float) -> tuple[float, Interval |
         return 0.0, None, NO_REST
     if min(rows.judged) == max(rows.judged):
         return 0.0, None, ONE_SCORE
-    if rows.label_clusters is not None and len(set(rows.label_clusters)) == 1:
+    if rows.one_cluster:
         return 0.0, None, ONE_CLUSTER
-    if rows.scale is not None and (rows.passes_and_fails or _are_grades(rows.labels)):
+    different = len(set(rows.labels))
+    grades = different <= MOST_GRADES and 2 * different <= len(rows.labels)
+    if rows.scale is not None and (rows.passes_and_fails or grades):
         strata = strata_of(rows)
         if len(strata) == 1:
             return 0.0, None, ONE_STRATUM
@@ -653,11 +618,6 @@ def _corrected(rows: LabelledRows, confidence: float) -> tuple[float, Interval |
     quantile = t_quantile((1 + confidence) / 2, found.freedom)
     mean = found.mean if rows.scale is None else min(max(found.mean, rows.scale[0]), rows.scale[1])
     return mean, student_interval(mean, found.variance, quantile, rows.scale, "ppi++"), None
-
-
-def _are_grades(labels: Sequence[float]) -> bool:
-    different = len(set(labels))
-    return different <= MOST_GRADES and 2 * different <= len(labels)
 
 
 def _gain(interval: Interval | None, alone: Interval | None) -> float | None:

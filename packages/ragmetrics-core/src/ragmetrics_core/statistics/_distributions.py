@@ -93,15 +93,11 @@ def beta_cdf(x: float, a: float, b: float) -> float:
         a: above 0.
         b: above 0.
     """
-    if x <= 0 or x >= 1:
-        return 0.0 if x <= 0 else 1.0
     return _beta_share(x, 1 - x, a, b)
 
 
 def beta_quantile(share: float, a: float, b: float) -> float:
     """The point below which that share of the distribution beta(a, b) lies; a share of 0 and of 1 have the ends."""
-    if share <= 0 or share >= 1:
-        return 0.0 if share <= 0 else 1.0
     return crossing(lambda x: beta_cdf(x, a, b) - share, 0.0, 1.0)
 
 
@@ -115,7 +111,7 @@ def t_two_sided(t: float, freedom: float) -> float:
     if math.isinf(freedom):
         return 2 * normal_cdf(-abs(t))
     total = freedom + t * t
-    return _beta_share(freedom / total, t * t / total, freedom / 2, 0.5) if t else 1.0
+    return _beta_share(freedom / total, t * t / total, freedom / 2, 0.5)
 
 
 def t_quantile(share: float, freedom: float) -> float:
@@ -127,33 +123,25 @@ def t_quantile(share: float, freedom: float) -> float:
     """
     if math.isinf(freedom):
         return normal_quantile(share)
-    if share == 0.5:
-        return 0.0
     tail = 2 * min(share, 1 - share)
+
+    def excess(angle: float) -> float:
+        return _beta_share(math.cos(angle) ** 2, math.sin(angle) ** 2, freedom / 2, 0.5) - tail
+
     # as an angle, with t = sqrt(freedom) * tan(angle), the whole line is a bounded stretch
-    angle = crossing(lambda angle: _t_tail(angle, freedom) - tail, 0.0, math.pi / 2)
+    angle = crossing(excess, 0.0, math.pi / 2)
     return math.copysign(math.sqrt(freedom) * math.tan(angle), share - 0.5)
-
-
-def _t_tail(angle: float, freedom: float) -> float:
-    cosine, sine = math.cos(angle) ** 2, math.sin(angle) ** 2
-    if sine == 0:
-        return 1.0
-    return _beta_share(cosine, sine, freedom / 2, 0.5)
 
 
 def _beta_share(x: float, rest: float, a: float, b: float) -> float:
     """The share of beta(a, b) below x, where rest is 1 - x, given beside x since it may be too small to be got by subtraction."""
-    if x > (a + 1) / (a + b + 2):
-        return 1 - _beta_share_near(rest, x, b, a)
-    return _beta_share_near(x, rest, a, b)
-
-
-def _beta_share_near(x: float, rest: float, a: float, b: float) -> float:
-    if x <= 0:
-        return 0.0
-    front = math.exp(a * math.log(x) + b * math.log(rest) - _log_beta(a, b)) / a
-    return front * _fraction(x, a, b)
+    above = x > (a + 1) / (a + b + 2)  # where the fraction converges slowly, the share above x is computed
+    if above:
+        x, rest, a, b = rest, x, b, a
+    share = 0.0
+    if x > 0:
+        share = math.exp(a * math.log(x) + b * math.log(rest) - _log_beta(a, b)) / a * _fraction(x, a, b)
+    return 1 - share if above else share
 
 
 def _fraction(x: float, a: float, b: float) -> float:

@@ -53,13 +53,13 @@ class Interval(NamedTuple):
 
 def on_scale(low: float, high: float, mean: float, scale: tuple[float, float], method: str) -> Interval:
     """Limits given as shares of the scale, on it; rounding may push them neither off the scale nor past the mean."""
-    start, end = scale
-    width = end - start
-    return Interval(
-        min(max(start + low * width, start), mean),
-        max(min(start + high * width, end), mean),
-        method,
-    )
+    (start, end), width = scale, scale[1] - scale[0]
+    return Interval(min(max(start + low * width, start), mean), max(min(start + high * width, end), mean), method)
+
+
+def wilson(mean: float, spread: float, scale: tuple[float, float], method: str = "wilson") -> Interval:
+    """Wilson's interval for a mean on a scale; the spread is the squared quantile over the number of rows, or takes its place."""
+    return on_scale(*score_limits(share_of(mean, scale), spread), mean, scale, method)
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,7 @@ def student_interval(
     if not scale[0] < mean < scale[1]:  # a corrected mean may come to lie at an end though the labels do not
         return Interval(max(mean - half, scale[0]), min(mean + half, scale[1]), method)
     ratio = variance / ((mean - scale[0]) * (scale[1] - mean))
-    limits = score_limits(share_of(mean, scale), quantile**2 * ratio)
-    return on_scale(*limits, mean, scale, "wilson-t" if method == "t" else method)
+    return wilson(mean, quantile**2 * ratio, scale, "wilson-t" if method == "t" else method)
 
 
 def unseen_interval(mean: float, count: float, scale: tuple[float, float] | None, z2: float) -> Interval | None:
@@ -186,27 +185,37 @@ def check_scale(scale: tuple[float, float] | None) -> None:
         )
 
 
-def checked_values(name: str, values: Sequence[float], scale: tuple[float, float] | None) -> list[float]:
-    """The values, finite and on the scale; those that rounding has put beside an end are put on it."""
-    for place, value in enumerate(values):
-        if not is_finite(value):
-            raise InvalidInput(f"{name}[{place}] is {value!r}: give finite numbers, and leave out rows without a score")
-    floats = [float(value) for value in values]
-    if floats and max(map(abs, floats)) > LARGEST:
-        place = next(place for place, value in enumerate(floats) if abs(value) > LARGEST)
-        raise InvalidInput(f"{name}[{place}] is {values[place]!r}: give numbers up to {LARGEST:g}")
-    if scale is None or not floats:
+def checked_values(
+    name: str, values: Sequence[float], scale: tuple[float, float] | None, places: Sequence[int] | None = None
+) -> list[float]:
+    """The values, finite and on the scale; those that rounding has put beside an end are put on it.
+
+    Args:
+        name: of the argument, for messages.
+        values: some numbers.
+        scale: that they must lie on; None for any.
+        places: of the values in that argument, where others are None.
+    """
+    low, high = scale or (-LARGEST, LARGEST)
+    floats = [float(value) if is_finite(value) else math.nan for value in values]
+    if all(low <= number <= high for number in floats):
         return floats
-    low, high = scale
-    if low <= min(floats) and max(floats) <= high:
-        return floats
-    near = ROUNDING * (high - low)
-    for place, value in enumerate(floats):
-        if not low - near <= value <= high + near:
-            raise InvalidInput(
-                f"{name}[{place}] is {value!r}, which is not on the scale {low:g} to {high:g}: give the scale of these scores"
+    near = ROUNDING * (high - low) if scale else 0.0
+    for index, (value, number) in enumerate(zip(values, floats, strict=True)):
+        if low - near <= number <= high + near:
+            continue
+        problem = f": give numbers up to {LARGEST:g}"
+        if math.isnan(number):
+            cure = (
+                "numbers, and leave out rows without a score"
+                if places is None
+                else "number, or None if the row has no label"
             )
-    return [min(max(value, low), high) for value in floats]
+            problem = f": give a finite {cure}" if places else f": give finite {cure}"
+        elif scale:
+            problem = f", which is not on the scale {low:g} to {high:g}: give the scale of these values"
+        raise InvalidInput(f"{name}[{places[index] if places else index}] is {value!r}{problem}")
+    return [min(max(number, low), high) for number in floats]
 
 
 def is_bool(value: object) -> bool:
@@ -242,15 +251,11 @@ def check_clusters(clusters: Sequence[Hashable] | None, count: int) -> None:
             hash(cluster)
         except TypeError:
             raise InvalidInput(f"clusters[{place}] is a {type(cluster).__name__}: give a name or a number") from None
-        if _is_missing(cluster):
+        try:
+            missing = cluster is None or bool(cluster != cluster)  # noqa: PLR0124  NaN is not itself
+        except TypeError:  # the NA of a table does not say whether it equals itself
+            missing = True
+        if missing:
             raise InvalidInput(
                 f"clusters[{place}] is {cluster!r}: give the row its cluster, or one of its own if it shares nothing with others"
             )
-
-
-def _is_missing(cluster: Hashable) -> bool:
-    """None, NaN, or the NA of a table, which does not tell whether it equals itself."""
-    try:
-        return cluster is None or bool(cluster != cluster)  # noqa: PLR0124
-    except TypeError:
-        return True

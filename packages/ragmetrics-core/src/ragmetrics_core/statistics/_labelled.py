@@ -81,6 +81,16 @@ class LabelledRows:
         return None if self.clusters is None else [self.clusters[place] for place in self.places]
 
     @cached_property
+    def one_cluster(self) -> bool:
+        """Whether all labels are of one cluster, which does not tell how much others differ."""
+        return self.label_clusters is not None and len(set(self.label_clusters)) == 1
+
+    @cached_property
+    def label_mean(self) -> float:
+        """The mean of the labels, each counted for as many rows as it stands for."""
+        return weighted_mean(self.labels, self.masses)
+
+    @cached_property
     def passes_and_fails(self) -> bool:
         """Whether all labels are ends of their scale."""
         return self.scale is not None and at_ends(self.labels, self.scale)
@@ -129,44 +139,19 @@ def labelled_rows(
         )
     judged = checked_values("judged", judged, None)
     places = [place for place, label in enumerate(labels) if label is not None]
-    for place in places:
-        label = labels[place]
-        assert label is not None
-        if not is_finite(label):
-            raise InvalidInput(f"labels[{place}] is {label!r}: give a finite number, or None if the row has no label")
-        if scale is not None and not _on(scale, label):
-            ends = f"{scale[0]:g} to {scale[1]:g}"
-            raise InvalidInput(f"labels[{place}] is {label!r}, not on the scale {ends}: give the scale of the labels")
     known = [label for label in labels if label is not None]
+    found = checked_values("labels", known, scale, places)
     if len(known) < FEWEST_LABELS:
-        raise InvalidInput(
-            f"{_labels(len(known))}: label at least {FEWEST_LABELS} rows, which say something about others"
-        )
-    scale = _known_scale(known, judged, scale)
+        have = {0: "no row has", 1: "1 row has"}.get(len(known), f"{len(known)} rows have")
+        raise InvalidInput(f"{have} a label: label at least {FEWEST_LABELS} rows, which say something about others")
+    passes = set(found) <= {0, 1} and all(0 <= value <= 1 for value in judged)
+    if scale is None and (passes or all(map(is_bool, known))):
+        scale = 0.0, 1.0
     if scale is not None and scale[0] == scale[1]:
         raise InvalidInput(f"scale is the single point {scale[0]:g}: give the lowest and the highest possible label")
     check_clusters(clusters, len(judged))
     masses = None if weights is None else _masses(weights, places, len(judged))
-    return LabelledRows(judged, places, checked_values("labels", known, scale), masses, clusters, scale)
-
-
-def _labels(count: int) -> str:
-    return {0: "no row has a label", 1: "1 row has a label"}.get(count, f"{count} rows have a label")
-
-
-def _on(scale: tuple[float, float], value: float) -> bool:
-    near = ROUNDING * (scale[1] - scale[0])
-    return scale[0] - near <= value <= scale[1] + near
-
-
-def _known_scale(
-    labels: Sequence[float], judged: Sequence[float], scale: tuple[float, float] | None
-) -> tuple[float, float] | None:
-    """The scale that was given; 0 to 1 where labels are nothing but 0 and 1, and the judge says nothing beyond them."""
-    passes = all(label in (0, 1) for label in labels) and all(0 <= value <= 1 for value in judged)
-    if scale is None and (passes or all(map(is_bool, labels))):
-        return 0.0, 1.0
-    return scale
+    return LabelledRows(judged, places, found, masses, clusters, scale)
 
 
 def _masses(weights: Sequence[float | None], places: Sequence[int], rows: int) -> Sequence[float] | None:
@@ -175,10 +160,10 @@ def _masses(weights: Sequence[float | None], places: Sequence[int], rows: int) -
         raise InvalidInput(
             f"weights has {len(weights)} entries for {rows} rows: give one for each row, or None where there is no label"
         )
-    found = []
+    found: list[float] = []
     for place in places:
         weight = weights[place]
-        if weight is None or not (is_finite(weight) and weight > 0):
+        if weight is None or not is_finite(weight) or weight <= 0:
             raise InvalidInput(
                 f"weights[{place}] is {weight!r}, and the row has a label: give the number of rows it stands for, "
                 "1 divided by the probability with which it was chosen"

@@ -94,12 +94,10 @@ from ._interval import (
     check_confidence,
     check_scale,
     checked_values,
-    on_scale,
     scale_of,
-    score_limits,
-    share_of,
     student_interval,
     unseen_interval,
+    wilson,
 )
 
 
@@ -189,10 +187,6 @@ class FewChanges:
         return sum(size * count for (_, size), count in self.units.items())
 
     @cached_property
-    def _number(self) -> int:
-        return self.units.total()
-
-    @cached_property
     def mean(self) -> float:
         """Of all rows."""
         return math.fsum(total * count for (total, _), count in self.units.items()) / self._rows
@@ -203,7 +197,7 @@ class FewChanges:
         def excess(mean: float) -> float:
             return self.distance(mean) ** 2 - quantile**2
 
-        size = self._rows / self._number
+        size = self._rows / self.units.total()
         ratios = [total / rows for total, rows in self.units]
         lowest, highest = min(self.reach[0] / size, *ratios), max(self.reach[1] / size, *ratios)
         return crossing(excess, lowest, self.mean), crossing(excess, self.mean, highest)
@@ -212,12 +206,13 @@ class FewChanges:
         """How many standard errors the observed mean lies from a supposed one, without a sign."""
         side = 1 if self.mean >= mean else -1
         away = [(side * (total - mean * size), count) for (total, size), count in self.units.items()]
-        observed = math.fsum(value * count for value, count in away) / self._number
+        number = self.units.total()
+        observed = math.fsum(value * count for value, count in away) / number
         if observed <= 0:
             return 0.0
-        unseen = side * (mean * self._rows / self._number - self.reach[0 if side > 0 else 1])
-        variance = self.inflation * _likely_variance(away, max(unseen, 0.0), self._number) + self.unmet
-        return observed / math.sqrt(variance / self._number) if variance > 0 else math.inf
+        unseen = side * (mean * self._rows / number - self.reach[0 if side > 0 else 1])
+        variance = self.inflation * _likely_variance(away, max(unseen, 0.0), number) + self.unmet
+        return observed / math.sqrt(variance / number) if variance > 0 else math.inf
 
 
 def _likely_variance(away: list[tuple[float, int]], unseen: float, number: int) -> float:
@@ -294,18 +289,47 @@ def mean_interval(
         or (clusters is not None and len(set(clusters)) == 1)
     ):
         return None
-    if clusters is not None and len(set(clusters)) < len(values):
-        return _of_clusters(values, clusters, scale, confidence)
+    return _interval_of(values, clusters, scale, confidence)
+
+
+def _interval_of(
+    values: Sequence[float],
+    clusters: Sequence[Hashable] | None,
+    scale: tuple[float, float] | None,
+    confidence: float,
+) -> Interval | None:
+    """The same of values that were checked, of which there are enough."""
     count, mean = len(values), math.fsum(values) / len(values)
+    near = ROUNDING * (scale[1] - scale[0] if scale else max(map(abs, values)))
+    found = clustered_mean(values, clusters) if clusters is not None and len(set(clusters)) < count else None
+    units = len(found.clusters) if found else count
+    equal = found.variance <= near * near if found else max(values) - min(values) <= near
     z2 = normal_quantile((1 + confidence) / 2) ** 2
-    if scale is not None and at_ends(values, scale):
-        return on_scale(*score_limits(share_of(mean, scale), z2 / count), mean, scale, "wilson")
-    if _equal(values, scale):
-        return unseen_interval(mean, count, scale, z2)
-    variance = math.fsum((value - mean) ** 2 for value in values) / (count - 1)
-    if scale is not None:
-        variance = max(variance, UNMET * max(mean - scale[0], scale[1] - mean) ** 2 / math.sqrt(count))
-    return student_interval(mean, variance / count, t_quantile((1 + confidence) / 2, count - 1), scale, "t")
+    if scale is not None and (equal or not found) and at_ends(values, scale):
+        return wilson(mean, z2 / units, scale)
+    if equal:
+        return unseen_interval(mean, units, scale, z2)
+    if found is None:
+        variance = math.fsum((value - mean) ** 2 for value in values) / (count - 1)
+        if scale is not None:
+            variance = max(variance, UNMET * max(mean - scale[0], scale[1] - mean) ** 2 / math.sqrt(count))
+        return student_interval(mean, variance / count, t_quantile((1 + confidence) / 2, count - 1), scale, "t")
+    quantile = t_quantile((1 + confidence) / 2, found.freedom)
+    if clusters is not None and scale is not None and _at_one_end(values, clusters, scale):
+        size = count / units
+        few = FewChanges(Counter(found.clusters), (scale[0] * size, scale[1] * size), found.inflation)
+        low, high = few.limits(quantile)
+        return Interval(max(low, scale[0]), min(high, scale[1]), "few-changes")
+    return student_interval(mean, found.variance, quantile, scale, "cr2")
+
+
+def _at_one_end(values: Sequence[float], clusters: Sequence[Hashable], scale: tuple[float, float]) -> bool:
+    """Whether more than half of the clusters have nothing but the same end of the scale."""
+    near, number = ROUNDING * (scale[1] - scale[0]), len(set(clusters))
+    others = (
+        {cluster for value, cluster in zip(values, clusters, strict=True) if abs(value - end) > near} for end in scale
+    )
+    return any(2 * len(found) < number and len(found) < FEW for found in others)
 
 
 def rate_interval(hits: int, count: int, confidence: float = 0.95) -> Interval | None:
@@ -326,42 +350,7 @@ def rate_interval(hits: int, count: int, confidence: float = 0.95) -> Interval |
         raise InvalidInput(f"hits must lie between 0 and count, got {hits} of {count}: give how many of how many")
     if count < 2:
         return None
-    z2 = normal_quantile((1 + confidence) / 2) ** 2
-    return on_scale(*score_limits(hits / count, z2 / count), hits / count, (0.0, 1.0), "wilson")
-
-
-def _of_clusters(
-    values: Sequence[float], clusters: Sequence[Hashable], scale: tuple[float, float] | None, confidence: float
-) -> Interval | None:
-    found = clustered_mean(values, clusters)
-    near = ROUNDING * (scale[1] - scale[0] if scale else max(abs(value) for value in values))
-    if found.variance <= near * near:
-        z2 = normal_quantile((1 + confidence) / 2) ** 2
-        if scale is not None and at_ends(values, scale):
-            spread = z2 / len(found.clusters)
-            return on_scale(*score_limits(share_of(found.mean, scale), spread), found.mean, scale, "wilson")
-        return unseen_interval(found.mean, len(found.clusters), scale, z2)
-    quantile = t_quantile((1 + confidence) / 2, found.freedom)
-    if scale is not None and _at_one_end(values, clusters, scale):
-        size = len(values) / len(found.clusters)
-        few = FewChanges(Counter(found.clusters), (scale[0] * size, scale[1] * size), found.inflation)
-        low, high = few.limits(quantile)
-        return Interval(max(low, scale[0]), min(high, scale[1]), "few-changes")
-    return student_interval(found.mean, found.variance, quantile, scale, "cr2")
-
-
-def _at_one_end(values: Sequence[float], clusters: Sequence[Hashable], scale: tuple[float, float]) -> bool:
-    """Whether more than half of the clusters have nothing but the same end of the scale."""
-    near, number = ROUNDING * (scale[1] - scale[0]), len(set(clusters))
-    others = (
-        {cluster for value, cluster in zip(values, clusters, strict=True) if abs(value - end) > near} for end in scale
-    )
-    return any(2 * len(found) < number and len(found) < FEW for found in others)
-
-
-def _equal(values: Sequence[float], scale: tuple[float, float] | None) -> bool:
-    least, most = min(values), max(values)
-    return most - least <= ROUNDING * (scale[1] - scale[0] if scale else max(-least, most))
+    return wilson(hits / count, normal_quantile((1 + confidence) / 2) ** 2 / count, (0.0, 1.0))
 
 
 def rate_mid_p(hits: int, count: int, rate: float) -> float:

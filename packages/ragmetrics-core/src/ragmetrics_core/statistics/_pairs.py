@@ -48,7 +48,6 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from .._values._errors import InvalidInput
 from ._distributions import beta_cdf, crossing, normal_quantile, t_quantile, t_two_sided
@@ -77,29 +76,21 @@ def tango_limits(gained: int, lost: int, pairs: int, confidence: float) -> tuple
         Its limits, from -1 to 1.
     """
     z = normal_quantile((1 + confidence) / 2)
-    observed = (gained - lost) / pairs
 
     def excess(difference: float) -> float:
-        return _score(gained, lost, pairs, difference) ** 2 - z * z
+        away = gained - lost - pairs * difference
+        if away == 0:
+            return -z * z
+        # the most likely rate of losses, given the difference: the larger root of a quadratic equation
+        a, b = 2 * pairs, (2 * pairs - gained + lost) * difference - gained - lost
+        c = -lost * difference * (1 - difference)
+        root = math.sqrt(max(b * b - 4 * a * c, 0.0))
+        rate = (root - b) / (2 * a) if b < 0 else -2 * c / (root + b) if root + b else 0.0
+        variance = pairs * (2 * rate + difference * (1 - difference))
+        return (away / math.sqrt(variance)) ** 2 - z * z if variance > 0 else math.inf
 
-    return (
-        crossing(excess, -1.0, observed) if observed > -1 else -1.0,
-        crossing(excess, observed, 1.0) if observed < 1 else 1.0,
-    )
-
-
-def _score(gained: int, lost: int, pairs: int, difference: float) -> float:
-    """How many standard errors the observed difference lies from a supposed one."""
-    away = gained - lost - pairs * difference
-    if away == 0:
-        return 0.0
-    # the most likely rate of losses, given the difference: the larger root of a quadratic equation
-    a, b = 2 * pairs, (2 * pairs - gained + lost) * difference - gained - lost
-    c = -lost * difference * (1 - difference)
-    root = math.sqrt(max(b * b - 4 * a * c, 0.0))
-    rate = (root - b) / (2 * a) if b < 0 else -2 * c / (root + b) if root + b else 0.0
-    variance = pairs * (2 * rate + difference * (1 - difference))
-    return away / math.sqrt(variance) if variance > 0 else math.copysign(math.inf, away)
+    observed = (gained - lost) / pairs
+    return crossing(excess, -1.0, observed), crossing(excess, observed, 1.0)
 
 
 def mcnemar_mid_p(gained: int, lost: int) -> float:
@@ -119,72 +110,76 @@ def mcnemar_mid_p(gained: int, lost: int) -> float:
     return min(2 * at_most - exactly, 1.0)
 
 
+MOST_FLIPPED = 12
+"""Changes whose signs are flipped in every way: 4,096 ways."""
+
+ROUNDING_OF_SUMS = 1e-9
+
+
+def sign_flip_p(changes: Sequence[float]) -> float:
+    """The two-sided p-value of "each of these changes might as well have gone the other way".
+
+    The share of all ways to flip their signs in which the sum is at least as far from 0 as the observed one. Changes of 0 do not
+    matter, so with fewer than 6 others it is above 0.05, whatever they are. It is exact where changes are as likely up as down by
+    the same amount, as between two runs of the same system.
+
+    Source: Fisher 1935, The Design of Experiments, section 21.
+    """
+    first, *others = [change for change in changes if change] or [0.0]
+    sums = [first]  # flipping all signs at once changes nothing, so the first one keeps its own
+    for change in others:
+        sums = [total + change for total in sums] + [total - change for total in sums]
+    far = abs(sum(changes)) - ROUNDING_OF_SUMS * sum(map(abs, changes))
+    return sum(abs(total) >= far for total in sums) / len(sums)
+
+
 @dataclass(frozen=True)
-class Changes:
-    """The change of every row, and what bounds it.
+class _Changes:
+    """The changes of two rows or more, and how much they differ.
 
     Attributes:
-        values: after minus before; 0 where the two differ by rounding only.
-        clusters: what each row shares with others; None if all rows are independent.
-        width: of the scale, which no change exceeds; None if the scale is not known.
+        values: after minus before, row by row; 0 where the two differ by rounding only.
+        mean: of the changes.
+        width: of the scale, which no change exceeds; infinite if the scale is not known.
         near: what counts as rounding.
-        binary: whether all scores are ends of the scale.
+        units: what is independent of each other, rows or clusters of rows: of each the sum of its changes and its number of rows.
+        changed: in how many units a row changed.
+        variance: of the mean; 0 if all units have the same mean.
+        inflation: for clusters, that variance over the plain one.
+        freedom: degrees of freedom of the variance.
+        clustered: whether a unit may have several rows.
     """
 
     values: Sequence[float]
-    clusters: Sequence[Hashable] | None
-    width: float | None
+    mean: float
+    width: float
     near: float
-    binary: bool
+    units: Sequence[tuple[float, int]]
+    changed: int
+    variance: float
+    inflation: float
+    freedom: float
+    clustered: bool
 
-    @cached_property
-    def mean(self) -> float:
-        """Of the changes."""
-        return math.fsum(self.values) / len(self.values)
+    @classmethod
+    def of(cls, values: Sequence[float], clusters: Sequence[Hashable] | None, width: float, near: float) -> _Changes:
+        """The changes, in two clusters or more if they have clusters."""
+        count, mean = len(values), math.fsum(values) / len(values)
+        if clusters is not None and len(set(clusters)) < count:
+            found = clustered_mean(values, clusters)
+            changed = len({cluster for cluster, value in zip(clusters, values, strict=True) if value})
+            variance = found.variance if found.variance > near**2 else 0.0
+            return cls(
+                values, mean, width, near, found.clusters, changed, variance, found.inflation, found.freedom, True
+            )
+        alike = max(values) - min(values) <= near
+        variance = 0.0 if alike else math.fsum((value - mean) ** 2 for value in values) / (count - 1) / count
+        units = [(value, 1) for value in values]
+        return cls(values, mean, width, near, units, sum(map(bool, values)), variance, 1.0, count - 1, False)
 
-    @cached_property
-    def changed(self) -> int:
-        """How many rows changed."""
-        return sum(value != 0 for value in self.values)
-
-    @cached_property
-    def number_of_clusters(self) -> int | None:
-        """How many clusters there are; None if none were given."""
-        return None if self.clusters is None else len(set(self.clusters))
-
-    @cached_property
-    def alike(self) -> bool:
-        """Whether all rows changed by the same amount, which may be 0."""
-        return max(self.values) - min(self.values) <= self.near
-
-
-def changes_of(
-    before: Sequence[float],
-    after: Sequence[float],
-    clusters: Sequence[Hashable] | None,
-    scale: tuple[float, float] | None,
-) -> Changes:
-    """The changes of one row or more, once the input is checked.
-
-    Raises:
-        InvalidInput: if the two differ in length or are empty, if a value is not finite or not on the scale, if a row has no
-            cluster, or if the scale is impossible.
-    """
-    check_scale(scale)
-    if len(before) != len(after):
-        raise InvalidInput(
-            f"after has {len(after)} values and before {len(before)}: give both scores of every row, in the same order"
-        )
-    if not len(before):
-        raise InvalidInput("before has no values: give at least one pair")
-    scale = scale_of((*before, *after), scale)
-    before, after = checked_values("before", before, scale), checked_values("after", after, scale)
-    check_clusters(clusters, len(before))
-    width = scale[1] - scale[0] if scale else None
-    near = ROUNDING * (max(map(abs, (*before, *after))) if width is None else width)
-    values = [new - old if abs(new - old) > near else 0.0 for old, new in zip(before, after, strict=True)]
-    binary = scale is not None and at_ends((*before, *after), scale)
-    return Changes(values, clusters, width, near, binary)
+    def possible(self, low: float, high: float, method: str) -> Interval:
+        """An interval on the scale, with the observed difference inside, which rounding might push out."""
+        return Interval(min(max(low, -self.width), self.mean), max(min(high, self.width), self.mean), method)
 
 
 FEWEST_CHANGED = 6
@@ -192,71 +187,6 @@ FEWEST_CHANGED = 6
 
 MOST_ROWS = 100_000
 """More rows than that are no advice."""
-
-
-@dataclass(frozen=True)
-class Spread:
-    """How much pairs differ among each other.
-
-    Attributes:
-        variance: of the changes.
-        difference: their mean, without its sign.
-        share: of the pairs that changed.
-        size: mean amount of a change, over the pairs that changed.
-        square: mean square of a change, over the pairs that changed.
-        likeness: how many times as many rows are needed as if they were independent (the design effect; 1 without clusters).
-        rows: rows per independent unit: 1, or the average size of a cluster.
-    """
-
-    variance: float
-    difference: float
-    share: float
-    size: float
-    square: float
-    likeness: float
-    rows: float
-
-
-def spread_of(changes: Sequence[float], variance: float, units: int) -> Spread | None:
-    """The spread of these changes, whose mean has this variance and rests on so many independent units; None if there is none."""
-    count, mean = len(changes), math.fsum(changes) / len(changes)
-    changed = [change for change in changes if change]
-    if not (variance > 0 and changed):
-        return None
-    own = math.fsum((change - mean) ** 2 for change in changes) / (count - 1)
-    return Spread(
-        variance=own,
-        difference=abs(mean),
-        share=len(changed) / count,
-        size=math.fsum(map(abs, changed)) / len(changed),
-        square=math.fsum(change * change for change in changed) / len(changed),
-        likeness=variance * count / own,
-        rows=count / units,
-    )
-
-
-def rows_to_show(effect: float, spread: Spread, power: float, confidence: float) -> int | None:
-    """Rows in which an interval of that confidence excludes 0 with that power, where the true difference is the effect.
-
-    The t test of a mean: (z + z')² * variance / effect², and z² / 2 more for that the variance is estimated (Guenther 1981, The
-    American Statistician 35:243).
-
-    Where all pairs changed, the variance is that of their changes. Otherwise a difference that is larger than the observed one
-    takes more changes in one direction, as far as it falls on pairs that did not change, and these add to the spread: being of the
-    size of the observed ones, the missing difference times the mean square of a change over its mean size. Without that, a pilot
-    in which nothing got worse would name too few rows to show that something did. Rows for six changes are always needed.
-
-    Returns:
-        The number; None if it is above 100,000.
-    """
-    effect = abs(effect)
-    z, more = normal_quantile((1 + confidence) / 2), normal_quantile(power)
-    missing = max(effect - spread.difference, 0.0) * (1 - spread.share)
-    variance = spread.variance + missing * spread.square / spread.size
-    rows = ((z + more) ** 2 * variance * spread.likeness / effect**2) + z * z / 2 * spread.rows
-    share = min(max(spread.share, effect / spread.size), 1.0)
-    needed = math.ceil(max(rows, FEWEST_CHANGED / share))
-    return needed if needed <= MOST_ROWS else None
 
 
 @dataclass(frozen=True)
@@ -282,7 +212,7 @@ class PairedDifference:
     changed: int
     clusters: int | None = None
     problem: str | None = None
-    _spread: Spread | None = field(default=None, repr=False)
+    _changes: _Changes | None = field(default=None, repr=False, compare=False)
     _confidence: float = field(default=0.95, repr=False)
 
     def rows_needed(self, effect: float, power: float = 0.8) -> int | None:
@@ -310,57 +240,41 @@ class PairedDifference:
             )
         if not 0 < power < 1:
             raise InvalidInput(f"power must lie between 0 and 1, got {power!r}: give 0.8 for 80 %")
-        return rows_to_show(effect, self._spread, power, self._confidence) if self._spread else None
+        return _rows_to_show(abs(effect), self._changes, power, self._confidence) if self._changes else None
 
 
-MOST_FLIPPED = 12
-"""Changes whose signs are flipped in every way: 4,096 ways."""
+def _rows_to_show(effect: float, changes: _Changes, power: float, confidence: float) -> int | None:
+    """Rows in which an interval of that confidence excludes 0 with that power, where the true difference is the effect.
 
-ROUNDING_OF_SUMS = 1e-9
+    The t test of a mean: (z + z')² * variance / effect², and z² / 2 more for that the variance is estimated (Guenther 1981, The
+    American Statistician 35:243).
 
-
-def sign_flip_p(changes: Sequence[float]) -> float:
-    """The two-sided p-value of "each of these changes might as well have gone the other way".
-
-    The share of all ways to flip their signs in which the sum is at least as far from 0 as the observed one. Changes of 0 do not
-    matter, so with fewer than 6 others it is above 0.05, whatever they are. It is exact where changes are as likely up as down by
-    the same amount, as between two runs of the same system.
-
-    Source: Fisher 1935, The Design of Experiments, section 21.
+    Where all pairs changed, the variance is that of their changes. Otherwise a difference that is larger than the observed one
+    takes more changes in one direction, as far as it falls on pairs that did not change, and these add to the spread: being of the
+    size of the observed ones, the missing difference times the mean square of a change over its mean size. Without that, a pilot
+    in which nothing got worse would name too few rows to show that something did. Rows for six changes are always needed.
     """
-    first, *others = [change for change in changes if change] or [0.0]
-    sums = [first]  # flipping all signs at once changes nothing, so the first one keeps its own
-    for change in others:
-        sums = [total + change for total in sums] + [total - change for total in sums]
-    far = abs(sum(changes)) - ROUNDING_OF_SUMS * sum(map(abs, changes))
-    return sum(abs(total) >= far for total in sums) / len(sums)
+    changed = [change for change in changes.values if change]
+    if not (changes.variance > 0 and changed):
+        return None
+    z, more = normal_quantile((1 + confidence) / 2), normal_quantile(power)
+    count, mean = len(changes.values), changes.mean
+    own = math.fsum((change - mean) ** 2 for change in changes.values) / (count - 1)
+    size = math.fsum(map(abs, changed)) / len(changed)
+    square = math.fsum(change * change for change in changed) / len(changed)
+    missing = max(effect - abs(mean), 0.0) * (1 - len(changed) / count)
+    variance = own + missing * square / size
+    design_effect = changes.variance * count / own
+    rows = ((z + more) ** 2 * variance * design_effect / effect**2) + z * z / 2 * (count / len(changes.units))
+    share = min(max(len(changed) / count, effect / size), 1.0)
+    needed = math.ceil(max(rows, FEWEST_CHANGED / share))
+    return needed if needed <= MOST_ROWS else None
 
 
 UNMET = 0.3
 """Of a unit that changes by the whole scale, which few smaller changes have not met. Where 10 % of 50 to 120 rows change, a fifth
 of them by 1 and the others by 0.2, intervals hold in 0.86 to 0.99 of samples with it, and in 0.85 to 0.88 without; those of changes
 of at most a half are 2 to 9 % wider with it."""
-
-
-@dataclass(frozen=True)
-class _Units:
-    """What is independent of each other: rows, or clusters of rows.
-
-    Attributes:
-        sums: the sum of the changes and the number of rows, of each unit.
-        changed: in how many of them a row changed.
-        variance: of the mean change; 0 if all have the same mean.
-        inflation: for clusters, that variance over the plain one.
-        freedom: degrees of freedom of the variance.
-        method: the usual method for such units.
-    """
-
-    sums: Sequence[tuple[float, int]]
-    changed: int
-    variance: float
-    inflation: float
-    freedom: float
-    method: str
 
 
 def paired_difference(
@@ -385,95 +299,100 @@ def paired_difference(
             cluster, or if confidence or scale are impossible.
     """
     check_confidence(confidence)
-    changes = changes_of(before, after, clusters, scale)
-    interval, p_value, spread, problem = None, None, None, None
-    if len(changes.values) < 2:
+    check_scale(scale)
+    if len(before) != len(after):
+        raise InvalidInput(
+            f"after has {len(after)} values and before {len(before)}: give both scores of every row, in the same order"
+        )
+    if not len(before):
+        raise InvalidInput("before has no values: give at least one pair")
+    check_clusters(clusters, len(before))
+    scale = scale_of((*before, *after), scale)
+    before, after = checked_values("before", before, scale), checked_values("after", after, scale)
+    return _difference_of(before, after, clusters, scale, confidence)
+
+
+def _difference_of(
+    before: Sequence[float],
+    after: Sequence[float],
+    clusters: Sequence[Hashable] | None,
+    scale: tuple[float, float] | None,
+    confidence: float,
+) -> PairedDifference:
+    """The same of values that were checked."""
+    both = (*before, *after)
+    near = ROUNDING * (scale[1] - scale[0] if scale else max(map(abs, both)))
+    values = [new - old if abs(new - old) > near else 0.0 for old, new in zip(before, after, strict=True)]
+    number = None if clusters is None else len(set(clusters))
+    changes, interval, p_value, problem = None, None, None, None
+    if len(values) < 2:
         problem = "a single pair does not tell how much others differ"
-    elif changes.width == 0:
+    elif scale and scale[0] == scale[1]:
         problem = "the scale is a single point, on which nothing can differ"
-    elif changes.number_of_clusters == 1:
+    elif number == 1:
         problem = "all rows are of one cluster, which does not tell how much others differ"
     else:
-        units = _units(changes)
-        interval, p_value = _interval_and_p(changes, units, confidence)
-        spread = spread_of(changes.values, units.variance, len(units.sums))
+        changes = _Changes.of(values, clusters, scale[1] - scale[0] if scale else math.inf, near)
+        binary = scale is not None and not changes.clustered and at_ends(both, scale)
+        interval, p_value = (_of_passes if binary else _of_scores)(changes, confidence)
         problem = None if interval else "all rows changed alike, and without a scale nothing tells how much others may"
     return PairedDifference(
-        difference=changes.mean,
+        difference=math.fsum(values) / len(values),
         interval=interval,
         p_value=p_value,
         method=interval.method if interval else "none",
-        pairs=len(changes.values),
-        changed=changes.changed,
-        clusters=changes.number_of_clusters,
+        pairs=len(values),
+        changed=sum(map(bool, values)),
+        clusters=number,
         problem=problem,
-        _spread=spread,
+        _changes=changes,
         _confidence=confidence,
     )
 
 
-def _units(changes: Changes) -> _Units:
-    count = len(changes.values)
-    if changes.clusters is not None and len(set(changes.clusters)) < count:
-        found = clustered_mean(changes.values, changes.clusters)
-        changed = {cluster for cluster, value in zip(changes.clusters, changes.values, strict=True) if value}
-        variance = found.variance if found.variance > changes.near**2 else 0.0
-        return _Units(found.clusters, len(changed), variance, found.inflation, found.freedom, "cr2")
-    squares = math.fsum((value - changes.mean) ** 2 for value in changes.values)
-    variance = 0.0 if changes.alike else squares / (count - 1) / count
-    rows = [(value, 1) for value in changes.values]
-    return _Units(rows, changes.changed, variance, 1.0, count - 1, "t")
+def _of_passes(changes: _Changes, confidence: float) -> tuple[Interval, float]:
+    gained, width = sum(value > 0 for value in changes.values), changes.width
+    lost = changes.changed - gained
+    low, high = tango_limits(gained, lost, len(changes.values), confidence)
+    return changes.possible(low * width, high * width, "tango"), mcnemar_mid_p(gained, lost)
 
 
-def _interval_and_p(changes: Changes, units: _Units, confidence: float) -> tuple[Interval | None, float | None]:
-    if changes.binary and units.method == "t":
-        return _of_passes(changes, confidence)
-    if not units.variance:
-        return _of_equal(changes, len(units.sums), confidence)
-    few, freedom, error = _few_changes(changes, units), units.freedom, math.sqrt(units.variance)
-    if few and units.method == "t":
+def _of_scores(changes: _Changes, confidence: float) -> tuple[Interval | None, float | None]:
+    if not changes.variance:
+        return _of_equal(changes, confidence)
+    few, freedom, error = _few_changes(changes), changes.freedom, math.sqrt(changes.variance)
+    if few and not changes.clustered:
         freedom = math.inf  # as Tango's is, since no variance of the rows is estimated on its own
     quantile = t_quantile((1 + confidence) / 2, freedom)
     low, high = few.limits(quantile) if few else (changes.mean - quantile * error, changes.mean + quantile * error)
-    if units.changed <= MOST_FLIPPED and (few or units.method == "t"):
-        p_value = sign_flip_p([total for total, _ in units.sums])
+    if changes.changed <= MOST_FLIPPED and (few or not changes.clustered):
+        p_value = sign_flip_p([total for total, _ in changes.units])
     else:
         p_value = t_two_sided(few.distance(0.0) if few else changes.mean / error, freedom)
-    return _possible(low, high, changes, "few-changes" if few else units.method), p_value
+    return changes.possible(low, high, "few-changes" if few else "cr2" if changes.clustered else "t"), p_value
 
 
-def _few_changes(changes: Changes, units: _Units) -> FewChanges | None:
-    one_way = not (any(total < 0 for total, _ in units.sums) and any(total > 0 for total, _ in units.sums))
-    few_rows_one_way = 2 * changes.changed < len(changes.values) and one_way
-    if units.changed >= FEW or not (2 * units.changed < len(units.sums) or few_rows_one_way):
-        return None
-    reach = reach_of(units.sums, math.inf if changes.width is None else changes.width)
-    largest = max(map(abs, changes.values))
-    beyond = (max(changes.width or 0.0, largest) - largest) * len(changes.values) / len(units.sums)
-    return FewChanges(Counter(units.sums), reach, units.inflation, UNMET * beyond**2 / len(units.sums))
-
-
-def _of_passes(changes: Changes, confidence: float) -> tuple[Interval, float]:
-    assert changes.width is not None
-    gained = sum(value > 0 for value in changes.values)
-    lost = changes.changed - gained
-    low, high = tango_limits(gained, lost, len(changes.values), confidence)
-    return _possible(low * changes.width, high * changes.width, changes, "tango"), mcnemar_mid_p(gained, lost)
-
-
-def _of_equal(changes: Changes, units: int, confidence: float) -> tuple[Interval | None, float | None]:
-    if changes.width is None:
+def _of_equal(changes: _Changes, confidence: float) -> tuple[Interval | None, float | None]:
+    if math.isinf(changes.width):
         return None, None
     z2 = normal_quantile((1 + confidence) / 2) ** 2
-    unseen = z2 / (units + z2)
+    unseen = z2 / (len(changes.units) + z2)
     low, high = (changes.mean * (1 - unseen) + end * unseen for end in (-changes.width, changes.width))
-    return _possible(low, high, changes, "constant"), 1.0 if abs(changes.mean) <= changes.near else 2.0 ** (1 - units)
+    p_value = 1.0 if abs(changes.mean) <= changes.near else 2.0 ** (1 - len(changes.units))
+    return changes.possible(low, high, "constant"), p_value
 
 
-def _possible(low: float, high: float, changes: Changes, method: str) -> Interval:
-    """On the scale, and with the observed difference inside, which rounding might push out."""
-    width = math.inf if changes.width is None else changes.width
-    return Interval(min(max(low, -width), changes.mean), max(min(high, width), changes.mean), method)
+def _few_changes(changes: _Changes) -> FewChanges | None:
+    """Score limits, where fewer than half of the units changed, or of the rows and all in one direction."""
+    units, count = changes.units, len(changes.values)
+    one_way = not (any(total < 0 for total, _ in units) and any(total > 0 for total, _ in units))
+    few_rows_one_way = 2 * sum(map(bool, changes.values)) < count and one_way
+    if changes.changed >= FEW or not (2 * changes.changed < len(units) or few_rows_one_way):
+        return None
+    largest = max(map(abs, changes.values))
+    beyond = 0.0 if math.isinf(changes.width) else max(changes.width - largest, 0.0) * count / len(units)
+    reach = reach_of(units, changes.width)
+    return FewChanges(Counter(units), reach, changes.inflation, UNMET * beyond**2 / len(units))
 
 
 MISSED = 0.05
