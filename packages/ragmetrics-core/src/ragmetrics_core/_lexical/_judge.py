@@ -1,9 +1,9 @@
 """The offline judge: answers the built-in prompts by comparing words, so that everything runs with no key and no download.
 
-It does not read messages; it recognises a prompt by its name, takes the data from ``ask.inputs`` and writes its
-answer as text, in the form that the prompt asks of any model, so that the same code reads it. All answers rest on one signal:
-how many of the content words of one text occur in the other (see ``_lexical``). A prompt it does not know has no lexical
-answer: that is an error, never a guess.
+It does not read messages. Each prompt that it knows has a function with the prompt's name, whose parameters are the inputs that it
+needs; what the function returns is the reply, as an object or as text, so that the code that reads any model's reply reads this
+one. All answers rest on one signal: how many of the content words of one text occur in the other. A prompt without a function
+has no lexical answer: that is an error, never a guess.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from inspect import signature
+from typing import Any, TypeAlias
 
 from .._values._errors import ModelError, Setting
 from .._values._requests import ONE_CALL, Ask, Reply
@@ -29,73 +30,15 @@ from ._ratings import (
 from ._support import Support, verify
 from ._words import guess_language
 
-ENOUGH = 0.75
-"""Share of the question's words that contexts hold which suffice; words alone cannot tell more."""
-
-
-def judge_abstention(data: Mapping[str, Any]) -> str:
-    held = max((relevance(data["question"], context) for context in data["contexts"]), default=0.0)
-    return json.dumps(
-        {
-            "reason": f"a context holds {held:.0%} of the words of the question",
-            "contexts_suffice": "yes" if held >= ENOUGH else "no",
-            "response_declines": _declines(data["response"]),
-        }
-    )
-
-
-def _declines(response: str) -> str:
-    said = [sentence for sentence in sentences(response) if not is_greeting(sentence)]
-    if noncommittal(response) or all(is_question(sentence) for sentence in said):
-        return "wholly"  # so does a response that only asks back, or says nothing
-    language = guess_language(response)
-    refuses = (is_refusal(sentence, language) or ends_in_refusal(sentence) for sentence in said)
-    return "partly" if any(refuses) else "no"
-
-
-Data = Mapping[str, Any]
-
 VERSION = "7"  # of the rules: raised by every change that can change an answer
 
+SLIGHTLY, MOSTLY = 0.25, 0.75
+"""Signals below the first count as nothing, from the second on as everything, and in between as a part."""
 
-def extract_claims(data: Data) -> str:
-    return json.dumps({"claims": split_claims(data["question"], data["answer"])})
+CLEAR = 0.05
+"""Least difference of signals that makes one response better than another."""
 
-
-def verify_claims(data: Data) -> str:
-    claims, contexts = data["claims"], data["contexts"]
-    together = verify(claims, contexts)
-    alone = [verify(claims, [context]) for context in contexts] if len(contexts) > 1 else [together]
-    rows = [
-        _verdict(number, support, each) for number, (support, *each) in enumerate(zip(together, *alone, strict=True), 1)
-    ]
-    return json.dumps({"verdicts": rows})
-
-
-def _verdict(number: int, together: Support, alone: Sequence[Support]) -> dict[str, Any]:
-    """What all contexts say about a claim, and which of them; what one supports is supported."""
-    by = [index for index, each in enumerate(alone, 1) if each.supported]
-    if together.supported and not by:  # they share it out
-        by = [index for index, each in enumerate(alone, 1) if each.share] or [*range(1, len(alone) + 1)]
-    decisive = alone[by[0] - 1] if by and not together.supported else together
-    return {
-        "number": number,
-        "reason": decisive.reason,
-        "for": by,
-        "against": [index for index, each in enumerate(alone, 1) if each.denied and index not in by],
-    }
-
-
-def split_and_check(data: Data) -> str:
-    claims = split_claims(data["question"], data["answer"])
-    found = verify(claims, data["contexts"])
-    return json.dumps(
-        {
-            "statements": claims,
-            "reasons": [support.reason for support in found],
-            "statement_scores": [int(support.supported) for support in found],
-        }
-    )
+Answer: TypeAlias = dict[str, Any] | list[str] | str
 
 
 @dataclass(frozen=True)
@@ -131,176 +74,178 @@ class LexicalJudge:
         Raises:
             ModelError: the prompt is not a built-in one.
         """
-        answer, needed = ANSWERS.get(ask.prompt.name, (None, ""))
+        answer, needed, optional = ANSWERS.get(ask.prompt.name, (None, (), ()))
         # a user's own prompt may have the name of a built-in one, but hardly its inputs
-        if answer is None or not ask.inputs.keys() >= set(needed.split()):
+        if answer is None or not ask.inputs.keys() >= set(needed):
             raise ModelError(
                 f"the offline LexicalJudge cannot answer the prompt {ask.prompt.name!r}; it knows the prompts of the built-in "
                 "metrics except RubricScore, Guideline and CustomJudge: use a language model, such as ",
                 Setting("llm", "openai:gpt-4o-mini"),
                 fatal=True,
             )
-        return Reply(answer(ask.inputs), ONE_CALL)
+        given = {name: ask.inputs[name] for name in (*needed, *optional) if name in ask.inputs}
+        said = answer(**given)
+        return Reply(said if isinstance(said, str) else json.dumps(said), ONE_CALL)
 
     async def agenerate(self, ask: Ask) -> Reply[str]:
         """The same; there is nothing to wait for."""
         return self.generate(ask)
 
 
-def supported_by_context(data: Data) -> str:
-    share = supported_share(data["information"], [data["context"]])
+def extract_claims(question: str, answer: str) -> Answer:
+    return {"claims": split_claims(question, answer)}
+
+
+def verify_claims(claims: Sequence[str], contexts: Sequence[str]) -> Answer:
+    together = verify(claims, contexts)
+    alone = [verify(claims, [context]) for context in contexts] if len(contexts) > 1 else [together]
+    rows = zip(together, *alone, strict=True)
+    return {"verdicts": [_verdict(number, support, each) for number, (support, *each) in enumerate(rows, 1)]}
+
+
+def _verdict(number: int, together: Support, alone: Sequence[Support]) -> dict[str, Any]:
+    """What all contexts say about a claim, and which of them; what one supports is supported."""
+    by = [index for index, each in enumerate(alone, 1) if each.supported]
+    if together.supported and not by:  # they share it out
+        by = [index for index, each in enumerate(alone, 1) if each.share] or [*range(1, len(alone) + 1)]
+    decisive = alone[by[0] - 1] if by and not together.supported else together
+    return {
+        "number": number,
+        "reason": decisive.reason,
+        "for": by,
+        "against": [index for index, each in enumerate(alone, 1) if each.denied and index not in by],
+    }
+
+
+def split_and_check(question: str, answer: str, contexts: Sequence[str]) -> Answer:
+    claims = split_claims(question, answer)
+    found = verify(claims, contexts)
+    return {
+        "statements": claims,
+        "reasons": [support.reason for support in found],
+        "statement_scores": [int(support.supported) for support in found],
+    }
+
+
+def judge_abstention(question: str, contexts: Sequence[str], response: str) -> Answer:
+    held = max((relevance(question, context) for context in contexts), default=0.0)
+    return {
+        "reason": f"a context holds {held:.0%} of the words of the question",
+        "contexts_suffice": "yes" if held >= MOSTLY else "no",
+        "response_declines": _declines(response),
+    }
+
+
+def _declines(response: str) -> str:
+    said = [sentence for sentence in sentences(response) if not is_greeting(sentence)]
+    if noncommittal(response) or all(is_question(sentence) for sentence in said):
+        return "wholly"  # so does a response that only asks back, or says nothing
+    language = guess_language(response)
+    refuses = (is_refusal(sentence, language) or ends_in_refusal(sentence) for sentence in said)
+    return "partly" if any(refuses) else "no"
+
+
+def supported_by_context(information: str, context: str) -> Answer:
+    share = supported_share(information, [context])
     return yes_or_no(share >= MOSTLY, f"the context holds {share:.0%} of the parts of the information")
 
 
-def usefulness(question: str, answer: str, context: str) -> dict[str, Any]:
+def judge_usefulness(question: str, answer: str, context: str) -> Answer:
     claims = split_claims(question, answer)
     found = [support for support in verify(claims, [context]) if support.supported]
     return {"reason": f"{len(found)} of {len(claims)} parts of the answer are in the context", "useful": bool(found)}
 
 
-def judge_usefulness(data: Data) -> str:
-    return json.dumps(usefulness(data["question"], data["answer"], data["context"]))
+def judge_usefulness_of_all(question: str, answer: str, contexts: Sequence[str]) -> Answer:
+    verdicts: Any = (judge_usefulness(question, answer, context) for context in contexts)
+    return {"verdicts": [{"number": number, **verdict} for number, verdict in enumerate(verdicts, 1)]}
 
 
-def judge_usefulness_of_all(data: Data) -> str:
-    contexts = enumerate(data["contexts"], 1)
-    verdicts = [
-        {"number": number, **usefulness(data["question"], data["answer"], context)} for number, context in contexts
-    ]
-    return json.dumps({"verdicts": verdicts})
+def rate_contexts(question: str, contexts: Sequence[str]) -> Answer:
+    signal = relevance(question, "\n".join(contexts))
+    reason = f"the contexts hold {signal:.0%} of the words of the question"
+    return {"reason": reason, "rating": rating(signal, (0, 1, 2))}
 
 
-def rate_contexts(data: Data) -> str:
-    signal = relevance(data["question"], "\n".join(data["contexts"]))
-    return rated(signal, (0, 1, 2), f"the contexts hold {signal:.0%} of the words of the question")
+def rate_groundedness(response: str, contexts: Sequence[str]) -> Answer:
+    share = supported_share(response, contexts)
+    reason = f"the contexts hold {share:.0%} of the parts of the response"
+    return {"reason": reason, "rating": rating(share, (0, 1, 2))}
 
 
-def rate_groundedness(data: Data) -> str:
-    share = supported_share(data["response"], data["contexts"])
-    return rated(share, (0, 1, 2), f"the contexts hold {share:.0%} of the parts of the response")
+def rate_answer(answer: str, reference: str) -> Answer:
+    signal = agreement(answer, reference)
+    reason = f"the words of answer and reference agree to {signal:.0%}"
+    return {"reason": reason, "rating": rating(signal, (0, 2, 4))}
 
 
-def rate_answer(data: Data) -> str:
-    signal = agreement(data["answer"], data["reference"])
-    return rated(signal, (0, 2, 4), f"the words of answer and reference agree to {signal:.0%}")
+def compare_answers(first_answer: str, second_answer: str) -> Answer:
+    signal = agreement(second_answer, first_answer)
+    return {"reason": f"the words of both answers agree to {signal:.0%}", "rating": rating(signal, (0, 2, 4))}
 
 
-def compare_answers(data: Data) -> str:
-    signal = agreement(data["second_answer"], data["first_answer"])
-    return rated(signal, (0, 2, 4), f"the words of both answers agree to {signal:.0%}")
+def questions_of_answer(answer: str, number_of_questions: int) -> Answer:
+    return {"questions": questions_from(answer, number_of_questions), "noncommittal": noncommittal(answer)}
 
 
-def questions_of_answer(data: Data) -> str:
-    answer = data["answer"]
-    questions = questions_from(answer, data["number_of_questions"])
-    return json.dumps({"questions": questions, "noncommittal": noncommittal(answer)})
+def find_relevant_statements(question: str, contexts: Sequence[str]) -> Answer:
+    return {"relevant_statements": relevant_sentences(question, contexts)}
 
 
-def find_relevant_statements(data: Data) -> str:
-    return json.dumps({"relevant_statements": relevant_sentences(data["question"], data["contexts"])})
-
-
-def grade_correctness(data: Data) -> str:
-    answer, reference = data["generated_answer"], data["reference_answer"]
-    if noncommittal(answer) and not (reference and noncommittal(reference)):
+def grade_correctness(query: str, generated_answer: str, reference_answer: str | None) -> Answer:
+    if noncommittal(generated_answer) and not (reference_answer and noncommittal(reference_answer)):
         return "1\nthe answer says that it has no answer"
-    if reference:
-        signal, words = agreement(answer, reference), "the words of answer and reference agree"
+    if reference_answer:
+        signal, words = agreement(generated_answer, reference_answer), "the words of answer and reference agree"
     else:
-        signal, words = (
-            relevance(data["query"], answer),
-            "without a reference, the answer holds words of the query",
-        )
+        signal = relevance(query, generated_answer)
+        words = "without a reference, the answer holds words of the query"
     grade = round(2 * (1 + 4 * signal)) / 2  # 1 to 5, in halves
     return f"{grade:g}\n{words} to {signal:.0%}"
 
 
-def in_line_with_context(data: Data) -> str:
-    query, response, context = data["query"], data["response"], data["context"]
+def in_line_with_context(query: str, response: str, context: str) -> Answer:
     if noncommittal(response):
         return yes_or_no(False, "the response says that it has no answer")
-    addressed = relevance(query, f"{response}\n{context}") >= SLIGHTLY
+    if relevance(query, f"{response}\n{context}") < SLIGHTLY:
+        return yes_or_no(False, "the query is about other things")
     share = supported_share(response, [context])
-    reason = (
-        f"the context holds {share:.0%} of the parts of the response"
-        if addressed
-        else "the query is about other things"
-    )
-    return yes_or_no(addressed and share >= MOSTLY, reason)
+    return yes_or_no(share >= MOSTLY, f"the context holds {share:.0%} of the parts of the response")
 
 
-def rate_answer_relevance(data: Data) -> str:
-    if noncommittal(data["response"]):
+def rate_answer_relevance(query: str, response: str) -> Answer:
+    if noncommittal(response):
         return "0\nthe response says that it has no answer"
-    signal = relevance(data["query"], data["response"])
+    signal = relevance(query, response)
     return f"{rating(signal, (0, 1, 2))}\nthe response holds {signal:.0%} of the words of the query"
 
 
-def rate_context_relevance(data: Data) -> str:
-    signal = relevance(data["query"], data["context"])
-    score = max(round(2 * 4 * signal) / 2, data.get("existing_score", 0.0))  # 0 to 4, in halves
+def rate_context_relevance(query: str, context: str, existing_score: float = 0.0) -> Answer:
+    signal = relevance(query, context)
+    score = max(round(2 * 4 * signal) / 2, existing_score)  # 0 to 4, in halves
     return f"{score:g}\nthe context holds {signal:.0%} of the words of the query"
 
 
-def compare_responses(data: Data) -> str:
-    first, second = (merit(data, response) for response in (data["response_a"], data["response_b"]))
+def compare_responses(query: str, reference: str | None, response_a: str, response_b: str) -> Answer:
+    first, second = (merit(query, reference, response) for response in (response_a, response_b))
     better = "tie" if abs(first - second) < CLEAR else "A" if first > second else "B"
-    what = "the reference" if data["reference"] else "the query"
-    return json.dumps({"reason": f"A has {first:.0%} in common with {what}, B {second:.0%}", "better": better})
+    what = "the reference" if reference else "the query"
+    return {"reason": f"A has {first:.0%} in common with {what}, B {second:.0%}", "better": better}
 
 
-def write_questions(data: Data) -> str:
-    asked, number = data.get("already_asked", ()), data["number_of_questions"]
-    found = cloze_questions(data["document"], number + len(asked))
-    return json.dumps([question for question in found if question not in asked][:number])
+def write_questions(document: str, number_of_questions: int, already_asked: Sequence[str] = ()) -> Answer:
+    found = cloze_questions(document, number_of_questions + len(already_asked))
+    return [question for question in found if question not in already_asked][:number_of_questions]
 
 
-def answer_from_document(data: Data) -> str:
-    cloze = fill_in(data["question"], data["document"])
-    return json.dumps(
-        {"evidence": cloze.sentence if cloze else "", "answer": cloze.answer if cloze else ""}, ensure_ascii=False
-    )
+def answer_from_document(question: str, document: str) -> Answer:
+    cloze = fill_in(question, document)
+    said = {"evidence": cloze.sentence if cloze else "", "answer": cloze.answer if cloze else ""}
+    return json.dumps(said, ensure_ascii=False)
 
 
-def check_question(data: Data) -> str:
-    return json.dumps(check_cloze(data["question"], data["answer"], data["evidence"]))
-
-
-ANSWERS: Mapping[str, tuple[Callable[[Data], str], str]] = {
-    "extract_claims": (extract_claims, "question answer"),
-    "verify_claims": (verify_claims, "claims contexts"),
-    "judge_abstention": (judge_abstention, "question contexts response"),
-    "split_and_check": (split_and_check, "question answer contexts"),
-    "supported_by_context": (supported_by_context, "information context"),
-    "refine_supported": (supported_by_context, "information context"),
-    "judge_usefulness": (judge_usefulness, "question answer context"),
-    "judge_usefulness_of_all": (judge_usefulness_of_all, "question answer contexts"),
-    "rate_contexts": (rate_contexts, "question contexts"),
-    "rate_contexts_again": (rate_contexts, "question contexts"),
-    "rate_groundedness": (rate_groundedness, "response contexts"),
-    "rate_groundedness_again": (rate_groundedness, "response contexts"),
-    "rate_answer": (rate_answer, "answer reference"),
-    "compare_answers": (compare_answers, "first_answer second_answer"),
-    "questions_of_answer": (questions_of_answer, "answer number_of_questions"),
-    "find_relevant_statements": (find_relevant_statements, "question contexts"),
-    "grade_correctness": (grade_correctness, "query generated_answer reference_answer"),
-    "in_line_with_context": (in_line_with_context, "query response context"),
-    "refine_in_line": (in_line_with_context, "query response context"),
-    "rate_answer_relevance": (rate_answer_relevance, "query response"),
-    "rate_context_relevance": (rate_context_relevance, "query context"),
-    "refine_context_relevance": (rate_context_relevance, "query context existing_score"),
-    "compare_responses": (compare_responses, "query reference response_a response_b"),
-    "write_questions": (write_questions, "document number_of_questions"),
-    "answer_from_document": (answer_from_document, "document question"),
-    "check_question": (check_question, "question answer evidence"),
-}
-"""What answers each built-in prompt, and the inputs that the prompt is asked with."""
-
-SLIGHTLY, MOSTLY = 0.25, 0.75
-"""Signals below the first count as nothing, from the second on as everything, and in between as a part."""
-
-CLEAR = 0.05
-"""Least difference of signals that makes one response better than another."""
+def check_question(question: str, answer: str, evidence: Sequence[str]) -> Answer:
+    return check_cloze(question, answer, evidence)
 
 
 def supported_share(text: str, contexts: Sequence[str]) -> float:
@@ -315,22 +260,42 @@ def supported_share(text: str, contexts: Sequence[str]) -> float:
     return sum(support.supported for support in found) / len(found)
 
 
-def merit(data: Data, response: str) -> float:
+def merit(query: str, reference: str | None, response: str) -> float:
     """What speaks for a response: its agreement with the reference, else what it holds of the query."""
-    if data["reference"]:
-        return agreement(response, data["reference"])
-    return 0.0 if noncommittal(response) else relevance(data["query"], response)
+    if reference:
+        return agreement(response, reference)
+    return 0.0 if noncommittal(response) else relevance(query, response)
 
 
-def yes_or_no(yes: bool, reason: str) -> str:
-    return json.dumps({"reason": reason, "answer": "yes" if yes else "no"})
-
-
-def rated(signal: float, menu: tuple[int, int, int], reason: str) -> str:
-    return json.dumps({"reason": reason, "rating": rating(signal, menu)})
+def yes_or_no(yes: bool, reason: str) -> Answer:
+    return {"reason": reason, "answer": "yes" if yes else "no"}
 
 
 def rating(signal: float, menu: tuple[int, int, int]) -> int:
     """The rating of a three-step menu that a signal from 0 to 1 earns."""
     nothing, part, everything = menu
     return nothing if signal < SLIGHTLY else everything if signal >= MOSTLY else part
+
+
+def _with_inputs(answer: Callable[..., Answer]) -> tuple[Callable[..., Answer], tuple[str, ...], tuple[str, ...]]:
+    """A function with the inputs that it needs, and those that it can do without."""
+    parameters = signature(answer).parameters.values()
+    needed = tuple(one.name for one in parameters if one.default is one.empty)
+    return answer, needed, tuple(one.name for one in parameters if one.default is not one.empty)
+
+
+ANSWERS = {
+    answer.__name__: _with_inputs(answer)
+    for answer in (
+        extract_claims, verify_claims, split_and_check, judge_abstention, supported_by_context, judge_usefulness,
+        judge_usefulness_of_all, rate_contexts, rate_groundedness, rate_answer, compare_answers, questions_of_answer,
+        find_relevant_statements, grade_correctness, in_line_with_context, rate_answer_relevance, rate_context_relevance,
+        compare_responses, write_questions, answer_from_document, check_question,
+    )
+}  # fmt: skip
+"""What answers each built-in prompt, by the prompt's name."""
+ANSWERS["refine_supported"] = ANSWERS["supported_by_context"]
+ANSWERS["rate_contexts_again"] = ANSWERS["rate_contexts"]
+ANSWERS["rate_groundedness_again"] = ANSWERS["rate_groundedness"]
+ANSWERS["refine_in_line"] = ANSWERS["in_line_with_context"]
+ANSWERS["refine_context_relevance"] = ANSWERS["rate_context_relevance"]
