@@ -1,6 +1,6 @@
 """Write the names that ``ragmetrics_core.metrics`` shows, from its files. ``python docs/metric_names.py`` does it.
 
-A metric is one file; its public names are the ``__all__`` of that file. Type checkers and readers want them listed in the façade
+A metric is one file, and its class has the name of that file. Type checkers and readers want them listed in the façade
 all the same, so the lists there are written by this script, and a test compares them with ``facade()``. The files are read, not
 imported: a metric must be listed before anything can import it.
 """
@@ -10,6 +10,8 @@ from __future__ import annotations
 import ast
 import re
 from pathlib import Path
+
+from ragmetrics_core import metrics
 
 METRICS = Path(__file__).resolve().parents[1] / "packages" / "ragmetrics-core" / "src" / "ragmetrics_core" / "metrics"
 FACADE = METRICS / "__init__.py"
@@ -21,7 +23,6 @@ def facade() -> str:
     parts = {
         "imports": [f"    from ragmetrics_core.metrics.{module} import {name}" for name, module in group(names)],
         "names": ["__all__ = [", *(f'    "{name}",' for name, _ in sorted(names, key=rank)), "]"],
-        "modules": ["MODULES = {", *(f'    "{name}": "{module}",' for name, module in sorted(names, key=rank)), "}"],
     }
     text = FACADE.read_text(encoding="utf-8")
     for part, lines in parts.items():
@@ -34,11 +35,14 @@ def facade() -> str:
 
 
 def public_names(path: Path) -> list[str]:
-    """The ``__all__`` of a file."""
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-            return list(ast.literal_eval(node.value))
-    raise ValueError(f"{path} has no __all__")
+    """What a file shows: the class or function of its own name, ``ContextRecall`` in ``_context_recall.py``, and exceptions."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    defined = [node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
+    names = [name for name in defined if name.replace("_", "").lower() == path.stem.replace("_", "")]
+    names += [name for name, module in metrics.ELSEWHERE.items() if module == path.stem]
+    if not names:
+        raise ValueError(f"{path} defines nothing of its own name")
+    return names
 
 
 def group(names: list[tuple[str, str]]) -> list[tuple[str, str]]:

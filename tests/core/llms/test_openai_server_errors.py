@@ -300,7 +300,7 @@ def test_a_refused_key_is_shown_nowhere(
 
 def test_the_cure_for_openais_own_key(monkeypatch: pytest.MonkeyPatch) -> None:
     def cure(**key: str) -> str:
-        return str(ModelError(*OpenAIServerLLM("https://api.openai.com/v1", "gpt", **key)._failures.key_cure))
+        return str(ModelError(*OpenAIServerLLM("https://api.openai.com/v1", "gpt", **key)._endpoint.key_cure))
 
     assert cure() == "Set the environment variable OPENAI_API_KEY, or give api_key."
     assert cure(api_key="x").startswith("To this server no key of the environment is sent: give api_key.")

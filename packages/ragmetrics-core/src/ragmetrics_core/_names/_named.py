@@ -164,13 +164,13 @@ def llm_named(model: Any, base_url: str | None = None, api_key: str | None = Non
 
 def is_server(provider: str) -> bool:
     """Whether a provider is a server that has a name."""
-    from ..llms._factory import server_named  # noqa: PLC0415  loaded where a name is used
+    from ..llms._openai._named_servers import server_named  # noqa: PLC0415  loaded where a name is used
 
     return server_named(provider) is not None
 
 
 def _servers() -> str:
-    from ..llms._factory import SERVERS  # noqa: PLC0415  for messages only
+    from ..llms._openai._named_servers import SERVERS  # noqa: PLC0415  for messages only
 
     return ", ".join(f"{name}:{server.model}" for name, server in SERVERS.items())
 
@@ -295,6 +295,6 @@ def embeddings_to_price(model: Any, base_url: str | None = None) -> Any:
 
 
 def _address(provider: str, base_url: str | None) -> str:
-    from ..llms._factory import address_of  # noqa: PLC0415  loaded where a name is used
+    from ..llms._openai._named_servers import address_of  # noqa: PLC0415  loaded where a name is used
 
     return address_of(provider, base_url)

@@ -48,11 +48,12 @@ from .._support._strict_schema import strict_schema
 from .._support._threads import in_own_thread, in_threads
 from .._values._plain import in_order, json_walk, read_in_order
 from .._values._settings import check_calls, check_known, check_switch, check_whole
+from ..llms._wire._attempts import Attempts
 from ._answers import finish_reason_of, is_cut_off, usage_of, why_no_answer
 from ._background import Background, Counts, settled
 from ._bridge import Bridge, EmbeddingsBridge, LLMBridge, without_retries
 from ._failures import Explained, is_bug, is_of_a_client, is_of_other_loop, model_error
-from ._forms import Attempts, FormsOfReply, wants_json
+from ._forms import FormsOfReply, wants_json
 from ._heard import OpenCalls, heard, heard_async, is_judging, judging, words_of
 from ._live_evaluation import Finished, LiveEvaluation, LiveSettings, current_names, shows_settings
 from ._live_judging import LiveJudging

@@ -42,8 +42,9 @@ from .._kernel._model_traits import readable_texts
 from .._support._threads import in_own_thread
 from .._values._errors import ModelError
 from .._values._requests import Ask, Reply, Usage
+from ..llms._wire._attempts import Attempts
 from ._failures import Explained, is_bug
-from ._forms import Attempts, FormsOfReply
+from ._forms import FormsOfReply
 from ._heard import judging
 from ._loops import HomeLoop, Turn, at_once
 from ._settings import json_settings, name_of, secret_texts

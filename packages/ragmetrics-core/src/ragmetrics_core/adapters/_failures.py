@@ -165,14 +165,7 @@ def refused_by(error: Exception) -> Refused | None:
     for item in _chain(error, lambda item: item.__cause__):
         status = _status(item)
         if status is not None:
-            code, param = (getattr(item, name, None) for name in ("code", "param"))
-            return Refused(
-                status,
-                getattr(item, "body", None),
-                str(item),
-                code=code if isinstance(code, str) else None,
-                param=param if isinstance(param, str) else None,
-            )
+            return Refused.of(status, getattr(item, "body", None), str(item), item)
     return None
 
 

@@ -35,7 +35,8 @@ from .._values._errors import BadReply, InvalidInput, ModelError
 from .._values._requests import Ask
 from ..llms._openai._llm import OpenAILLM, clients_of
 from ..llms._openai._named_servers import SERVERS, server_named
-from ..llms._openai._probe import RUNGS, Found, Rung, as_openai, models_of, probe
+from ..llms._openai._probe import Found, as_openai, models_of, probe
+from ..llms._wire._attempts import RUNGS, Rung
 from ..metrics.claims import VERIFY_CLAIMS
 from ._output import clear_errors, in_cli_words, say
 

@@ -10,83 +10,52 @@ so an order is believed only where it is complete: every index once, or none at 
 from __future__ import annotations
 
 import base64
-import copy
 import struct
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._kernel._model_traits import readable_texts
 from .._support._secrets import mask
-from .._support._threads import in_own_thread
-from .._values._errors import InvalidInput, ModelError
+from .._values._errors import ModelError
 from .._values._requests import Reply, Usage, counted
-from ..llms._openai._clients import Clients
-from ..llms._openai._llm import TranslatedErrors
-from ..llms._wire._attempts import field_of
-from ..llms._wire._connections import hashed
+from ..llms._openai._llm import OpenAIModel
+from ..llms._wire._attempts import Exchange, Failure, field_of
 from ..llms._wire._failures import Failures
 from ._local import at_least_1
 
 if TYPE_CHECKING:
     import openai
 
+Vectors = Reply[list[list[float]]]
 
-class OpenAIRequests:
-    """The requests for some texts: iterating gives the parameters of each, and reads the answer to the one before.
 
-    for parameters in requests:
-        with requests.errors:
-            requests.answer = ... call the server ...
-    return requests.reply()
+def vectors(failures: Failures, texts: Sequence[str], size: int, settings: Mapping[str, Any]) -> Exchange[Vectors]:
+    """Ask for the vectors of some texts, in batches of at most ``size``.
 
-    Args:
-        clients: who makes the calls.
-        texts: all of them.
-        size: most texts of one request.
-        parameters: of every request; ``model`` is one of them.
+    Raises:
+        ModelError: a call failed, or its answer is not one of the protocol.
     """
-
-    def __init__(self, clients: Clients, texts: Sequence[str], size: int, parameters: Mapping[str, Any]) -> None:
-        self.errors = TranslatedErrors(Failures(parameters["model"], clients, clients.key_cure))
-        self.answer: Any = None
-        self._clients = clients
-        self._texts = texts
-        self._size = size
-        self._parameters = parameters
-        self._vectors: list[list[float]] = []
-        self._usage = Usage()
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        for start in range(0, len(self._texts), self._size):
-            batch = self._texts[start : start + self._size]
-            # asked for by name, the vectors come as they are: the package would fail on answers that hold none
-            yield {**self._parameters, "input": batch, "encoding_format": "base64"}
-            if self.errors.problem is not None:
-                raise self.errors.problem
-            self._take(self.answer, len(batch))
-
-    def _take(self, answer: Any, count: int) -> None:
-        """Keep the vectors of an answer, in the order of their texts.
-
-        Raises:
-            ModelError: the answer is not one of the protocol.
-        """
+    found: list[list[float]] = []
+    usage = Usage()
+    for start in range(0, len(texts), size):
+        batch = texts[start : start + size]
+        # asked for by name, the vectors come as they are: the package would fail on answers that hold none
+        answer = yield {"model": failures.model, **settings, "input": batch, "encoding_format": "base64"}
+        if isinstance(answer, Failure):
+            raise answer.problem
+        problem = ""
         try:
-            items = _in_order(_items(answer, count))
-            self._vectors += [_floats(item, index) for index, item in enumerate(items)]
+            items = _in_order(_items(answer, len(batch)))
+            found += [_floats(item, index) for index, item in enumerate(items)]
         except Malformed as error:
-            problem = f"{self._parameters['model']}: {self._clients.base_url} sent {error}"
+            problem = str(error)
         except RecursionError:
-            problem = f"{self._parameters['model']}: {self._clients.base_url} sent data that are nested too deeply"
-        else:
-            self._usage += Usage(1, _tokens(answer))
-            return
-        raise ModelError(mask(problem, self._clients.secrets))
-
-    def reply(self) -> Reply[list[list[float]]]:
-        """One vector per text, and what they cost."""
-        return Reply(self._vectors, self._usage)
+            problem = "data that are nested too deeply"
+        if problem:  # not raised from where it was caught: that may show the key
+            sent = f"{failures.model}: {failures.place.base_url} sent {problem}"
+            raise ModelError(mask(sent, failures.place.secrets))
+        usage += Usage(1, counted(field_of(field_of(answer, "usage"), "prompt_tokens")))
+    return Reply(found, usage)
 
 
 class Malformed(Exception):
@@ -133,11 +102,7 @@ def _floats(item: Any, index: int) -> list[float]:
     return list(numbers)
 
 
-def _tokens(answer: Any) -> int:
-    return counted(field_of(field_of(answer, "usage"), "prompt_tokens"))
-
-
-class OpenAIEmbeddings:
+class OpenAIEmbeddings(OpenAIModel):
     """An embedding model that is called through the ``openai`` package.
 
     Args:
@@ -170,39 +135,27 @@ class OpenAIEmbeddings:
         max_retries: int | None = None,
         key_variable: str | None = None,
     ) -> None:
-        if not isinstance(model, str) or not model.strip():
-            raise InvalidInput(f"model must be the name of a model, got {model!r}")
-        self.model = model
+        super().__init__(
+            model,
+            client,
+            base_url=base_url,
+            api_key=api_key,
+            timeout=timeout,
+            max_retries=max_retries,
+            key_variable=key_variable,
+        )
         self.dimensions = None if dimensions is None else at_least_1("dimensions", dimensions)
         self.batch_size = at_least_1("batch_size", batch_size)
-        settings = {"base_url": base_url, "api_key": api_key, "timeout": timeout, "max_retries": max_retries}
-        settings["key_variable"] = key_variable
-        self._clients = Clients(client, settings)
 
     @property
     def texts_per_call(self) -> int:
         """Texts that make one request: ``evaluate`` gathers no more, so that a call is a request."""
         return self.batch_size
 
-    def without_retries(self) -> OpenAIEmbeddings:
-        """The same model for a caller that retries by itself, as ``evaluate`` does: every failure reaches it at once."""
-        other = copy.copy(self)
-        other._clients = self._clients.without_retries()
-        return other
-
     @property
     def identity(self) -> dict[str, Any]:
         """Every setting that can change a vector; no key."""
-        query, headers = self._clients.query, self._clients.headers
-        return {
-            "provider": "openai",
-            "model": self.model,
-            "base_url": self._clients.base_url,
-            "dimensions": self.dimensions,
-            **({"query": hashed(query, self._clients.secrets)} if query else {}),
-            # such as the provider behind a gateway
-            **({"headers": headers} if headers else {}),
-        }
+        return self._identity(dimensions=self.dimensions)
 
     def embed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
         """One vector per text, in order. The usage counts one call per request that was sent.
@@ -211,31 +164,21 @@ class OpenAIEmbeddings:
             ModelError: no key, no connection, no such model, no quota, no answer in time, or one that is not of the protocol.
             InvalidInput: an item is not a text, or the client given cannot serve synchronous calls.
         """
-        client = self._clients.sync()
-        requests = self._requests(texts)
-        for parameters in requests:
-            with requests.errors:
-                requests.answer = client.embeddings.create(**parameters)
-        return requests.reply()
+        return self._run(self._exchange(texts))
 
     async def aembed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
         """One vector per text, without blocking the running loop; otherwise the same as ``embed``."""
-        client = await self._clients.here()
-        if client is None:
-            return await in_own_thread(partial(self.embed, texts))
-        requests = self._requests(texts)
-        for parameters in requests:
-            with requests.errors:
-                requests.answer = await client.embeddings.create(**parameters)
-        return requests.reply()
+        return await self._run_async(self._exchange(texts))
 
-    def _requests(self, texts: Sequence[str]) -> OpenAIRequests:
-        extra = {} if self.dimensions is None else {"dimensions": self.dimensions}
-        return OpenAIRequests(self._clients, readable_texts(texts), self.batch_size, {"model": self.model, **extra})
+    def _exchange(self, texts: Sequence[str]) -> Exchange[Vectors]:
+        return vectors(self._failures, readable_texts(texts), self.batch_size, self._settings)
 
-    def __deepcopy__(self, memo: Any) -> OpenAIEmbeddings:
-        return self  # a handle to a server: copies of what holds it share its connections
+    @property
+    def _settings(self) -> dict[str, Any]:
+        return {} if self.dimensions is None else {"dimensions": self.dimensions}
+
+    def _send(self, client: Any, parameters: dict[str, Any]) -> Any:
+        return client.embeddings.create(**parameters)
 
     def __repr__(self) -> str:
-        extra = "" if self.dimensions is None else f", dimensions={self.dimensions}"
-        return f"{type(self).__name__}({self.model!r}, base_url={self._clients.base_url!r}{extra})"
+        return self._repr(self._settings)

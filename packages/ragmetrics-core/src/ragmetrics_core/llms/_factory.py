@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
 from typing import Any
 
+from .._lexical._judge import LexicalJudge
 from .._values._errors import InvalidInput
 from .._values._requests import LLM
-from ._openai._named_servers import SERVERS, address_of, server_named, settings_of_server
-
-__all__ = ["SERVERS", "address_of", "llm_factory", "server_named"]
+from ._openai._llm import OpenAILLM
+from ._openai._named_servers import SERVERS, server_named, settings_of_server
 
 OFFLINE = "lexical"
 NEARLY = 0.8
@@ -35,7 +34,9 @@ def llm_factory(model: str, provider: str = "openai", client: Any = None, **sett
     if not isinstance(provider, str):
         raise InvalidInput(f"provider must be a str, got {type(provider).__name__}: write client=... by name")
     if OFFLINE in (model, provider):
-        return _offline(client, settings)
+        if client is not None or settings:
+            raise InvalidInput(f"the lexical judge runs offline and takes no {min(settings, default='client')}")
+        return LexicalJudge()
     server = server_named(provider)
     if provider != "openai" and server is None:
         raise InvalidInput(
@@ -46,26 +47,9 @@ def llm_factory(model: str, provider: str = "openai", client: Any = None, **sett
     if client is None and server is not None:
         settings = settings_of_server(server, settings)
         client = settings.pop("client", None)
-    elif client is None and not settings.get("base_url"):
-        _check_for_openai_itself(model)
-    from ._openai._llm import OpenAILLM  # noqa: PLC0415  the other providers do not need it
-
-    return OpenAILLM(model, client=client, **settings)
-
-
-def _offline(client: object, settings: Mapping[str, Any]) -> LLM:
-    if client is not None or settings:
-        given = sorted(settings) or ["client"]
-        raise InvalidInput(f"the lexical judge runs offline and takes no {given[0]}")
-    from .._lexical._judge import LexicalJudge  # noqa: PLC0415  loads word lists, rarely needed
-
-    return LexicalJudge()
-
-
-def _check_for_openai_itself(model: object) -> None:
-    """Refuse what would be sent to OpenAI by mistake, since neither a client nor an address says where else to send it."""
-    if _is_nearly_offline(model):
+    elif client is None and not settings.get("base_url") and _is_nearly_offline(model):
         raise InvalidInput(f"there is no model {model!r}: did you mean {OFFLINE!r}?")
+    return OpenAILLM(model, client=client, **settings)
 
 
 def _is_nearly_offline(model: object) -> bool:

@@ -1,12 +1,13 @@
 """All built-in metrics, one per file. ``catalogue()`` lists them with their inputs, scale, model calls and source.
 
 A metric is loaded when its name is first used: so the order of the files does not matter where one metric is built on another, and
-a program that only ranks never loads a prompt. The lists are written by ``nox -s docs``, from the ``__all__`` of the files.
+a program that only ranks never loads a prompt. The lists are written by ``nox -s docs``, from the names of the files.
 """
 
 from __future__ import annotations
 
 import importlib
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -111,64 +112,15 @@ __all__ = [
 ]
 # end: names
 
-# generated: modules
-MODULES = {
-    "NDCG": "_ndcg",
-    "AnswerAccuracy": "_answer_accuracy",
-    "AnswerCorrectness": "_answer_correctness",
-    "AnswerOrAbstain": "_answer_or_abstain",
-    "AnswerRelevanceRating": "_answer_relevance_rating",
-    "AnswerRelevancy": "_answer_relevancy",
-    "AveragePrecision": "_average_precision",
-    "CitationPrecision": "_citation_precision",
-    "CitationRecall": "_citation_recall",
-    "ClaimUtilization": "_claim_utilization",
-    "ContextPrecision": "_context_precision",
-    "ContextRecall": "_context_recall",
-    "ContextRelevance": "_context_relevance",
-    "ContextRelevanceRating": "_context_relevance_rating",
-    "ContextUtilization": "_context_utilization",
-    "Correctness": "_correctness",
-    "CustomJudge": "_custom_judge",
-    "Diagnosis": "_diagnosis",
-    "Entry": "_catalogue",
-    "ExactMatch": "_exact_match",
-    "FabricatedCitations": "_fabricated_citations",
-    "FactualCorrectness": "_factual_correctness",
-    "Faithfulness": "_faithfulness",
-    "Guideline": "_guideline",
-    "Hallucination": "_hallucination",
-    "HitRate": "_hit_rate",
-    "Jury": "_jury",
-    "Misattribution": "_misattribution",
-    "NoiseSensitivity": "_noise_sensitivity",
-    "PairwiseComparison": "_pairwise_comparison",
-    "PassagePrecision": "_passage_precision",
-    "Precision": "_precision",
-    "QuoteAccuracy": "_quote_accuracy",
-    "Recall": "_recall",
-    "ReciprocalRank": "_reciprocal_rank",
-    "RefineFaithfulness": "_refine_faithfulness",
-    "Relevancy": "_relevancy",
-    "RelevantStatements": "_relevant_statements",
-    "ResponseGroundedness": "_response_groundedness",
-    "RubricScore": "_rubric_score",
-    "SelfKnowledge": "_self_knowledge",
-    "SemanticSimilarity": "_semantic_similarity",
-    "SinglePassFaithfulness": "_single_pass_faithfulness",
-    "TokenF1": "_token_f1",
-    "UncitedClaims": "_uncited_claims",
-    "catalogue": "_catalogue",
-    "ragchecker_metrics": "_ragchecker",
-}
-# end: modules
-"""Where each name is defined."""
+ELSEWHERE = {"Entry": "_catalogue", "ragchecker_metrics": "_ragchecker"}
+"""Names that are not in the file of their own name, such as ``_context_recall.py`` for ``ContextRecall``."""
 
 if not TYPE_CHECKING:  # a type checker would take every name for an existing one
 
     def __getattr__(name: str) -> Any:
-        if name in MODULES:
-            value = getattr(importlib.import_module(f"{__name__}.{MODULES[name]}"), name)
+        if name in __all__:
+            snake_case = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+            value = getattr(importlib.import_module(f"{__name__}.{ELSEWHERE.get(name, f'_{snake_case}')}"), name)
             globals()[name] = value  # found at once from now on
             return value
         from importlib.util import find_spec  # noqa: PLC0415  hardly ever needed

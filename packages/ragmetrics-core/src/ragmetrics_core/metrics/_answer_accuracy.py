@@ -10,8 +10,6 @@ from ragmetrics_core.metrics.dual_judge import mean_rating
 from ragmetrics_core.metrics.rules import ALTERNATIVES
 from ragmetrics_core.replies import RatingReply, WithReason
 
-__all__ = ["AnswerAccuracy"]
-
 RATE_ANSWER = Prompt(
     name="rate_answer",
     version="5",

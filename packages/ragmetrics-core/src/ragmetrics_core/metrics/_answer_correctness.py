@@ -10,8 +10,6 @@ from ragmetrics_core import InvalidInput, Metric, Prompt, Score, Steps, compare,
 from ragmetrics_core.metrics import FactualCorrectness
 from ragmetrics_core.metrics.claims import EXTRACT_CLAIMS, VERIFY_CLAIMS, Claims, Verdicts
 
-__all__ = ["AnswerCorrectness"]
-
 
 @dataclass(frozen=True)
 class AnswerCorrectness(Metric):

@@ -9,8 +9,6 @@ from typing import ClassVar
 from ragmetrics_core import Metric, Prompt, Score, Steps
 from ragmetrics_core.metrics.abstention import JUDGE_ABSTENTION, Abstention, judge_abstention
 
-__all__ = ["AnswerOrAbstain"]
-
 CELLS = {
     ("yes", False): "rightly_answered",
     ("no", True): "rightly_declined",

@@ -10,8 +10,6 @@ from ragmetrics_core import BadReply, Metric, Prompt, Score, Steps
 from ragmetrics_core.metrics.thresholds import check_threshold
 from ragmetrics_core.replies import ScoreReply
 
-__all__ = ["AnswerRelevanceRating"]
-
 
 def check_points(reply: tuple[float, str], _: Mapping[str, Any]) -> None:
     """A criterion is met or it is not."""

@@ -10,8 +10,6 @@ from pydantic import BaseModel
 from ragmetrics_core import InvalidInput, Metric, Prompt, Score, Steps, compare
 from ragmetrics_core.replies import JsonReply, real_items
 
-__all__ = ["AnswerRelevancy"]
-
 
 class Questions(BaseModel):
     """The questions that an answer answers."""

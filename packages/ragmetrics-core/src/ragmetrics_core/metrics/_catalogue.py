@@ -8,8 +8,6 @@ from dataclasses import dataclass, fields
 
 from ragmetrics_core import Input, Metric
 
-__all__ = ["Entry", "catalogue"]
-
 
 @dataclass(frozen=True)
 class Entry:

@@ -8,8 +8,6 @@ from typing import ClassVar
 from ragmetrics_core.metrics.citation_metric import JudgedCitations
 from ragmetrics_core.metrics.citing import Statement
 
-__all__ = ["CitationPrecision"]
-
 
 @dataclass(frozen=True)
 class CitationPrecision(JudgedCitations):

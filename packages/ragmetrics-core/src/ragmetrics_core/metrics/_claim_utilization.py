@@ -9,8 +9,6 @@ from typing import ClassVar
 from ragmetrics_core import Score, Steps, together
 from ragmetrics_core.metrics.claim_metric import ClaimMetric
 
-__all__ = ["ClaimUtilization"]
-
 
 @dataclass(frozen=True)
 class ClaimUtilization(ClaimMetric):

@@ -13,8 +13,6 @@ from ragmetrics_core.metrics.claim_metric import check_settings
 from ragmetrics_core.metrics.numbering import check_one_each
 from ragmetrics_core.replies import JsonReply
 
-__all__ = ["ContextPrecision"]
-
 
 class Usefulness(BaseModel):
     """Whether one context was useful."""

@@ -10,8 +10,6 @@ from ragmetrics_core import Score, Steps
 from ragmetrics_core.metrics.claim_metric import ClaimMetric
 from ragmetrics_core.metrics.claims import supported_share
 
-__all__ = ["ContextRecall"]
-
 
 @dataclass(frozen=True)
 class ContextRecall(ClaimMetric):

@@ -11,8 +11,6 @@ from ragmetrics_core.metrics.dual_judge import mean_rating
 from ragmetrics_core.metrics.rules import CONTEXTS_ALONE
 from ragmetrics_core.replies import RatingReply, WithReason
 
-__all__ = ["ContextRelevance"]
-
 RATE_CONTEXTS = Prompt(
     name="rate_contexts",
     version="5",

@@ -12,8 +12,6 @@ from ragmetrics_core.metrics.thresholds import check_threshold
 from ragmetrics_core.metrics.windows import check_window, pack
 from ragmetrics_core.replies import ScoreReply
 
-__all__ = ["ContextRelevanceRating"]
-
 FULL = 4.0
 
 CRITERIA = (

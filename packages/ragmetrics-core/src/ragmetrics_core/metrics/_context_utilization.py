@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from ragmetrics_core import Score, Steps
 from ragmetrics_core.metrics import ContextPrecision
 
-__all__ = ["ContextUtilization"]
-
 
 @dataclass(frozen=True)
 class ContextUtilization(ContextPrecision):

@@ -11,9 +11,6 @@ from ragmetrics_core.metrics.rules import ALTERNATIVES
 from ragmetrics_core.metrics.thresholds import check_threshold
 from ragmetrics_core.replies import ScoreReply
 
-__all__ = ["Correctness"]
-
-
 GRADE_CORRECTNESS = Prompt(
     name="grade_correctness",
     version="5",

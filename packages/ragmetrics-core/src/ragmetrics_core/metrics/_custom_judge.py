@@ -11,8 +11,6 @@ from typing import Any, ClassVar
 from ragmetrics_core import BadReply, Example, Input, InvalidInput, Metric, Prompt, Score, Steps
 from ragmetrics_core.replies import ObjectReply
 
-__all__ = ["CustomJudge"]
-
 
 @dataclass(frozen=True)
 class CustomJudge(Metric):

@@ -10,9 +10,6 @@ from ragmetrics_core import BadReply, Prompt, Score, Steps, together
 from ragmetrics_core.metrics.abstention import JUDGE_ABSTENTION, Abstention, judge_abstention
 from ragmetrics_core.metrics.claim_metric import ClaimMetric, Rows
 
-__all__ = ["Diagnosis"]
-
-
 REASONS = {
     "declined": "declined: the response answers nothing",
     "right": "right: the response says all that the reference says, and the contexts support all of it",

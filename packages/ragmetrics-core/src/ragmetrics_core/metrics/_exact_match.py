@@ -8,8 +8,6 @@ from typing import ClassVar
 from ragmetrics_core import InvalidInput, Metric, Score
 from ragmetrics_core.metrics.squad import normalise
 
-__all__ = ["ExactMatch"]
-
 
 @dataclass(frozen=True)
 class ExactMatch(Metric):

@@ -9,8 +9,6 @@ from typing import ClassVar
 from ragmetrics_core import Document, Score
 from ragmetrics_core.metrics.citation_metric import NOTHING_CITED, CitationMetric
 
-__all__ = ["FabricatedCitations"]
-
 
 @dataclass(frozen=True)
 class FabricatedCitations(CitationMetric):

@@ -18,9 +18,6 @@ from ragmetrics_core.metrics.claims import (
     supported_share,
 )
 
-__all__ = ["FactualCorrectness"]
-
-
 SIDES = {"precision": ["response"], "recall": ["reference"], "f1": ["response", "reference"]}
 """The texts whose claims a mode counts."""
 

@@ -11,8 +11,6 @@ from ragmetrics_core import InvalidInput, Metric, Prompt, Score, Steps
 from ragmetrics_core.metrics.rules import judged_by
 from ragmetrics_core.replies import JsonReply
 
-__all__ = ["Guideline"]
-
 
 class Critique(BaseModel):
     """What is good and what is wanting, and the verdict."""

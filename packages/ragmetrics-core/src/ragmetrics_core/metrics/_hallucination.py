@@ -7,8 +7,6 @@ from typing import ClassVar
 
 from ragmetrics_core.metrics.unfounded import UnfoundedClaims
 
-__all__ = ["Hallucination"]
-
 
 @dataclass(frozen=True)
 class Hallucination(UnfoundedClaims):

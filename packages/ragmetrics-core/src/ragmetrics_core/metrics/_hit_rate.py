@@ -10,8 +10,6 @@ from ragmetrics_core import Document, Score
 from ragmetrics_core.metrics.matching import find_hits
 from ragmetrics_core.metrics.ranking import RankingMetric
 
-__all__ = ["HitRate"]
-
 
 @dataclass(frozen=True)
 class HitRate(RankingMetric):

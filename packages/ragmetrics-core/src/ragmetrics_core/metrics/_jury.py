@@ -24,8 +24,6 @@ from ragmetrics_core import (
 )
 from ragmetrics_core.metrics.juries import Vote, verdict_of
 
-__all__ = ["Jury"]
-
 
 @dataclass(frozen=True)
 class Jury(Metric):

@@ -12,8 +12,6 @@ from ragmetrics_core import Document, InvalidInput, Score
 from ragmetrics_core.metrics.matching import Hits, find_hits
 from ragmetrics_core.metrics.ranking import RankingMetric
 
-__all__ = ["NDCG"]
-
 
 @dataclass(frozen=True)
 class NDCG(RankingMetric):

@@ -9,8 +9,6 @@ from typing import ClassVar
 from ragmetrics_core import InvalidInput, Score, Steps, together
 from ragmetrics_core.metrics.claim_metric import ClaimMetric, relevant_passages, supporting
 
-__all__ = ["NoiseSensitivity"]
-
 
 @dataclass(frozen=True)
 class NoiseSensitivity(ClaimMetric):

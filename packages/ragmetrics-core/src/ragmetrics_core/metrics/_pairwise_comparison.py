@@ -12,8 +12,6 @@ from pydantic import BaseModel, Field
 from ragmetrics_core import InvalidInput, Metric, Prompt, Score, Steps, together
 from ragmetrics_core.replies import JsonReply, read_prose
 
-__all__ = ["PairwiseComparison"]
-
 MARK = re.compile(r"\[\[([ABC])\]\]")
 OBJECT = re.compile(r"[\"']better[\"']\s*:")
 NAMES = re.compile(r"\b(?:(?:assistant|response|answer|model)\s)?(?<!\[)[AB]\b(?!\])(?=(?:\s\w+){0,3}?\s\w+s\b)")

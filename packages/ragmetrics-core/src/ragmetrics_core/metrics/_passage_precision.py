@@ -9,8 +9,6 @@ from typing import ClassVar
 from ragmetrics_core import Score, Steps
 from ragmetrics_core.metrics.claim_metric import ClaimMetric, relevant_passages
 
-__all__ = ["PassagePrecision"]
-
 
 @dataclass(frozen=True)
 class PassagePrecision(ClaimMetric):

@@ -11,8 +11,6 @@ from ragmetrics_core import InvalidInput, Metric, Score
 from ragmetrics_core.metrics.citing import prose
 from ragmetrics_core.metrics.squad import CJK
 
-__all__ = ["QuoteAccuracy"]
-
 # “ ” „ “ « » " " and the brackets of Chinese and Japanese; a quotation is in one line
 QUOTE = re.compile(
     r"[“„”](?P<curly>[^“„”\n]{1,4000})[“”]|«(?P<angle>[^«»\n]{1,4000})»|»(?P<inner>[^«»\n]{1,4000})«"

@@ -16,8 +16,6 @@ from ragmetrics_core.metrics import (
     SelfKnowledge,
 )
 
-__all__ = ["ragchecker_metrics"]
-
 
 def ragchecker_metrics(**settings: Any) -> list[Metric]:
     """All eleven, for ``evaluate``: 6 model calls a row in all (4 + 2n with ``per_passage=True``), as they share their questions.

@@ -9,8 +9,6 @@ from typing import Literal
 from ragmetrics_core import Document, InvalidInput, Metric, Score
 from ragmetrics_core.metrics.matching import check_settings, find_hits
 
-__all__ = ["Recall"]
-
 
 @dataclass(frozen=True)
 class Recall(Metric):

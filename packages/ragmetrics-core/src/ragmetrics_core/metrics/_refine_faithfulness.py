@@ -12,8 +12,6 @@ from ragmetrics_core.metrics.rules import SUPPORT
 from ragmetrics_core.metrics.windows import check_window, pack
 from ragmetrics_core.replies import WithReason, YesNoReply
 
-__all__ = ["RefineFaithfulness"]
-
 SUPPORTED_BY_CONTEXT = Prompt(
     name="supported_by_context",
     version="5",

@@ -11,8 +11,6 @@ from ragmetrics_core.metrics.refining import ask_until_yes
 from ragmetrics_core.metrics.windows import check_window, pack
 from ragmetrics_core.replies import WithReason, YesNoReply
 
-__all__ = ["Relevancy"]
-
 IN_LINE_WITH_CONTEXT = Prompt(
     name="in_line_with_context",
     version="5",

@@ -13,9 +13,6 @@ from ragmetrics_core import BadReply, Example, Metric, Prompt, Score, Steps
 from ragmetrics_core.metrics.squad import words
 from ragmetrics_core.replies import JsonReply, real_items
 
-__all__ = ["RelevantStatements"]
-
-
 COPIED = 0.8
 """Least share of a statement's words that one context holds, where it was not copied to the letter."""
 

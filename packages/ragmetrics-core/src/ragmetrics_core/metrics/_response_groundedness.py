@@ -11,8 +11,6 @@ from ragmetrics_core.metrics.dual_judge import mean_rating
 from ragmetrics_core.metrics.rules import CONTEXTS_ALONE, SUPPORT
 from ragmetrics_core.replies import RatingReply, WithReason
 
-__all__ = ["ResponseGroundedness"]
-
 RATE_GROUNDEDNESS = Prompt(
     name="rate_groundedness",
     version="5",

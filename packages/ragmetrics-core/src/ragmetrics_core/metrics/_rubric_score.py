@@ -12,8 +12,6 @@ from ragmetrics_core import BadReply, InvalidInput, Metric, MissingInput, Prompt
 from ragmetrics_core.metrics.rules import judged_by
 from ragmetrics_core.replies import JsonReply
 
-__all__ = ["RubricScore"]
-
 
 class Grade(BaseModel):
     """A grade of the rubric."""

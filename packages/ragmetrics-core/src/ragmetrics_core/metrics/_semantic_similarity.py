@@ -7,8 +7,6 @@ from typing import Any, ClassVar
 
 from ragmetrics_core import InvalidInput, Metric, ModelError, Models, Score, Steps, compare
 
-__all__ = ["SemanticSimilarity"]
-
 
 @dataclass(frozen=True)
 class SemanticSimilarity(Metric):

@@ -12,8 +12,6 @@ from ragmetrics_core import BadReply, Example, Metric, Prompt, Score, Steps
 from ragmetrics_core.metrics.rules import CLAIMS, CONTEXTS_ALONE, SUPPORT
 from ragmetrics_core.replies import JsonReply, real_items
 
-__all__ = ["SinglePassFaithfulness"]
-
 
 class Statements(BaseModel):
     """The statements of an answer, with a score for each."""

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from ragmetrics_core import Metric, Score
 from ragmetrics_core.metrics.squad import words
 
-__all__ = ["TokenF1"]
-
 
 @dataclass(frozen=True)
 class TokenF1(Metric):

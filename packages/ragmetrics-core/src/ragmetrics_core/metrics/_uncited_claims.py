@@ -9,8 +9,6 @@ from typing import ClassVar
 from ragmetrics_core import Document, Score
 from ragmetrics_core.metrics.citation_metric import NOTHING_SAID, CitationMetric
 
-__all__ = ["UncitedClaims"]
-
 
 @dataclass(frozen=True)
 class UncitedClaims(CitationMetric):

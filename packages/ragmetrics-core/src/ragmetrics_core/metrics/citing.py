@@ -108,10 +108,7 @@ def names_of(documents: Sequence[Document | str] | None, passages: int, metric: 
 
 
 def statements(
-    response: str,
-    passages: int,
-    names: Mapping[str, Sequence[int]] | None = None,
-    pattern: str | None = None,
+    response: str, passages: int, names: Mapping[str, Sequence[int]] | None = None, pattern: str | None = None
 ) -> list[Statement]:
     """The sentences of a response that claim something, with what they cite.
 

@@ -13,15 +13,7 @@ from typing import Any
 
 from ragmetrics_core import BadReply, Evidence, InvalidInput, Metric, Prompt, Steps, together
 from ragmetrics_core.metrics.claim_origin import PlacedClaims
-from ragmetrics_core.metrics.claims import (
-    EXTRACT_CLAIMS,
-    VERIFY_CLAIMS,
-    Claims,
-    Verdicts,
-    best,
-    claims_in,
-    evidence,
-)
+from ragmetrics_core.metrics.claims import EXTRACT_CLAIMS, VERIFY_CLAIMS, Claims, Verdicts, best, claims_in, evidence
 from ragmetrics_core.metrics.windows import check_window, pack_numbered
 
 __all__ = ["ClaimMetric", "Rows", "check_claims", "check_settings", "relevant_passages", "supporting"]

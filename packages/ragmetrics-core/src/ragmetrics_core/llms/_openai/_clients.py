@@ -16,29 +16,19 @@ of them to the constructor, by the names that the constructor documents. So a st
 
 from __future__ import annotations
 
-import copy
 import importlib
 import importlib.util
 import os
 import threading
 import weakref
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from ..._support._secrets import routing_digest
 from ..._values._errors import InvalidInput, MissingExtra, ModelError, Setting
-from .._wire._connections import (
-    HOLDS_KEY,
-    OPENAI_URL,
-    PerLoop,
-    bare_url,
-    check_header,
-    check_key,
-    check_no_query,
-    check_url,
-    tidy_key,
-)
+from .._wire._connections import HOLDS_KEY, OPENAI_URL, PerLoop, bare_url, check_header, check_url, tidy_key
 from .._wire._failures import set_key
 from ._bounded import bounded_client, is_bounded
 
@@ -95,18 +85,6 @@ def settings_of(client: Any) -> dict[str, Any]:
     vars(stand_in).update(vars(client))
     stand_in.copy()
     return noted
-
-
-def check_headers(client: Any, settings: Mapping[str, Any]) -> None:
-    """Refuse a client whose key or headers cannot be sent, before the HTTP library does so and quotes them.
-
-    Raises:
-        ModelError: a value holds a character that no header can carry.
-    """
-    check_header("the API key", client.api_key)
-    check_header("the Azure token", settings.get("azure_ad_token"))
-    for name, value in header_texts(settings).items():
-        check_header(f"the header {name!r} of the client", value)
 
 
 def header_texts(settings: Mapping[str, Any]) -> dict[str, str]:
@@ -179,7 +157,6 @@ class Clients:
     def __init__(self, client: openai.OpenAI | openai.AsyncOpenAI | None, settings: Mapping[str, Any]) -> None:
         if importlib.util.find_spec("openai") is None:
             raise MissingExtra('the openai package is not installed: pip install "ragmetrics-core[openai]"')
-        check_key("api_key", settings.get("api_key"))
         settings = {**settings, "api_key": tidy_key(settings.get("api_key"))}
         self._settings = {name: value for name, value in settings.items() if value is not None}
         self._given = client
@@ -188,13 +165,10 @@ class Clients:
         self._retrying = True
         self._forget_connections()
         if client is None:
-            for name, url in (
-                ("base_url", self._settings.get("base_url")),
-                ("OPENAI_BASE_URL", os.environ.get("OPENAI_BASE_URL")),
-            ):
+            urls = {"base_url": self._settings.get("base_url"), "OPENAI_BASE_URL": os.environ.get("OPENAI_BASE_URL")}
+            for name, url in urls.items():
                 if url is not None and url != "":
                     check_url(url, name)
-                    check_no_query(url, name)
         else:
             _check_client(client, self._settings)
             self._given_settings = settings_of(client)
@@ -214,15 +188,9 @@ class Clients:
         vars(self).update(state, _given=None, _given_settings={}, _given_loop=None)
         self._forget_connections()
 
-    def __copy__(self) -> Clients:
-        other = object.__new__(type(self))
-        vars(other).update(vars(self))
-        return other
-
     def _forget_connections(self) -> None:
         self._made: openai.OpenAI | None = None
         self._kept: PerLoop[openai.AsyncOpenAI] = PerLoop()
-        self._patient: dict[int, Any] = {}
         self._unretrying: Clients | None = None
         self._lock = threading.Lock()
 
@@ -234,9 +202,16 @@ class Clients:
         with self._lock:
             if self._unretrying is None:
                 importlib.import_module("openai")  # a second, which must not count as the latency of the first calls
-                self._unretrying = copy.copy(self)
-                self._unretrying._retrying = False
-                self._unretrying._forget_connections()
+                other = object.__new__(type(self))
+                vars(other).update(vars(self))
+                other._retrying = False
+                other._forget_connections()
+                given = self._given
+                if given is not None and type(given).__module__.startswith(
+                    "openai"
+                ):  # a copy that uses the same connections
+                    other._given = given.with_options(max_retries=0)
+                self._unretrying = other
             return self._unretrying
 
     @property
@@ -305,16 +280,15 @@ class Clients:
         import openai  # noqa: PLC0415  heavy
 
         if self._given is not None:
-            check_headers(self._given, self._given_settings)
+            self._check_headers()
         if isinstance(self._given, openai.OpenAI):
-            return self._as_wanted(self._given)
+            return self._given
         with self._lock:
             if self._made is None:
                 if self._given is not None and not self._can_be_rebuilt(asynchronous=False):
                     raise InvalidInput(NOT_FOR_SYNC)
-                made: openai.OpenAI = self._new(asynchronous=False)
-                weakref.finalize(self, made.close)
-                self._made = made
+                self._made = self._new(asynchronous=False)
+                weakref.finalize(self, self._made.close)
             return self._made
 
     async def here(self) -> openai.AsyncOpenAI | None:
@@ -330,9 +304,9 @@ class Clients:
 
         given = self._given
         if given is not None:
-            check_headers(given, self._given_settings)
+            self._check_headers()
         if given is None or self._can_be_rebuilt(asynchronous=True):
-            return await self._kept.here(self._make_asynchronous)
+            return await self._kept.here(partial(self._new, asynchronous=True))
         if isinstance(given, openai.OpenAI):
             return None
         loop = weakref.ref(asyncio.get_running_loop())
@@ -340,14 +314,17 @@ class Clients:
             if self._given_loop not in (None, loop):
                 raise InvalidInput(NOT_FOR_THIS_LOOP)
             self._given_loop = loop
-        return self._as_wanted(given)
+        return given
+
+    def _check_headers(self) -> None:
+        """Refuse a client whose key or headers cannot be sent, before the HTTP library does so and quotes them."""
+        check_header("the API key", getattr(self._given, "api_key", None))
+        check_header("the Azure token", self._given_settings.get("azure_ad_token"))
+        for name, value in header_texts(self._given_settings).items():
+            check_header(f"the header {name!r} of the client", value)
 
     def _can_be_rebuilt(self, *, asynchronous: bool) -> bool:
         return can_be_rebuilt(self._given, self._given_settings, asynchronous=asynchronous)
-
-    def _make_asynchronous(self) -> openai.AsyncOpenAI:
-        made: openai.AsyncOpenAI = self._new(asynchronous=True)
-        return made
 
     def _new(self, *, asynchronous: bool) -> Any:
         """A client made here, from the settings or like the one given."""
@@ -358,14 +335,6 @@ class Clients:
         if not self._retrying:
             made.max_retries = 0
         return made
-
-    def _as_wanted(self, given: Any) -> Any:
-        """The user's client; without retries it is a copy that uses the same connections."""
-        if self._retrying or not type(given).__module__.startswith("openai"):
-            return given
-        if id(given) not in self._patient:
-            self._patient[id(given)] = given.with_options(max_retries=0)
-        return self._patient[id(given)]
 
 
 def _check_client(client: Any, settings: Mapping[str, Any]) -> None:

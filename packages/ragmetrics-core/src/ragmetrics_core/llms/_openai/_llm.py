@@ -1,18 +1,11 @@
 """A judge behind the OpenAI chat protocol: OpenAI, Azure, or any compatible server (Ollama, vLLM, llama.cpp, ...).
 
-Strategy. One question is one or more attempts, one per form of structured output, until the server accepts the form (see
-``_attempts``); ``generate`` and ``agenerate`` differ in nothing but the call itself. Retries of failed connections
-and busy servers are the openai client's own, as it is configured.
+Strategy. What is asked, and how answers are read, is an exchange (see ``_attempts``), which makes no calls: a model makes them
+with the client for the moment, synchronously or not. Retries of failed connections and busy servers are the openai client's own.
 
-What the openai package raises, in the words that all models share (see ``_failures``).
-
-The original exception, which holds the request with its headers, is never chained. Whatever the package raises for one call is a
-failure of that call, because a server can make it raise nearly anything. So the block holds the call and nothing of ours.
-
-    errors = TranslatedErrors(failures)
-    with errors:
-        answer = client.embeddings.create(...)
-    if errors.problem: raise errors.problem
+What the openai package raises is put into the words that all models share (see ``_failures``). The original exception, which holds
+the request with its headers, is never chained. Whatever the package raises for one call is a failure of that call, because a server
+can make it raise nearly anything; so the block that catches it holds the call and nothing of ours.
 """
 
 from __future__ import annotations
@@ -20,47 +13,56 @@ from __future__ import annotations
 import copy
 import json
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..._support._retry_after import seconds_to_wait
 from ..._support._threads import in_own_thread
 from ..._values._errors import ModelError, RagmetricsError
 from ..._values._requests import Ask, Reply
-from .._wire._attempts import Attempts, Ladder, Rung, chat_parameters, check_against_package
-from .._wire._connections import hashed, is_of_this_machine, shown
+from .._wire._attempts import (
+    Exchange,
+    Failure,
+    Ladder,
+    Rung,
+    arun_exchange,
+    chat,
+    chat_parameters,
+    check_parameters,
+    run_exchange,
+)
+from .._wire._connections import check_model, hashed, is_of_this_machine, shown
 from .._wire._failures import Failures, Refused, first_line, root_of
 from ._bounded import TooLong
 from ._clients import Clients
 
 if TYPE_CHECKING:
     import openai
+    from typing_extensions import Self
+
+T = TypeVar("T")
+M = TypeVar("M", bound="OpenAIModel")
 
 
 class TranslatedErrors:
-    """A block in which the openai package is called: a failure ends the block and is kept, in words, as ``problem``.
+    """A block in which the openai package is called: a failure ends the block and is kept, in words, as ``failure``.
 
-    Errors of ``ragmetrics_core``, cancellation and Ctrl-C go through.
-
-    It is not raised from here, so that the exception raised later has nothing attached: the original holds the key.
-
-    Attributes:
-        problem: the failure; None while there was none.
-        refused: the server's own words, where the failure is an answer with an error status.
+    Errors of ``ragmetrics_core``, cancellation and Ctrl-C go through. The failure is not raised from here, so that the exception
+    raised later has nothing attached: the original holds the key.
     """
 
+    failure: Failure
+
     def __init__(self, failures: Failures) -> None:
-        self.problem: ModelError | None = None
-        self.refused: Refused | None = None
         self._failures = failures
 
-    def __enter__(self) -> None:
-        self.problem = self.refused = None
+    def __enter__(self) -> Self:
+        return self
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
         if not isinstance(error, Exception) or isinstance(error, RagmetricsError):
             return False
-        self.refused = _refused(error)
-        self.problem = self._failures.refused(self.refused) if self.refused is not None else self._explain(error)
+        refused = _refused(error)
+        self.failure = Failure(self._failures.refused(refused) if refused else self._explain(error), refused)
         return True
 
     def _explain(self, error: Exception) -> ModelError:
@@ -90,10 +92,86 @@ def _refused(error: Any) -> Refused | None:
 
     if not isinstance(error, openai.APIStatusError):
         return None
-    wait = seconds_to_wait(error.response.headers)
-    location = error.response.headers.get("Location") if error.status_code < 400 else None
+    headers = error.response.headers
+    location = headers.get("Location") if error.status_code < 400 else None
     body = error.body if location is None else Failures.redirected(location)
-    return Refused(error.status_code, body, error.message, error.code, error.param, wait)
+    return Refused.of(error.status_code, body, error.message, error, seconds_to_wait(headers))
+
+
+class OpenAIModel:
+    """What the models of the openai package have in common.
+
+    Args:
+        model: name of the model.
+        client: the user's client, or None.
+        settings: for own clients, see ``Clients``.
+
+    Raises:
+        InvalidInput: the model has no name, or see ``Clients``.
+        MissingExtra: the openai package is not installed.
+    """
+
+    def __init__(self, model: str, client: openai.OpenAI | openai.AsyncOpenAI | None, **settings: Any) -> None:
+        check_model(model)
+        self.model = model
+        self._clients = Clients(client, settings)
+
+    def without_retries(self: M) -> M:
+        """The same model for a caller that retries by itself, as ``evaluate`` does: every failure reaches it at once."""
+        other = copy.copy(self)
+        other._clients = self._clients.without_retries()
+        return other
+
+    @property
+    def _failures(self) -> Failures:
+        return Failures(self.model, self._clients)
+
+    def _identity(self, **settings: Any) -> dict[str, Any]:
+        """The model, where it is and its settings; and what a client of the user's sends along to choose who answers."""
+        query, headers = self._clients.query, self._clients.headers
+        routing = {"query": hashed(query, self._clients.secrets), "headers": headers}
+        return {
+            "provider": "openai",
+            "model": self.model,
+            "base_url": self._clients.base_url,
+            **settings,
+            **{name: value for name, value in routing.items() if value},
+        }
+
+    def _send(self, client: Any, parameters: dict[str, Any]) -> Any:
+        """Make one call; with an asynchronous client, the answer is to be awaited."""
+        raise NotImplementedError
+
+    def _run(self, exchange: Exchange[T]) -> T:
+        """Make the calls of an exchange."""
+        client, failures = self._clients.sync(), self._failures
+
+        def call(parameters: dict[str, Any]) -> Any:
+            with TranslatedErrors(failures) as errors:
+                return self._send(client, parameters)
+            return errors.failure
+
+        return run_exchange(exchange, call)
+
+    async def _run_async(self, exchange: Exchange[T]) -> T:
+        """The same without blocking the running loop."""
+        client, failures = await self._clients.here(), self._failures
+        if client is None:
+            return await in_own_thread(partial(self._run, exchange))
+
+        async def call(parameters: dict[str, Any]) -> Any:
+            with TranslatedErrors(failures) as errors:
+                return await self._send(client, parameters)
+            return errors.failure
+
+        return await arun_exchange(exchange, call)
+
+    def __deepcopy__(self: M, memo: Any) -> M:
+        return self  # a handle to a server: copies of what holds it share its connections
+
+    def _repr(self, settings: dict[str, Any]) -> str:
+        given = [f"{name}={value!r}" for name, value in {"base_url": self._clients.base_url, **settings}.items()]
+        return f"{type(self).__name__}({', '.join([repr(self.model), *given])})"
 
 
 SET_ELSEWHERE = {
@@ -102,7 +180,7 @@ SET_ELSEWHERE = {
 }
 
 
-class OpenAILLM:
+class OpenAILLM(OpenAIModel):
     """An LLM that is called through the ``openai`` package.
 
     Args:
@@ -143,40 +221,25 @@ class OpenAILLM:
         temperature: float | None = None,
         **parameters: Any,
     ) -> None:
-        self.parameters = chat_parameters(model, structured, temperature, parameters, SET_ELSEWHERE)
-        self.model = model
+        self.parameters = chat_parameters(structured, temperature, parameters, SET_ELSEWHERE)
         self.structured = structured
-        settings = {"base_url": base_url, "api_key": api_key, "timeout": timeout, "max_retries": max_retries}
-        settings["key_variable"] = key_variable
-        self._clients = Clients(client, settings)
-        check_against_package(parameters)
+        super().__init__(
+            model,
+            client,
+            base_url=base_url,
+            api_key=api_key,
+            timeout=timeout,
+            max_retries=max_retries,
+            key_variable=key_variable,
+        )
+        check_parameters(parameters, by_package=True)
         self._ladder = Ladder(structured)
-
-    def _attempts(self, ask: Ask) -> tuple[Attempts, TranslatedErrors]:
-        failures = Failures(self.model, self._clients, self._clients.key_cure)
-        return Attempts(failures, self.parameters, self._ladder, ask), TranslatedErrors(failures)
-
-    def without_retries(self) -> OpenAILLM:
-        """The same model for a caller that retries by itself, as ``evaluate`` does: every failure reaches it at once."""
-        other = copy.copy(self)
-        other._clients = self._clients.without_retries()
-        return other
 
     @property
     def identity(self) -> dict[str, Any]:
         """Every setting that can change a reply; of secrets a hash at most."""
-        query, headers = self._clients.query, self._clients.headers
-        return {
-            "provider": "openai",
-            "model": self.model,
-            "base_url": self._clients.base_url,
-            "structured": self.structured,
-            "parameters": hashed(self.parameters, self._clients.secrets),
-            # such as api-version on Azure
-            **({"query": hashed(query, self._clients.secrets)} if query else {}),
-            # such as the provider behind a gateway
-            **({"headers": headers} if headers else {}),
-        }
+        parameters = hashed(self.parameters, self._clients.secrets)
+        return self._identity(structured=self.structured, parameters=parameters)
 
     @property
     def on_this_machine(self) -> bool:
@@ -194,45 +257,27 @@ class OpenAILLM:
             BadReply: the model refused to answer, a content filter stopped it, or it answered without any text.
             InvalidInput: a message cannot be sent as UTF-8, or the client given cannot serve synchronous calls.
         """
-        client = self._clients.sync()
-        attempts, errors = self._attempts(ask)
-        for parameters in attempts:
-            sent = prepared(parameters)
-            answer: Any = None
-            with errors:
-                answer = client.chat.completions.create(**sent)
-            if errors.problem is None:
-                return attempts.answered(answer)
-            attempts.failed(errors.problem, errors.refused)
-        raise attempts.failure()
+        return self._run(self._exchange(ask))
 
     async def agenerate(self, ask: Ask) -> Reply[str]:
         """Answer one question without blocking the running loop; otherwise the same as ``generate``."""
-        client = await self._clients.here()
-        if client is None:
-            return await in_own_thread(partial(self.generate, ask))
-        attempts, errors = self._attempts(ask)
-        for parameters in attempts:
-            sent = prepared(parameters)
-            answer: Any = None
-            with errors:
-                completions = client.chat.completions
-                if self._clients.given:
-                    answer = await completions.create(**sent)
-                else:  # to turn answers into objects of the package takes longer than to read them
-                    answer = (await completions.with_raw_response.create(**sent)).http_response.json()
-            if errors.problem is None:
-                return attempts.answered(answer)
-            attempts.failed(errors.problem, errors.refused)
-        raise attempts.failure()
+        return await self._run_async(self._exchange(ask))
 
-    def __deepcopy__(self, memo: Any) -> OpenAILLM:
-        return self  # a handle to a server: copies of what holds it share its connections
+    def _exchange(self, ask: Ask) -> Exchange[Reply[str]]:
+        return chat(self._failures, self.parameters, self._ladder, ask)
+
+    def _send(self, client: Any, parameters: dict[str, Any]) -> Any:
+        completions, sent = client.chat.completions, prepared(parameters)
+        is_async = hasattr(client, "__aenter__")
+        return _plain(completions, sent) if is_async and not self._clients.given else completions.create(**sent)
 
     def __repr__(self) -> str:
-        settings = [repr(self.model), f"base_url={self._clients.base_url!r}"]
-        settings += [f"{name}={value!r}" for name, value in shown(self.parameters, self._clients.secrets).items()]
-        return f"{type(self).__name__}({', '.join(settings)})"
+        return self._repr(shown(self.parameters, self._clients.secrets))
+
+
+async def _plain(completions: Any, sent: dict[str, Any]) -> Any:
+    """The answer as plain JSON: to turn it into objects of the package takes longer than to read it."""
+    return (await completions.with_raw_response.create(**sent)).http_response.json()
 
 
 def prepared(parameters: dict[str, Any]) -> dict[str, Any]:
@@ -240,10 +285,11 @@ def prepared(parameters: dict[str, Any]) -> dict[str, Any]:
 
     As its own parameter, the schema would be compared with the package's types at every call.
     """
-    if "response_format" not in parameters:
-        return parameters
-    form = {"response_format": parameters["response_format"], **(parameters.get("extra_body") or {})}
-    return {**{name: value for name, value in parameters.items() if name != "response_format"}, "extra_body": form}
+    rest = dict(parameters)
+    form = rest.pop("response_format", None)
+    if form is not None:
+        rest["extra_body"] = {"response_format": form, **(rest.get("extra_body") or {})}
+    return rest
 
 
 def clients_of(llm: OpenAILLM) -> Clients:

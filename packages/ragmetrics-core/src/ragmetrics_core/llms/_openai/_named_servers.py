@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..._values._errors import InvalidInput, MissingExtra, Setting
-from .._wire._connections import OPENAI_URL, bare_url, check_key, check_no_query, check_url, tidy_key
+from .._wire._connections import OPENAI_URL, bare_url, check_url, tidy_key
 from ._bounded import bounded_client
 from ._clients import NO_KEY
 
@@ -136,20 +136,20 @@ def _check_complete(
     """Name everything that is missing; at an address of the user's own, a gateway, no key need be."""
     if given.get("base_url"):
         return
-    address: tuple[str | Setting, ...] = ()
-    key: tuple[str | Setting, ...] = ()
+    missing: list[tuple[str, tuple[str, ...], str]] = []
     if url_variable is None and server.url.startswith("/"):
-        variables = " or ".join(server.url_variables)
-        way = Setting("base_url", ..., before=", or give ")
-        address = (f"an address (set the environment variable {variables}", way, ")")
+        missing.append(("an address", server.url_variables, "base_url"))
     if server.needs_key and key_variable is None and not (given.get("api_key") or given.get("key_variable")):
-        variables = " or ".join(server.key_variables)
-        way = Setting("api_key", ..., before=", or give ")
-        key = (f"a key (set the environment variable {variables}", way, ")")
-    if address or key:
-        problem = InvalidInput(f"the provider {name!r} needs ", *address, " and " * bool(address and key), *key)
-        problem.needs_key = True
-        raise problem
+        missing.append(("a key", server.key_variables, "api_key"))
+    if not missing:
+        return
+    parts: list[str | Setting] = []
+    for what, variables, setting in missing:
+        start = f"{' and ' if parts else ''}{what} (set the environment variable {' or '.join(variables)}"
+        parts += [start, Setting(setting, ..., before=", or give "), ")"]
+    problem = InvalidInput(f"the provider {name!r} needs ", *parts)
+    problem.needs_key = True
+    raise problem
 
 
 def _address(server: NamedServer, given: object, variable: str | None) -> str:
@@ -163,7 +163,6 @@ def _address(server: NamedServer, given: object, variable: str | None) -> str:
     if server.version_variables and isinstance(url, str):
         url = url.partition("/openai/deployments/")[0]  # Azure's portal shows the address of one deployment
     check_url(url, name)
-    check_no_query(str(url), name)
     return str(url).rstrip("/")
 
 
@@ -187,7 +186,6 @@ def _with_client_of_azure(endpoint: str, version: str, settings: dict[str, Any])
         raise MissingExtra('the openai package is not installed: pip install "ragmetrics-core[openai]"')
     import openai  # noqa: PLC0415  heavy
 
-    check_key("api_key", settings.get("api_key"))
     from_variable = _value(settings.pop("key_variable", "AZURE_OPENAI_API_KEY"))
     key = tidy_key(settings.pop("api_key", None)) or tidy_key(from_variable)
     token = tidy_key(_value("AZURE_OPENAI_AD_TOKEN"))

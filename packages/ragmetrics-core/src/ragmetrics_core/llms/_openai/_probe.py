@@ -9,18 +9,16 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..._support._secrets import mask
 from ..._values._errors import ModelError
 from ..._values._requests import Ask, Reply
-from .._wire._attempts import RUNGS, Attempts, Ladder, Rung, field_of, is_refusal
+from .._wire._attempts import Exchange, Ladder, Rung, chat, field_of, is_refusal
 from .._wire._failures import Failures, first_line
 from ._clients import NO_KEY
 from ._llm import OpenAILLM, TranslatedErrors, clients_of, prepared
-
-__all__ = ["RUNGS", "Found", "Rung", "as_openai", "models_of", "probe"]
 
 LONGEST_LIST = 2.0**20
 """Bytes of a list of models that is still read: the longest known one has half of it."""
@@ -72,39 +70,40 @@ async def probe(llm: OpenAILLM, ask: Ask, form: Rung, timeout: float) -> Found:
     clients = clients_of(llm)
     client = await clients.here()
     assert client is not None  # no name stands for a client with its own ways
-    failures = Failures(llm.model, clients, clients.key_cure)
-    errors = TranslatedErrors(failures)
-    attempts = Attempts(failures, llm.parameters, OneForm(form), ask)
-    (parameters,) = attempts
+    failures = Failures(llm.model, clients)
+    exchange = chat(failures, llm.parameters, OneForm(form), ask)
+    sent = prepared(next(exchange))
     create = (
         client.chat.completions.with_raw_response.create
     )  # loads a part of the package, which is no time of the server's
-    sent = prepared(parameters)
-    start = time.perf_counter()
     headers: Mapping[str, str] = {}
-    answer: Any = None
-    with errors:
+    start = time.perf_counter()
+    with TranslatedErrors(failures) as errors:
         try:
             response = (await asyncio.wait_for(create(**sent), timeout)).http_response
         except asyncio.TimeoutError:  # not the built-in TimeoutError before Python 3.11
             return Found(time.perf_counter() - start, problem=failures.too_late(), late=True)
         headers = {name.lower(): value for name, value in response.headers.items()}
         answer = response.json()
-    if errors.problem is None:
-        try:
-            reply = attempts.answered(answer)
-        except ModelError as problem:  # what it holds is no answer
-            return Found(time.perf_counter() - start, problem=problem, status=200, headers=headers)
-        return Found(time.perf_counter() - start, reply, headers=headers, thought=_thought(answer))
-    refused = errors.refused
-    about_form = refused is not None and form != "text"
-    found = is_refusal(refused, (message.content for message in ask.messages)) if refused and about_form else None
-    return Found(
-        time.perf_counter() - start,
-        problem=errors.problem,
-        status=refused.status if refused else None,
-        form_refused=found is not None,
-    )
+        seconds = time.perf_counter() - start
+        return _read(exchange, answer, Found(seconds, headers=headers))
+    refused = errors.failure.refused
+    seconds, problem = time.perf_counter() - start, errors.failure.problem
+    if refused is None:
+        return Found(seconds, problem=problem)
+    is_form = form != "text" and is_refusal(refused, (message.content for message in ask.messages)) is not None
+    return Found(seconds, problem=problem, status=refused.status, form_refused=is_form)
+
+
+def _read(exchange: Exchange[Reply[str]], answer: Any, found: Found) -> Found:
+    """What an answer brought."""
+    try:
+        exchange.send(answer)
+    except StopIteration as done:
+        return replace(found, reply=done.value, thought=_thought(answer))
+    except ModelError as problem:  # what it holds is no answer
+        return replace(found, problem=problem, status=200)
+    raise AssertionError("one form of reply is one call")
 
 
 def _thought(answer: Any) -> bool:

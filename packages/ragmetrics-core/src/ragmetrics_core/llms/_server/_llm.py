@@ -22,6 +22,7 @@ import math
 import os
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
@@ -29,15 +30,14 @@ from ..._support._retry_after import seconds_to_wait
 from ..._support._secrets import Kept
 from ..._values._errors import InvalidInput, MissingExtra, ModelError, Setting
 from ..._values._requests import Ask, Reply
-from .._wire._attempts import Attempts, Ladder, Rung, chat_parameters, check_near_misses
+from .._wire._attempts import Failure, Ladder, Rung, arun_exchange, chat, chat_parameters, check_parameters
 from .._wire._connections import (
     HOLDS_KEY,
     OPENAI_URL,
     PerLoop,
     bare_url,
     check_header,
-    check_key,
-    check_no_query,
+    check_model,
     check_url,
     hashed,
     is_of_this_machine,
@@ -70,6 +70,15 @@ def to_json(value: Any) -> bytes:
     return pydantic_core.to_json(value)
 
 
+NO_KEY_SENT = (
+    "To this server no key of the environment is sent",
+    Setting("api_key", before=": give "),
+    ". ",
+    Setting("llm", "openai:MODEL"),
+    " sends the one in the environment variable OPENAI_API_KEY.",
+)
+
+
 class Endpoint:
     """A server of the OpenAI protocol. Safe to use in several event loops and threads.
 
@@ -86,9 +95,8 @@ class Endpoint:
     def __init__(self, base_url: str, api_key: str | None, timeout: float | None) -> None:
         if importlib.util.find_spec("aiohttp") is None:
             raise MissingExtra('the aiohttp package is not installed: pip install "ragmetrics-core[server]"')
-        _check_address(base_url)
+        check_url(base_url)
         _check_timeout(timeout)
-        check_key("api_key", api_key)
         api_key = tidy_key(api_key)
         self.base_url = bare_url(base_url)
         parts = urlsplit(base_url)
@@ -131,24 +139,30 @@ class Endpoint:
         """Whether the key in ``OPENAI_API_KEY`` is meant for this server: it is OpenAI's own, and no other should see it."""
         return self.base_url == OPENAI_URL and self._given_key is None and self._login is None
 
-    async def post(self, parameters: dict[str, Any], failures: Failures) -> Any | Refused | ModelError:
-        """The answer to one chat request as JSON values, or why there is none.
+    @property
+    def key_cure(self) -> tuple[str | Setting, ...]:
+        """What to do about a key that is refused."""
+        return set_key() if self.wants_key_of_environment else NO_KEY_SENT
+
+    async def post(self, parameters: dict[str, Any], failures: Failures) -> Any:
+        """The answer to one chat request as JSON values, or a ``Failure``.
 
         Raises:
             ModelError: the key holds a character that no header can carry.
         """
         answer = await self._sent(parameters)
         if isinstance(answer, Exception):
-            return _failure(answer, failures)
+            return Failure(_failure(answer, failures))
         response, raw = answer
         if raw is None:
-            return failures.too_long()
+            return Failure(failures.too_long())
         if response.status >= 300:
-            return _refused(response, raw)
+            refused = _refused(response, raw)
+            return Failure(failures.refused(refused), refused)
         try:
             return json.loads(raw)
         except (ValueError, RecursionError):
-            return failures.no_json(raw.decode("utf-8", "replace"))
+            return Failure(failures.no_json(raw.decode("utf-8", "replace")))
 
     async def _sent(self, parameters: dict[str, Any]) -> tuple[aiohttp.ClientResponse, bytes | None] | Exception:
         """The answer with its body, or what aiohttp raised."""
@@ -239,17 +253,11 @@ def _refused(response: aiohttp.ClientResponse, raw: bytes) -> Refused:
         body = text
     if isinstance(body, dict):
         body = body.get("error", body)
-    code, param = (body.get("code"), body.get("param")) if isinstance(body, dict) else (None, None)
+    source = body
     if response.status < 400:
         body = Failures.redirected(response.headers.get("Location"))
-    return Refused(
-        response.status,
-        body,
-        response.reason or "it gives no reason",
-        code if isinstance(code, str) else None,
-        param if isinstance(param, str) else None,
-        seconds_to_wait(response.headers),
-    )
+    reason = response.reason or "it gives no reason"
+    return Refused.of(response.status, body, reason, source, seconds_to_wait(response.headers))
 
 
 def _proxy_for(url: str) -> str | None:
@@ -261,11 +269,6 @@ def _proxy_for(url: str) -> str | None:
     return proxy if not proxy or "://" in proxy else f"http://{proxy}"
 
 
-def _check_address(base_url: str) -> None:
-    check_url(base_url)
-    check_no_query(base_url)
-
-
 def _check_timeout(timeout: Any) -> None:
     if timeout is None:
         return
@@ -273,14 +276,6 @@ def _check_timeout(timeout: Any) -> None:
     if not number or not math.isfinite(timeout) or timeout <= 0:
         raise InvalidInput(f"timeout must be a positive number of seconds, or None for no limit, got {timeout!r}")
 
-
-NO_KEY_SENT = (
-    "To this server no key of the environment is sent",
-    Setting("api_key", before=": give "),
-    ". ",
-    Setting("llm", "openai:MODEL"),
-    " sends the one in the environment variable OPENAI_API_KEY.",
-)
 
 FROM_OPENAI_LLM = "OpenAILLM(..., client=openai.AsyncOpenAI(...))"
 SET_ELSEWHERE = {
@@ -328,17 +323,16 @@ class OpenAIServerLLM:
         temperature: float | None = None,
         **parameters: Any,
     ) -> None:
+        check_model(model)
         spread = _spread(parameters)
-        check_near_misses(parameters)
-        parameters = chat_parameters(model, structured, temperature, spread, SET_ELSEWHERE)
+        check_parameters(parameters, by_package=False)
+        parameters = chat_parameters(structured, temperature, spread, SET_ELSEWHERE)
         sent = {name: _as_sent(name, value) for name, value in {"model": model, **parameters}.items()}
         self.parameters = {name: sent[name] for name in parameters}
         self.model = model
         self.structured = structured
         self._endpoint = Endpoint(base_url, api_key, timeout)
-        self._failures = Failures(
-            model, self._endpoint, set_key() if self._endpoint.wants_key_of_environment else NO_KEY_SENT
-        )
+        self._failures = Failures(model, self._endpoint)
         self._ladder = Ladder(structured)
 
     @property
@@ -373,15 +367,8 @@ class OpenAIServerLLM:
             BadReply: the model refused to answer, a content filter stopped it, or it answered without any text.
             InvalidInput: a message cannot be sent as UTF-8.
         """
-        attempts = Attempts(self._failures, self.parameters, self._ladder, ask)
-        for parameters in attempts:
-            found = await self._endpoint.post(parameters, self._failures)
-            if isinstance(found, ModelError):
-                raise found
-            if not isinstance(found, Refused):
-                return attempts.answered(found)
-            attempts.failed(self._failures.refused(found), found)
-        raise attempts.failure()
+        exchange = chat(self._failures, self.parameters, self._ladder, ask)
+        return await arun_exchange(exchange, partial(self._endpoint.post, failures=self._failures))
 
     def __deepcopy__(self, memo: Any) -> OpenAIServerLLM:
         return self  # a handle to a server: copies of what holds it share its connections

@@ -1,25 +1,17 @@
 """What is sent to a chat server for one question, and how its answer is read. No IO: the models make the calls.
 
-Whether an error of a server is about the form of the reply (JSON schema, JSON mode), and how sure that is.
+The ladder of structured output: a JSON schema, else JSON mode, else plain text. Every question for JSON starts on the highest rung
+that is not known to be refused. When the server refuses the form (and nothing else), the same question is asked one rung lower, and
+the refusal is remembered only once that worked: so a refusal for another reason, such as a text too long, never costs a model its
+schemas. A refusal in mere words counts only once a second question met it too. A server that calls one schema invalid loses that
+schema only. Reply formats read all three forms, so the rung never changes what a reply means.
 
-Strategy. A wrong guess costs a model its schemas for good, so the server's own pointer to the culprit (``param`` of the protocol,
-``loc`` of FastAPI servers) decides where there is one. Without a pointer, only phrases that servers are known to use
-count, and none that also is in the question: servers quote what they were sent.
+Whether an error is about the form: a wrong guess costs a model its schemas for good, so the server's own pointer to the culprit
+(``param`` of the protocol, ``loc`` of FastAPI servers) decides where there is one. Without a pointer, only phrases that servers are
+known to use count, and none that also is in the question: servers quote what they were sent.
 
-The ladder of structured output: a JSON schema, else JSON mode, else plain text; learned from what a server refuses.
-
-Strategy. Every question for JSON starts on the highest rung that is not known to be refused. When the server refuses
-the form (and nothing else), the same question is asked one rung lower, and the refusal is remembered only once that
-worked: so a refusal for another reason, such as a text too long, never costs a model its schemas. A refusal in mere words (see
-``is_refusal``) counts only once a second question met it too. A server that calls one schema invalid loses that schema only.
-Reply formats read all three forms, so the rung never changes what a reply means.
-
-The forms of reply that one question is asked for, one after the other, and what the server's answers teach about them.
-
-The parameters of the chat protocol by name, so that a misspelt one is found when the model is made, and not after an hour.
-
-Strategy. The well-known names stand here, because looking them up means loading the openai package, which takes most of a second.
-Only a name that is not among them is looked up, so a newer package may know more.
+The parameters of the chat protocol are checked when a model is made, so that a misspelt one is not found after an hour. The usual
+names stand here; any other is looked up in the openai package, which takes most of a second to load.
 """
 
 from __future__ import annotations
@@ -27,14 +19,18 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal
+from collections import Counter
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeVar
 
 from ..._support._secrets import conceal, mask, without_secrets
 from ..._support._strict_schema import strict_schema
 from ..._values._errors import BadReply, InvalidInput, ModelError
 from ..._values._requests import Ask, Message, Reply, Usage, counted
 from ._failures import Failures, Refused, check_sendable, refused_in_body
+
+T = TypeVar("T")
 
 STATUSES = frozenset({400, 404, 415, 422, 500, 501})
 """Servers disagree on how to refuse a parameter; some even crash over it."""
@@ -76,11 +72,6 @@ def is_refusal(refused: Refused, sent: Iterable[str]) -> Literal["pointed at", "
     return None if quoted else "said"
 
 
-def is_about_one_schema(refusal: str) -> bool:
-    """Whether a refusal concerns the schema of this question, and not schemas as such."""
-    return bool(ABOUT_ONE_SCHEMA.search(refusal))
-
-
 def _locations(body: Any) -> list[str]:
     """The places that a FastAPI server names: ``{"detail": [{"loc": ["body", "response_format", "type"], ...}]}``."""
     details = body.get("detail") if isinstance(body, dict) else None
@@ -98,26 +89,30 @@ SURE = 2
 MOST_FORMS = 64
 """Far more than the metrics of one run have prompts; a bound for reply formats that build their schema anew each time."""
 
+REFUSED = frozenset({400, 415, 422})
+"""Statuses by which a server says that it cannot do what is asked, in whatever words."""
+
 
 class Ladder:
     """What one model has learned about its server. Safe to share between threads: it only ever learns more.
 
     Args:
         highest: the first rung to try.
+        trusts_status: whether a refusal in any words may be one of the form, as behind a framework, where all servers are met.
     """
 
-    def __init__(self, highest: Rung = "schema") -> None:
-        self._floor = RUNGS.index(highest)
-        self._special: dict[str, int] = {}
-        self._doubts: dict[str, int] = {}
+    def __init__(self, highest: Rung = "schema", *, trusts_status: bool = False) -> None:
+        self.trusts_status = trusts_status
+        self._floors = {"": RUNGS.index(highest)}  # by schema; "" stands for all of them
+        self._doubts: Counter[str] = Counter()
         self._forms: dict[tuple[str, str, int], tuple[Mapping[str, Any], dict[str, Any]]] = {}
 
     def rungs(self, schema: Mapping[str, Any] | None) -> tuple[Rung, ...]:
         """The rungs to try for a question, highest first; ``schema`` as ``schema_of`` gives it."""
         if schema is None:
             return ("text",)
-        special = self._special.get(_key(schema), 0) if self._special else 0
-        return RUNGS[max(self._floor, special, 0 if schema else RUNGS.index("json")) :]
+        one = self._floors.get(_key(schema), 0) if len(self._floors) > 1 else 0
+        return RUNGS[max(self._floors[""], one, 0 if schema else RUNGS.index("json")) :]
 
     def form(self, rung: Rung, name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters that ask for this form, as ``response_format`` makes them; a prompt's own are made once."""
@@ -129,26 +124,21 @@ class Ladder:
             known = self._forms[key] = (schema, response_format(rung, name, schema))
         return known[1]
 
-    def learn(self, worked: Rung, schema: Mapping[str, Any], *, this_schema_only: bool, certain: bool) -> None:
+    def learn(self, worked: Rung, schema: Mapping[str, Any], refusal: str, *, certain: bool) -> None:
         """A question was answered on this rung, after a higher one was refused.
 
         Args:
             worked: the rung.
             schema: the schema of the question.
-            this_schema_only: whether the server refused this schema, and not schemas as such.
+            refusal: what the server said.
             certain: whether the server pointed at the form; if not, a second question must be refused too.
         """
         key = _key(schema)
-        special = this_schema_only or key in self._special
-        if not certain:
-            what = key if special else ""
-            self._doubts[what] = self._doubts.get(what, 0) + 1
-            if self._doubts[what] < SURE:
-                return
-        if special:
-            self._special[key] = RUNGS.index(worked)
-        else:
-            self._floor = max(self._floor, RUNGS.index(worked))
+        if key not in self._floors and not (schema and ABOUT_ONE_SCHEMA.search(refusal)):
+            key = ""
+        self._doubts[key] += SURE if certain else 1
+        if self._doubts[key] >= SURE:
+            self._floors[key] = max(self._floors.get(key, 0), RUNGS.index(worked))
 
 
 def schema_of(ask: Ask) -> Mapping[str, Any] | None:
@@ -163,27 +153,63 @@ def response_format(rung: Rung, name: str, schema: Mapping[str, Any]) -> dict[st
     if rung == "json":
         return {"response_format": {"type": "json_object"}}
     strict = strict_schema(schema)
-    wanted = {"name": re.sub(r"[^\w-]", "_", name, flags=re.ASCII)[:64] or "reply"}
-    if strict is None:
-        return {"response_format": {"type": "json_schema", "json_schema": {**wanted, "schema": dict(schema)}}}
-    return {"response_format": {"type": "json_schema", "json_schema": {**wanted, "schema": strict, "strict": True}}}
+    wanted: dict[str, Any] = {"name": re.sub(r"[^\w-]", "_", name, flags=re.ASCII)[:64] or "reply"}
+    wanted |= {"schema": dict(schema)} if strict is None else {"schema": strict, "strict": True}
+    return {"response_format": {"type": "json_schema", "json_schema": wanted}}
 
 
 def _key(schema: Mapping[str, Any]) -> str:
     return json.dumps(schema, sort_keys=True, default=str)
 
 
-class Climb:
-    """One question on its way down the ladder: the next form is tried only where the server refused the one before.
+class Failed(Protocol):
+    """A call that failed."""
+
+    @property
+    def problem(self) -> ModelError:
+        """Why, in words."""
+        ...
+
+    @property
+    def refused(self) -> Refused | None:
+        """The answer with an error status, where there was one."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A call that failed: why, and the answer with an error status, where there was one."""
+
+    problem: ModelError
+    refused: Refused | None = None
+
+
+class Attempts:
+    """The attempts at one question: iterating gives the form of each, until one is answered or fails for good. ::
+
+        attempts = forms.attempts(ask)
+        for form in attempts:
+            with (attempt := explained(model)):
+                reply = ...  # ask for this form
+                attempts.answered()
+                return reply
+            attempts.failed(attempt)
+        raise attempts.problem
+
+    The next form is tried only where the server refused the one before.
 
     Attributes:
         rung: the form of the attempt at hand.
+        problem: what the last attempt failed with.
     """
 
-    def __init__(self, ladder: Ladder, schema: Mapping[str, Any] | None) -> None:
+    problem: ModelError
+
+    def __init__(self, ladder: Ladder, ask: Ask | None) -> None:
         self.rung: Rung = "text"
         self._ladder = ladder
-        self._schema = schema
+        self._ask = ask
+        self._schema = None if ask is None else schema_of(ask)
         self._refusals: list[tuple[str, bool]] = []
 
     def __iter__(self) -> Iterator[Rung]:
@@ -193,142 +219,111 @@ class Climb:
             self.rung = rung
             yield rung
 
-    def form(self, prompt: str) -> dict[str, Any]:
-        """What a client of the OpenAI protocol is told for the form at hand: at most ``response_format``."""
+    def parameters(self) -> dict[str, Any]:
+        """What a client of the OpenAI protocol is given for the form of this attempt: at most ``response_format``."""
+        prompt = getattr(getattr(self._ask, "prompt", None), "name", None) or "reply"
         return dict(self._ladder.form(self.rung, prompt, self._schema or {}))
 
-    def refused(self, words: str, *, certain: bool) -> None:
-        """The server refused the form at hand, in these words; ``certain``: they point at it."""
-        self._refusals.append((words, certain))
+    def failed(self, attempt: Failed) -> None:
+        """Note what the attempt failed with, and whether the server refused the form, or may have."""
+        self.problem, refused = attempt.problem, attempt.refused
+        if self._ask is None or refused is None or self.rung == "text":
+            return
+        found = is_refusal(refused, (message.content for message in self._ask.messages))
+        may_be = self._ladder.trusts_status and refused.status in REFUSED and not isinstance(self.problem, BadReply)
+        if found or may_be:
+            self._refusals.append((refused.message, found == "pointed at"))
 
     def answered(self) -> None:
         """The server took the form at hand: remember it for the questions to come, if it had refused another one."""
         if self._refusals and self._schema is not None:
             words, certain = self._refusals[0]
-            one = bool(self._schema) and is_about_one_schema(words)
-            self._ladder.learn(self.rung, self._schema, this_schema_only=one, certain=certain)
+            self._ladder.learn(self.rung, self._schema, words, certain=certain)
 
 
-SET_ELSEWHERE = {
-    "messages": "they come from the metrics",
-    "response_format": "it follows from the reply that a metric asks for; see structured=...",
-    "n": "a metric reads one reply",
-    "stream": "a metric reads whole replies",
-    "tools": "a metric reads text",
-}
+Exchange = Generator[dict[str, Any], Any, T]
+"""What is sent to a server and read from it: yields the parameters of each call, takes its answer, or a ``Failure``."""
 
 
-def chat_parameters(
-    model: object,
-    structured: object,
-    temperature: float | None,
-    parameters: Mapping[str, Any],
-    set_elsewhere: Mapping[str, str],
-) -> dict[str, Any]:
-    """The parameters of the protocol that a user has set.
+def run_exchange(exchange: Exchange[T], call: Callable[[dict[str, Any]], Any]) -> T:
+    """Make the calls of an exchange; its result."""
+    answer = None
+    try:
+        while True:
+            answer = call(exchange.send(answer))
+    except StopIteration as done:
+        result: T = done.value
+        return result
+
+
+async def arun_exchange(exchange: Exchange[T], call: Callable[[dict[str, Any]], Awaitable[Any]]) -> T:
+    """The same without blocking the running loop."""
+    answer = None
+    try:
+        while True:
+            answer = await call(exchange.send(answer))
+    except StopIteration as done:
+        result: T = done.value
+        return result
+
+
+def chat(failures: Failures, settings: Mapping[str, Any], ladder: Ladder, ask: Ask) -> Exchange[Reply[str]]:
+    """Ask one question; answers are objects of the openai package or plain JSON.
 
     Raises:
-        InvalidInput: a setting is impossible, or a parameter is set here that belongs elsewhere.
+        ModelError: the last call failed, or its answer is not one of the protocol, or an error in spite of its status.
+        BadReply: there is no text in the answer; ``usage`` tells what it cost.
+        InvalidInput: a message cannot be sent as UTF-8.
     """
-    if not isinstance(model, str) or not model.strip():
-        raise InvalidInput(f"model must be the name of a model, got {model!r}")
-    if structured not in RUNGS:
-        raise InvalidInput(f"structured must be one of {', '.join(RUNGS)}, got {structured!r}")
-    for name, reason in {**SET_ELSEWHERE, **set_elsewhere}.items():
-        if name in parameters:
-            raise InvalidInput(f"{name} cannot be set here: {reason}")
-    return {**({} if temperature is None else {"temperature": temperature}), **parameters}
-
-
-class Attempts:
-    """The attempts at one question: iterating gives the parameters of each, until one is answered or fails for good.
-
-    for parameters in attempts:
-        ... call the server; if that worked:
-        return attempts.answered(answer)
-        ... if not:
-        attempts.failed(problem, refused)
-    raise attempts.failure()
-    """
-
-    def __init__(self, failures: Failures, parameters: Mapping[str, Any], ladder: Ladder, ask: Ask) -> None:
-        self._failures = failures
-        self._parameters = parameters
-        self._ask = ask
-        self._climb = Climb(ladder, schema_of(ask))
-        self._problem: ModelError | None = None
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        messages = [_wire(message) for message in self._ask.messages]
-        for _ in self._climb:
-            form = self._climb.form(self._ask.prompt.name)
-            yield {"model": self._failures.model, "messages": messages, **self._parameters, **form}
-
-    def failed(self, problem: ModelError | None, refused: Refused | None) -> None:
-        """Keep why an attempt failed, and note whether the server refused nothing but the form."""
-        self._problem = problem
-        if refused is None or self._climb.rung == "text":
-            return
-        found = is_refusal(refused, (message.content for message in self._ask.messages))
-        if found is not None:
-            self._climb.refused(refused.message, certain=found == "pointed at")
-
-    def failure(self) -> ModelError:
-        """Why the last attempt failed."""
-        assert self._problem is not None
-        return self._problem
-
-    def answered(self, answer: Any) -> Reply[str]:
-        """Read the answer, an object of the openai package or plain JSON, and learn which form the server accepts.
-
-        Raises:
-            ModelError: the answer is not one of the protocol, or it is an error in spite of its status.
-            BadReply: there is no text in it; ``usage`` tells what it cost.
-        """
+    messages = [_wire(message) for message in ask.messages]
+    attempts = Attempts(ladder, ask)
+    for _ in attempts:
+        answer = yield {"model": failures.model, "messages": messages, **settings, **attempts.parameters()}
+        if isinstance(answer, Failure):
+            attempts.failed(answer)
+            continue
         try:
-            return self._answered(answer)
+            choice = _choice(answer, failures)
+            attempts.answered()
+            return _read(choice, _usage(answer), failures)
         except RecursionError:  # it could be parsed, but not be put into words
-            raise self._failures.too_deep() from None
+            raise failures.too_deep() from None
+    raise attempts.problem
 
-    def _answered(self, answer: Any) -> Reply[str]:
-        if isinstance(answer, str):
-            raise self._failures.no_json(answer)
-        choices = field_of(answer, "choices")
-        choice = choices[0] if isinstance(choices, list) and choices else None
-        message = field_of(choice, "message")
-        error = field_of(answer, "error") or field_of(choice, "error")
-        refused = refused_in_body(error)
-        if refused is not None:
-            raise self._failures.refused(refused)
-        if message is None:
-            raise self._failures.other_protocol(str(error or "it holds no choices"))
-        self._climb.answered()
-        return self._read(message, field_of(choice, "finish_reason"), _usage(answer))
 
-    def _read(self, message: Any, finish_reason: Any, usage: Usage) -> Reply[str]:
-        model, text, refusal = self._failures.model, _text(field_of(message, "content")), field_of(message, "refusal")
-        if text is not None:
-            text = without_secrets(
-                text, self._failures.place.secrets
-            )  # some servers quote the request in their answers
-        if refusal:
-            said = conceal(str(refusal), self._failures.place.secrets)
-            raise _billed(BadReply(f"{model} refuses to answer: {mask(said, ())}", said), usage)
-        if finish_reason == "content_filter":
-            raise _billed(
-                BadReply(f"a content filter stopped the answer of {model}", () if text is None else text), usage
-            )
-        if finish_reason == "length":
-            return Reply(text or "", usage, truncated=True)
-        if text is None:
-            raise _billed(BadReply(f"{model} answered without any text (finish reason {finish_reason!r})"), usage)
+def _choice(answer: Any, failures: Failures) -> Any:
+    """The first choice of an answer, which has a message."""
+    if isinstance(answer, str):
+        raise failures.no_json(answer)
+    choices = field_of(answer, "choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    error = field_of(answer, "error") or field_of(choice, "error")
+    refused = refused_in_body(error)
+    if refused is not None:
+        raise failures.refused(refused)
+    if field_of(choice, "message") is None:
+        raise failures.other_protocol(str(error or "it holds no choices"))
+    return choice
+
+
+def _read(choice: Any, usage: Usage, failures: Failures) -> Reply[str]:
+    message, finish_reason = field_of(choice, "message"), field_of(choice, "finish_reason")
+    text, refusal = _text(field_of(message, "content")), field_of(message, "refusal")
+    if text is not None:  # some servers quote the request in their answers
+        text = without_secrets(text, failures.place.secrets)
+    if refusal:
+        said = conceal(str(refusal), failures.place.secrets)
+        problem = BadReply(f"{failures.model} refuses to answer: {mask(said, ())}", said)
+    elif finish_reason == "content_filter":
+        problem = BadReply(f"a content filter stopped the answer of {failures.model}", () if text is None else text)
+    elif finish_reason == "length":
+        return Reply(text or "", usage, truncated=True)
+    elif text is None:
+        problem = BadReply(f"{failures.model} answered without any text (finish reason {finish_reason!r})")
+    else:
         return Reply(text, usage)
-
-
-def _billed(error: BadReply, usage: Usage) -> BadReply:
-    """The error with what the answer cost: a server asks to be paid for a refusal too."""
-    error.usage = usage
-    return error
+    problem.usage = usage  # a server asks to be paid for a refusal too
+    raise problem
 
 
 def _text(content: Any) -> str | None:
@@ -357,84 +352,78 @@ def field_of(value: Any, name: str) -> Any:
 
 def _usage(answer: Any) -> Usage:
     usage = field_of(answer, "usage")
-    counts = (field_of(usage, name) for name in ("prompt_tokens", "completion_tokens"))
-    return Usage(1, *map(counted, counts))
+    return Usage(1, *(counted(field_of(usage, name)) for name in ("prompt_tokens", "completion_tokens")))
+
+
+SET_ELSEWHERE = {
+    "messages": "they come from the metrics",
+    "response_format": "it follows from the reply that a metric asks for; see structured=...",
+    "n": "a metric reads one reply",
+    "stream": "a metric reads whole replies",
+    "tools": "a metric reads text",
+}
+
+
+def chat_parameters(
+    structured: object, temperature: float | None, parameters: Mapping[str, Any], set_elsewhere: Mapping[str, str]
+) -> dict[str, Any]:
+    """The parameters of the protocol that a user has set.
+
+    Raises:
+        InvalidInput: a setting is impossible, or a parameter is set here that belongs elsewhere.
+    """
+    if structured not in RUNGS:
+        raise InvalidInput(f"structured must be one of {', '.join(RUNGS)}, got {structured!r}")
+    for name, reason in {**SET_ELSEWHERE, **set_elsewhere}.items():
+        if name in parameters:
+            raise InvalidInput(f"{name} cannot be set here: {reason}")
+    return {**({} if temperature is None else {"temperature": temperature}), **parameters}
 
 
 KNOWN = frozenset(
-    [
-        "audio",
+    {
         "extra_body",
         "frequency_penalty",
-        "function_call",
-        "functions",
         "logit_bias",
         "logprobs",
         "max_completion_tokens",
         "max_tokens",
-        "metadata",
-        "modalities",
-        "moderation",
-        "parallel_tool_calls",
-        "prediction",
         "presence_penalty",
-        "prompt_cache_key",
-        "prompt_cache_options",
-        "prompt_cache_retention",
         "reasoning_effort",
-        "safety_identifier",
         "seed",
-        "service_tier",
         "stop",
-        "store",
         "temperature",
-        "tool_choice",
-        "top_logprobs",
         "top_p",
         "user",
         "verbosity",
-        "web_search_options",
-    ]
+    }
 )
 SETTINGS = frozenset({"api_key", "base_url", "structured", "timeout"})
 ALMOST_SURELY = 0.9
 """Similarity from which on a name counts as a misspelt one; ``min_tokens``, which vLLM knows, is 0.8 like ``max_tokens``."""
 
 
-def check_against_package(names: Iterable[str]) -> None:
-    """Refuse what the openai package does not take.
+def check_parameters(names: Iterable[str], *, by_package: bool) -> None:
+    """Refuse names that are no parameters, as the openai package would; or else only those that are nearly a usual one.
 
     Raises:
-        InvalidInput: a name is none of its parameters.
+        InvalidInput: there is such a name.
     """
     for name in names:
-        if name not in KNOWN and name not in _of_package():
-            near = _nearest(name, 0.6)
-            hint = f": did you mean {near!r}?" if near else "."
+        if name in KNOWN or (by_package and name in _of_package()):
+            continue
+        similarity = 0.6 if by_package else ALMOST_SURELY
+        near = difflib.get_close_matches(name, sorted(KNOWN | SETTINGS), 1, similarity)
+        hint = f": did you mean {near[0]!r}?" if near else "."
+        way = f"extra_body={{{name!r}: ...}}"
+        if by_package:
             raise InvalidInput(
-                f"{name} is no parameter of the chat protocol{hint} What only some servers know goes into "
-                f"extra_body={{{name!r}: ...}}"
+                f"{name} is no parameter of the chat protocol{hint} What only some servers know goes into {way}"
             )
-
-
-def check_near_misses(names: Iterable[str]) -> None:
-    """Refuse what is nearly a well-known name; other names are a matter between the user and the server.
-
-    Raises:
-        InvalidInput: a name is nearly a well-known one.
-    """
-    for name in names:
-        near = None if name in KNOWN else _nearest(name, ALMOST_SURELY)
         if near:
             raise InvalidInput(
-                f"{name} is no well-known parameter of the chat protocol: did you mean {near!r}? If the server does know it, give "
-                f"extra_body={{{name!r}: ...}}"
+                f"{name} is no well-known parameter of the chat protocol{hint} If the server does know it, give {way}"
             )
-
-
-def _nearest(name: str, similarity: float) -> str | None:
-    found = difflib.get_close_matches(name, sorted(KNOWN | SETTINGS), 1, similarity)
-    return found[0] if found else None
 
 
 def _of_package() -> frozenset[str]:

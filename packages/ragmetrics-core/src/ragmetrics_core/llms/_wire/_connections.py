@@ -56,11 +56,22 @@ def is_of_this_machine(url: str) -> bool:
         return host == "localhost"
 
 
-def check_url(url: object, name: str = "base_url") -> None:
-    """Refuse what is no address of a web server.
+def check_model(model: object) -> None:
+    """Refuse what is no name of a model.
 
     Raises:
-        InvalidInput: it is no text, does not start with http:// or https://, or has no possible host and port.
+        InvalidInput: it is no text, or blank.
+    """
+    if not isinstance(model, str) or not model.strip():
+        raise InvalidInput(f"model must be the name of a model, got {model!r}")
+
+
+def check_url(url: object, name: str = "base_url") -> None:
+    """Refuse what is no address of a web server, or goes on behind its path: what is added would become a part of the query.
+
+    Raises:
+        InvalidInput: it is no text, does not start with http:// or https://, has no possible host and port, or has a query or
+            a fragment.
     """
     if not isinstance(url, str):
         raise InvalidInput(f"{name} must be the address of a server, got {type(url).__name__}")
@@ -70,14 +81,6 @@ def check_url(url: object, name: str = "base_url") -> None:
         raise InvalidInput(
             f"{name} must be an address such as http://localhost:8000/v1: the host or port in it is none"
         )
-
-
-def check_no_query(url: str, name: str = "base_url") -> None:
-    """Refuse an address that goes on behind its path: what is added to it would become a part of the query.
-
-    Raises:
-        InvalidInput: it holds a query or a fragment.
-    """
     parts = urlsplit(url)
     if parts.query or parts.fragment:
         raise InvalidInput(f"{name} must end with the path, such as /v1: leave out what starts with ? or #")
@@ -105,19 +108,15 @@ HOLDS_KEY = (
 NO_HEADER_CHARACTER = re.compile(r"[^ -~]")
 
 
-def tidy_key(key: str | None) -> str | None:
-    """The key without the white space around it, which files and shells add; None where nothing is left."""
-    return (key.strip() or None) if isinstance(key, str) else key
-
-
-def check_key(name: str, key: object) -> None:
-    """Refuse what is no text.
+def tidy_key(key: object) -> str | None:
+    """A key without the white space around it, which files and shells add; None where nothing is left.
 
     Raises:
-        InvalidInput: it is of another type.
+        InvalidInput: it is no text.
     """
     if key is not None and not isinstance(key, str):
-        raise InvalidInput(f"{name} must be a str, got {type(key).__name__}")
+        raise InvalidInput(f"api_key must be a str, got {type(key).__name__}")
+    return (key or "").strip() or None
 
 
 def check_header(what: str, value: object) -> None:
@@ -141,11 +140,8 @@ def check_header(what: str, value: object) -> None:
 def shown(parameters: Mapping[str, Any], secrets: Iterable[str]) -> dict[str, Any]:
     """For ``repr``: every secret text is ``***``."""
     known = tuple(secrets)
-
-    def hide(text: str, named: bool) -> str:
-        return MASKED if named else conceal(text, known)
-
-    return {name: _hidden(value, hide, is_secret(name)) for name, value in parameters.items()}
+    hidden: dict[str, Any] = _hidden(parameters, lambda text, named: MASKED if named else conceal(text, known))
+    return hidden
 
 
 def hashed(parameters: Mapping[str, Any], secrets: Iterable[str]) -> dict[str, Any]:
@@ -157,10 +153,11 @@ def hashed(parameters: Mapping[str, Any], secrets: Iterable[str]) -> dict[str, A
             return text
         return f"sha256:{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
-    return {name: _hidden(value, hide, is_secret(name)) for name, value in parameters.items()}
+    hidden: dict[str, Any] = _hidden(parameters, hide)
+    return hidden
 
 
-def _hidden(value: Any, hide: Callable[[str, bool], str], named: bool) -> Any:
+def _hidden(value: Any, hide: Callable[[str, bool], str], named: bool = False) -> Any:
     if isinstance(value, str):
         return hide(value, named) if value else value
     if isinstance(value, Mapping):
@@ -185,7 +182,8 @@ class PerLoop(Generic[C]):
     """The clients by event loop. Safe to use from several threads, each with its own loop."""
 
     def __init__(self) -> None:
-        self._kept: weakref.WeakKeyDictionary[Any, Kept[C]] = weakref.WeakKeyDictionary()
+        # with each client, what closes it when this object is no longer needed
+        self._kept: weakref.WeakKeyDictionary[Any, tuple[C, weakref.finalize[Any, Any]]] = weakref.WeakKeyDictionary()
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -198,7 +196,7 @@ class PerLoop(Generic[C]):
         loop = asyncio.get_running_loop()
         found = self._kept.get(loop)  # a loop runs in one thread, so no other thread is about to make its client
         if found is not None:
-            return found.client
+            return found[0]
         with self._lock:
             for other in [reference() for reference in self._kept.keyrefs()]:
                 if other is not None and other.is_closed():
@@ -208,7 +206,7 @@ class PerLoop(Generic[C]):
             keeper = open_client.until_its_loop_ends()
             unneeded = weakref.finalize(self, open_client.close_soon, keeper)
             unneeded.atexit = False
-            self._kept[loop] = Kept(made, unneeded)
+            self._kept[loop] = (made, unneeded)
         # the first step registers the generator with the loop
         await anext(keeper)
         return made
@@ -217,17 +215,7 @@ class PerLoop(Generic[C]):
         """The client of this loop is being closed, or never will be."""
         kept = self._kept.pop(loop, None)
         if kept is not None:
-            kept.unneeded.detach()
-
-
-class Kept(Generic[C]):
-    """The client of one event loop, and what closes it when it is no longer needed."""
-
-    __slots__ = ("client", "unneeded")
-
-    def __init__(self, client: C, unneeded: weakref.finalize[Any, Any]) -> None:
-        self.client = client
-        self.unneeded = unneeded
+            kept[1].detach()
 
 
 class OpenClient(Generic[C]):

@@ -10,16 +10,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 from ..._support._secrets import LONGEST, mask
 from ..._values._errors import BadReply, InvalidInput, ModelError, Setting
-
-
-def set_key(variable: str = "OPENAI_API_KEY") -> tuple[str | Setting, ...]:
-    """What to do about a key that is refused, where it may come from an environment variable."""
-    return f"Set the environment variable {variable}", Setting("api_key", before=", or give "), "."
-
 
 LARGEST = 64 * 2**20
 """The most bytes that are read of an unpacked answer: no judge says more, and a few packed bytes may hold gigabytes."""
@@ -41,6 +36,16 @@ class Place(Protocol):
         """Every text that must never be shown."""
         ...
 
+    @property
+    def key_cure(self) -> tuple[str | Setting, ...]:
+        """What to do about a key that is refused."""
+        ...
+
+
+def set_key(variable: str = "OPENAI_API_KEY") -> tuple[str | Setting, ...]:
+    """What to do about a key that is refused, where it may come from an environment variable."""
+    return f"Set the environment variable {variable}", Setting("api_key", before=", or give "), "."
+
 
 @dataclass(frozen=True, slots=True)
 class Refused:
@@ -61,10 +66,13 @@ class Refused:
     param: str | None = None
     retry_after: float | None = None
 
-    def __post_init__(self) -> None:
-        for name in ("code", "param"):
-            if getattr(self, name) == "None":  # LiteLLM writes what it does not know so
-                object.__setattr__(self, name, None)
+    @staticmethod
+    def of(status: int, body: Any, reason: str, source: Any, retry_after: float | None = None) -> Refused:
+        """With the two fields of the source, an object or a mapping; LiteLLM writes "None" for what it does not know."""
+        get = source.get if isinstance(source, dict) else partial(getattr, source)
+        code, param = (get(name, None) for name in ("code", "param"))
+        code, param = (text if isinstance(text, str) and text != "None" else None for text in (code, param))
+        return Refused(status, body, reason, code, param, retry_after)
 
     @property
     def message(self) -> str:
@@ -79,6 +87,15 @@ class Refused:
         return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
+FATAL = {
+    401: ("refuses the API key", ""),
+    402: ("wants to be paid", "The account or the key has no credit left."),
+    403: ("forbids this", "Does the key have access to it?"),
+    404: ("has no such model or address", "Check the model name and the base URL."),
+}
+"""What a server does that answers with such a status, and what to do about it; every further call would fail too."""
+
+
 @dataclass(frozen=True, slots=True)
 class Failures:
     """The failures of one model at one place, as errors.
@@ -86,12 +103,10 @@ class Failures:
     Attributes:
         model: its name.
         place: where it is called.
-        key_cure: what to do about a key that is refused.
     """
 
     model: str
     place: Place
-    key_cure: tuple[str | Setting, ...] = set_key()
 
     @staticmethod
     def redirected(location: str | None) -> str:
@@ -100,11 +115,34 @@ class Failures:
 
     def refused(self, refused: Refused) -> ModelError:
         """An answer with an error status."""
-        problem = self._refused(refused, mask(refused.message, self.place.secrets))
-        problem.transient = not problem.fatal and (refused.status in (408, 409, 429) or refused.status >= 500)
-        problem.rate_limited = problem.transient and refused.status == 429
-        problem.retry_after = refused.retry_after
-        return problem
+        said, url, status, code = self._masked(refused.message), self.place.base_url, refused.status, refused.code
+        if code == "content_filter" and status not in FATAL:
+            return BadReply(f"{self.model}: the content filter of {url} refuses the question: {said}")
+        cure: tuple[str | Setting, ...] = ()
+        fatal = status in FATAL or code == "model_not_found" or (status == 429 and code == "insufficient_quota")
+        if status in FATAL:
+            does, what = FATAL[status]
+            cure = (what,) if what else self.place.key_cure
+        elif code == "model_not_found":  # some gateways say it with status 400
+            does, cure = "has no such model", ("Check the model name.",)
+        elif status == 429:
+            does = "answers too many requests"
+            cure = (
+                "The account has no credit left." if fatal else "Ask fewer questions at a time, or try again later.",
+            )
+        elif status >= 500:
+            does, cure = "is failing", ("Try again later.",)
+        else:
+            does = f"refuses the parameter {refused.param!r}" if refused.param else "refuses the request"
+        transient = not fatal and (status in (408, 409, 429) or status >= 500)
+        return ModelError(
+            f"{self.model}: {url} {does} ({status}): {said}{' ' * bool(cure)}",
+            *cure,
+            fatal=fatal,
+            transient=transient,
+            rate_limited=transient and status == 429,
+            retry_after=refused.retry_after,
+        )
 
     def too_late(self) -> ModelError:
         """No answer in time."""
@@ -115,29 +153,32 @@ class Failures:
 
     def unreachable(self, cause: str) -> ModelError:
         """No connection, or one that was lost."""
-        cause = mask(cause, self.place.secrets)
         return ModelError(
-            f"{self.model}: cannot reach {self.place.base_url} ({cause}): is a server listening there?", transient=True
+            f"{self.model}: cannot reach {self.place.base_url} ({self._masked(cause)}): is a server listening there?",
+            transient=True,
         )
 
     def no_http(self, cause: str) -> ModelError:
         """An answer that breaks the rules of HTTP, or breaks off."""
-        cause = mask(cause, self.place.secrets)
         return ModelError(
-            f"{self.model}: the answer of {self.place.base_url} is broken ({cause}): is it a server of HTTP, and does a proxy cut "
-            "its answers?",
+            f"{self.model}: the answer of {self.place.base_url} is broken ({self._masked(cause)}): is it a server of HTTP, and "
+            "does a proxy cut its answers?",
             transient=True,
         )
 
-    def too_long(self, most: int = LARGEST) -> ModelError:
-        """An answer that is longer than anybody could want."""
+    def too_long(self) -> ModelError:
+        """An answer that is longer than any judge's."""
         return ModelError(
-            f"{self.model}: the answer of {self.place.base_url} is longer than {most // 2**20} MB, and was given up"
+            f"{self.model}: the answer of {self.place.base_url} is longer than {LARGEST // 2**20} MB, and was given up"
         )
 
     def no_json(self, text: str) -> ModelError:
         """An answer that is no JSON: a page, where the address is wrong; or one cut short, which is worth another call."""
-        return self.other_protocol(_not_json(text), transient=not text.lstrip().startswith("<"))
+        shown = " ".join(text[:LONGEST].split())
+        found = f"it is not a JSON object: {shown if len(shown) <= GLIMPSE else f'{shown[:GLIMPSE]} ...'}"
+        if shown.startswith("<"):
+            return self.other_protocol("it is an HTML page, not JSON")
+        return self.other_protocol(found if shown else "it is empty", transient=True)
 
     def too_deep(self) -> ModelError:
         """An answer with more lists in lists than can be read."""
@@ -145,44 +186,19 @@ class Failures:
 
     def unexpected(self, error: Exception) -> ModelError:
         """Any other exception of a client library, which only one call may have met."""
-        said = mask(f"{type(error).__name__}: {first_line(error)}", self.place.secrets)
+        said = self._masked(f"{type(error).__name__}: {first_line(error)}")
         return ModelError(f"{self.model}: the call to {self.place.base_url} failed ({said})")
 
     def other_protocol(self, found: str, transient: bool = False) -> ModelError:
         """An answer that says something else."""
         return ModelError(
             f"{self.model}: the answer of {self.place.base_url} is not one of the OpenAI protocol "
-            f"({mask(found, self.place.secrets)}): does the base URL end in /v1, as it does for most servers?",
+            f"({self._masked(found)}): does the base URL end in /v1, as it does for most servers?",
             transient=transient,
         )
 
-    def _refused(self, refused: Refused, said: str) -> ModelError:
-        who, status = f"{self.model}: {self.place.base_url}", refused.status
-        if status == 401:
-            return ModelError(f"{who} refuses the API key (401): {said} ", *self.key_cure, fatal=True)
-        if status == 402:
-            return ModelError(
-                f"{who} wants to be paid (402): {said} The account or the key has no credit left.", fatal=True
-            )
-        if status == 403:
-            return ModelError(f"{who} forbids this (403): {said} Does the key have access to it?", fatal=True)
-        if status == 404:
-            return ModelError(
-                f"{who} has no such model or address (404): {said} Check the model name and the base URL.", fatal=True
-            )
-        if refused.code == "model_not_found":  # some gateways say it with status 400
-            return ModelError(f"{who} has no such model ({status}): {said} Check the model name.", fatal=True)
-        if refused.code == "content_filter":
-            return BadReply(f"{self.model}: the content filter of {self.place.base_url} refuses the question: {said}")
-        if status == 429:
-            quota = refused.code == "insufficient_quota"
-            cure = "The account has no credit left." if quota else "Ask fewer questions at a time, or try again later."
-            return ModelError(f"{who} answers too many requests (429): {said} {cure}", fatal=quota)
-        if status >= 500:
-            return ModelError(f"{who} is failing ({status}): {said} Try again later.")
-        if refused.param:
-            return ModelError(f"{who} refuses the parameter {refused.param!r} ({status}): {said}")
-        return ModelError(f"{who} refuses the request ({status}): {said}")
+    def _masked(self, text: str) -> str:
+        return mask(text, self.place.secrets)
 
 
 def refused_in_body(error: Any) -> Refused | None:
@@ -192,16 +208,6 @@ def refused_in_body(error: Any) -> Refused | None:
     if type(status) is not int or not 400 <= status < 600:
         return None
     return Refused(status, error, "it gives no reason")
-
-
-def _not_json(text: str) -> str:
-    """What came instead of a JSON object, in words."""
-    text = " ".join(text[:LONGEST].split())
-    if not text:
-        return "it is empty"
-    if text.startswith("<"):
-        return "it is an HTML page, not JSON"
-    return f"it is not a JSON object: {text if len(text) <= GLIMPSE else f'{text[:GLIMPSE]} ...'}"
 
 
 def root_of(error: BaseException) -> str:
