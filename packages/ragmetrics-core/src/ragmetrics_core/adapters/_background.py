@@ -3,8 +3,9 @@
 Strategy. Handing over a job never waits and never raises what the job raises: a full queue refuses the job and counts it, and the
 outcome of a job is a ``Future``. The threads are daemons, so a judge that hangs delays neither the caller nor the end of the
 program. When a job exceeds its time limit, its outcome is an error, and another thread replaces the one that hangs. Where no thread
-can replace it, jobs in the queue end at their time limit too. A thread that does jobs never takes the lock for handing over, so
-the application never waits for it. Each job runs in an empty context, so the caller's callbacks, tags and spans do not reach it.
+can replace it, jobs in the queue end at their time limit too. One lock guards the queue, and it is held for a moment only: no
+job and no function of a caller runs under it. Each job runs in an empty context, so the caller's callbacks, tags and spans do not
+reach it.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from contextvars import Context
 from dataclasses import dataclass
-from queue import Empty, SimpleQueue
+from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from .._values._errors import ModelError
@@ -105,15 +106,15 @@ class Background(Generic[T]):
         self._workers = workers
         self._capacity = capacity
         self._timeout = math.inf if timeout is None else timeout
-        self._jobs: SimpleQueue[Job[T] | None] = SimpleQueue()
-        self._door = threading.RLock()  # a stream that is collected meanwhile hands over too, on the same thread
-        self._change = threading.Condition()
+        self._submitted = 0
+        # reentrant: a stream that is collected meanwhile hands over too, on the same thread
+        self._change = threading.Condition(threading.RLock())
+        self._waiting: deque[Job[T]] = deque()
         self._running: dict[Job[T], None] = {}
-        self._threads = 0
+        self._threads = 0  # without those that were replaced
         self._hanging = 0  # threads that hang and were replaced
         self._stuck = 0  # threads that hang and could not be replaced
         self._is_watched = self._is_closed = False
-        self._submitted = 0
 
     @property
     def pending(self) -> int:
@@ -134,14 +135,14 @@ class Background(Generic[T]):
 
     def submit_all(self, jobs: Sequence[tuple[Callable[[], T], Callable[[Future[T]], object]]]) -> bool:
         """Hand over several jobs, each with what to call with its outcome: all, or none where there is no place for all."""
-        with self._door:
+        with self._change:
             if self._is_closed or self.pending + len(jobs) > self._capacity:
                 self.dropped += len(jobs)
                 return False
             self._start_threads(len(jobs))
             self._submitted += len(jobs)
-            for job, then in jobs:
-                self._jobs.put(Job(job, then, time.monotonic() + self._timeout))
+            self._waiting += [Job(job, then, time.monotonic() + self._timeout) for job, then in jobs]
+            self._change.notify_all()
         return True
 
     def flush(self, timeout: float | None = None) -> bool:
@@ -151,19 +152,16 @@ class Background(Generic[T]):
 
     def close(self) -> None:
         """Take no more jobs; those that were handed over are still done, and then the threads stop."""
-        with self._door:
+        with self._change:
             self._is_closed = True
-            for _ in range(self._threads):
-                self._jobs.put(None)
+            self._change.notify_all()
 
     def _start_threads(self, more: int) -> None:
         """Start threads for so many jobs more, up to ``workers``, and one that watches the time."""
         while self._threads < min(self._workers, self.pending + more):
-            try:
-                _start(self._work)
-            except RuntimeError:
+            if not _can_start(self._work):
                 if not self._threads:
-                    raise
+                    raise RuntimeError("can't start new thread")
                 break  # those that are there do it
             self._threads += 1
         if self._timeout < math.inf and not self._is_watched:
@@ -172,40 +170,30 @@ class Background(Generic[T]):
 
     def _work(self) -> None:
         while (job := self._next()) is not None:
-            if not self._do(job):
+            outcome = settled(partial(Context().run, job.work))
+            with self._change:
+                is_late = job not in self._running
+                self._running.pop(job, None)
+                self._hanging -= job.is_replaced
+                self._stuck -= is_late and not job.is_replaced
+            if not is_late:
+                self._finish(job, outcome)
+            if job.is_replaced:
                 return
-            del job  # a finished job keeps nothing alive while the next one is waited for
+            del job, outcome  # a finished job keeps nothing alive while the next one is waited for
             time.sleep(PAUSE)
 
     def _next(self) -> Job[T] | None:
         """The next job; None when this thread may stop."""
-        while True:
-            try:
-                job = self._jobs.get(timeout=IDLE)
-            except Empty:
-                job = None
-            if job is not None:
-                return job
-            with self._door:  # where jobs come in, so that none comes in unseen
-                self._threads -= 1  # first, so that a job that comes in on this very thread starts another one
-                if self._jobs.empty() or self._is_closed:
-                    return None
-                self._threads += 1
-
-    def _do(self, job: Job[T]) -> bool:
-        """Do one job; False when another thread has replaced this one meanwhile."""
         with self._change:
+            self._change.wait_for(lambda: self._waiting or self._is_closed, IDLE)
+            if not self._waiting:
+                self._threads -= 1
+                return None
+            job = self._waiting.popleft()
             job.end = time.monotonic() + self._timeout
             self._running[job] = None
-        outcome = settled(lambda: Context().run(job.work))
-        with self._change:
-            is_late = job not in self._running
-            self._running.pop(job, None)
-            self._hanging -= job.is_replaced
-            self._stuck -= is_late and not job.is_replaced
-        if not is_late:
-            self._finish(job, outcome)
-        return not job.is_replaced
+            return job
 
     def _finish(self, job: Job[T], outcome: Future[T]) -> None:
         outcome.add_done_callback(job.then)
@@ -221,7 +209,7 @@ class Background(Generic[T]):
             overdue, next_end = self._overdue()
             for job, why in overdue:
                 self._finish(job, failed_outcome(ModelError(why.format(self._timeout), transient=True)))
-            with self._door:
+            with self._change:
                 if not self.pending:
                     self._is_watched = False
                     return
@@ -230,26 +218,22 @@ class Background(Generic[T]):
         """The jobs whose time is over, each with what to say of it, and when the time of the next one is over."""
         now = time.monotonic()
         with self._change:
-            overdue = [(job, TOO_SLOW) for job in self._running if job.end <= now]
-            for job, _ in overdue:
+            late = [job for job in self._running if job.end <= now]
+            for job in late:
                 del self._running[job]
                 job.is_replaced = self._hanging < MOST_HANGING and _can_start(self._work)
                 self._hanging += job.is_replaced
                 self._stuck += not job.is_replaced
-            ends = [job.end for job in self._running]
-            for _ in range(self._jobs.qsize() if self._stuck >= self._threads else 0):
-                try:
-                    waiting = self._jobs.get_nowait()
-                except Empty:  # a thread works again, and has taken it
-                    break
-                if waiting is not None and waiting.end <= now:
-                    overdue.append((waiting, NOT_BEGUN))
-                    continue
-                self._jobs.put(waiting)  # behind the others, which are put back too: the order stays
-                if waiting is not None:
-                    ends.append(waiting.end)
-            self.timed_out += len(overdue)
-        return overdue, min(ends, default=now + self._timeout)
+            left = [*self._running]
+            lost: list[Job[T]] = []
+            if self._stuck >= self._threads:  # no thread is left that could begin another job
+                lost = [job for job in list(self._waiting) if job.end <= now]
+                for job in lost:
+                    self._waiting.remove(job)
+                left += self._waiting
+            self.timed_out += len(late) + len(lost)
+        overdue = [*((job, TOO_SLOW) for job in late), *((job, NOT_BEGUN) for job in lost)]
+        return overdue, min((job.end for job in left), default=now + self._timeout)
 
 
 def _start(work: Callable[[], None], name: str = "ragmetrics-judge") -> None:
@@ -257,7 +241,7 @@ def _start(work: Callable[[], None], name: str = "ragmetrics-judge") -> None:
 
 
 def _can_start(work: Callable[[], None]) -> bool:
-    """Start another thread that works; False if the system has none left, so that the one that hangs keeps its place."""
+    """Start another thread that works; False if the system has none left."""
     try:
         _start(work)
     except RuntimeError:

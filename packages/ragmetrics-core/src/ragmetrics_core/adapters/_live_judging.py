@@ -17,7 +17,6 @@ import time
 import weakref
 from collections.abc import Callable, Mapping
 from contextvars import Context, ContextVar
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -93,16 +92,6 @@ class FailureLog:
         return is_missing
 
 
-@dataclass
-class Evaluation(Generic[T]):
-    """The judgements that belong to one evaluation, and the outcomes of those that have ended."""
-
-    expected: tuple[str, ...]
-    then: Listener[T]
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    outcomes: dict[str, Future[T]] = field(default_factory=dict)
-
-
 class LiveJudging(Generic[T]):
     """Judgements that are made beside a running application.
 
@@ -148,13 +137,12 @@ class LiveJudging(Generic[T]):
     @property
     def pending(self) -> int:
         """Evaluations that are not finished, and functions of the user's that have not returned."""
-        return self._count["begun"] - self._count["ended"] + self._tellers.pending - self._count["preparing"]
+        return self._count["open"] + self._count["telling"]
 
     @property
     def is_alone(self) -> bool:
         """Whether nothing is pending but the one function of the user's that asks this."""
-        unreported = self._count["begun"] - self._count["reported"]
-        return unreported + self._tellers.pending - self._count["preparing"] <= 1
+        return self._count["unreported"] + self._count["telling"] <= 1
 
     @property
     def dropped(self) -> int:
@@ -194,46 +182,47 @@ class LiveJudging(Generic[T]):
         Raises:
             RuntimeError: the system has no thread left, or the interpreter ends.
         """
-        with self._door:
-            self._enter()
-            has_place = not self._is_closed and self._count["begun"] - self._count["ended"] < self._max_pending
-            number = self._count.add("begun" if has_place else "dropped")
-        if not has_place:
-            if number == 1:
-                why = f"{self._max_pending} are waiting or being judged already"
-                why = "the line is closed" if self._is_closed else why
-                self._logger.warning("an evaluation was dropped: %s; further ones are only counted, see counts", why)
+        why = "the line is closed" if self._is_closed else f"{self._max_pending} are waiting or being judged already"
+        if not self._admit("open", "dropped", f"an evaluation was dropped: {why}"):
             return False
+        self._count.add("unreported")
         if isinstance(judgements, Mapping):
             self._begin(judgements, then)
-            return True
-        self._count.add("preparing")
-        try:
+        else:
             self._submit(self._tellers, [(self._mark(judgements), partial(self._begin_prepared, then))])
-        except RuntimeError:
-            self._count.add("preparing", -1)
-            raise
         return True
 
+    def _admit(self, what: str, lost: str, said: str) -> bool:
+        """Count one more of what is pending, if there is a place for it; the first that finds none is logged."""
+        with self._door:
+            self._enter()
+            is_full = self._count[what] >= self._max_pending or (what == "open" and self._is_closed)
+            number = self._count.add(lost if is_full else what)
+        if is_full and number == 1:
+            self._logger.warning("%s; further ones are only counted, see counts", said)
+        return not is_full
+
     def _begin_prepared(self, then: Listener[T], outcome: Future[Judgements[T]]) -> None:
-        self._count.add("preparing", -1)
         error = outcome.exception()
         if error is not None:
             self._note_failure("the preparation of an evaluation", error)
         self._begin({} if error is not None else outcome.result(), then)
 
     def _begin(self, judgements: Judgements[T], then: Listener[T]) -> None:
-        evaluation = Evaluation(tuple(judgements), then)
+        outcomes: dict[str, Future[T]] = {}
+        finish = partial(self._finish, tuple(judgements), outcomes, then)
         jobs: list[Any] = [
-            (self._mark(work), partial(self._note_judgement, evaluation, name)) for name, work in judgements.items()
+            (self._mark(work), partial(self._note_judgement, name, outcomes, len(judgements), finish))
+            for name, work in judgements.items()
         ]
-        self._submit(self._judges, jobs or [(lambda: None, lambda _: self._finish(evaluation))])
+        self._submit(self._judges, jobs or [(lambda: None, lambda _: finish())])
 
     def _submit(self, queue: Background[Any], jobs: list[Any]) -> None:
         try:
             queue.submit_all(jobs)
         except RuntimeError:
-            self._count.add("ended")
+            self._count.add("unreported", -1)
+            self._count.add("open", -1)
             raise
 
     def tell(self, job: Callable[[], object], then: Callable[[Future[Any]], object]) -> bool:
@@ -243,23 +232,22 @@ class LiveJudging(Generic[T]):
             job: what is to be called.
             then: called with its outcome; it should be quick.
         """
-        with self._door:
-            self._enter()
-            has_place = self._tellers.pending < self._max_pending
-            is_first = not has_place and self._count.add("untold") == 1
-        if is_first:
-            self._logger.warning(
-                "a result was not handed on: %d wait for that already; further ones are only counted, see counts",
-                self._max_pending,
-            )
-        if not has_place:
+        if not self._admit(
+            "telling", "untold", f"a result was not handed on: {self._max_pending} wait for that already"
+        ):
             return False
-        work = self._mark(job)
+        work, told = self._mark(job), partial(self._note_told, then)
         try:
-            return self._tellers.submit(work, then)
+            return self._tellers.submit(work, told)
         except RuntimeError:  # the program ends, or the system has no thread left: this one does it
-            settled(partial(Context().run, work), then)
+            settled(partial(Context().run, work), told)
             return True
+
+    def _note_told(self, then: Callable[[Future[Any]], object], outcome: Future[Any]) -> None:
+        try:
+            then(outcome)
+        finally:
+            self._count.add("telling", -1)
 
     def _mark(self, job: Callable[[], Any]) -> Callable[[], Any]:
         """The job, which marks its context as this object's."""
@@ -278,7 +266,7 @@ class LiveJudging(Generic[T]):
         if _at_work.get() is self:
             return self.is_alone
         with self._door:
-            self._notice_fork()
+            self._enter()
         end = None if timeout is None else time.monotonic() + timeout
         while self.pending:  # judging leads to telling, and telling may lead to judging
             for queue in (self._judges, self._tellers):
@@ -291,7 +279,9 @@ class LiveJudging(Generic[T]):
         with self._door:
             self._is_closed = True
 
-    def _note_judgement(self, evaluation: Evaluation[T], name: str, outcome: Future[T]) -> None:
+    def _note_judgement(
+        self, name: str, outcomes: dict[str, Future[T]], number: int, finish: Callable[[], None], outcome: Future[T]
+    ) -> None:
         checked: Future[Any] = settled(lambda: self._problem_of(outcome.result()))  # a judge may return anything
         error = checked.exception()
         problem = checked.result() if error is None else error
@@ -300,34 +290,31 @@ class LiveJudging(Generic[T]):
             self.log.succeeded(name)
         else:
             self._note_failure(name, problem)
-        with evaluation.lock:
-            evaluation.outcomes[name] = outcome if error is None else checked
-            is_last = len(evaluation.outcomes) == len(evaluation.expected)
+        with self._door:
+            outcomes[name] = outcome if error is None else checked
+            is_last = len(outcomes) == number
         if is_last:
-            self._finish(evaluation)
+            finish()
 
     def _note_failure(self, name: str, problem: BaseException | str) -> None:
         self._count.add("missing" if self.log.failed(name, problem) else "failures")
 
-    def _finish(self, evaluation: Evaluation[T]) -> None:
-        self._count.add("reported")  # for the function that is called with it, it is no longer pending
+    def _finish(self, names: tuple[str, ...], outcomes: Mapping[str, Future[T]], then: Listener[T]) -> None:
+        self._count.add("unreported", -1)  # for the function that is called with it, it is no longer pending
         try:
-            evaluation.then({name: evaluation.outcomes[name] for name in evaluation.expected})
+            then({name: outcomes[name] for name in names})
         finally:
-            self._count.add("ended")
+            self._count.add("open", -1)
 
     def _enter(self) -> None:
-        """Have the end of the program wait for what comes in."""
-        self._notice_fork()
+        """Have the end of the program wait for what comes in. In a fork, begin anew: the threads and their work stayed behind."""
+        if self._process == os.getpid():
+            return
         if self._process is None:
             atexit.register(_end, weakref.ref(self))
-            self._process = os.getpid()
-
-    def _notice_fork(self) -> None:
-        """In a fork of the program, begin anew: the threads stayed behind, and so did the work that they do."""
-        if self._process not in (None, os.getpid()):
+        else:
             self._begin_anew()
-            self._process = os.getpid()
+        self._process = os.getpid()
 
     def _begin_anew(self) -> None:
         self._count = Counts()

@@ -22,7 +22,7 @@ import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, TypeVar
 
 from ..._support._secrets import conceal, mask, without_secrets
 from ..._support._strict_schema import strict_schema
@@ -162,20 +162,6 @@ def _key(schema: Mapping[str, Any]) -> str:
     return json.dumps(schema, sort_keys=True, default=str)
 
 
-class Failed(Protocol):
-    """A call that failed."""
-
-    @property
-    def problem(self) -> ModelError:
-        """Why, in words."""
-        ...
-
-    @property
-    def refused(self) -> Refused | None:
-        """The answer with an error status, where there was one."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Failure:
     """A call that failed: why, and the answer with an error status, where there was one."""
@@ -224,8 +210,8 @@ class Attempts:
         prompt = getattr(getattr(self._ask, "prompt", None), "name", None) or "reply"
         return dict(self._ladder.form(self.rung, prompt, self._schema or {}))
 
-    def failed(self, attempt: Failed) -> None:
-        """Note what the attempt failed with, and whether the server refused the form, or may have."""
+    def failed(self, attempt: Any) -> None:
+        """Note the ``problem`` of an attempt, and whether what the server ``refused`` is the form, or may be."""
         self.problem, refused = attempt.problem, attempt.refused
         if self._ask is None or refused is None or self.rung == "text":
             return
