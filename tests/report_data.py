@@ -150,7 +150,7 @@ def hostile(path: Path, value: float = 0.5, judge: str = XSS[2]) -> Evaluation:
         for name, scale in zip((f"m {first}", "other"), loaded.metrics, strict=True)
     )
     identity = ModelIdentity(judge, {})
-    settings = RunSettings(columns, None, {}, {item.name: ScoredBy({}, identity, identity) for item in columns}, "")
+    settings = RunSettings(columns, None, {}, {item.name: ScoredBy({}, identity, identity) for item in columns})
     return replace(
         loaded, metrics=columns, source=XSS[4], caveats=tuple(XSS), stopped=XSS[5], models=models, settings=settings
     )

@@ -69,7 +69,7 @@ def judged_by(
     """The settings of a run."""
     by = ScoredBy(settings or {"k": "3"}, llm, embeddings)
     columns = tuple(MetricColumn(metric, (0.0, 1.0), f"{metric.title()}()") for metric in metrics)
-    return RunSettings(columns, None, {"repeats": 1, "empty": empty}, dict.fromkeys(metrics, by), "digest")
+    return RunSettings(columns, None, {"repeats": 1, "empty": empty}, dict.fromkeys(metrics, by))
 
 
 def summed_up(

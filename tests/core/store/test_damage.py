@@ -138,7 +138,7 @@ class TestJournal:
         whole, scores = file.read_bytes(), (run_dir / "scores.jsonl").read_bytes()
         moment = random.Random(4)
         asked = refused = 0
-        for _ in range(80):
+        for _ in range(120):
             data = bytearray(whole)
             place = moment.randrange(len(data))
             data[place] ^= 1 << moment.randrange(8)
@@ -154,32 +154,19 @@ class TestJournal:
             for name in ("journal.sqlite-wal", "journal.sqlite-shm"):
                 (run_dir / name).unlink(missing_ok=True)
             (run_dir / "scores.jsonl").write_bytes(scores)
-        assert asked > 5
-        assert refused < 40
+        assert asked >= 5
+        assert refused < 60
 
-    def test_one_of_the_first_version_is_read_and_goes_on(self, tmp_path: Path) -> None:
+    def test_one_of_the_first_version_is_left_alone(self, tmp_path: Path) -> None:
         path = tmp_path / "journal.sqlite"
         database = sqlite3.connect(path)
         database.executescript(OLD_JOURNAL)
         database.close()
         before = path.read_bytes()
-        journal = Journal(path)
-        assert journal.find(b"old") == Reply("reply", Usage(1, 5, 6))
-        assert journal.find(b"ba") is None, "damaged: nothing is raised"
-        journal.close()
-        assert path.read_bytes() == before, "looking changes nothing"
-        first, second = Journal(path), Journal(path)
-        for number, journal in enumerate((first, second)):
-            journal.keep(b"new %d" % number, Reply(f"new {number}", Usage(1)))
-            journal.keep(b"ba", Reply("better", Usage(1)))
-        for journal in (first, second, Journal(path)):
-            assert [journal.find(key) and journal.find(key).value for key in (b"old", b"ba", b"new 0", b"new 1")] == [  # type: ignore[union-attr]
-                "reply",
-                "better",
-                "new 0",
-                "new 1",
-            ]
-            journal.close()
+        with pytest.raises(InvalidInput) as caught:
+            Journal(path)
+        assert str(caught.value) == f"{path} was written by another version of ragmetrics: give another run_dir"
+        assert path.read_bytes() == before
 
     def test_counts_that_cannot_be_are_none(self, tmp_path: Path) -> None:
         journal = Journal(tmp_path / "journal.sqlite")
@@ -239,7 +226,7 @@ class TestAccount:
         "text",
         ["", "{", "\x00" * 100, "[" * 5000]
         + [
-            json.dumps({"version": 1, "settings": "", **parts})
+            json.dumps({"version": 1, "judged": {}, "run": {}, **parts})
             for parts in (
                 {"metrics": [3]},
                 {"metrics": [{"name": "rated"}]},

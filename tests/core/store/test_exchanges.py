@@ -13,13 +13,11 @@ import pytest
 from core.evaluate.doubles import RATE, Rated
 from core.store.kept import Model
 from exchanges import EXCHANGES, VECTORS, WITH_EMBEDDINGS, Exchange, with_own_words
-from ragmetrics_core import Ask, Evaluation, Reply, Usage, evaluate
+from ragmetrics_core import Ask, Evaluation, ModelError, Reply, Usage, evaluate
 from ragmetrics_core._store._exchanges import Exchanges
 from ragmetrics_core.llms import LexicalJudge
 from ragmetrics_core.metrics import Faithfulness
 from ragmetrics_core.testing import ScriptedEmbeddings
-
-FOREIGN = "the metric cannot be built again from run.json: it is your own, or cannot be written to a file"
 
 ROWS = [
     {
@@ -117,28 +115,25 @@ class TestFound:
         witness = Replaying(exchange)
         embeddings = Vectors(VECTORS)
         evaluate([exchange.sample], [exchange.metric], llm=witness, embeddings=embeddings, run_dir=run_dir)
-        (found,), problems = told(run_dir)
-        assert problems == {}
+        (found,), _ = told(run_dir)
         assert as_sets(flat([found])) == as_sets(witness.heard)
         assert len(witness.heard) >= 1
 
     def test_prompts_in_words_of_their_own(self, run_dir: Path) -> None:
         witness = Witness()
         evaluate(ROWS[:1], with_own_words(Faithfulness()), llm=witness, run_dir=run_dir)
-        (found,), problems = told(run_dir)
-        assert problems == {}
+        (found,), _ = told(run_dir)
         assert found["faithfulness"][0]["messages"][0]["content"].startswith("Own words: ")
         assert flat([found]) == witness.heard
 
     def test_a_metric_that_asks_nobody(self, run_dir: Path) -> None:
         evaluate(ROWS, "token_f1", run_dir=run_dir)
-        assert told(run_dir) == ([{}, {}], {"token_f1": "no model was asked"})
+        assert told(run_dir) == ([{}, {}], {"token_f1": "no language model was asked"})
 
     def test_in_the_order_in_which_it_was_asked_by_several_metrics(self, run_dir: Path) -> None:
         witness = Witness()
         evaluate(ROWS, ["faithfulness", "context_recall"], llm=witness, run_dir=run_dir, max_concurrency=1)
-        found, problems = told(run_dir)
-        assert problems == {}
+        found, _ = told(run_dir)
         assert [item["prompt"] for item in found[0]["faithfulness"]] == ["extract_claims", "verify_claims"]
         assert [item["messages"][0]["role"] for item in found[0]["faithfulness"]] == ["system", "system"]
         assert as_sets(flat(found)) == as_sets(witness.heard)
@@ -156,12 +151,18 @@ class TestFound:
         (score,) = evaluation.scores["faithfulness"]
         assert score.details["raw"] == ["Let me think.", "Let me think."]
         found, _ = told(run_dir)
-        assert [(item["prompt"], item["reply"]) for item in found[0]["faithfulness"]] == [("extract_claims", None)]
+        assert [(item["prompt"], item["reply"]) for item in found[0]["faithfulness"]] == [("extract_claims", None)] * 2
+        assert [messages for messages, _ in flat(found)] == [messages for messages, _ in witness.heard]
 
     def test_each_judgement_of_a_row(self, run_dir: Path) -> None:
         evaluate(ROWS[:1], "faithfulness", llm=Witness(), run_dir=run_dir, repeats=2)
         found, _ = told(run_dir)
-        assert [item["judgement"] for item in found[0]["faithfulness"]] == [1, 1, 2, 2]
+        assert [item["prompt"] for item in found[0]["faithfulness"]] == [
+            "extract_claims, judgement 1",
+            "verify_claims, judgement 1",
+            "extract_claims, judgement 2",
+            "verify_claims, judgement 2",
+        ]
         assert [item["reply"] is not None for item in found[0]["faithfulness"]] == [True] * 4
 
     def test_a_run_that_went_on(self, run_dir: Path) -> None:
@@ -179,12 +180,38 @@ class TestFound:
         found, _ = told(run_dir)
         assert flat(found) == witness.heard
 
+    def test_a_metric_of_their_own(self, run_dir: Path) -> None:
+        evaluate([{"user_input": "7"}], Rated(RATE), llm=Model(), run_dir=run_dir)
+        (found,), _ = told(run_dir)
+        (exchange,) = found["rated"]
+        assert (exchange["prompt"], exchange["reply"]) == ("rate", "0.07")
+        assert [message["role"] for message in exchange["messages"]] == ["system", "user"]
+        assert exchange["messages"][0]["content"] == RATE.system
 
-def settings_changed(run_dir: Path, change: Any) -> None:
-    path = run_dir / "run.json"
-    content = json.loads(path.read_text())
-    change(content)
-    path.write_text(json.dumps(content))
+    def test_words_of_the_system_stand_in_the_journal_once(self, run_dir: Path) -> None:
+        witness = Witness()
+        evaluate(ROWS, "faithfulness", llm=witness, run_dir=run_dir)
+        assert len(witness.heard) == 4
+        with closing(sqlite3.connect(run_dir / "journal.sqlite")) as database:
+            assert database.execute("SELECT count(*) FROM texts").fetchone() == (2,)
+            assert all(RATE.system.encode() not in sent for (sent,) in database.execute("SELECT messages FROM replies"))
+
+    def test_a_call_that_failed(self, run_dir: Path) -> None:
+        model = Model(lambda text: ModelError("gone") if text == "8" else "0.5")
+        evaluate([{"user_input": "7"}, {"user_input": "8"}], Rated(RATE), llm=model, run_dir=run_dir, max_retries=0)
+        found, _ = told(run_dir)
+        assert found[1] == {"rated": [{"prompt": "rate", "messages": [], "reply": None}]}
+
+    def test_a_score_that_was_there_before_a_call_failed_keeps_its_messages(self, run_dir: Path) -> None:
+        evaluate([{"user_input": "7"}], Rated(RATE), llm=Model(), run_dir=run_dir)
+        before, _ = told(run_dir)
+        with closing(sqlite3.connect(run_dir / "journal.sqlite")) as database:
+            database.execute("UPDATE replies SET digest = NULL")
+            database.commit()
+        gone = Model(lambda text: ModelError("gone") if text == "7" else "0.5")
+        evaluate([{"user_input": "7"}, {"user_input": "8"}], Rated(RATE), llm=gone, run_dir=run_dir, max_retries=0)
+        after, _ = told(run_dir)
+        assert after[0]["rated"][0]["messages"] == before[0]["rated"][0]["messages"]
 
 
 class TestNotFound:
@@ -193,55 +220,37 @@ class TestNotFound:
         evaluate(ROWS[:1], "faithfulness", llm=Witness(), run_dir=run_dir)
 
     def test_an_earlier_version(self, run_dir: Path) -> None:
-        """Its journal has no column of questions, and its run.json no digest of the whole model: the run still goes on."""
+        """Its journal has no messages, and its lines name no calls: the run still goes on."""
         with closing(sqlite3.connect(run_dir / "journal.sqlite")) as database:
-            database.execute("ALTER TABLE replies DROP COLUMN question")
+            database.execute("ALTER TABLE replies DROP COLUMN messages")
+            database.execute("DROP TABLE texts")
             database.commit()
-        settings_changed(run_dir, lambda content: content["judged"]["faithfulness"]["llm"].pop("whole"))
-        why = "the run is of an earlier version, which kept replies without what they answer"
-        assert told(run_dir) == ([{}], {"faithfulness": why})
+        why = {"faithfulness": "an earlier version scored this row, and kept no messages"}
+        assert told(run_dir) == ([{}], why)
+        row = json.loads((run_dir / "scores.jsonl").read_text())
+        assert [call.split()[0] for call in row.pop("calls")["faithfulness"]] == ["extract_claims", "verify_claims"]
+        (run_dir / "scores.jsonl").write_text(json.dumps(row) + "\n")
+        assert told(run_dir) == ([{}], why)
         witness = Witness()
         evaluate(ROWS, "faithfulness", llm=witness, run_dir=run_dir)
         assert len(witness.heard) == 2, "only the new row was asked about"
         found, problems = told(run_dir)
-        assert problems == {}
-        assert [item["reply"] for item in found[0]["faithfulness"]] == [None], (
-            "the old replies answer nobody knows what"
-        )
+        assert (found[0], problems) == ({}, why)
         assert flat(found[1:]) == witness.heard
 
-    def test_a_journal_without_questions_has_no_answers(self, run_dir: Path) -> None:
+    @pytest.mark.parametrize("damage", ["x'ff'", "'{'", '\'[["system", "no digest"]]\'', "'3'", "NULL"])
+    def test_damaged_messages(self, run_dir: Path, damage: str) -> None:
         with closing(sqlite3.connect(run_dir / "journal.sqlite")) as database:
-            database.execute("ALTER TABLE replies DROP COLUMN question")
+            database.execute(f"UPDATE replies SET messages = {damage}")
             database.commit()
-        found, _ = told(run_dir)
-        assert [item["reply"] for item in found[0]["faithfulness"]] == [None]
+        assert told(run_dir)[0] == [{}]
 
-    def test_other_words_in_a_prompt(self, run_dir: Path) -> None:
-        def change(content: Any) -> None:
-            digests = content["judged"]["faithfulness"]["settings"]
-            digests[next(iter(digests))] = "0" * 32
-
-        settings_changed(run_dir, change)
-        why = "the metric had other settings, or other words in its prompts, when it was scored"
-        assert told(run_dir) == ([{}], {"faithfulness": why})
-
-    @pytest.mark.parametrize(
-        "saved",
-        [
-            None,
-            1,
-            {},
-            {"metric": "Unheard"},
-            {"metric": "Faithfulness", "settings": {"k": 1}},
-            {"metric": "Faithfulness", "settings": 1},
-            {"metric": "os:Path"},
-            {"metric": "core.evaluate.doubles:Rated"},
-        ],
-    )
-    def test_what_is_no_metric_of_ours(self, run_dir: Path, saved: object) -> None:
-        settings_changed(run_dir, lambda content: content["metrics"][0].update(saved=saved))
-        assert told(run_dir) == ([{}], {"faithfulness": FOREIGN})
+    @pytest.mark.parametrize("calls", [3, [], {"faithfulness": 3}, {"faithfulness": ["extract_claims 12"]}])
+    def test_calls_that_are_none(self, run_dir: Path, calls: object) -> None:
+        row = json.loads((run_dir / "scores.jsonl").read_text())
+        (run_dir / "scores.jsonl").write_text(json.dumps({**row, "calls": calls}) + "\n")
+        loaded = Evaluation.load(run_dir)
+        assert (len(loaded), loaded.state) == (0, "damaged")
 
     def test_no_directory(self) -> None:
         evaluation = evaluate(ROWS[:1], "faithfulness", llm=Witness())
@@ -276,7 +285,3 @@ class TestNotFound:
         assert told(tmp_path / "other")[1] == {
             "faithfulness": "the model does not say what it is (identity), so its replies are not kept"
         }
-
-    def test_a_metric_of_their_own(self, tmp_path: Path) -> None:
-        evaluate([{"user_input": "7"}], Rated(RATE), llm=Model(), run_dir=tmp_path / "other")
-        assert told(tmp_path / "other")[1] == {"rated": FOREIGN}

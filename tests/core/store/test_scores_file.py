@@ -207,11 +207,11 @@ class TestLoad:
             with pytest.raises(InvalidInput) as caught:
                 Evaluation.load(path)
             assert str(caught.value) == f"{path} is not the directory of a run: it holds no run.json"
-        (tmp_path / "run.json").write_text('{"version": 1, "metrics": [], "settings": ""}')
+        (tmp_path / "run.json").write_text('{"version": 1, "metrics": [], "judged": {}, "run": {}}')
         with pytest.raises(InvalidInput) as caught:
             Evaluation.load(tmp_path)
         assert str(caught.value) == f"{tmp_path} holds no scores.jsonl: no row was finished there"
-        for text in ('{"version": 0, "metrics": [], "settings": ""}', '{"version": 1}', "3"):
+        for text in ('{"version": 0, "metrics": [], "judged": {}, "run": {}}', '{"version": 1}', "3"):
             (tmp_path / "run.json").write_text(text)
             with pytest.raises(InvalidInput, match="was not written by this version of ragmetrics"):
                 Evaluation.load(tmp_path)

@@ -164,13 +164,11 @@ class _Sides:
 
 def _scored_by(run: Run, metric: str) -> ScoredBy | None:
     settings = run.evaluation.settings
-    return None if settings is None or settings.scored_by is None else settings.scored_by.get(metric)
+    return None if settings is None else settings.scored_by.get(metric)
 
 
 def _why_unknown(run: Run) -> tuple[str, str]:
     """Why it is not known who scored a run, for one run and for two of them."""
-    if run.evaluation.settings is not None:
-        return "was written by an older version", "were written by older versions"
     if run.evaluation.run_dir is not None:
         return "has a damaged run.json", "have damaged run.json"
     return "holds scores alone", "hold scores alone"

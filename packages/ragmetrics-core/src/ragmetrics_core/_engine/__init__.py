@@ -12,7 +12,7 @@ from __future__ import annotations
 from ._budget import Budget
 from ._calls import Rules
 from ._questions import Answers
-from ._reply_keys import Keys, ReplyStore, identity_digest
-from ._schedule import Assignment, Engine
+from ._reply_keys import Keys, ReplyStore
+from ._schedule import AskedBy, Assignment, Engine
 
-__all__ = ["Answers", "Assignment", "Budget", "Engine", "Keys", "ReplyStore", "Rules", "identity_digest"]
+__all__ = ["Answers", "AskedBy", "Assignment", "Budget", "Engine", "Keys", "ReplyStore", "Rules"]

@@ -105,12 +105,14 @@ class RowMemory(dict[Key, Reply[Any]]):
     Attributes:
         asked: the call for a question, by what equal ones have in common: model (which the call holds, so that its id stays its
             own), repeat, form of the prompt, texts.
+        asked_by: for each program the metric that it is of, its requests, and as many of their calls as were answered.
     """
 
-    __slots__ = ("_written", "asked")
+    __slots__ = ("_written", "asked", "asked_by")
 
     def __init__(self) -> None:
         super().__init__()
+        self.asked_by: list[tuple[Any, list[Request], list[PendingCall]]] = []
         self.asked: dict[tuple[int, int, int, Hashable], PendingCall] = {}
         self._written = False
 

@@ -177,6 +177,15 @@ class Answers:
             if pending.key.digest is not None and reply is not None and reply.value in unread_texts
         )
 
+    def keys(self, requests: Sequence[Request], calls: Sequence[PendingCall]) -> Iterator[tuple[Ask, bytes]]:
+        """The questions to language models among these requests, with the keys that their replies have in the journal."""
+        for request, pending in zip(requests, calls, strict=False):
+            keys, key = self._routes[id(pending.model)].keys, pending.key
+            if isinstance(request, Ask) and keys is not None:
+                if key.digest is None:
+                    key.digest = keys.key(pending.request, key.repeat)
+                yield request, key.digest
+
     def close(self) -> None:
         """Give up what is under way."""
         for route in self._routes.values():
@@ -209,9 +218,7 @@ class Answers:
     def _journal_reply(self, pending: PendingCall, outcome: Outcome) -> Outcome:
         if isinstance(outcome, Reply) and pending.key.digest is not None and self._journal is not None:
             self._kept += 1
-            questions = self._routes[id(pending.model)].questions
-            question = questions.key(pending.request, pending.key.repeat) if questions else None
-            outcome = self._journal.keep(pending.key.digest, outcome, question)
+            outcome = self._journal.keep(pending.key.digest, outcome, pending.request)
         self._heard(outcome)
         return to_share(outcome)
 

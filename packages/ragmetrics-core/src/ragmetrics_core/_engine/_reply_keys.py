@@ -3,9 +3,7 @@
 That is the model with its endpoint and parameters (its ``identity``), what is sent, the schema that the reply must have, and
 the number of the repeat. Names of metrics, prompts and rows are no part of it: the same question is the same question.
 
-A digest of an identity is enough to make keys: ``Keys(identity_digest(identity))``. The journal keeps such a key beside each
-reply, so that the question can be found later without the model. ``ReplyStore`` is the journal as the engine sees it; `_store`
-has one in a file.
+``ReplyStore`` is the journal as the engine sees it; `_store` has one in a file.
 """
 
 from __future__ import annotations
@@ -69,15 +67,6 @@ class Keys:
         return known[1]
 
 
-def identity_digest(identity: Mapping[str, Any] | str) -> str:
-    """A digest of an identity, to be written where the identity itself is not.
-
-    Raises:
-        InvalidInput: the identity cannot be written as JSON.
-    """
-    return blake2b(_identity_text(identity), digest_size=SIZE, person=b"identity").hexdigest()
-
-
 def _identity_text(identity: Mapping[str, Any] | str) -> bytes:
     try:
         return json.dumps(identity if isinstance(identity, str) else dict(identity), sort_keys=True).encode()
@@ -97,10 +86,10 @@ class ReplyStore(Protocol):
         """The reply under this key, as it was when it was paid for; None where it is missing or damaged."""
         ...
 
-    def keep(self, key: bytes, reply: Reply[Any], question: bytes | None = None) -> Reply[Any]:
-        """Write a reply before anybody works with it; returns the one that counts, another process's if that came first.
+    def keep(self, key: bytes, reply: Reply[Any], request: Request) -> Reply[Any]:
+        """Write a reply before it is used, with the messages of its request.
 
-        ``question`` is what it can be looked up by without the model that gave it.
+        Returns the reply that counts, another process's if that came first.
         """
         ...
 

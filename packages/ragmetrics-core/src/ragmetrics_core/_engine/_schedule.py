@@ -166,8 +166,6 @@ BREATH = 0.02
 MOST_GATHERING = 2 * MOST_REQUESTS
 """Rows beyond the usual number that may be pulled while they wait for batches: one is at work, one gathers."""
 
-Finished = Callable[[Row, list[Score]], None]
-
 
 @dataclass(frozen=True)
 class Assignment:
@@ -180,7 +178,14 @@ class Assignment:
 
 @dataclass(slots=True)
 class ActiveProgram:
-    """A program at work on a row, what the row has spent, the calls that it waits for, and those that were answered."""
+    """A program at work on a row.
+
+    Attributes:
+        account: what the row has spent.
+        requests: all that the program has asked so far.
+        waiting_for: the calls of its last round.
+        answered: those of the rounds before, so in the order of ``requests``.
+    """
 
     assignment: Assignment
     row: Row
@@ -188,8 +193,13 @@ class ActiveProgram:
     account: RowAccount
     program: Steps[Score]
     started: float
+    requests: list[Request] = field(default_factory=list)
     waiting_for: list[PendingCall] = field(default_factory=list)
     answered: list[PendingCall] = field(default_factory=list)
+
+
+AskedBy = tuple[Assignment, list[Request], list[PendingCall]]
+Finished = Callable[[Row, list[Score], list[AskedBy]], None]
 
 
 class Engine:
@@ -219,7 +229,10 @@ class Engine:
         self._hire: Callable[[], None] = no_op
 
     async def run(self, rows: Iterator[Row], finished: Finished) -> None:
-        """Score all rows; ``finished`` gets each one with its scores, in the order of the assignments, as soon as it is done.
+        """Score all rows.
+
+        ``finished`` gets each one as soon as it is done, with its scores in the order of the assignments, and what was asked for
+        them (``RowMemory.asked_by``).
 
         When the budget is used up, no more rows are started, and those that would need another call are left out.
 
@@ -251,10 +264,11 @@ class Engine:
                     if new:
                         self._grow()
                     new = False
-                    scores = await self._score_within_budget(row)
+                    memory = RowMemory()
+                    scores = await self._score_within_budget(row, memory)
                     if scores is None:
                         return
-                    finished(row, scores)
+                    finished(row, scores, memory.asked_by)
                 else:
                     return
         finally:
@@ -271,20 +285,19 @@ class Engine:
         self._breath = time.monotonic()
         self._resting = False
 
-    async def _score_within_budget(self, row: Row) -> list[Score] | None:
+    async def _score_within_budget(self, row: Row, memory: RowMemory) -> list[Score] | None:
         """The scores of a row; None: the budget was used up before they were complete."""
         account = self._allowance.open()
         scores = None
         try:
-            scores = await self._score(row, account)
+            scores = await self._score(row, memory, account)
         finally:
             self._allowance.close(account, complete=scores is not None)
         return scores
 
-    async def _score(self, row: Row, account: RowAccount) -> list[Score] | None:
+    async def _score(self, row: Row, memory: RowMemory, account: RowAccount) -> list[Score] | None:
         if row.problem is not None:
             return [self._failed(assignment, row.problem) for assignment in self._assignments]
-        memory = RowMemory()
         reading = Reading(row.sample)
         states = [self._start(assignment, row, reading, memory, account) for assignment in self._assignments]
         ready = [state for state in states if isinstance(state, Score)]
@@ -320,9 +333,10 @@ class Engine:
         if isinstance(program, Score):
             return program
         work = ActiveProgram(assignment, row, memory, account, program, time.monotonic())
+        memory.asked_by.append((assignment, work.requests, work.answered))
         state = self._advance(work, None)
         while not isinstance(state, Score):
-            work.waiting_for = self._answers.resolve(assignment.models, state, assignment.repeat, memory)
+            self._resolve(work, state)
             outcomes = self._answers.now(work.waiting_for, memory)
             if outcomes is None:
                 return work
@@ -377,9 +391,13 @@ class Engine:
         if isinstance(state, Score):
             self.waited[work.assignment.metric.name] += time.monotonic() - work.started
         else:
-            assignment = work.assignment
-            work.waiting_for = self._answers.resolve(assignment.models, state, assignment.repeat, work.memory)
+            self._resolve(work, state)
         return state
+
+    def _resolve(self, work: ActiveProgram, requests: tuple[Request, ...]) -> None:
+        assignment = work.assignment
+        work.requests += requests
+        work.waiting_for = self._answers.resolve(assignment.models, requests, assignment.repeat, work.memory)
 
     def _book(self, work: ActiveProgram, outcomes: list[Outcome], *, took_turn: bool) -> None:
         work.answered += work.waiting_for

@@ -18,7 +18,7 @@ from ._budget import Budget
 from ._calls import ModelCaller, Rules
 from ._gate import Gate
 from ._pending import PendingCall
-from ._reply_keys import Keys, identity_digest
+from ._reply_keys import Keys
 
 MOST_TEXTS = 2048
 """Most texts or pairs in one call to a model that does not say so itself (``texts_per_call``)."""
@@ -72,16 +72,13 @@ class Route:
         traits: what it says about itself.
         caller: makes the calls.
         keys: keys of its replies in the store; None if they cannot be stored, or there is no store.
-        questions: the same keys, made of a digest of the identity only.
     """
 
     def __init__(self, model: Any, gate: Gate, rules: Rules, budget: Budget, *, stored: bool) -> None:
         self.model = model
         self.traits = ModelTraits.of(model)
         self.caller = ModelCaller(model, self.traits, gate, rules, budget)
-        identity = self.traits.identity if stored else None
-        self.keys = Keys(identity) if identity else None
-        self.questions = Keys(identity_digest(identity)) if identity else None
+        self.keys = Keys(self.traits.identity) if stored and self.traits.identity else None
         self._transports: dict[type[Request], Transport] = {}
 
     async def perform(self, pending: PendingCall) -> Outcome | None:

@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import chain, islice
 from typing import Any
 
-from .._engine import Answers, Assignment, Budget, Engine, Rules
+from .._engine import Answers, AskedBy, Assignment, Budget, Engine, Rules
 from .._kernel._drive import Models
 from .._kernel._metric import Metric
 from .._kernel._model_traits import prepared
@@ -142,8 +142,10 @@ class Run:
         self._waited = engine.waited
         with progress_bar(options.progress, lambda: self._rows.total) as bar:
 
-            def finished(row: Row, scores: list[Score]) -> None:
+            def finished(row: Row, scores: list[Score], asked_by: list[AskedBy]) -> None:
                 record = self._record(row, scores)
+                if keeper.journal is not None:
+                    record.calls = self._calls(answers, asked_by)
                 keeper.add(record)
                 bar.advance(sum(score.error is not None for score in record.scores.values()), answers.usage)
 
@@ -162,6 +164,16 @@ class Run:
                 for index, metric in enumerate(self._metrics)
             ]
         return Record(row.index, row.place, row.sample, dict(zip(self._names, scores, strict=True)))
+
+    def _calls(self, answers: Answers, asked_by: Iterable[AskedBy]) -> dict[str, list[str]]:
+        """By metric the questions that were asked for a row, each by its prompt and its key in the journal."""
+        found: dict[str, list[str]] = {}
+        for assignment, requests, answered in asked_by:
+            judgement = f", judgement {assignment.repeat + 1}" if self._options.repeats > 1 else ""
+            for ask, key in answers.keys(requests, answered):
+                juror = "".join(f"juror {place + 1}, " for place in ask.to)
+                found.setdefault(assignment.metric.name, []).append(f"{juror}{ask.prompt.name}{judgement} {key.hex()}")
+        return found
 
     def _finished(self, stopped: str | None) -> Evaluation:
         account = self._account(stopped)

@@ -123,7 +123,7 @@ def facts(run: Run, summary: Summary) -> dict[str, list[str]]:
 
 def _models(settings: RunSettings | None, kind: str) -> list[str]:
     """The names of the models of this kind, each once."""
-    if settings is None or settings.scored_by is None:
+    if settings is None:
         return ["not known: a file of scores does not tell"]
     models = (item.model(kind) for item in settings.scored_by.values())
     return list(dict.fromkeys(model.name for model in models if model is not None))

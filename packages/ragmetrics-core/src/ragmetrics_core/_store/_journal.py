@@ -1,19 +1,19 @@
-"""The journal of a run: every reply that was paid for, on disk before it is used.
+"""The journal of a run: every reply that was paid for with the messages that it answers, on disk before it is used.
 
 Strategy. A run that was killed must not ask again for a reply that it has. So a reply is written in the step in which it arrives,
 by its own commit. SQLite in WAL mode makes that an append to a file, in some 40 microseconds, and data that the operating
 system holds outlives the process. (A power cut may lose the last moments, but leaves the file in order.) A reply is found by a
 digest of everything that can change it. The raw reply is kept and not its reading, so a better parser reads old replies anew.
 
-Errors are never written, and replies that proved unreadable are deleted. A reply that the disk has damaged does not match its
-digest and is asked for again.
+Messages stand beside the reply, but for those of the system: rows share them, so the text stands once, by its digest.
 
-No file is made or changed before the first reply is kept. Files of the first version have no digests; their replies are read as
-they are, and replies that are added have one.
+Errors are never written. A reply that proved unreadable loses its digest, so it is asked for again; so does one that the disk has
+damaged, as it does not match its digest. No file is made or changed before the first reply is kept.
 """
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 from array import array
@@ -23,11 +23,12 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from .._kernel._wording import encode
 from .._values._errors import InvalidInput, RagmetricsError
-from .._values._requests import Reply, Usage, counted
+from .._values._requests import Ask, Reply, Request, Usage, counted
 from ._files import ANOTHER, make_directory
 
-WITHOUT_DIGESTS, VERSION = 1, 2
+VERSION = 2
 PATIENCE = 30.0
 """Seconds to wait for another process that writes at this moment."""
 
@@ -41,9 +42,10 @@ MAKE = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS replies (
     id INTEGER PRIMARY KEY, key BLOB NOT NULL, width INTEGER, value BLOB NOT NULL,
-    prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL, truncated INTEGER NOT NULL, digest BLOB, question BLOB
+    prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL, truncated INTEGER NOT NULL, digest BLOB, messages BLOB
 );
 CREATE UNIQUE INDEX IF NOT EXISTS by_key ON replies (key);
+CREATE TABLE IF NOT EXISTS texts (digest TEXT PRIMARY KEY, text BLOB NOT NULL) WITHOUT ROWID;
 PRAGMA user_version = {VERSION};
 COMMIT;
 """
@@ -51,14 +53,18 @@ COMMIT;
 # every commit slower than the last.
 
 FIND = "SELECT width, value, prompt_tokens, completion_tokens, truncated, digest FROM replies WHERE key = ?"
-FIND_WITHOUT_DIGESTS = FIND.replace(", digest", ", NULL")
+FIND_MESSAGES = "SELECT messages FROM replies WHERE key = ?"
+FIND_TEXT = "SELECT text FROM texts WHERE digest = ?"
 COLUMNS = (
-    "INTO replies (key, width, value, prompt_tokens, completion_tokens, truncated, digest, question) "
+    "INTO replies (key, width, value, prompt_tokens, completion_tokens, truncated, digest, messages) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
 DIGEST_SIZE = 8
 """Bytes: of a billion billion spoilt replies about one counts as whole."""
+
+MOST_TEXTS = 1000
+"""Digests of texts that are remembered: far more than a run has prompts, unless a metric makes one for each row."""
 
 TEXT, NUMBERS = None, -1
 """What is in the column ``width`` of texts and of lists of numbers; vectors have their length there."""
@@ -78,61 +84,119 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._db: sqlite3.Connection | None = None
-        self._version = VERSION
-        self._find = FIND
-        self._has_questions = True
-        self._keys: dict[bytes, bytes] | None = None
-        self._opened()
+        self._columns: set[str] = set()
+        self._texts: dict[str, str] = {}
+        self._readable()
 
-    def _opened(self) -> sqlite3.Connection | None:
-        """The open database; None where there is no file."""
+    def find(self, key: bytes) -> Reply[Any] | None:
+        """The reply under this key, as it was when it was paid for; None where it is missing, damaged or of no use."""
+        row = self._row(FIND, key)
+        if row is None:
+            return None
+        *parts, digest = row
+        if digest != _digest(key, *parts):
+            return None
+        width, value, prompt_tokens, completion_tokens, truncated = parts
+        return Reply(_unpacked(width, value), Usage(1, prompt_tokens, completion_tokens), bool(truncated))
+
+    def messages(self, key: bytes) -> list[dict[str, str]] | None:
+        """The messages that the reply under this key answers; None where they are not there, or are damaged."""
+        row = self._row(FIND_MESSAGES, key)
+        if row is None or row[0] is None:
+            return None
+        try:
+            sent = json.loads(row[0])
+            return [
+                {
+                    "role": role,
+                    "content": self._row(FIND_TEXT, text)[0].decode("utf-8", "surrogatepass")
+                    if role == "system"
+                    else text,
+                }
+                for role, text in sent
+            ]
+        except (LookupError, TypeError, ValueError):
+            return None
+
+    def keep(self, key: bytes, reply: Reply[Any], request: Request | None = None) -> Reply[Any]:
+        """Write a reply with the messages that it answers.
+
+        Returns the reply that the file then holds, which is another process's if that came first.
+        """
+        width, value = _packed(reply.value)
+        usage = reply.usage
+        parts = (width, value, counted(usage.prompt_tokens), counted(usage.completion_tokens), int(reply.truncated))
+        database = self._writable()
+        with self._explain_errors():
+            messages = self._packed_messages(database, request) if isinstance(request, Ask) else None
+            row = (key, *parts, _digest(key, *parts), messages)
+            if database.execute(f"INSERT OR IGNORE {COLUMNS}", row).rowcount:  # the command holds no value
+                return reply
+        standing = self.find(key)
+        if standing is not None:
+            return Reply(standing.value, usage, standing.truncated)
+        with self._explain_errors():
+            database.execute(f"INSERT OR REPLACE {COLUMNS}", row)  # the one in the file is damaged or of no use
+        return reply
+
+    def strike(self, keys: Iterable[bytes]) -> None:
+        """Take out replies that turned out to be of no use, so that a later run asks again; their messages stay."""
+        database = self._writable()
+        with self._explain_errors():
+            database.executemany(
+                "UPDATE replies SET value = x'', digest = NULL WHERE key = ?", ((key,) for key in keys)
+            )
+
+    def close(self) -> None:
+        """Close the file; nothing is left to be written."""
+        if self._db is not None:
+            self._db.close()
+
+    def _row(self, query: str, key: bytes | str) -> Any:
+        """What the query finds under a key; None where there is nothing."""
+        database = self._readable()
+        if database is None or (query is FIND_MESSAGES and "messages" not in self._columns):
+            return None
+        with self._explain_errors():
+            return database.execute(query, (key,)).fetchone()
+
+    def _readable(self) -> sqlite3.Connection | None:
+        """The open database; None where there is no file, or no table in it yet."""
         if self._db is None and self._path.exists():
             self._open()
-        return self._db
+        if self._db is not None and not self._columns:
+            with self._explain_errors():
+                self._columns = _columns_of(self._db)
+        return self._db if self._columns else None
 
-    def _made(self) -> sqlite3.Connection:
+    def _writable(self) -> sqlite3.Connection:
         """The open database, ready to be written to; made where there is none."""
         if self._db is None:
             make_directory(self._path.parent)
-            self._open()
-        assert self._db is not None
-        if self._version == 0:
-            self._patiently(self._db, MAKE)
-            self._version = VERSION
-        else:
-            if self._find is FIND_WITHOUT_DIGESTS:
-                self._add_column(self._db, "digest")
-                self._find = FIND
-            if not self._has_questions:
-                self._add_column(self._db, "question")
-                self._has_questions = True
-        return self._db
+        database = self._db or self._open()
+        if "messages" not in self._columns:
+            self._patiently(database, MAKE)
+            with self._explain_errors():
+                database.execute("BEGIN IMMEDIATE")
+                if "messages" not in _columns_of(database):  # an earlier version made the table
+                    database.execute("ALTER TABLE replies ADD COLUMN messages BLOB")
+                database.execute("COMMIT")
+                self._columns = _columns_of(database)
+        return database
 
-    def _open(self) -> None:
+    def _open(self) -> sqlite3.Connection:
         with self._explain_errors():
             database = sqlite3.connect(self._path, timeout=PATIENCE, isolation_level=None)
             try:
-                (self._version,) = database.execute("PRAGMA user_version").fetchone()
-                if self._version not in (0, WITHOUT_DIGESTS, VERSION):
+                (version,) = database.execute("PRAGMA user_version").fetchone()
+                if version not in (0, VERSION):
                     raise InvalidInput(f"{self._path} was written by another version of ragmetrics: ", *ANOTHER)
                 self._patiently(database, OPEN)
-                if self._version != 0:
-                    columns = {row[1] for row in database.execute("PRAGMA table_info(replies)")}
-                    self._find = FIND if "digest" in columns else FIND_WITHOUT_DIGESTS
-                    self._has_questions = "question" in columns
             except BaseException:
                 database.close()
                 raise
         self._db = database
-
-    def _add_column(self, database: sqlite3.Connection, name: str) -> None:
-        """Add a column that files of earlier builds do not have."""
-        with self._explain_errors():
-            try:
-                database.execute(f"ALTER TABLE replies ADD COLUMN {name} BLOB")
-            except sqlite3.OperationalError as error:
-                if "duplicate column" not in str(error):  # another process was faster
-                    raise
+        return database
 
     def _patiently(self, database: sqlite3.Connection, commands: str) -> None:
         """Run the commands; try again while another process locks the file, as SQLite does not wait while it changes to WAL."""
@@ -148,73 +212,23 @@ class Journal:
                 else:
                     return
 
-    def find(self, key: bytes) -> Reply[Any] | None:
-        """The reply under this key, as it was when it was paid for; None where it is missing or damaged."""
-        database = self._opened()
-        if database is None or (self._version == 0 and not self._is_made(database)):
-            return None
-        with self._explain_errors():
-            row = database.execute(self._find, (key,)).fetchone()
-        if row is None:
-            return None
-        *parts, digest = row
-        unsigned = digest is None and self._version == WITHOUT_DIGESTS
-        if not unsigned and digest != _digest(key, *parts):
-            return None
-        width, value, prompt_tokens, completion_tokens, truncated = parts
-        try:
-            return Reply(_unpacked(width, value), Usage(1, prompt_tokens, completion_tokens), bool(truncated))
-        except (ValueError, TypeError):  # damaged, in a row without a digest
-            return None
+    def _packed_messages(self, database: sqlite3.Connection, ask: Ask) -> bytes:
+        sent = [
+            (message.role, self._kept(database, message.content) if message.role == "system" else message.content)
+            for message in ask.messages
+        ]
+        return encode(sent).encode("utf-8", "surrogatepass")
 
-    def answer_to(self, question: bytes) -> Reply[Any] | None:
-        """The reply to a question, looked up without its key; None where it is missing, damaged, or of an earlier build."""
-        if self._keys is None:
-            self._keys = self._all_questions()
-        key = self._keys.get(question)
-        return None if key is None else self.find(key)
-
-    def _all_questions(self) -> dict[bytes, bytes]:
-        database = self._opened()
-        if database is None or not self._has_questions or (self._version == 0 and not self._is_made(database)):
-            return {}
-        with self._explain_errors():
-            return dict(database.execute("SELECT question, key FROM replies WHERE question IS NOT NULL ORDER BY id"))
-
-    def _is_made(self, database: sqlite3.Connection) -> bool:
-        """Whether another process has made the table by now."""
-        with self._explain_errors():
-            (self._version,) = database.execute("PRAGMA user_version").fetchone()
-        return self._version != 0
-
-    def keep(self, key: bytes, reply: Reply[Any], question: bytes | None = None) -> Reply[Any]:
-        """Write a reply; returns the one that the file then holds, which is another process's if that came first."""
-        width, value = _packed(reply.value)
-        usage = reply.usage
-        tokens = map(counted, (usage.prompt_tokens, usage.completion_tokens))
-        parts = (width, value, *tokens, int(reply.truncated))
-        row = (key, *parts, _digest(key, *parts), question)
-        database = self._made()
-        with self._explain_errors():
-            if database.execute(f"INSERT OR IGNORE {COLUMNS}", row).rowcount:  # the command holds no value
-                return reply
-        standing = self.find(key)
-        if standing is not None:
-            return Reply(standing.value, usage, standing.truncated)
-        with self._explain_errors():
-            database.execute(f"INSERT OR REPLACE {COLUMNS}", row)  # the one in the file is damaged
-        return reply
-
-    def strike(self, keys: Iterable[bytes]) -> None:
-        """Forget replies that turned out to be of no use, so that a later run asks again."""
-        database = self._made()
-        with self._explain_errors():
-            database.executemany("DELETE FROM replies WHERE key = ?", ((key,) for key in keys))
-
-    def close(self) -> None:
-        """Close the file; nothing is left to be written."""
-        if self._db is not None:
-            self._db.close()
+    def _kept(self, database: sqlite3.Connection, text: str) -> str:
+        """The digest of a text that many messages share, which stands in the file once."""
+        found = self._texts.get(text)
+        if found is None:
+            if len(self._texts) >= MOST_TEXTS:
+                self._texts.clear()
+            data = text.encode("utf-8", "surrogatepass")
+            found = self._texts[text] = blake2b(data, digest_size=16).hexdigest()
+            database.execute("INSERT OR IGNORE INTO texts VALUES (?, ?)", (found, data))
+        return found
 
     @contextmanager
     def _explain_errors(self) -> Iterator[None]:
@@ -229,6 +243,11 @@ class Journal:
             raise InvalidInput(
                 f"{self._path} is no journal of ragmetrics ({error}): ", *ANOTHER, ", or move the file away"
             ) from None
+
+
+def _columns_of(database: sqlite3.Connection) -> set[str]:
+    """The columns of the table of replies; none where there is no table."""
+    return {row[1] for row in database.execute("PRAGMA table_info(replies)")}
 
 
 def _digest(key: bytes, *parts: Any) -> bytes:

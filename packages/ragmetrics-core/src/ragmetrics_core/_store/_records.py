@@ -13,9 +13,10 @@ from __future__ import annotations
 import abc
 import json
 import math
+import re
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Generic, TypeVar, overload
 
 from .._kernel._wording import to_json
@@ -37,12 +38,15 @@ class Record:
         place: where it stood there, such as ``questions.jsonl, line 7``.
         sample: the row.
         scores: by metric, in the order of the metrics.
+        calls: by metric, what was asked of language models for the score: the name of each prompt, and the key of the reply in the
+            journal, as in ``verify_claims 1f3a...``. Only files of run directories have them.
     """
 
     index: int
     place: str
     sample: Sample
     scores: Mapping[str, Score]
+    calls: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 class LazySequence(Sequence[T], Generic[T]):
@@ -234,9 +238,13 @@ def record_dict(record: Record) -> dict[str, Any]:
     }
 
 
-def record_line(record: Record) -> str:
-    """The record as one line of JSON."""
-    return to_json(record_dict(record)) + "\n"
+def record_line(record: Record, *, with_calls: bool = False) -> str:
+    """The record as one line of JSON; with the keys of its calls where a journal stands beside the file."""
+    calls = {"calls": record.calls} if with_calls and record.calls else {}
+    return to_json({**record_dict(record), **calls}) + "\n"
+
+
+CALL = re.compile(r".* [0-9a-f]{32}", re.DOTALL)
 
 
 def record_of(line: str | bytes) -> Record:
@@ -252,8 +260,11 @@ def record_of(line: str | bytes) -> Record:
         _check(
             isinstance(place, str) and isinstance(sample, dict) and isinstance(scores, dict), "a part has another type"
         )
-        return Record(row - 1, place, _sample(sample), {name: _score(score) for name, score in scores.items()})
-    except (LookupError, TypeError, RecursionError, OverflowError) as error:
+        calls = data.get("calls", {})
+        _check(all(CALL.fullmatch(call) for several in calls.values() for call in several), "a call has no key")
+        read = {name: _score(score) for name, score in scores.items()}
+        return Record(row - 1, place, _sample(sample), read, calls)
+    except (AttributeError, LookupError, TypeError, RecursionError, OverflowError) as error:
         raise ValueError(f"no record: {error}") from None
 
 

@@ -202,7 +202,7 @@ def read_account(path: Path, cure: tuple[str | Setting, ...] = ANOTHER) -> Store
         return damaged
     except OSError as error:
         raise InvalidInput(f"{file} cannot be read: {error.strerror}") from None
-    ours = isinstance(content, dict) and isinstance(content.get("metrics"), list) and "settings" in content
+    ours = isinstance(content, dict) and isinstance(content.get("metrics"), list) and "judged" in content
     if not ours or content.get("version") != VERSION:
         raise InvalidInput(f"{file} was not written by this version of ragmetrics: ", *cure)
     try:
@@ -497,7 +497,8 @@ class RunDir:
         known = {name: there.scores[name] for name in lost if name in there.scores and there.scores[name].error is None}
         if not known or changed_fields(there.sample, record.sample):
             return record
-        return replace(record, scores={**record.scores, **known})
+        calls = {name: there.calls[name] for name in known if name in there.calls}
+        return replace(record, scores={**record.scores, **known}, calls={**record.calls, **calls})
 
     def _waiting_records(self) -> Records:
         """The rows of a run that has changed no file yet."""

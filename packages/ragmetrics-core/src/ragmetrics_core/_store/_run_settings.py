@@ -21,12 +21,12 @@ from dataclasses import dataclass, field, fields, replace
 from hashlib import blake2b
 from typing import Any
 
-from .._engine import Assignment, identity_digest
+from .._engine import Assignment
 from .._kernel._drive import Models
 from .._kernel._metric import Metric, prompts_of
 from .._kernel._model_traits import ModelTraits
 from .._kernel._prompt import Prompt
-from .._kernel._saved_settings import built_in_metric, metric_paths
+from .._kernel._saved_settings import built_in_metric
 from .._values._errors import InvalidInput
 from .._values._plain import plain
 from .._values._requests import Usage
@@ -104,7 +104,6 @@ class MetricColumn:
         settings: the metric in words, such as ``NDCG(k=3)``; of a file of scores, its name alone.
         higher_is_better: whether high values are good; False: low ones are; None: neither, or it is not known.
         knows_better: whether that is known: it is not of another's metric in a file of scores, or in the run of an older version.
-        saved: the settings that a built-in metric can be built from again; None where they cannot be written, or were not.
         inputs: the fields and columns that it reads; None where that is not known.
     """
 
@@ -113,16 +112,13 @@ class MetricColumn:
     settings: str
     higher_is_better: bool | None = True
     knows_better: bool = True
-    saved: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
     inputs: tuple[str, ...] | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of(cls, metric: Metric) -> MetricColumn:
         """The column of a metric."""
         inputs = tuple(map(str, metric.inputs))
-        return cls(
-            metric.name, metric.scale, repr(metric), metric.higher_is_better, saved=_saved(metric), inputs=inputs
-        )
+        return cls(metric.name, metric.scale, repr(metric), metric.higher_is_better, inputs=inputs)
 
     @classmethod
     def named(cls, name: str, scale: tuple[float, float] | None, settings: str) -> MetricColumn:
@@ -141,7 +137,6 @@ class MetricColumn:
             "scale": list(self.scale) if self.scale else None,
             "settings": self.settings,
             **known,
-            **({"saved": self.saved} if self.saved else {}),
             **({"inputs": list(self.inputs)} if self.inputs is not None else {}),
         }
 
@@ -164,7 +159,7 @@ class MetricColumn:
             raise TypeError("higher_is_better is neither true nor false nor null")
         inputs = data.get("inputs")  # an older version wrote none
         known = _inputs(built_in_metric(class_named(settings) or name, Metric)) if inputs is None else tuple(inputs)
-        return cls(name, scale, settings, better, saved=data.get("saved"), inputs=known)
+        return cls(name, scale, settings, better, inputs=known)
 
 
 @dataclass(frozen=True)
@@ -174,15 +169,10 @@ class ModelIdentity:
     Attributes:
         name: its name.
         parts: a digest of each setting, by name.
-        whole: a digest of all of them, by which replies can be looked up; None where it does not say what it is, or an earlier
-            version wrote the file.
-        members: of several models that answer the parts of one metric, the ``whole`` of each by its place.
     """
 
     name: str
     parts: Mapping[str, str]
-    whole: str | None = field(default=None, compare=False)
-    members: tuple[str | None, ...] = field(default=(), compare=False)
 
     @classmethod
     def of(cls, model: Any) -> ModelIdentity | None:
@@ -193,10 +183,10 @@ class ModelIdentity:
         if not traits.identity:  # such a model is never the same as another
             return cls(traits.kind, {UNKNOWN: str(uuid.uuid4())})
         if not isinstance(traits.identity, Mapping):
-            return cls(traits.kind, {"identity": digest_of(str(traits.identity))}, _whole(traits.identity))
+            return cls(traits.kind, {"identity": digest_of(str(traits.identity))})
         known = ModelUsage.of(model, Usage(), 0)
         name = f"{known.name} at {known.base_url}" if known.base_url else known.name
-        return cls(name, dict(_parts(traits.identity)), _whole(traits.identity))
+        return cls(name, dict(_parts(traits.identity)))
 
     @classmethod
     def of_all(cls, models: Sequence[Any]) -> ModelIdentity | None:
@@ -212,22 +202,14 @@ class ModelIdentity:
         if unknown is not None:
             return cls(name, unknown.parts)
         parts = {f"{place}.{part}": digest for place, one in found for part, digest in one.parts.items()}
-        members = tuple(None if one is None else one.whole for one in each)
-        told = [one.whole for _, one in found if one.whole is not None]
-        return cls(name, parts, digest_of(" ".join(told)) if len(told) == len(found) else None, members)
+        return cls(name, parts)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | None) -> ModelIdentity | None:
         """What ``run.json`` holds of it."""
         if data is None:
             return None
-        whole = data.get("whole")
-        return cls(
-            _checked_text(data["name"]),
-            _checked_texts(data["parts"]),
-            None if whole is None else _checked_text(whole),
-            tuple(None if item is None else _checked_text(item) for item in data.get("members", ())),
-        )
+        return cls(_checked_text(data["name"]), _checked_texts(data["parts"]))
 
     @property
     def is_unknown(self) -> bool:
@@ -236,12 +218,7 @@ class ModelIdentity:
 
     def to_dict(self) -> dict[str, Any]:
         """As ``run.json`` holds it."""
-        return {
-            "name": self.name,
-            "parts": dict(self.parts),
-            **({} if self.whole is None else {"whole": self.whole}),
-            **({"members": list(self.members)} if self.members else {}),
-        }
+        return {"name": self.name, "parts": dict(self.parts)}
 
     def difference(self, here: ModelIdentity, words: str) -> str:
         """How the model of this run, ``here``, differs from this one, in words; empty if it is the same."""
@@ -305,29 +282,12 @@ def _inputs(metric: type[Metric] | None) -> tuple[str, ...] | None:
         return None
 
 
-def _saved(metric: Metric) -> dict[str, Any] | None:
-    """What the metric can be built from again, where it is a built-in one; no file shall name a module to be loaded."""
-    try:
-        found = metric.to_dict()
-        return None if any(":" in path for path in metric_paths(found)) else json.loads(json.dumps(found))
-    except (InvalidInput, TypeError, ValueError):
-        return None
-
-
 def _parts(identity: Mapping[str, Any], above: str = "") -> Iterable[tuple[str, str]]:
     for name, value in identity.items():
         if isinstance(value, Mapping) and value:
             yield from _parts(value, f"{above}{name}.")
         else:
             yield f"{above}{name}", digest_of(json.dumps(value, sort_keys=True, default=str))
-
-
-def _whole(identity: Mapping[str, Any] | str) -> str | None:
-    """A digest of an identity; None where it is none that a key can be made of, so that no journal has its replies."""
-    try:
-        return identity_digest(identity)
-    except InvalidInput:
-        return None
 
 
 def _checked_text(value: object) -> str:
@@ -345,12 +305,6 @@ def unequal_names(there: Mapping[str, str], here: Mapping[str, str]) -> Sequence
     return sorted(name for name in there.keys() | here.keys() if there.get(name) != here.get(name))
 
 
-OLDER = (
-    "other settings (which ones, its run.json does not tell: it is of an older version, whose built-in prompts had "
-    "other words too)"
-)
-
-
 @dataclass(frozen=True)
 class RunSettings:
     """All that decides about the scores of a row, other than the row.
@@ -359,15 +313,13 @@ class RunSettings:
         metrics: the metrics, in the order given.
         sampled: how rows are chosen at random; None: all are taken.
         run: settings of the run that decide about scores, by the names of the arguments of ``evaluate``.
-        scored_by: by metric, who gives its scores; None where an older version wrote the file, which knew only ``digest``.
-        digest: one digest of everything.
+        scored_by: by metric, who gives its scores.
     """
 
     metrics: tuple[MetricColumn, ...]
     sampled: Mapping[str, Any] | None
     run: Mapping[str, Any]
-    scored_by: Mapping[str, ScoredBy] | None
-    digest: str
+    scored_by: Mapping[str, ScoredBy]
 
     @classmethod
     def of(
@@ -377,22 +329,21 @@ class RunSettings:
         first = [item for item in assignments if item.repeat == 0]
         scored_by = {item.metric.name: ScoredBy.of(item.metric, item.models) for item in first}
         columns = tuple(MetricColumn.of(item.metric) for item in first)
-        return cls(columns, sampled, dict(run), scored_by, _in_one(first, run, sampled))
+        return cls(columns, sampled, dict(run), scored_by)
 
     def to_dict(self) -> dict[str, Any]:
         """As ``run.json`` holds them."""
-        scored_by = {name: item.to_dict() for name, item in (self.scored_by or {}).items()}
+        scored_by = {name: item.to_dict() for name, item in self.scored_by.items()}
         return {
             "metrics": [item.to_dict() for item in self.metrics],
             "chosen": self.sampled,
             "run": dict(self.run),
             "judged": scored_by,
-            "settings": self.digest,
         }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> RunSettings:
-        """What ``to_dict`` wrote, or an older version.
+        """What ``to_dict`` wrote.
 
         Raises:
             AttributeError, LookupError, TypeError, ValueError: it has another shape.
@@ -401,18 +352,15 @@ class RunSettings:
         sampled = data.get("chosen")
         if not isinstance(sampled, dict | None):
             raise TypeError("the choice of rows is no object")
-        if "judged" not in data:
-            return cls(metrics, sampled, {}, None, data["settings"])
         scored_by = {name: ScoredBy.from_dict(item) for name, item in data["judged"].items()}
         if scored_by.keys() != {item.name for item in metrics} or not isinstance(data["run"], dict):
             raise ValueError("it does not tell who gives the scores of each metric")
-        return cls(metrics, sampled, data["run"], scored_by, data["settings"])
+        return cls(metrics, sampled, data["run"], scored_by)
 
 
 def with_earlier_models(here: RunSettings, there: RunSettings | None) -> RunSettings:
     """The settings with the models that an earlier part of the run had, where this one names none."""
-    earlier = (there.scored_by if there else None) or {}
-    return replace(here, scored_by=_with_earlier_models(here.scored_by or {}, earlier))
+    return replace(here, scored_by=_with_earlier_models(here.scored_by, there.scored_by if there else {}))
 
 
 def difference(there: RunSettings, here: RunSettings) -> str | None:
@@ -423,8 +371,6 @@ def difference(there: RunSettings, here: RunSettings) -> str | None:
     names = [[item.name for item in settings.metrics] for settings in (there, here)]
     if sorted(names[0]) != sorted(names[1]):
         return f"other metrics (there: {', '.join(names[0])}; here: {', '.join(names[1])})"
-    if there.scored_by is None or here.scored_by is None:
-        return None if there.digest == here.digest else OLDER
     found = [*_other_run(there, here), *_other_scorers(there.scored_by, here.scored_by)]
     return f"other settings: {'; '.join(found)}" if found else None
 
@@ -440,17 +386,16 @@ def join_settings(parts: Iterable[RunSettings]) -> RunSettings:
     for part in others:
         shared = {item.name for item in part.metrics} & {item.name for item in whole.metrics}
         found = difference(_only(whole, shared), _only(part, shared))
-        if found or whole.scored_by is None or part.scored_by is None:
-            raise InvalidInput(f"these runs cannot be joined: one has {found or OLDER}")
+        if found:
+            raise InvalidInput(f"these runs cannot be joined: one has {found}")
         metrics = (*whole.metrics, *(item for item in part.metrics if item.name not in shared))
         scored_by = {**part.scored_by, **_with_earlier_models(whole.scored_by, part.scored_by)}
-        digest = digest_of(f"{whole.digest} {part.digest}")
-        whole = RunSettings(metrics, whole.sampled, whole.run, scored_by, digest)
+        whole = RunSettings(metrics, whole.sampled, whole.run, scored_by)
     return whole
 
 
 def _only(settings: RunSettings, names: set[str]) -> RunSettings:
-    scored_by = {name: item for name, item in (settings.scored_by or {}).items() if name in names}
+    scored_by = {name: item for name, item in settings.scored_by.items() if name in names}
     metrics = tuple(item for item in settings.metrics if item.name in names)
     return replace(settings, metrics=metrics, scored_by=scored_by)
 
@@ -486,32 +431,6 @@ def _other_scorers(there: Mapping[str, ScoredBy], here: Mapping[str, ScoredBy]) 
 def _choice(sampled: Mapping[str, Any] | None) -> str:
     given = {name: value for name, value in (sampled or {}).items() if value is not None}
     return ", ".join(f"{name}={value}" for name, value in given.items()) or "all rows"
-
-
-def _in_one(assignments: Sequence[Assignment], run: Mapping[str, Any], sampled: Mapping[str, Any] | None) -> str:
-    """One digest of everything: the only setting that the first builds read, so it stays as long as version 1 of ``run.json``."""
-    settings = {
-        "repeats": run["repeats"],
-        **({"empty": "zero"} if run["empty"] == "zero" else {}),
-        "chosen": sampled,
-        "metrics": [_as_written(item.metric) for item in assignments],
-        "models": [
-            [
-                model and (ModelTraits.of(model).identity or str(uuid.uuid4()))
-                for one in item.models.leaves()
-                for model in (one.llm, one.embeddings)
-            ]
-            for item in assignments
-        ],
-    }
-    return digest_of(json.dumps(settings, sort_keys=True, default=str))
-
-
-def _as_written(metric: Metric) -> object:
-    try:
-        return metric.to_dict(defaults=True)
-    except (InvalidInput, TypeError, ValueError):  # it cannot be saved: its repr identifies it
-        return repr(metric)
 
 
 def row_digest(sample: Sample, inputs: Iterable[str]) -> str:

@@ -123,7 +123,7 @@ class ScoresFile:
 
     def add(self, record: Record) -> None:
         """Write the line of one row, after all others."""
-        self._append(record.index, record_line(record).encode())
+        self._append(record.index, record_line(record, with_calls=True).encode())
 
     def take(self, other: ScoresFile) -> None:
         """Write the lines of another file, after all others."""

@@ -134,10 +134,9 @@ function exchangeList(score) {
   return el("details", { class: "calls" }, el("summary", null, title), el("ol", null, score.exchanges.map(exchange)));
 }
 
-function exchange({ prompt, judgement, messages, reply }, number) {
-  const name = [`${number + 1}. ${prompt}`, judgement ? `judgement ${judgement}` : null].filter(Boolean).join(", ");
+function exchange({ prompt, messages, reply }, number) {
   const last = reply === null ? el("p", { class: "remark" }, "No reply to this is kept: it could not be read, or the call failed.") : exact("reply", reply);
-  return el("li", null, el("h3", { dir: "auto" }, name), messages.map((item) => exact(item.role, item.content)), last);
+  return el("li", null, el("h3", { dir: "auto" }, `${number + 1}. ${prompt}`), messages.map((item) => exact(item.role, item.content)), last);
 }
 
 /** A text as it was, letter by letter. */
