@@ -45,6 +45,13 @@ POWER = 0.8
 Case = tuple[Gate, Evidence]
 
 
+SAME = (
+    *("estimate", "rows", "scored", "failed", "by", "label"),
+    *("clusters", "repeated", "unmet", "missing", "warnings"),
+)
+"""What a result says as the evidence does."""
+
+
 def decide(cases: Sequence[Case]) -> Decision:
     """Decide gates, each with what there is to decide it by; all of them count as one family."""
     decidable = [
@@ -53,12 +60,8 @@ def decide(cases: Sequence[Case]) -> Decision:
         if not (evidence.unmet or evidence.void) and evidence.interval_at(1 - ALPHA) is not None
     ]
     confidences, red = _adjusted(cases, decidable)
-    return Decision(
-        tuple(
-            _result(gate, evidence, confidences.get(index, 1 - ALPHA), red=index in red)
-            for index, (gate, evidence) in enumerate(cases)
-        )
-    )
+    results = (_result(*case, confidences.get(index, 1 - ALPHA), red=index in red) for index, case in enumerate(cases))
+    return Decision(tuple(results))
 
 
 def _adjusted(cases: Sequence[Case], decidable: Sequence[int]) -> tuple[dict[int, float], set[int]]:
@@ -115,7 +118,7 @@ def _enough(gate: Gate, evidence: Evidence) -> int:
 
 def _verdict(gate: Gate, evidence: Evidence, confidence: float, *, red: bool) -> tuple[Verdict, str]:
     """The verdict, and why it is undecided although an interval lies on one side."""
-    if evidence.unmet:
+    if evidence.unmet or red:
         return "failed", ""
     if evidence.void:
         return "undecided", evidence.void
@@ -124,8 +127,6 @@ def _verdict(gate: Gate, evidence: Evidence, confidence: float, *, red: bool) ->
         few = too_few(evidence.scored, evidence.clusters, _enough(gate, evidence), rows)
         doubt = _doubt(gate, evidence, 1, 1 - ALPHA) or few
         return "undecided" if doubt else "passed", doubt
-    if red:
-        return "failed", ""
     return "undecided", _doubt(gate, evidence, -1, confidence) if _side(gate, evidence, confidence) < 0 else ""
 
 
@@ -136,22 +137,12 @@ def _result(gate: Gate, evidence: Evidence, confidence: float, *, red: bool) -> 
     return GateResult(
         gate=gate,
         verdict=verdict,
-        unmet=evidence.unmet,
         doubt=doubt,
         void=bool(evidence.void) and not evidence.unmet,
-        missing=evidence.missing,
-        estimate=evidence.estimate,
         interval=interval,
         adjusted=evidence.interval_at(confidence),
-        rows=evidence.rows,
-        scored=evidence.scored,
-        failed=evidence.failed,
         rows_needed=needed,
-        by=evidence.by,
-        label=evidence.label,
-        clusters=evidence.clusters,
-        repeated=evidence.repeated,
-        warnings=evidence.warnings,
+        **{name: getattr(evidence, name) for name in SAME},
     )
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
 from .._run._columns import Run, RunRow, common_scale
 from .._run._slices import slices_of
 from .._values._counts import count_of
 from .._values._score import NOT_ASKED
 from ..statistics import Interval, mean_interval
-from ..statistics._interval import ROUNDING
+from ..statistics._interval import at_ends
 from ..statistics._means import mean_of, rate_mid_p
 from ..statistics._pairs import rows_to_meet_losses
 from ._gates import Conditions, Gate
@@ -88,25 +88,24 @@ def mean_evidence(
         keys = [_row_key(row, position) for position, row in enumerate(run.rows)]
         repeated = len(set(keys)) < len(keys)
         clusters = keys if repeated else None
-    parts: list[tuple[str | None, str | None, Sequence[int]]] = [(None, None, range(len(run.rows)))]
+    parts: dict[str | None, Sequence[int]] = {}
     if by is not None:
-        sliced: dict[str | None, Sequence[int]] = {**slices_of(run.slices or (), by)}
-        gone = dict.fromkeys(label for _, path, label in absent if path == by and label not in sliced)
-        parts += [(by, label, rows) for label, rows in (sliced | dict.fromkeys(gone, ())).items()]
+        parts = {**slices_of(run.slices or (), by)}
+        parts |= {label: () for _, path, label in absent if path == by and label not in parts}
+    slices = [(None, None, range(len(run.rows))), *((by, label, rows) for label, rows in parts.items())]
     found: dict[str, list[Evidence]] = {name: [] for name in scales}
     for name, own_scale in scales.items():
         column = run.columns[name]
         known = {column.scales[row] for row, value in enumerate(column.values) if value is not None}
-        scale = common_scale(own_scale, known)
-        for path, label, rows in parts:
+        for path, label, rows in slices:
             asked = [row for row in rows if column.labels[row] != NOT_ASKED]
             missing = absent.get((name, path, label), 0)
             if asked or missing or path is None:
-                scored = [(row, value) for row in asked if (value := column.values[row]) is not None]
+                scored = {row: value for row in asked if (value := column.values[row]) is not None}
                 item = of_mean(
-                    [value for _, value in scored],
-                    scale,
-                    None if clusters is None else [clusters[row] for row, _ in scored],
+                    list(scored.values()),
+                    common_scale(own_scale, known),
+                    None if clusters is None else [clusters[row] for row in scored],
                     conditions,
                     rows=len(asked),
                     failed=sum(column.failed[row] for row in asked),
@@ -143,12 +142,19 @@ def of_mean(
         absent: rows with a value in an earlier run that this one does not have.
     """
 
-    def with_absent(gate: Gate) -> list[float]:
-        return [*values, *[_worst(scale, gate)] * absent]
+    def with_absent(gate: Gate) -> tuple[list[float], float]:
+        """The values with the worst one for each row that is absent, and that value."""
+        assert scale is not None
+        worst = scale[0 if gate.sign > 0 else 1]
+        return [*values, *[worst] * absent], worst
 
     def worst_case(gate: Gate, confidence: float) -> Interval | None:
         groups = None if clusters is None else [*clusters, *(("absent", place) for place in range(absent))]
-        return mean_interval(with_absent(gate), groups, scale, confidence)
+        return mean_interval(with_absent(gate)[0], groups, scale, confidence)
+
+    def enough(gate: Gate) -> int:
+        all_values, worst = with_absent(gate)
+        return rows_to_meet_losses(all_values, gate.sign, gate.limit, worst)
 
     return Evidence(
         estimate=mean_of(values),
@@ -159,10 +165,8 @@ def of_mean(
         failed=failed,
         clusters=None if clusters is None else len(set(clusters)),
         unmet=tuple(_unmet(conditions, rows, len(values), failed, absent)),
-        doubt=None if clusters is not None or scale is None else lambda *asked: _exact_doubt(values, scale, *asked),
-        enough=None
-        if scale is None
-        else lambda gate: rows_to_meet_losses(with_absent(gate), gate.sign, gate.limit, _worst(scale, gate)),
+        doubt=None if clusters is not None or scale is None else partial(_exact_doubt, values, scale),
+        enough=None if scale is None else enough,
         missing=absent_rows(absent),
         worst_case=None if scale is None else worst_case,
     )
@@ -181,46 +185,32 @@ def _unmet(conditions: Conditions, rows: int, scored: int, failed: int, absent: 
         yield from conditions.unmet(rows + absent, scored, failed, have=f"have a score ({lacking})")
 
 
-def _worst(scale: Scale, gate: Gate) -> float:
-    assert scale is not None
-    return scale[0 if gate.sign > 0 else 1]
-
-
 def _exact_doubt(values: Sequence[float], scale: tuple[float, float], gate: Gate, side: int, confidence: float) -> str:
-    """Why red is not to be believed although the interval is on the bad side."""
-    if side > 0 or _tail(values, scale, gate) <= (1 - confidence) / 2:
-        return ""
-    return "an exact test is not sure of it: so few rows do not decide"
+    """Why red is not to be believed although the interval is on the bad side.
 
-
-def _tail(values: Sequence[float], scale: tuple[float, float], gate: Gate) -> float:
-    """The mid-p value of "the rate is as good as the limit", where all values are ends of the scale; else 0.
-
-    Wilson's interval is too sure of itself far out: with a limit of 0.95, it alone would make 8 % of single gates of 10 rows
-    falsely red.
+    Where all values are ends of the scale, Wilson's interval is too sure of itself far out: with a limit of 0.95, it alone would
+    make 8 % of single gates of 10 rows falsely red. So the mid-p value of "the rate is as good as the limit" must agree.
     """
     low, high = scale
-    near = ROUNDING * (high - low)
-    tops = sum(high - value <= near for value in values)
-    if tops + sum(value - low <= near for value in values) < len(values):
-        return 0.0
-    rate = (gate.limit - low) / (high - low)
-    count = len(values)
-    return rate_mid_p(tops, count, rate) if gate.sign > 0 else rate_mid_p(count - tops, count, 1 - rate)
+    if side > 0 or not at_ends(values, scale):
+        return ""
+    count, tops, rate = len(values), sum(2 * value > low + high for value in values), (gate.limit - low) / (high - low)
+    p_value = rate_mid_p(tops, count, rate) if gate.sign > 0 else rate_mid_p(count - tops, count, 1 - rate)
+    return "an exact test is not sure of it: so few rows do not decide" if p_value > (1 - confidence) / 2 else ""
 
 
 def absent_rows(count: int) -> str:
     """The rows that only an earlier run has, in words; empty if there are none."""
-    rows = f"{count_of(count, 'row')} of the first run {'is' if count == 1 else 'are'} not in the second"
-    return rows if count else ""
+    return (
+        f"{count_of(count, 'row')} of the first run {'is' if count == 1 else 'are'} not in the second" if count else ""
+    )
 
 
 def too_few(rows: int, clusters: int | None, needed: int, what: str = "rows") -> str:
     """That rare losses may be missing from so few rows, or clusters of rows, in words; empty if there are enough."""
     number, what = (rows, what) if clusters is None else (clusters, "clusters")
-    if number >= needed:
-        return ""
-    return f"{number:,} {what} are too few to rule out rare large losses: that takes {needed:,}"
+    few = f"{number:,} {what} are too few to rule out rare large losses: that takes {needed:,}"
+    return few if number < needed else ""
 
 
 def new_run(rows: str, supposed: str, does: str) -> str:

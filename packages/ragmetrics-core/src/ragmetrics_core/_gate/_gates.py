@@ -67,9 +67,7 @@ class Gate:
         if self.relation not in {">=", "<="} or self.of not in {"mean", "drop"}:
             raise InvalidInput(f"a gate is >= or <= for the mean or the drop, got {self.relation!r} for {self.of!r}")
         if self.of == "drop" and self.relation == ">=":
-            raise InvalidInput(
-                Setting("gate"), f" '{self}': a gate says how large a drop may be: write '{self.metric} drop <= 0.03'"
-            )
+            raise self.refused(f"a gate says how large a drop may be: write '{self.metric} drop <= 0.03'")
 
     @classmethod
     def parse(cls, text: str, usual: Of = "mean") -> Gate:
@@ -85,23 +83,24 @@ class Gate:
         if not isinstance(text, str):
             raise InvalidInput(f"a gate is a text such as {EXAMPLES[usual]}, got {type(text).__name__}")
         found = FORM.fullmatch(text.strip())
+        drop = DROP.fullmatch(found["left"]) if found else None
+        relation, number = (found["relation"], found["number"].strip()) if found else ("", "")
+        problem = ""
         if found is None or not found["left"]:
             hint = " (in quotes: a shell takes > and < for itself)" if found is None else ""
-            raise InvalidInput(Setting("gate"), f" {text!r}: write {FORMS[usual]}, such as {EXAMPLES[usual]}{hint}")
-        left, relation, number = found["left"], found["relation"], _number(found["number"].strip())
-        drop = DROP.fullmatch(left)
-        if relation not in RELATIONS:
-            right = "<=" if drop else ">= or <="
-            raise InvalidInput(
-                Setting("gate"), f" {text!r}: write {right} instead of {relation}{WHY_NOT.get(relation, '')}"
-            )
-        if number is None:
-            raise InvalidInput(
-                Setting("gate"),
-                f" {text!r}: {found['number'].strip()!r} is no number on a metric's scale: write one such as "
-                f"{0.03 if drop else 0.8}",
-            )
-        return cls(drop["metric"] if drop else left, RELATIONS[relation], number, "drop" if drop else "mean")  # type: ignore[arg-type]
+            problem = f"write {FORMS[usual]}, such as {EXAMPLES[usual]}{hint}"
+        elif relation not in RELATIONS:
+            problem = f"write {'<=' if drop else '>= or <='} instead of {relation}{WHY_NOT.get(relation, '')}"
+        elif not _is_finite(number):
+            problem = f"{number!r} is no number on a metric's scale: write one such as {0.03 if drop else 0.8}"
+        if found is None or problem:
+            raise InvalidInput(Setting("gate"), f" {text!r}: {problem}")
+        metric, of = (drop["metric"], "drop") if drop else (found["left"], "mean")
+        return cls(metric, RELATIONS[relation], float(number), of)  # type: ignore[arg-type]
+
+    def refused(self, problem: str) -> InvalidInput:
+        """The error that says why this gate cannot be decided."""
+        return InvalidInput(Setting("gate"), f" '{self}': {problem}")
 
     @property
     def sign(self) -> int:
@@ -176,23 +175,18 @@ def check_mean(gate: Gate, scales: Scales) -> None:
         InvalidInput: the gate is about a drop, a metric that is not there, or a limit that is off the scale or out of reach.
     """
     if gate.of == "drop":
-        raise InvalidInput(
-            Setting("gate"), f" '{gate}': a drop is between two runs, and here is one: compare it with another"
-        )
+        raise gate.refused("a drop is between two runs, and here is one: compare it with another")
     scale = _scale(gate, scales)
     if scale is None:
         return
     low, high = scale
     if not low <= gate.limit <= high:
-        raise InvalidInput(
-            Setting("gate"),
-            f" '{gate}': {gate.metric} goes from {low:g} to {high:g}, so {gate.limit:g} is no limit for it",
-        )
+        raise gate.refused(f"{gate.metric} goes from {low:g} to {high:g}, so {gate.limit:g} is no limit for it")
     if gate.limit == (high if gate.sign > 0 else low):
-        raise InvalidInput(
-            Setting("gate"),
-            f" '{gate}': no number of rows can show that a mean lies at the very end of its scale: give a limit "
-            f"{'under' if gate.sign > 0 else 'over'} {gate.limit:g}",
+        side = "under" if gate.sign > 0 else "over"
+        raise gate.refused(
+            "no number of rows can show that a mean lies at the very end of its scale: give a limit "
+            f"{side} {gate.limit:g}"
         )
 
 
@@ -203,33 +197,29 @@ def check_drop(gate: Gate, scales: Scales, higher_is_better: Mapping[str, bool |
         InvalidInput: it is about a mean, its metric is not there or has no better end, or its scale is not as wide as the limit.
     """
     if gate.of == "mean":
-        raise InvalidInput(
-            Setting("gate"),
-            f" '{gate}': a comparison is about drops, such as '{gate.metric} drop <= 0.03': gate the mean of one of the runs",
+        raise gate.refused(
+            f"a comparison is about drops, such as '{gate.metric} drop <= 0.03': gate the mean of one of the runs"
         )
     scale = _scale(gate, scales)
     if higher_is_better[gate.metric] is None:
-        raise InvalidInput(
-            Setting("gate"),
-            f" '{gate}': which end of the scale of {gate.metric} is better is not known, so it has no drop: gate its mean",
+        raise gate.refused(
+            f"which end of the scale of {gate.metric} is better is not known, so it has no drop: gate its mean"
         )
     if scale is not None and not scale[0] - scale[1] < gate.limit <= scale[1] - scale[0]:
-        raise InvalidInput(
-            Setting("gate"),
-            f" '{gate}': {gate.metric} goes from {scale[0]:g} to {scale[1]:g}, so {gate.limit:g} is no limit for a drop of it",
+        low, high = scale
+        raise gate.refused(
+            f"{gate.metric} goes from {low:g} to {high:g}, so {gate.limit:g} is no limit for a drop of it"
         )
 
 
 def _scale(gate: Gate, scales: Scales) -> tuple[float, float] | None:
     if gate.metric not in scales:
-        names = ", ".join(scales) or "none"
-        raise InvalidInput(Setting("gate"), f" '{gate}': {gate.metric!r} is not among the metrics: {names}")
+        raise gate.refused(f"{gate.metric!r} is not among the metrics: {', '.join(scales) or 'none'}")
     return scales[gate.metric]
 
 
-def _number(text: str) -> float | None:
+def _is_finite(text: str) -> bool:
     try:
-        value = float(text)
+        return math.isfinite(float(text))
     except ValueError:
-        return None
-    return value if math.isfinite(value) else None
+        return False

@@ -53,11 +53,14 @@ def _numbers(result: GateResult) -> Iterator[str]:
     estimate, interval, limit = result.estimate, result.interval, result.gate.limit
     if estimate is None:
         return
-    yield f"{result.gate.of} {_shown(estimate, limit)}{_sure(result)} from {_rows(result)}"
+    sure = f", 95 % interval {_ends(interval, limit)}," if interval else ""
+    yield f"{result.gate.of} {_shown(estimate, limit)}{sure} from {_rows(result)}"
     if interval is None:
-        yield "no interval, since " + _without_interval(result)
-        return
-    if result.unmet:
+        single = "row" if result.repeated or result.scored == 1 else "cluster"
+        nothing = f"one {single} says nothing of the others"
+        alone = 1 in {result.scored, result.clusters}
+        yield f"no interval, since {nothing if alone else 'all values are equal, on a scale that is not known'}"
+    if interval is None or result.unmet:
         return
     adjusted = result.adjusted or interval
     if adjusted != interval and result.is_bad(interval):
@@ -70,29 +73,15 @@ def _numbers(result: GateResult) -> Iterator[str]:
         yield _what_decides(result)
 
 
-def _sure(result: GateResult) -> str:
-    return f", 95 % interval {_ends(result.interval, result.gate.limit)}," if result.interval else ""
-
-
 def _rows(result: GateResult) -> str:
+    rows = f"{result.scored} of {result.rows} rows"
     if result.gate.of == "drop" or result.scored == result.rows:
-        what = "pair" if result.gate.of == "drop" else "row"
-        rows = f"{result.scored} {what}{'s' * (result.scored != 1)}"
-    else:
-        rows = f"{result.scored} of {result.rows} rows"
+        rows = count_of(result.scored, "pair" if result.gate.of == "drop" else "row")
     return rows if result.clusters is None else rows + _grouped(result, result.clusters)
 
 
 def _grouped(result: GateResult, clusters: int) -> str:
     return f" ({clusters:,} without repeats)" if result.repeated else f" in {count_of(clusters, 'cluster')}"
-
-
-def _without_interval(result: GateResult) -> str:
-    if result.scored == 1:
-        return "one row says nothing of the others"
-    if result.clusters == 1:
-        return f"one {'row' if result.repeated else 'cluster'} says nothing of the others"
-    return "all values are equal, on a scale that is not known"
 
 
 def _what_decides(result: GateResult) -> str:
