@@ -344,7 +344,6 @@ class TestEmbeddingQADataset:
                 {"corpus": []},
                 'qa.json is no EmbeddingQAFinetuneDataset: it must be an object with "queries", "corpus" and "relevant_docs"',
             ),
-            ({"mode": "image"}, "qa.json: its mode is 'image'; only data sets of text can be read"),
             ({"relevant_docs": {"q1": ["n1"]}}, "qa.json, query 'q2' has no list of documents in \"relevant_docs\""),
             (
                 {"relevant_docs": {"q1": ["n1", "n9"], "q2": ["n1"]}},

@@ -78,11 +78,9 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     file.write_bytes(encrypted(pdf("text"), ""))
     assert text_of_file(file).text == "text"
     file.write_bytes(pdf("", ""))
-    assert message(file) == (
-        "a.pdf: there is no text on its 2 pages, perhaps only pictures: recognise the text (OCR) first"
-    )
+    assert message(file) == "a.pdf: no text on 2 pages, perhaps only pictures: recognise the text (OCR) first"
     file.write_bytes(pdf(""))
-    assert message(file).startswith("a.pdf: there is no text on its page, ")
+    assert message(file).startswith("a.pdf: no text on 1 page, ")
     file.write_text("The library opens at nine.")
     assert message(file).startswith("a.pdf is no readable PDF (Pdf")
     file.unlink()

@@ -478,7 +478,7 @@ class Collection:
         elif isinstance(found, Passed) and (other := self._known.like(question, found.fact)) is not None:
             found = Rejected(Why.REPEATED, f"asks for the same as {other!r}")
         if isinstance(found, Rejected):
-            self._known.remove(question)
+            del self._known[question]
             course.drop(visit, question, *found)
             return
         self._known.add(question, found.fact)

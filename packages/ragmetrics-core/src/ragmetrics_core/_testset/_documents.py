@@ -13,33 +13,23 @@ import re
 import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from .._read import open_rows
 from .._read._cells import document_of
 from .._read._input_file import NOT_UTF8, InputFile, lines_of
 from .._show._tables import first_of
+from .._values._counts import count_of
 from .._values._errors import InvalidInput, MissingExtra
 from .._values._layout import readable
 from .._values._sample import Document
 from ._markup import FileText, Heading, text_of_html, text_of_markdown
 
-# What a parser of damaged files meets other than its own errors; a program that reads strangers' files has to expect all of them.
-DAMAGED = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    NotImplementedError,
-    RecursionError,
-    TypeError,
-    ValueError,
-    struct.error,
-    zlib.error,
-)
+logging.getLogger("pypdf").addHandler(logging.NullHandler())  # else what it says of a file goes to stderr
+
+DAMAGED = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+"""What a parser meets in damaged files other than its own errors; a program that reads files of others has to expect them all."""
 
 LONGEST = 100
 """Characters of a message of pypdf that are shown: it can hold any part of the file."""
@@ -53,44 +43,26 @@ def text_of_pdf(path: Path) -> FileText:
         MissingExtra: pypdf is not installed.
     """
     try:
-        from pypdf.errors import DependencyError, PyPdfError  # noqa: PLC0415  an extra
+        from pypdf import PdfReader  # noqa: PLC0415  an extra
+        from pypdf.errors import DependencyError, PyPdfError  # noqa: PLC0415
     except ImportError:
         raise MissingExtra('the pypdf package is not installed: pip install "ragmetrics-core[documents]"') from None
     try:
-        pages = _pages(path)
-    except (InvalidInput, OSError):
+        with PdfReader(path) as reader:
+            # many are encrypted only so that they are not changed, and need no password to be read
+            if reader.is_encrypted and not reader.decrypt(""):
+                raise InvalidInput(f"{path.name} is encrypted: save it without its password")
+            pages = [page.extract_text().strip() for page in reader.pages]
+    except InvalidInput:
         raise
     except DependencyError as error:
         raise InvalidInput(f"{path.name} is encrypted ({error}): save it without encryption") from None
-    except (PyPdfError, *DAMAGED) as error:
+    except (PyPdfError, struct.error, zlib.error, *DAMAGED) as error:
         raise InvalidInput(f"{path.name} is no readable PDF ({type(error).__name__}: {str(error)[:LONGEST]})") from None
     if not any(pages):
-        count = "its page" if len(pages) == 1 else f"its {len(pages)} pages"
-        raise InvalidInput(
-            f"{path.name}: there is no text on {count}, perhaps only pictures: recognise the text (OCR) first"
-        )
+        count = count_of(len(pages), "page")
+        raise InvalidInput(f"{path.name}: no text on {count}, perhaps only pictures: recognise the text (OCR) first")
     return _joined(pages)
-
-
-def _pages(path: Path) -> list[str]:
-    from pypdf import PdfReader  # noqa: PLC0415  an extra
-
-    with _no_last_resort("pypdf"), PdfReader(path) as reader:
-        # many are encrypted only so that they are not changed, and need no password to be read
-        if reader.is_encrypted and not reader.decrypt(""):
-            raise InvalidInput(f"{path.name} is encrypted: save it without its password")
-        return [page.extract_text().strip() for page in reader.pages]
-
-
-@contextmanager
-def _no_last_resort(name: str) -> Iterator[None]:
-    """What a package logs goes to the handlers that the user has set up, and not to stderr where there are none."""
-    handler = logging.NullHandler()
-    logging.getLogger(name).addHandler(handler)
-    try:
-        yield
-    finally:
-        logging.getLogger(name).removeHandler(handler)
 
 
 def _joined(pages: list[str]) -> FileText:
@@ -142,29 +114,21 @@ def _markdown(path: Path) -> FileText:
 def _html(path: Path) -> FileText:
     raw = path.read_bytes()
     named = CHARSET.search(raw[:WHERE_CHARSET])
-    page = _decoded(raw, "utf-8-sig")
-    if page is None and named:
-        page = _decoded(raw, named[1].decode())
-    if page is None:
-        raise InvalidInput(f"{path.name}: {NOT_UTF8}")
-    return text_of_html(page)
+    for encoding in ("utf-8-sig", named[1].decode() if named else "utf-8"):
+        try:
+            page = raw.decode(encoding)
+        except (UnicodeError, LookupError):  # LookupError: a page may claim any encoding, known or not
+            continue
+        return text_of_html(page)
+    raise InvalidInput(f"{path.name}: {NOT_UTF8}")
 
 
-def _decoded(raw: bytes, encoding: str) -> str | None:
-    try:
-        return raw.decode(encoding)
-    except (UnicodeError, LookupError):  # LookupError: a page may claim any encoding, known or not
-        return None
-
-
-READERS: Mapping[str, Callable[[Path], FileText]] = MappingProxyType(
-    {
-        **dict.fromkeys((".txt", ".rst"), _plain),
-        **dict.fromkeys((".md", ".markdown"), _markdown),
-        **dict.fromkeys((".html", ".htm", ".xhtml"), _html),
-        ".pdf": text_of_pdf,
-    }
-)
+READERS: Mapping[str, Callable[[Path], FileText]] = {
+    **dict.fromkeys((".txt", ".rst"), _plain),
+    **dict.fromkeys((".md", ".markdown"), _markdown),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), _html),
+    ".pdf": text_of_pdf,
+}
 
 DOCUMENT_FILES = frozenset(READERS)
 """Suffixes of files that are one document each."""
@@ -272,40 +236,33 @@ def _from_path(path: Path) -> Iterator[GivenDocument | Skipped]:
 
 
 def _from_folder(folder: Path) -> Iterator[GivenDocument | Skipped]:
-    """Every document in the folder and those below. A file that cannot be read is named and does not stop the others."""
-    found = sorted(_walk(folder), key=lambda item: item[0])
-    if not any(path.suffix.lower() in DOCUMENT_FILES for path, _ in found):
-        raise InvalidInput(f"there is no text in the folder {str(folder)!r}: it needs files {KINDS}")
-    for path, problem in found:
-        name = path.relative_to(folder).as_posix()
-        if problem is not None:
-            yield Skipped(name, problem)
-            continue
-        try:
-            document = GivenDocument(name, *text_of_file(path))
-        except (InvalidInput, MissingExtra) as error:
-            yield Skipped(name, str(error))
-            continue
-        yield document if document.text.strip() else Skipped(name, "the document has no text")
+    """Every document in the folder and those below. A file that cannot be read is named and does not stop the others.
 
-
-def _walk(folder: Path) -> Iterator[tuple[Path, str | None]]:
-    """The files, each with the reason why it is not even opened. No link to a folder is followed, since it can lead in a circle."""
+    No link to a folder is followed, since it can lead in a circle.
+    """
     problems: list[OSError] = []
+    paths: list[Path] = []
     for place, folders, files in os.walk(folder, onerror=problems.append):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        for name in files:
-            path = Path(place, name)
-            if name.startswith("."):
-                continue
-            if path.suffix.lower() not in DOCUMENT_FILES:
-                yield path, f"only {KINDS} are read"
-            elif path.exists() and not path.is_file():  # reading a pipe would wait for ever
-                yield path, "no regular file"
-            else:
-                yield path, None
-    for error in problems:
-        yield Path(error.filename), f"the folder cannot be read: {error.strerror}"
+        paths += [Path(place, name) for name in files if not name.startswith(".")]
+    if not any(path.suffix.lower() in DOCUMENT_FILES for path in paths):
+        raise InvalidInput(f"there is no text in the folder {str(folder)!r}: it needs files {KINDS}")
+    locked = {Path(error.filename): f"the folder cannot be read: {error.strerror}" for error in problems}
+    for path in sorted([*paths, *locked]):
+        name = path.relative_to(folder).as_posix()
+        yield Skipped(name, locked[path]) if path in locked else _from_file(path, name)
+
+
+def _from_file(path: Path, name: str) -> GivenDocument | Skipped:
+    if path.suffix.lower() not in DOCUMENT_FILES:
+        return Skipped(name, f"only {KINDS} are read")
+    if path.exists() and not path.is_file():  # reading a pipe would wait for ever
+        return Skipped(name, "no regular file")
+    try:
+        document = GivenDocument(name, *text_of_file(path))
+    except (InvalidInput, MissingExtra) as error:
+        return Skipped(name, str(error))
+    return document if document.text.strip() else Skipped(name, "the document has no text")
 
 
 def _rows(path: Path) -> Iterator[GivenDocument]:

@@ -18,6 +18,7 @@ import heapq
 import math
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -114,47 +115,23 @@ class Fact(NamedTuple):
         return self.answer == other.answer and same_words
 
 
-class KnownQuestions:
-    """The questions of a test set, in which near-duplicates are looked for, among those that share a telling word."""
+class KnownQuestions(dict[str, tuple[Worded, Fact | None]]):
+    """The questions of a test set, each by its words, and with the fact that it is about as far as that is known."""
 
-    def __init__(self) -> None:
-        self._known: dict[str, tuple[Worded, Fact | None]] = {}
-        self._holding: dict[str, dict[str, None]] = {}  # by word the questions with it, in order
+    def add(self, question: str, fact: Fact | None = None) -> None:
+        """Note a question, or the fact that one is about."""
+        self[question] = (Worded.of(question), fact)
 
     def like(self, question: str, fact: Fact | None = None) -> str | None:
         """Another question that this one repeats, more easily if both ask for one fact; None: there is none."""
         worded = Worded.of(question)
-        for other in self._candidates(worded):
-            words, known = self._known[other]
+        for other, (words, known) in self.items():
+            if other == question or worded.telling.isdisjoint(words.telling):
+                continue
             about_one = fact is not None and known is not None and fact.same_as(known)
-            least = ALIKE_ABOUT_ONE_FACT if about_one else ALIKE
-            if other != question and alikeness(worded, words) >= least:
+            if alikeness(worded, words) >= (ALIKE_ABOUT_ONE_FACT if about_one else ALIKE):
                 return other
         return None
-
-    def __contains__(self, question: object) -> bool:
-        return question in self._known
-
-    def add(self, question: str, fact: Fact | None = None) -> None:
-        """Note a question, or the fact that one is about."""
-        worded = Worded.of(question)
-        self._known[question] = (worded, fact)
-        for key in worded.telling:
-            self._holding.setdefault(key, {})[question] = None
-
-    def remove(self, question: str) -> None:
-        """Forget a question that is not in the test set after all."""
-        worded, _ = self._known.pop(question)
-        for key in worded.telling:
-            del self._holding[key][question]
-
-    def _candidates(self, worded: Worded) -> Iterable[str]:
-        return dict.fromkeys(
-            other
-            for key in sorted(worded.telling)
-            for other in self._holding.get(key, ())
-            if self._known[other][0].deciding == worded.deciding
-        )
 
 
 class PassageIndex:
@@ -165,12 +142,14 @@ class PassageIndex:
     """
 
     def __init__(self, passages: Sequence[str]) -> None:
-        self._keys = [_telling(text) for text in passages]
+        keys = [_telling(text) for text in passages]
+        self._common = max(FEW, len(keys) // 10)
         self._holding: dict[str, list[int]] = {}
-        for index, keys in enumerate(self._keys):
-            for key in keys:
+        for index, found in enumerate(keys):
+            for key in found:
                 self._holding.setdefault(key, []).append(index)
-        self._lengths = [self._length(keys) for keys in self._keys]
+        self._weights = {key: math.log(1 + len(keys) / len(found)) ** 2 for key, found in self._holding.items()}
+        self._lengths = [math.sqrt(math.fsum(self._weights[key] for key in found)) for found in keys]
 
     def nearest(self, text: str, most: int, allowed: Callable[[int], bool] = lambda _: True) -> list[int]:
         """The passages that share most with the text, the nearest first; none that shares only words that very many have.
@@ -180,22 +159,13 @@ class PassageIndex:
             most: how many at most.
             allowed: which passages may be among them.
         """
-        common = max(FEW, len(self._keys) // 10)
-        shared: dict[int, float] = {}
+        shared: defaultdict[int, float] = defaultdict(float)
         for key in sorted(_telling(text) & self._holding.keys()):
-            holding = self._holding[key]
-            if len(holding) <= common:
-                weight = self._rarity(key) ** 2
-                for index in holding:
-                    shared[index] = shared.get(index, 0.0) + weight
-        near = (index for index in shared if allowed(index))
+            if len(self._holding[key]) <= self._common:
+                for index in self._holding[key]:
+                    shared[index] += self._weights[key]
+        near = filter(allowed, shared)
         return heapq.nsmallest(most, near, key=lambda index: (-shared[index] / self._lengths[index], index))
-
-    def _rarity(self, key: str) -> float:
-        return math.log(1 + len(self._keys) / len(self._holding[key]))
-
-    def _length(self, keys: Iterable[str]) -> float:
-        return math.sqrt(math.fsum(self._rarity(key) ** 2 for key in keys))
 
 
 def _telling(text: str) -> frozenset[str]:

@@ -17,6 +17,7 @@ from .._read import Columns, open_rows
 from .._read._input_file import InputFile
 from .._read._json import load_json
 from .._store._prices import ModelUsage
+from .._values._counts import count_of
 from .._values._errors import InvalidInput
 from .._values._evidence_html import block, grid
 from .._values._layout import printable, readable, shortened
@@ -67,9 +68,6 @@ def embedding_qa_samples(path: Path) -> Iterator[Sample]:
         raise InvalidInput(
             f'{path.name} is no EmbeddingQAFinetuneDataset: it must be an object with "queries", "corpus" and "relevant_docs"'
         )
-    mode = data.get("mode", "text")
-    if mode != "text":
-        raise InvalidInput(f"{path.name}: its mode is {mode!r}; only data sets of text can be read")
     corpus = parts["corpus"] or {}
     for key, query in (parts["queries"] or {}).items():
         place = f"{path.name}, query {key!r}"
@@ -234,16 +232,19 @@ class Testset(Sequence[Sample]):
 
     def __str__(self) -> str:
         used = self.usage
-        of_all = "" if self.asked is None else f" of {self.asked}"
-        lines = [f"{len(self)}{of_all} {_several(self.asked or len(self), 'question')}, {_times(used.calls, 'call')}"]
-        lines[0] += f", {used.prompt_tokens} tokens in, {used.completion_tokens} tokens out"
-        lines += [f"cost: {cost}" for cost in (item.cost() for item in self.models) if cost is not None]
-        lines += self.missing
-        if self.dropped:
-            lines.append(f"dropped: {counted(item.why for item in self.dropped)}")
-        lines += [f"problem: {problem}" for problem in self.problems]
-        lines += [f"skipped: {line}" for line in by_reason(self.skipped)]
-        lines += [f"caveat: {caveat}" for caveat in self.caveats]
+        questions = count_of(len(self) if self.asked is None else self.asked, "question")
+        if self.asked is not None:
+            questions = f"{len(self)} of {questions}"
+        costs = (item.cost() for item in self.models)
+        lines = [
+            f"{questions}, {count_of(used.calls, 'call')}, {used.prompt_tokens} tokens in, {used.completion_tokens} tokens out",
+            *(f"cost: {cost}" for cost in costs if cost is not None),
+            *self.missing,
+            *([f"dropped: {counted(item.why for item in self.dropped)}"] if self.dropped else []),
+            *(f"problem: {problem}" for problem in self.problems),
+            *(f"skipped: {line}" for line in by_reason(self.skipped)),
+            *(f"caveat: {caveat}" for caveat in self.caveats),
+        ]
         return "\n".join(map(printable, lines))
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
@@ -308,14 +309,6 @@ class Testset(Sequence[Sample]):
         return cls(tuple(embedding_qa_samples(Path(path))))
 
 
-def _times(count: int, what: str) -> str:
-    return f"{count} {_several(count, what)}"
-
-
-def _several(count: int, what: str) -> str:
-    return what if count == 1 else f"{what}s"
-
-
 def line_of(sample: Sample) -> str:
     """The sample as a line of a file."""
     return to_json(sample.to_dict()) + "\n"
@@ -338,18 +331,18 @@ LONGEST_PASSAGE = 300
 def testset_html(testset: Testset) -> Html:
     """What there is and what is missing, then the first samples."""
     account = (element("p", readable(line)) for line in str(testset).splitlines())
+    more = len(testset) - MOST_SAMPLES
     rows = [_row(sample) for sample in testset.samples[:MOST_SAMPLES]]
-    more = len(testset) - len(rows)
     return block(
         *account,
         grid(("document", "question", "reference", "passages"), rows, numbers=False) if rows else None,
-        element("p", f"and {more} more") if more else None,
+        element("p", f"and {more} more") if more > 0 else None,
     )
 
 
 def _row(sample: Sample) -> tuple[str, str, str, Html]:
-    passages = sample.reference_contexts
-    texts = passages if isinstance(passages, Sequence) and not isinstance(passages, str) else ()
-    items = (element("li", shortened(str(text), LONGEST_PASSAGE)) for text in texts)
-    document = sample.metadata.get("document_id")
-    return str(document or ""), str(sample.user_input or ""), str(sample.reference or ""), element("ul", *items)
+    passages = sample.reference_contexts if isinstance(sample.reference_contexts, list | tuple) else ()
+    items = (element("li", shortened(str(text), LONGEST_PASSAGE)) for text in passages)
+    texts = (sample.metadata.get("document_id"), sample.user_input, sample.reference)
+    document, question, reference = (str(text or "") for text in texts)
+    return document, question, reference, element("ul", *items)
