@@ -266,10 +266,23 @@ def document_of(item: Any) -> Any:
     return {name: value for name, value in named.items() if value is not None}
 
 
+def _is_usual_text(value: Any) -> bool:
+    return value is None or type(value) in (str, int)
+
+
+def _is_usual_texts(value: Any) -> bool:
+    return value is None or (type(value) is list and _are_texts(value))
+
+
+def _is_usual_documents(value: Any) -> bool:
+    return value is None or (type(value) is list and _are_documents(value))
+
+
+LISTS = ("retrieved_contexts", "reference_contexts", "retrieved_documents", "reference_documents")
+
 USUAL: Mapping[str, Callable[[Any], bool]] = {
-    "retrieved_contexts": _are_texts,
-    "reference_contexts": _are_texts,
-    "retrieved_documents": _are_documents,
-    "reference_documents": _are_documents,
+    **dict.fromkeys(("user_input", "response", "reference", "id"), _is_usual_text),
+    **dict.fromkeys(LISTS[:2], _is_usual_texts),
+    **dict.fromkeys(LISTS[2:], _is_usual_documents),
 }
-"""What tells that the list of a field can be used as it is."""
+"""What tells that the value of a field can stay as it is."""

@@ -14,9 +14,10 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, is_dataclass
 from functools import lru_cache, partial
+from operator import attrgetter
 from typing import Any
 
 from .._values._counts import count_of
@@ -24,7 +25,7 @@ from .._values._errors import InvalidInput, Setting
 from .._values._sample import Sample, agreed, without_arrays
 from ._cells import READERS, one_text
 from ._input_file import EMPTY_CELL, BadShape, RawRow
-from ._plan import ABSENT, TEXTS, Mapped, Plan, Source, mapped_columns, missing_column, plan_for
+from ._plan import ABSENT, TEXTS, Plan, Source, mapped_columns, missing_column, plan_for
 
 PLACEHOLDERS = frozenset({"nan", "none", "null", "na", "n/a", "#n/a", "<na>", "\\n"})
 """What pandas, R, SQL and spreadsheets write where there is nothing, without regard to case."""
@@ -39,6 +40,8 @@ ENTITY = re.compile(r"&#?\w{1,8};")
 """A character as HTML writes it, whose semicolon separates nothing."""
 
 CONTEXTS = ("retrieved_contexts", "reference_contexts")
+WORDED = ("user_input", "response", "reference", *CONTEXTS)
+WORDS = attrgetter(*WORDED)
 MOST_PLACES = 3
 
 
@@ -98,13 +101,10 @@ class Doubts:
 
 def placeholders(sample: Sample) -> Iterator[tuple[str, str]]:
     """The fields that hold a word for a missing value, and the word."""
-    texts = (("user_input", sample.user_input), ("response", sample.response), ("reference", sample.reference))
-    for name, text in texts:
-        if isinstance(text, str) and len(text) <= LONGEST and text.strip().casefold() in PLACEHOLDERS:
-            yield name, text.strip()
-    for name in CONTEXTS:
-        items = getattr(sample, name)
-        for item in items if isinstance(items, (list, tuple)) else ():
+    for name, value in zip(WORDED, WORDS(sample), strict=True):
+        if value is None or (type(value) is str and len(value) > LONGEST):
+            continue
+        for item in (value,) if isinstance(value, str) else value if isinstance(value, list | tuple) else ():
             if isinstance(item, str) and len(item) <= LONGEST and item.strip().casefold() in PLACEHOLDERS:
                 yield name, item.strip()
                 break
@@ -145,11 +145,6 @@ MOST_HELD = 10_000
 MOST_KEPT = 200
 """Columns of rows whose plans are kept by the thousand."""
 
-OF_ONE_VALUE = frozenset({str, int, bool, float, type(None), type(EMPTY_CELL)})
-"""Types of cells that are read alike, but for NaN and empty cells."""
-
-Names = tuple[Any, ...]
-
 
 @dataclass(frozen=True)
 class Understood:
@@ -188,10 +183,9 @@ class Columns:
         self._fields = {item.field for item in self.mapped}
         self._separator = separator
         self.doubts = Doubts()
-        planned = partial(plan_for, self.mapped)
         # a cached method would refer to its own object
-        self._plan = lru_cache(1000)(partial(_of_like_kinds, lru_cache(100)(planned)))
-        self._wide_plan = partial(_of_like_kinds, lru_cache(4)(planned))
+        self._plan = lru_cache(1000)(partial(plan_for, self.mapped))
+        self._wide_plan = lru_cache(4)(partial(plan_for, self.mapped))
 
     def sample(self, value: Any) -> Sample:
         """The sample that a raw row describes.
@@ -210,22 +204,17 @@ class Columns:
         return {**{name: value for name, value in row.to_dict().items() if name != "metadata"}, **row.metadata}
 
     def _read(self, plan: Plan, row: Mapping[str, Any]) -> Sample:
-        if plan.lists is not None:
-            for column, is_usual in plan.lists:
-                if (items := row[column]) and not is_usual(items):
+        if plan.usual is not None:
+            for column, is_usual in plan.usual:
+                if not is_usual(row[column]):
                     break
             else:
                 return Sample(**row)  # as nearly always: nothing to name and nothing to read
-        values: dict[str, Any] = {}
-        for field, column, unclean, read in plan.direct:
-            value = _clean(row[column], field) if unclean else row[column]
-            values[field] = value if read is None else read(value, column, self._separator)
-        for field, sources in plan.others:
-            values[field] = self._agreed(field, sources, row)
+        values = {field: self._value(field, sources, row) for field, sources in plan.fields}
         given = values.pop("metadata", None)
         if not isinstance(given, Mapping | None):
             raise InvalidInput(f"metadata must be a mapping, got {type(given).__name__}")
-        unused = {column: _clean(row[column]) if unclean else row[column] for column, unclean in plan.unused}
+        unused = {column: _clean(row[column]) for column in plan.unused}
         return Sample(**values, metadata={**given, **unused} if given else unused)
 
     def understand(self, value: Any) -> Understood:
@@ -238,12 +227,12 @@ class Columns:
         if isinstance(row, Sample):
             return Understood(row, {}, ())
         plan = self._plan_of(row)
-        fields: dict[str, tuple[str, ...]] = {field: (str(column),) for field, column, _, _ in plan.direct}
-        for field, sources in plan.others:
-            fields[field] = tuple(name for source in sources for name in source.columns(row))
+        fields = {
+            field: tuple(name for source in sources for name in source.columns(row)) for field, sources in plan.fields
+        }
         used = [f"{name}." for names in fields.values() for name in names]
-        entered = {path[0] for _, sources in plan.others for source in sources for path in source.paths}
-        names = [name for column, _ in plan.unused for name in _parts(column, row[column], column in entered)]
+        entered = {path[0] for _, sources in plan.fields for source in sources for path in source.paths}
+        names = [name for column in plan.unused for name in _parts(column, row[column], column in entered)]
         unused = (name for name in names if not any(other.startswith(f"{name}.") for other in used))
         return Understood(self._read(plan, row), fields, tuple(unused))
 
@@ -281,7 +270,7 @@ class Columns:
             held.append(raw_row)
             row = self._columns_of(raw_row[1])
             names.update((name, None) for column in row for name in _parts(column, row[column], inner=True))
-            missing = tuple(item for item in missing if not _stands_in(item, row))
+            missing = tuple(item for item in missing if not item.stands_in(row))
             if not missing or len(held) == MOST_HELD:
                 break
         if missing and names:
@@ -298,58 +287,42 @@ class Columns:
         return row if isinstance(row, Mapping) else {}
 
     def _plan_of(self, row: Mapping[str, Any]) -> Plan:
-        names, kinds = tuple(row), tuple(map(type, row.values()))
+        names = tuple(row)
         planned = self._plan if len(names) <= MOST_KEPT else self._wide_plan
-        plan = planned(names, kinds, ())
-        if plan.opened:
-            plan = planned(names, kinds, tuple(tuple(row[column]) for column in plan.opened))
+        plan = planned(names)
+        values = [row[column] for column in plan.traces]
+        if any(type(value) is not str and isinstance(value, Mapping) for value in values):
+            plan = planned(names, tuple(tuple(value) if isinstance(value, Mapping) else () for value in values))
         return plan
 
+    def _value(self, field: str, sources: tuple[Source, ...], row: Mapping[str, Any]) -> Any:
+        """What the row holds of a field; an empty cell of a table is an empty answer, and a missing value of any other field."""
+        value = self._cell(field, sources[0], row) if len(sources) == 1 else self._agreed(field, sources, row)
+        if value is None and field == "response" and any(source.value(row) is EMPTY_CELL for source in sources):
+            return ""
+        return value
+
+    def _cell(self, field: str, source: Source, row: Mapping[str, Any]) -> Any:
+        value = _clean(source.value(row))
+        if field in READERS:
+            return READERS[field](value, source.name, self._separator)
+        if field in TEXTS and isinstance(value, list | tuple):
+            return one_text(value, source.name, field, mapped=not source.is_column or field in self._fields)
+        return value
+
     def _agreed(self, field: str, sources: Iterable[Source], row: Mapping[str, Any]) -> Any:
-        values, nothing = {}, None
-        read = READERS.get(field)
-        for source in sources:
-            found = source.value(row)
-            value = _clean(found)
-            nothing = _clean(found, field) if found is EMPTY_CELL else nothing
-            if read is not None:
-                value = read(value, source.name, self._separator)
-            elif field in TEXTS:
-                value = one_text(value, source.name, field, mapped=not source.is_column or field in self._fields)
-            values[source.name] = value
+        values = {source.name: self._cell(field, source, row) for source in sources}
         try:
-            value = agreed(field, values)
+            return agreed(field, values)
         except InvalidInput as error:
             first = next(name for name in values if values[name] is not None)
             choice = () if "," in first else (", or choose: ", Setting("columns", {field: first}))
             raise InvalidInput(*error.args, *choice) from None
-        return nothing if value is None else value
 
 
-def _of_like_kinds(
-    planned: Callable[..., Plan], names: Names, kinds: tuple[type, ...], keys: tuple[Names, ...]
-) -> Plan:
-    """The plan for rows in whose cells of one value these types take turns: where many are empty, no two rows are alike."""
-    unclean = float in kinds or type(EMPTY_CELL) in kinds  # only then is NaN, or an empty cell, to be looked for
-    one = float if unclean else str
-    return planned(names, tuple(one if kind in OF_ONE_VALUE else kind for kind in kinds), keys)
-
-
-def _stands_in(item: Mapped, row: Mapping[str, Any]) -> bool:
-    try:
-        return item.source(row).stands_in(row)
-    except InvalidInput:  # there is something, and the row tells in its turn what is wrong with it
-        return True
-
-
-def _clean(value: Any, field: str = "") -> Any:
-    """The value without arrays, and None in the place of NaN, which data frames hold for an empty cell.
-
-    An empty cell of a table is an empty answer, and a missing value of any other field.
-    """
-    if value is EMPTY_CELL:
-        return "" if field == "response" else None
-    if value is ABSENT or (isinstance(value, float) and value != value):  # noqa: PLR0124
+def _clean(value: Any) -> Any:
+    """The value without arrays, and None in the place of NaN, which data frames hold for an empty cell."""
+    if value is ABSENT or value is EMPTY_CELL or (isinstance(value, float) and value != value):  # noqa: PLR0124
         return None
     return without_arrays(value)
 

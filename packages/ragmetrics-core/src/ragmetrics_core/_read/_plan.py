@@ -1,10 +1,9 @@
 """Which column of a row is which field of a sample.
 
-Strategy. The question is answered once for all rows of the same columns, types included: a plan says for each field where its value
-stands and what reads it. A field is read from, in this order: the columns that the user names for it; a column of its name or of
-another common name, the very name before one that only resembles it; numbered columns such as ``context_1``, ``context_2``; what
-the columns of traces hold, such as ``outputs.answer``. Columns of the same rank must agree. What no field is read from becomes
-metadata.
+Strategy. The question is answered once for all rows of the same columns: a plan says for each field where its value stands. A field
+is read from, in this order: the columns that the user names for it; a column of its name or of another common name, the very name
+before one that only resembles it; numbered columns such as ``context_1``, ``context_2``; what the columns of traces hold, such as
+``outputs.answer``. Columns of the same rank must agree. What no field is read from becomes metadata.
 
 The user names columns as ``columns={"question": "prompt"}`` or ``--map question=prompt``. The field stands first, as RAGAS'
 ``column_map`` has it. Where only the second name can be a field, it is meant the other way round; a name with a ``*`` can only be
@@ -24,7 +23,7 @@ from typing import Any
 
 from .._values._errors import InvalidInput, Setting
 from .._values._sample import ALIASES, FIELD_NAMES, fields_of, plain_name, without_arrays
-from ._cells import READERS, USUAL, literal
+from ._cells import LISTS, USUAL, literal
 from ._input_file import MOST_DEEP
 
 ABSENT: Any = object()
@@ -55,12 +54,9 @@ class Source:
     def value(self, row: Any) -> Any:
         """What stands there; ``ABSENT`` if nothing does."""
         if not self.gathered:
-            return _walk(row, self.paths[0])
+            path = self.paths[0]
+            return row.get(path[0], ABSENT) if len(path) == 1 else _walk(row, path)
         return _filled(_walk(row, path) for path in self.paths)
-
-    def stands_in(self, row: Any) -> bool:
-        """Whether the row has anything there, be it None."""
-        return any(_walk(row, path) is not ABSENT for path in self.paths)
 
     @property
     def is_column(self) -> bool:
@@ -90,18 +86,24 @@ class Mapped:
     def source(self, columns: Iterable[Any]) -> Source:
         """Where it is in rows of these columns."""
         keys = {str(column): column for column in columns}
+        plain = plain_name(self.column)
         if "*" in self.column:
-            found = _matching(self.column, keys) or _matching(plain_name(self.column), keys, plain_name)
+            found = _matching(self.column, keys) or _matching(plain, keys, plain_name)
             if found:
                 return Source(self.column, tuple((keys[name],) for name in found), gathered=True)
-        elif self.column in keys:
-            return Source(self.column, ((keys[self.column],),))
         else:
-            plain = plain_name(self.column)
             similar = [name for name in keys if plain_name(name) == plain]
-            if len(similar) == 1:
-                return Source(similar[0], ((keys[similar[0]],),))
+            if self.column in keys or len(similar) == 1:
+                name = self.column if self.column in keys else similar[0]
+                return Source(name, ((keys[name],),))
         return Source(self.column, (_path(self.column, keys),))
+
+    def stands_in(self, row: Mapping[str, Any]) -> bool:
+        """Whether the row has anything there, be it None."""
+        try:
+            return any(_walk(row, path) is not ABSENT for path in self.source(row).paths)
+        except InvalidInput:  # there is something, and the row tells in its turn what is wrong with it
+            return True
 
 
 def mapped_columns(columns: object) -> tuple[Mapped, ...]:
@@ -132,7 +134,7 @@ def _mapped(first: object, second: object) -> Mapped:
             f": neither name is a field{hint} (the fields are {', '.join(sorted(FIELD_NAMES))})",
         )
     field, column = found
-    if "*" in column and field not in USUAL:
+    if "*" in column and field not in LISTS:
         raise InvalidInput(
             Setting("columns", {given[0]: given[1]}),
             f": {column!r} may be several columns, and {field} is one value: name one column",
@@ -229,13 +231,12 @@ def _matching(pattern: str, names: Iterable[str], named: Callable[[str], str] = 
 
 def in_order(names: Iterable[Any]) -> list[Any]:
     """By the numbers in them, 10 after 9; names without numbers keep their order."""
-    return sorted(names, key=lambda name: [_size(digits) for digits in re.findall(r"\d+", str(name), re.ASCII)])
 
+    def numbers(name: Any) -> list[tuple[int, str]]:
+        found = (digits.lstrip("0") for digits in re.findall(r"\d+", str(name), re.ASCII))
+        return [(len(digits), digits) for digits in found]  # Python makes no number of very many digits
 
-def _size(digits: str) -> tuple[int, str]:
-    """What sorts as the number does; Python makes no number of very many digits."""
-    digits = digits.lstrip("0")
-    return len(digits), digits
+    return sorted(names, key=numbers)
 
 
 NUMBERED = {
@@ -265,11 +266,8 @@ INSIDE: dict[str, dict[str, str]] = {
 TEXTS = frozenset(INSIDE)
 """Fields that hold one text."""
 
-PLAIN = frozenset({str, int, bool, list, dict, tuple, type(None)})
-"""Types of values that are what they seem: neither NaN nor arrays."""
-
-Direct = tuple[str, Any, bool, Any]
-"""A field that one column is read for: the field, the column, whether its values are to be cleaned, what reads them."""
+Sources = dict[str, list[Source]]
+"""Where the value of each field stands."""
 
 
 @dataclass(frozen=True)
@@ -277,43 +275,32 @@ class Plan:
     """How rows of certain columns are read.
 
     Attributes:
-        direct: fields that their own column is read for, as nearly all are.
-        others: the other fields, and where their values stand.
-        unused: columns that no field is read from, and whether their values are to be cleaned.
-        opened: columns of traces, whose keys decide how the row is read.
-        lists: where all columns are fields under their own names and plain values, the lists among them; else None.
+        fields: where the values of each field stand.
+        unused: columns that no field is read from.
+        traces: columns that may hold an object with values of fields inside.
+        usual: where all columns are fields under their own names: what tells of each that its value can stay as it is; else None.
     """
 
-    direct: tuple[Direct, ...]
-    others: tuple[tuple[str, tuple[Source, ...]], ...]
-    unused: tuple[tuple[Any, bool], ...]
-    opened: tuple[Any, ...]
-    lists: tuple[tuple[Any, Any], ...] | None
+    fields: tuple[tuple[str, tuple[Source, ...]], ...]
+    unused: tuple[Any, ...]
+    traces: tuple[Any, ...]
+    usual: tuple[tuple[Any, Callable[[Any], bool]], ...] | None
 
 
-Sources = dict[str, list[Source]]
-"""Where the value of each field stands."""
-
-
-def plan_for(
-    mapped: tuple[Mapped, ...], columns: tuple[Any, ...], kinds: tuple[type, ...], inside: tuple[tuple[Any, ...], ...]
-) -> Plan:
-    """How rows are read that have these columns, with values of these types.
+def plan_for(mapped: tuple[Mapped, ...], columns: tuple[Any, ...], inside: tuple[tuple[Any, ...], ...] = ()) -> Plan:
+    """How rows are read that have these columns.
 
     Args:
         mapped: what the user says.
         columns: the columns.
-        kinds: the type of the value of each.
-        inside: the keys of the mappings in columns of traces; none as long as it is not known which columns these are.
+        inside: the keys of the objects in the ``traces`` of the plan; none where these hold no objects.
     """
-    traces = [
-        name for name, kind in zip(columns, kinds, strict=True) if issubclass(kind, Mapping) and _part(name, columns)
-    ]
-    keys = dict(zip(traces, inside or [()] * len(traces), strict=True))
+    traces = tuple(name for name in columns if _part(name, columns))
+    keys = {name: found for name, found in zip(traces, inside, strict=False) if found}
     found: Sources = {}
     for item in mapped:
         found.setdefault(item.field, []).append(item.source(columns))
-    claimed = {path[0] for sources in found.values() for source in sources for path in source.paths if len(path) == 1}
+    claimed = _whole_columns(found)
     free = tuple(column for column in columns if column not in claimed)
     inner = _inside(free, keys)
     opened = {path[0] for sources in inner.values() for source in sources for path in source.paths}
@@ -322,29 +309,19 @@ def plan_for(
         named.setdefault(field, []).append(Source(str(column), ((column,),)))
     for rank in (named, _numbered(free), inner):
         found.update({field: sources for field, sources in rank.items() if field not in found})
-    return _plan(columns, kinds, tuple(keys), found)
+    used = _whole_columns(found)
+    as_they_are = not mapped and USUAL.keys() >= set(columns)
+    return Plan(
+        tuple((field, tuple(sources)) for field, sources in found.items()),
+        tuple(column for column in columns if column not in used),
+        traces,
+        tuple((column, USUAL[column]) for column in columns) if as_they_are else None,
+    )
 
 
-def _plan(columns: tuple[Any, ...], kinds: tuple[type, ...], opened: tuple[Any, ...], found: Sources) -> Plan:
-    types = dict(zip(columns, kinds, strict=True))
-    unclean = {column for column in columns if not PLAIN.issuperset({types[column]})}
-    direct: list[Direct] = []
-    others = []
-    for field, sources in found.items():
-        column = sources[0].paths[0][0]
-        is_list = issubclass(types.get(column, str), list | tuple)
-        if len(sources) > 1 or not sources[0].is_column or column not in types or (field in TEXTS and is_list):
-            others.append((field, tuple(sources)))
-        else:
-            direct.append(
-                (field, column, column in unclean, None if types[column] is type(None) else READERS.get(field))
-            )
-    used = {path[0] for sources in found.values() for source in sources for path in source.paths if len(path) == 1}
-    unused = tuple((column, column in unclean) for column in columns if column not in used)
-    as_it_is = not others and not unused and not unclean and all(item[0] == item[1] != "metadata" for item in direct)
-    lists = [(item[1], USUAL.get(item[0])) for item in direct if item[3] is not None]
-    usual = as_it_is and all(types[column] is list and check for column, check in lists)
-    return Plan(tuple(direct), tuple(others), unused, opened, tuple(lists) if usual else None)
+def _whole_columns(found: Sources) -> set[Any]:
+    """The columns of which all that they hold is read."""
+    return {path[0] for sources in found.values() for source in sources for path in source.paths if len(path) == 1}
 
 
 def _numbered(names: Iterable[Any]) -> Sources:
