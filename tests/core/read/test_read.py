@@ -16,7 +16,7 @@ from core.evaluate.doubles import Length
 from core.read.reading import EXPECTED, ROWS, read, samples, write
 from ragmetrics_core import Document, InvalidInput, Sample, evaluate
 from ragmetrics_core._read import open_rows, sampled
-from ragmetrics_core._read._input_file import InputFile, raw_lines
+from ragmetrics_core._read._input_file import InputFile, text_lines
 
 np = pytest.importorskip("numpy")
 pd = pytest.importorskip("pandas")
@@ -194,12 +194,12 @@ class TestCounting:
         path = write(tmp_path / "q.jsonl", self.JSONL)
         looked_at = []
 
-        def lines(file: InputFile) -> Iterator[tuple[int, bytes]]:
-            for item in raw_lines(file):
+        def lines(file: InputFile) -> Iterator[tuple[int, Any]]:
+            for item in text_lines(file):
                 looked_at.append(item)
                 yield item
 
-        monkeypatch.setattr("ragmetrics_core._read._csv.raw_lines", lines)
+        monkeypatch.setattr("ragmetrics_core._read._json.text_lines", lines)
         assert open_rows(path, limit=2).total == 2
         assert len(looked_at) == 2
 
@@ -221,7 +221,7 @@ class TestCounting:
 
     def test_nothing_is_counted_where_nobody_watches(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         path = write(tmp_path / "q.jsonl", self.JSONL)
-        monkeypatch.setattr("ragmetrics_core._read._csv.raw_lines", lambda file: pytest.fail("it was counted"))
+        monkeypatch.setattr("ragmetrics_core._read._files.jsonl_lines", lambda file: pytest.fail("it was counted"))
         assert len(evaluate(path, Length(), progress=True)) == 5
 
 

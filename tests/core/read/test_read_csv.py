@@ -12,6 +12,8 @@ from core.evaluate.doubles import Length
 from core.read.reading import EXPECTED, ROWS, open_rows, read, samples, write
 from ragmetrics_core import InvalidInput, Sample, evaluate
 
+CURE = "put texts that hold separators in double quotes (if the names stand further down, delete what is above)"
+
 
 class TestCSV:
     def test_what_python_writes_is_read_back(self, tmp_path: Path) -> None:
@@ -144,7 +146,7 @@ class TestCSV:
         [
             (
                 "id,answer\n1,a,b\n",
-                "q.csv, line 2: the header names 2 columns, this row has 3: put texts that hold separators in double quotes",
+                f"q.csv, line 2: line 1 names 2 columns, this row has 3: {CURE}",
             ),
             ("id,id\n1,2\n", "q.csv, line 1: two columns are named 'id': rename one of them"),
             (
@@ -156,10 +158,7 @@ class TestCSV:
             ),
             (
                 "sep=;\nResults of May\nid;answer\n1;a\n",
-                (
-                    "q.csv, line 3: this row has 2 cells, and one column is named: line 2, the first one that is not empty, must "
-                    "name all columns (if their names stand further down, delete what is above)"
-                ),
+                (f"q.csv, line 3: line 2 names 1 column, this row has 2: {CURE}"),
             ),
             ("id,answer\n", "q.csv holds no rows"),
             ("", "q.csv holds no rows"),
@@ -211,6 +210,4 @@ class TestCSV:
 
     def test_a_short_row_is_a_bad_row(self, tmp_path: Path) -> None:
         path = write(tmp_path / "q.csv", "id,answer\n1,a\n2\n")
-        assert read(path)[1][2] == (
-            "q.csv, line 3: the header names 2 columns, this row has 1: put texts that hold separators in double quotes"
-        )
+        assert read(path)[1][2] == (f"q.csv, line 3: line 1 names 2 columns, this row has 1: {CURE}")

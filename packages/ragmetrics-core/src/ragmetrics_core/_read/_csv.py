@@ -7,9 +7,6 @@ it is an empty answer (``EMPTY_CELL``). A row with too many or too few cells, or
 would put texts under the wrong names. One column may be without a name, as the index of pandas is; of several, as spreadsheets
 write them behind the last column that was ever used, none may hold anything.
 Broken quotes and broken text end the reading, as nothing tells where the next row starts; the message says how far it went.
-
-Rows of text files are counted for progress bars. Lines are looked at, not parsed, so a file is counted in a small part of the time
-that reading it takes. A file that cannot be counted has no number, and what is wrong with it is reported when it is read.
 """
 
 from __future__ import annotations
@@ -17,11 +14,12 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
-from itertools import chain, islice
+from itertools import chain
 from typing import Any
 
+from .._values._counts import count_of
 from .._values._errors import InvalidInput
-from ._input_file import EMPTY_CELL, BadShape, InputFile, RawRow, first_double, lines_of, raw_lines
+from ._input_file import EMPTY_CELL, BadShape, InputFile, RawRow, first_double, lines_of
 
 MISSING = r"\N"
 """What MySQL and the COPY of Postgres write where there is no value."""
@@ -111,25 +109,19 @@ def header_of(cells: list[str], place: str) -> list[str]:
 def _row(header: list[str], cells: list[str], top: str) -> Any:
     """What the cells of a row hold, by column; or the ``InvalidInput`` that says why it cannot be read."""
     if len(cells) != len(header):
-        if len(header) == 1:
-            return BadShape(f"this row has {len(cells)} cells, and one column is named: {_must_name(top)}")
-        return BadShape(
-            f"the header names {len(header)} columns, this row has {len(cells)}: put texts that hold separators in double quotes"
-        )
-    if header.count("") <= 1:
-        return cells_row(header, cells)
-    named = []
-    for number, (name, cell) in enumerate(zip(header, cells, strict=True), 1):
-        if name:
-            named.append(cell)
-        elif cell.strip():
-            return no_name(f"cell {number}", top)
-    return cells_row([name for name in header if name], named)
+        cure = "put texts that hold separators in double quotes (if the names stand further down, delete what is above)"
+        return BadShape(f"{top} names {count_of(len(header), 'column')}, this row has {len(cells)}: {cure}")
+    if header.count("") > 1:
+        for number, (name, cell) in enumerate(zip(header, cells, strict=True), 1):
+            if not name and cell.strip():
+                return no_name(f"cell {number}", top)
+    return cells_row(header, cells)
 
 
 def cells_row(header: list[str], cells: list[str]) -> dict[str, str | None]:
-    """What the cells of a row hold, by column."""
-    return {column: _value(cell) for column, cell in zip(header, cells, strict=True)}
+    """What the cells of a row hold, by column; one column may be without a name."""
+    with_lone = header.count("") == 1
+    return {name: _value(cell) for name, cell in zip(header, cells, strict=True) if name or with_lone}
 
 
 def _value(cell: str) -> str | None:
@@ -141,12 +133,10 @@ def _value(cell: str) -> str | None:
 
 def no_name(cell: str, top: str) -> BadShape:
     """What to tell of a cell below an empty heading; ``top`` is the place of the headings."""
-    return BadShape(f"the {cell} holds something, and nothing names its column: {_must_name(top)}")
-
-
-def _must_name(top: str) -> str:
     cure = "must name all columns (if their names stand further down, delete what is above)"
-    return f"{top}, the first one that is not empty, {cure}"
+    return BadShape(
+        f"the {cell} holds something, and nothing names its column: {top}, the first one that is not empty, {cure}"
+    )
 
 
 def _explain(error: csv.Error) -> str:
@@ -157,36 +147,3 @@ def _explain(error: csv.Error) -> str:
     if "new-line character" in str(error):
         return "a line ends in a lone carriage return, as on old Macs: save the file with the line ends of today (LF or CRLF)"
     return f"the quotes do not match ({error}): double the quotes inside of a quoted cell"
-
-
-BLANK = b",;\t \r\n"
-
-
-def count_lines(file: InputFile, most: int | None) -> int | None:
-    """Lines that are not blank, as JSONL has one row in each; counted up to ``most``."""
-    return _counted(file, (True for _, line in raw_lines(file) if not line.isspace()), most)
-
-
-def count_csv(file: InputFile, most: int | None) -> int | None:
-    """Rows other than the header; a line that ends inside quotes goes on in the next one."""
-    found = _counted(file, _rows(file), None if most is None else most + 1)
-    return found and found - 1
-
-
-def _rows(file: InputFile) -> Iterator[bool]:
-    quoted = False
-    for number, line in raw_lines(file):
-        if number == 1 and separator_told(line.decode("ascii", "replace")):
-            continue
-        if not quoted and line.strip(BLANK):
-            yield True
-        quoted ^= bool(line.count(b'"') & 1)
-
-
-def _counted(file: InputFile, rows: Iterator[bool], most: int | None) -> int | None:
-    if not file.path.is_file():  # a pipe can be read only once
-        return None
-    try:
-        return sum(islice(rows, most))
-    except InvalidInput:
-        return None

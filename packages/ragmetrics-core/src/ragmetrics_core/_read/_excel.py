@@ -64,13 +64,6 @@ class ExcelFile:
             else:
                 yield place, _row(header, cells, top)
 
-    def count(self, most: int | None) -> int | None:
-        """The number of rows, or ``most``; None for a file that cannot be read."""
-        try:
-            return sum(1 for _ in islice(self._cells(), 1, None if most is None else most + 1))
-        except (InvalidInput, MissingExtra):
-            return None
-
     def _cells(self) -> Iterator[tuple[int, list[Any]]]:
         """The rows that are not empty, without the empty cells at their ends, and their numbers in the sheet."""
         number = 0

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from .._values._errors import InvalidInput
-from ._csv import count_csv, count_lines, csv_rows, separator_of, separator_told
+from .._values._errors import InvalidInput, MissingExtra
+from ._csv import csv_rows, separator_of, separator_told
 from ._excel import ExcelFile
 from ._frames import ParquetRows
 from ._input_file import STDIN, FileOptions, InputFile, OpenFile, RawRow, copied, encoding_of, lines_of
-from ._json import JsonFile, jsonl_rows, wraps_rows
+from ._json import JsonFile, jsonl_lines, jsonl_rows, wraps_rows
 
 SUFFIXES = {
     ".jsonl": "jsonl",
@@ -131,19 +132,34 @@ def _opened(file: InputFile, kind: str, options: FileOptions) -> OpenFile:
         return OpenFile(name, table.rows(), table.count, lambda: "Parquet")
     if kind == "xlsx":
         book = ExcelFile(file, options.at)
-        return OpenFile(name, book.rows(), book.count, lambda: f"Excel, sheet {book.sheet!r}")
+        return OpenFile(name, book.rows(), _counter(file, book.rows), lambda: f"Excel, sheet {book.sheet!r}")
     if kind == "json":
         whole = JsonFile(file, options.at)
-        return OpenFile(name, whole.rows(), whole.count, lambda: f"JSON{whole.where}{_encoded(file)}")
+        return OpenFile(name, whole.rows(), _counter(file, whole.rows), lambda: f"JSON{whole.where}{_encoded(file)}")
     if kind == "jsonl":
-        return OpenFile(name, jsonl_rows(file), partial(count_lines, file), lambda: f"JSON lines{_encoded(file)}")
+        counter = _counter(file, partial(jsonl_lines, file))
+        return OpenFile(name, jsonl_rows(file), counter, lambda: f"JSON lines{_encoded(file)}")
     tab = "\t" if kind == "tsv" else None
+    rows = partial(csv_rows, file, tab)
 
     def form() -> str:
-        separator = tab or separator_of(file)
-        return f"{kind.upper()} with {SEPARATORS[separator]}{_encoded(file)}"
+        return f"{kind.upper()} with {SEPARATORS[tab or separator_of(file)]}{_encoded(file)}"
 
-    return OpenFile(name, csv_rows(file, tab), partial(count_csv, file), form)
+    return OpenFile(name, rows(), _counter(file, rows), form)
+
+
+def _counter(file: InputFile, rows: Callable[[], Iterator[Any]]) -> Callable[[int | None], int | None]:
+    """Counts rows, up to a number; what is wrong with a file that cannot be counted is reported when it is read."""
+
+    def count(most: int | None) -> int | None:
+        if not file.path.is_file():  # a pipe can be read only once
+            return None
+        try:
+            return sum(1 for _ in islice(rows(), most))
+        except (InvalidInput, MissingExtra):
+            return None
+
+    return count
 
 
 def _encoded(file: InputFile) -> str:

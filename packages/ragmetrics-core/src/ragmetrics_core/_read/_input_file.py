@@ -20,41 +20,24 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, BinaryIO, Generic, NamedTuple, TypeVar, cast
+from typing import Any, BinaryIO, Generic, TypeVar, cast
 
 from .._values._errors import InvalidInput, Setting
 
-MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before the mark that it begins with
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
+MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32-le",  # before the mark that it begins with
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
 """Byte order marks and what they prove."""
 
-WITHOUT_MARK = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
-"""Encodings whose name promises a mark, and what they are where none is."""
+LONGEST_MARK = 4
+"""Bytes of the longest byte order mark."""
 
 AROUND = 12
 """Characters of a line that are shown on either side of the byte in question."""
-
-
-class Codec(NamedTuple):
-    """How the bytes of a file become text.
-
-    Attributes:
-        name: the encoding, as Python names it.
-        mark: the byte order mark at the beginning.
-    """
-
-    name: str
-    mark: bytes
-
-    @property
-    def is_wide(self) -> bool:
-        """Whether a line does not end in the byte that ends it in ASCII, as in UTF-16."""
-        return "\n".encode(self.name) != b"\n"
 
 
 def check_encoding(name: object) -> None:
@@ -71,55 +54,20 @@ def check_encoding(name: object) -> None:
     raise InvalidInput(Setting("encoding"), f" must be one such as cp1252, latin-1, utf-16 or utf-8, got {name!r}")
 
 
-def codec_of(start: bytes, given: str | None, file: str) -> Codec:
-    """The codec of a file that starts with these bytes, of which the user has given the encoding or not.
-
-    Raises:
-        InvalidInput: the byte order mark says another encoding, or the text looks like UTF-16 and nothing says so.
-    """
-    mark, proven = next((item for item in MARKS if start.startswith(item[0])), (b"", ""))
-    if given is None:
-        likely = "" if proven else _likely(start[::2], start[1::2])
-        if likely:
-            raise InvalidInput(
-                f"{file} looks like UTF-16 text without a byte order mark: give ", Setting("encoding", likely)
-            )
-        return Codec(proven or "utf-8", mark)
-    name = codecs.lookup(given).name
-    if proven and not (proven.startswith(name) or name.startswith(proven)):  # utf-16 or utf-8-sig are no contradiction
-        raise InvalidInput(
-            f"{file} has the byte order mark of {proven.upper()}: leave out ", Setting("encoding", given)
-        )
-    return Codec(proven or WITHOUT_MARK.get(name, name), mark)
-
-
-def _likely(odd: bytes, even: bytes) -> str:
-    """UTF-16, where every second byte is zero, as it is in text of Latin letters; else nothing."""
-    if odd and even and not any(even) and all(odd):
-        return "utf-16-le"
-    return "utf-16-be" if odd and even and not any(odd) and all(even) else ""
-
-
 def not_text(error: UnicodeDecodeError, given: str | None) -> tuple[str | Setting, ...]:
     """What is wrong with a line that cannot be decoded, and what to do, as the parts of a message."""
     line: bytes = error.object
-    where = f"(byte 0x{line[error.start]:02X} at position {error.start + 1})"
+    at = error.start
+    where = f"(byte 0x{line[at]:02X} at position {at + 1})"
     if given is not None:
         return f"not text in {given} {where}: give another ", Setting("encoding"), ", or save the file as UTF-8"
     try:
-        before = line[: error.start].decode("cp1252", "replace")[-AROUND:].lstrip()
-        after = line[error.start :].decode("cp1252")[:AROUND].rstrip()
+        shown = line[:at].decode("cp1252", "replace")[-AROUND:].lstrip() + line[at:].decode("cp1252")[:AROUND].rstrip()
     except UnicodeDecodeError:
-        return (
-            f"not UTF-8 text {where}: name its encoding with ",
-            Setting("encoding", ...),
-            ", or save the file as UTF-8",
-        )
-    return (
-        f"not UTF-8 text {where}: if {before + after!r} is right there, give ",
-        Setting("encoding", "cp1252"),
-        "; else name its encoding, or save the file as UTF-8",
-    )
+        hint = f"not UTF-8 text {where}: name its encoding with "
+        return hint, Setting("encoding", ...), ", or save the file as UTF-8"
+    hint = f"not UTF-8 text {where}: if {shown!r} is right there, give "
+    return hint, Setting("encoding", "cp1252"), "; else name its encoding, or save the file as UTF-8"
 
 
 STDIN = "-"
@@ -209,14 +157,13 @@ def copied(stream: BinaryIO, name: str, options: FileOptions | None) -> InputFil
     try:
         with os.fdopen(number, "wb") as there:
             shutil.copyfileobj(stream, there)
-        with path.open("rb") as there:
-            zipped = there.read(len(GZIP)) == GZIP
-    except OSError as error:  # the disk is full
+    except BaseException as error:  # the disk is full, or Ctrl-C, while nothing comes in
         path.unlink()
+        if not isinstance(error, OSError):
+            raise
         raise InvalidInput(f"{name} cannot be copied to {path.parent}, to be read there: {error.strerror}") from None
-    except BaseException:  # Ctrl-C, while nothing comes in
-        path.unlink()
-        raise
+    with path.open("rb") as there:
+        zipped = there.read(len(GZIP)) == GZIP
     file = InputFile(path, name, options.encoding if options else None, zipped, options is not None)
     weakref.finalize(file, path.unlink, missing_ok=True)
     return file
@@ -260,9 +207,6 @@ def at_most(total: int | None, most: int | None) -> int | None:
 
 NOT_UTF8 = "not UTF-8 text: save the file as UTF-8"
 
-LONGEST_MARK = 4
-"""Bytes of the longest byte order mark."""
-
 
 class EmptyCell(str):
     """A type for the one value that says which cells of a table are empty; it equals the empty text."""
@@ -298,42 +242,15 @@ def lines_of(file: InputFile) -> Iterator[tuple[int, str]]:
 
 def text_lines(file: InputFile) -> Iterator[tuple[int, str | BadShape]]:
     """The same, with what is wrong with a line in the place of one that cannot be decoded."""
-    for number, raw, codec in _coded_lines(file):
-        yield number, _decoded(raw, codec, file)
-
-
-def raw_lines(file: InputFile) -> Iterator[tuple[int, bytes]]:
-    """The same, not decoded; line ends and separators are those of ASCII whatever the encoding."""
-    return ((number, raw) for number, raw, _ in _coded_lines(file))
-
-
-def encoding_of(file: InputFile) -> str:
-    """The encoding, as messages name it, and how it is known where it is not UTF-8."""
-    with file.open() as handle:
-        codec = codec_of(_start(handle), file.encoding, file.name)
-    known = " (its byte order mark says so)" if codec.mark and codec.name != "utf-8" else ""
-    return f"{codec.name.upper() if codec.name.startswith('utf') else codec.name}{known}"
-
-
-def _decoded(raw: bytes, codec: str, file: InputFile) -> str | BadShape:
-    try:
-        return raw.decode(codec)
-    except UnicodeDecodeError as error:
-        return BadShape(*(not_text(error, file.encoding) if file.has_options else (NOT_UTF8,)))
-
-
-def _coded_lines(file: InputFile) -> Iterator[tuple[int, bytes, str]]:
-    """Every line, and the encoding that it is in: UTF-8, where a line of the file does not end as one of ASCII does."""
     number = 0
     try:
         with file.open() as handle:
-            codec = codec_of(_start(handle), file.encoding, file.name)
-            handle.read(len(codec.mark))
-            name = "utf-8" if codec.is_wide else codec.name
-            lines: Iterable[bytes] = _narrow(handle, codec) if codec.is_wide else handle
-            for raw in lines:
-                number += 1
-                yield number, raw, name
+            encoding, _ = _encoding(handle, file)
+            is_narrow = "\n".encode(encoding) == b"\n"  # a line ends as one of ASCII does
+            lines: Any = handle if is_narrow else io.TextIOWrapper(handle, encoding, newline="\n")
+            with lines:
+                for number, line in enumerate(lines, 1):
+                    yield number, _decoded(line, encoding, file) if is_narrow else line
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InvalidInput(f"{file.name}, after line {number}: the gzip data is damaged ({error})") from None
     except UnicodeDecodeError as error:
@@ -342,11 +259,27 @@ def _coded_lines(file: InputFile) -> Iterator[tuple[int, bytes, str]]:
         raise InvalidInput(f"{file.name} cannot be read: {error.strerror}") from None
 
 
-def _narrow(handle: BinaryIO, codec: Codec) -> Iterator[bytes]:
-    with io.TextIOWrapper(handle, codec.name, newline="\n") as lines:
-        for line in lines:
-            yield line.encode()
+def encoding_of(file: InputFile) -> str:
+    """The encoding, as messages name it, and how it is known where it is not UTF-8."""
+    with file.open() as handle:
+        name, is_proven = _encoding(handle, file)
+    name = codecs.lookup(name).name
+    known = " (its byte order mark says so)" if is_proven and name != "utf-8" else ""
+    return f"{name.upper() if name.startswith('utf') else name}{known}"
 
 
-def _start(handle: Any) -> bytes:
-    return handle.peek(LONGEST_MARK)[:LONGEST_MARK]
+def _encoding(handle: Any, file: InputFile) -> tuple[str, bool]:
+    """The encoding of an open file, of which the byte order mark is read; and whether there is such a mark, which is proof."""
+    start = handle.peek(LONGEST_MARK)
+    for mark, proven in MARKS.items():
+        if start.startswith(mark):
+            handle.read(len(mark))
+            return proven, True
+    return file.encoding or "utf-8", False
+
+
+def _decoded(raw: bytes, encoding: str, file: InputFile) -> str | BadShape:
+    try:
+        return raw.decode(encoding)
+    except UnicodeDecodeError as error:
+        return BadShape(*(not_text(error, file.encoding) if file.has_options else (NOT_UTF8,)))

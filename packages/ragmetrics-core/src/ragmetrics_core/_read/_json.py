@@ -115,13 +115,19 @@ def _why_none(data: Any) -> str:
     return ": this one is a single row; put it into a list: [{...}]" if of_a_row else ""
 
 
-def jsonl_rows(file: InputFile) -> Iterator[RawRow]:
-    """Every line that is not blank."""
+def jsonl_lines(file: InputFile) -> Iterator[tuple[str, str | BadShape]]:
+    """Every line that is not blank, and its place."""
     for number, line in text_lines(file):
-        if isinstance(line, BadShape):
+        if isinstance(line, BadShape) or not line.isspace():
             yield f"{file.name}, line {number}", line
-        elif not line.isspace():
-            yield f"{file.name}, line {number}", _json_line(line.rstrip("\r\n"))
+
+
+def jsonl_rows(file: InputFile) -> Iterator[RawRow]:
+    """What every line holds that is not blank."""
+    return (
+        (place, line if isinstance(line, BadShape) else _json_line(line.rstrip("\r\n")))
+        for place, line in jsonl_lines(file)
+    )
 
 
 def _json_line(line: str) -> Any:
@@ -138,7 +144,7 @@ def _json_line(line: str) -> Any:
 
 
 class JsonFile:
-    """A JSON file, read once, when its rows or their number are first asked for.
+    """A JSON file, read once, when its rows are first asked for.
 
     Args:
         file: the file.
@@ -159,13 +165,6 @@ class JsonFile:
         where = f"{at} item" if "." in at else "item"
         for number, item in enumerate(rows, 1):
             yield f"{self._file.name}, {where} {number}", _object(item)
-
-    def count(self, most: int | None) -> int | None:
-        """The number of items, or ``most``; None for a file that cannot be read."""
-        try:
-            return len(self._found[1][:most])
-        except InvalidInput:
-            return None
 
     @property
     def where(self) -> str:
