@@ -208,7 +208,7 @@ class TestSettings:
         call(*arguments(server, "--run-dir", "runs", "--limit", "20"))
         done = call(*arguments(server, "--run-dir", "runs", "--dry-run", "--out", "out.jsonl"))
         assert len(server.requests) == 2 * 20
-        assert "tokens: by the measure of 20 rows whose replies are there" in " ".join(done.stdout.split())
+        assert "tokens: by the measure of 20 rows with scores" in " ".join(done.stdout.split())
         assert not Path("out.jsonl").exists()
 
     def test_a_budget_of_dollars_for_a_model_without_a_price(self, folder: Path, server: OpenAIServer) -> None:

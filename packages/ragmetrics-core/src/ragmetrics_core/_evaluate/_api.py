@@ -149,9 +149,9 @@ def estimate(
 ) -> Estimate:
     """What ``evaluate`` will ask and cost with these arguments, which mean the same there; nothing is called, no key needed.
 
-    The metrics go through all rows, with replies that a model might give. Without ``llm`` there are calls and tokens, but no
-    dollars. With the ``run_dir`` of a run that was stopped, or limited to the first rows, it is what is left to pay, and the
-    replies that are there are the measure.
+    The metrics go through all rows, with made-up replies. How much a model writes is a range, from half of the best guess to
+    double. Without ``llm`` there are calls and tokens, but no dollars. With the ``run_dir`` of a run that was stopped, or limited
+    to the first rows, it is what is left to pay, and the rows that have scores are the measure.
 
     Returns:
         An ``Estimate``; ``print`` shows it as a table.
@@ -161,7 +161,7 @@ def estimate(
     """
     unused = {"on_error": "record", "progress": False, "budget": None, "timeout": None, "max_retries": 0}
     models = {"llm": llm_to_price(llm), "embeddings": embeddings_to_price(embeddings)}
-    return Run(samples, metrics, RunOptions.of({**locals(), **unused, **models})).foresee()
+    return Run(samples, metrics, RunOptions.of({**locals(), **unused, **models})).estimate()
 
 
 def read_samples(

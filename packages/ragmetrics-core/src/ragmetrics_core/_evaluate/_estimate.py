@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .._show._tables import room, table, wrapped
@@ -17,7 +17,10 @@ NO_MODEL = type(None).__name__
 """What the name of a model is where none was given."""
 
 LEAST_MEASURED = 5
-"""Rows with replies from which on they are a measure for the others."""
+"""Rows with scores from which on they are a measure for the others."""
+
+HALF, DOUBLE = 0.5, 2.0
+"""The range of the tokens that models write, as shares of the best guess, where no rows measure them."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +30,9 @@ class MetricEstimate:
     Attributes:
         name: name of the metric.
         usage: calls that are still to be made, with their prompt and completion tokens.
-        shared: questions besides that need no call, because the same was asked before.
-        measured: rows whose replies are there already; from five on they are the measure of the others.
-        failed: rows that cannot be scored, for want of a field, say.
+        shared: further questions that need no call, because the same was asked before.
+        measured: rows with scores; from five on they are the measure of the others.
+        failed: rows that cannot be scored, because a field is missing, say.
     """
 
     name: str
@@ -37,6 +40,20 @@ class MetricEstimate:
     shared: int
     measured: int
     failed: int
+
+    @property
+    def low(self) -> Usage:
+        """The least to expect: half of the completion tokens; all of ``usage`` where rows measure it."""
+        return self._written(HALF)
+
+    @property
+    def high(self) -> Usage:
+        """The most to expect: twice the completion tokens; no more than ``usage`` where rows measure it."""
+        return self._written(DOUBLE)
+
+    def _written(self, share: float) -> Usage:
+        share = 1.0 if self.measured >= LEAST_MEASURED else share
+        return replace(self.usage, completion_tokens=round(self.usage.completion_tokens * share))
 
 
 @dataclass(frozen=True)
@@ -65,8 +82,18 @@ class Estimate:
 
     @property
     def usage(self) -> Usage:
-        """Calls and tokens of all metrics."""
+        """Calls and tokens of all metrics, as the best guess."""
         return sum((item.usage for item in self.metrics), Usage())
+
+    @property
+    def low(self) -> Usage:
+        """The least to expect of all metrics."""
+        return sum((item.low for item in self.metrics), Usage())
+
+    @property
+    def high(self) -> Usage:
+        """The most to expect of all metrics."""
+        return sum((item.high for item in self.metrics), Usage())
 
     @property
     def calls(self) -> int:
@@ -80,18 +107,32 @@ class Estimate:
 
     @property
     def completion_tokens(self) -> int:
-        """Tokens that will be written."""
+        """Tokens that will be written, as the best guess."""
         return self.usage.completion_tokens
 
     @property
     def measured(self) -> int:
-        """Rows whose replies are there already, for the metric with the fewest among those that ask."""
+        """Rows with scores, for the metric with the fewest among those that ask."""
         return min((item.measured for item in self.metrics if item.usage.calls), default=0)
 
     @property
     def dollars(self) -> float | None:
-        """What it will cost in US dollars; None where a price is not known."""
-        costs = [item.cost() for item in self.models]
+        """What it will cost in US dollars, as the best guess; None where a price is not known."""
+        return self._price(self.usage)
+
+    @property
+    def dollar_range(self) -> tuple[float, float] | None:
+        """The least and the most dollars to expect; None where a price is not known."""
+        low, high = self._price(self.low), self._price(self.high)
+        return None if low is None or high is None else (low, high)
+
+    def _price(self, usage: Usage) -> float | None:
+        """The price where so many tokens are written, by all models alike."""
+        share = usage.completion_tokens / (self.completion_tokens or 1)
+        costs = []
+        for item in self.models:
+            written = round(item.usage.completion_tokens * share)
+            costs.append(replace(item, usage=replace(item.usage, completion_tokens=written)).cost())
         known = [cost.dollars for cost in costs if cost is not None and cost.dollars is not None]
         return sum(known) if known and len(known) == sum(cost is not None for cost in costs) else None
 
@@ -102,70 +143,61 @@ class Estimate:
         """IPython shows the text."""
         printer.text("..." if cycle else str(self))
 
-    def text(
-        self, width: int | None = None, words: Callable[[str], str] = str, *, write: Callable[[Setting], str] = str
-    ) -> str:
+    def text(self, width: int | None = None, *, write: Callable[[Setting], str] = str) -> str:
         """The estimate as a table, with what it rests on below.
 
         Args:
             width: columns that it may take; default: those of the terminal.
-            words: puts each note below the table into other words.
             write: how a setting is called where the text is shown; default: as an argument in Python.
         """
         wide = room() if width is None else width
-        calls, dollars = self._of_run()
         source = f" of {printable(self.source)}" if self.source else ""
-        title = f"{count_of(self.rows, 'row')}{source}: {calls}{dollars}"
-        paragraphs = [wrapped(title, wide), [self._table(wide)]]
-        paragraphs += [wrapped(words(line), wide, indent="  ") for line in self._notes(write)]
-        return "\n\n".join("\n".join(lines) for lines in paragraphs[:2]) + "".join(
-            f"\n{'' if number else chr(10)}{chr(10).join(lines)}" for number, lines in enumerate(paragraphs[2:])
-        )
+        title = wrapped(f"{count_of(self.rows, 'row')}{source}: {self._of_run()}", wide)
+        notes = [line for note in self._notes(write) for line in wrapped(note, wide, indent="  ")]
+        return "\n\n".join(["\n".join(title), self._table(wide), *(["\n".join(notes)] if notes else [])])
 
-    def _of_run(self) -> tuple[str, str]:
+    def _of_run(self) -> str:
         if not self.calls:
             nothing = self.rows and all(item.failed == self.rows for item in self.metrics)
-            return "none can be scored" if nothing else "no call is left to be made", ""
-        known = self.dollars
-        money = "" if known is None else f", about ${known:.4f}"
-        return f"about {count_of(self.calls, 'call')}, {_time(self.seconds)}", money
+            return "none can be scored" if nothing else "no call is left to be made"
+        money = "" if self.dollar_range is None else f", {_between(*self.dollar_range, '${:.4f}')}"
+        return f"about {count_of(self.calls, 'call')}, {_time(self.seconds)}{money}"
 
     def _table(self, width: int) -> str:
-        rows = [(item.name, item.usage, item.shared, item.measured, item.failed) for item in self.metrics]
-        if len(rows) > 1:
-            rows.append(("all", self.usage, sum(item.shared for item in self.metrics), self.measured, 0))
-        headings = ["metric", "calls", "tokens in", "tokens out"]
-        cells = [
-            [printable(name), f"{usage.calls:,}", f"{usage.prompt_tokens:,}", f"{usage.completion_tokens:,}"]
-            for name, usage, *_ in rows
-        ]
-        for place, heading in ((2, "shared"), (3, "measured")):
-            if any(row[place] for row in rows):
-                headings.append(heading)
-                cells = [[*line, f"{row[place]:,}"] for line, row in zip(cells, rows, strict=True)]
-        if any(item.failed for item in self.metrics):
-            headings.append("cannot be scored")
-            failed = [f"{item.failed:,}" for item in self.metrics]
-            cells = [[*line, number] for line, number in zip(cells, [*failed, ""], strict=False)]
-        return table(headings, cells, width)
+        items = list(self.metrics)
+        ranges = [(item.low, item.high) for item in items]
+        if len(items) > 1:
+            ranges.append((self.low, self.high))
+            items.append(MetricEstimate("all", self.usage, sum(item.shared for item in items), self.measured, 0))
+        columns = {
+            "metric": [printable(item.name) for item in items],
+            "calls": [f"{item.usage.calls:,}" for item in items],
+            "tokens in": [f"{item.usage.prompt_tokens:,}" for item in items],
+            "tokens out": [_between(low.completion_tokens, high.completion_tokens, "{:,}") for low, high in ranges],
+        }
+        if any(item.shared for item in items):
+            columns["shared"] = [f"{item.shared:,}" for item in items]
+        if any(item.measured for item in items):
+            columns["measured"] = [f"{item.measured:,}" for item in items]
+        if any(item.failed for item in items):
+            columns["cannot be scored"] = [*(f"{item.failed:,}" for item in self.metrics), ""][: len(items)]
+        return table(list(columns), list(zip(*columns.values(), strict=True)), width)
 
     def _notes(self, write: Callable[[Setting], str]) -> list[str]:
         first_rows = f"the first rows ({write(Setting('limit', 20))} with {write(Setting('run_dir', ...))})"
         notes = ["price: unknown, as no model is named"] if any(item.name == NO_MODEL for item in self.models) else []
         for model in self.models:
-            cost = model.cost() if model.name != NO_MODEL else None
+            cost = None if model.name == NO_MODEL else model.cost()
             if cost is not None:
-                name = printable(model.name)
-                notes.append(
-                    f"price {name}: {cost}" if cost.dollars is not None else f"price {name}: unknown ({cost.source})"
-                )
+                seen = f"unknown ({cost.source})" if cost.dollars is None else str(cost)
+                notes.append(f"price {printable(model.name)}: {seen}")
         if self.calls:
             one = self.seconds_per_call
             each = "assumed are 0.6 seconds for a call, and one for 70 tokens that are written"
             each = each if one is None else f"a call has taken {one:.2g} seconds so far"
             notes.append(f"time: {self.max_concurrency} calls in flight; {each}; a server's limits come on top")
             if self.measured >= LEAST_MEASURED:
-                notes.append(f"tokens: by the measure of {self.measured} rows whose replies are there")
+                notes.append(f"tokens: by the measure of {self.measured} rows with scores")
             else:
                 notes.append(
                     "tokens: those that are sent are a guess from the texts; those that are written, and the number of claims, are "
@@ -180,8 +212,12 @@ class Estimate:
         return notes
 
 
+def _between(low: float, high: float, form: str) -> str:
+    """A range, or the one number that it is."""
+    return form.format(low) if low == high else f"{form.format(low)} to {form.format(high)}"
+
+
 def _time(seconds: float) -> str:
     if seconds < 90:
-        whole = max(1, round(seconds))
-        return "1 second" if whole == 1 else f"{whole} seconds"
+        return count_of(max(1, round(seconds)), "second")
     return f"{seconds / 60:,.0f} minutes" if seconds < 5400 else f"{seconds / 3600:,.1f} hours"

@@ -34,7 +34,7 @@ from .._values._score import Score
 from ._estimate import Estimate
 from ._evaluation import Evaluation
 from ._options import RunOptions, checked_metrics, conditions_of, with_conditions
-from ._plan import Foreseer
+from ._plan import Planner
 
 FIRST_ROWS = 1000
 """Rows that are read ahead where something is to be checked against them."""
@@ -93,13 +93,12 @@ class Run:
         finally:
             keeper.close()
 
-    def foresee(self) -> Estimate:
+    def estimate(self) -> Estimate:
         """What ``execute`` will ask and cost; nothing is asked, and no file is changed."""
         keeper = self._opened_keeper()
         try:
             rows = keeper.start(self._rows, self._at_most)
-            foreseer = Foreseer(self._assignments, keeper.journal)
-            return foreseer.estimate(rows, self._options.max_concurrency, self._rows.name, keeper.earlier)
+            return Planner(self._assignments, keeper).estimate(rows, self._options.max_concurrency, self._rows.name)
         finally:
             keeper.close()
 

@@ -48,6 +48,10 @@ class InMemory:
         """The rows to score."""
         return opened.rows
 
+    def earlier_record(self, index: int, sample: Sample) -> Record | None:  # noqa: ARG002  no earlier rows
+        """There was no earlier part of the run."""
+        return None
+
     def note_outcome(self, outcome: Outcome) -> None:
         """Nothing is written, so replies change nothing."""
 
@@ -340,6 +344,13 @@ class RunDir:
             self._copying = True
         return self._compared(self._scores, rows)
 
+    def earlier_record(self, index: int, sample: Sample) -> Record | None:
+        """What an earlier part of this run has kept of a row; None where there is nothing, or the row has changed."""
+        if self._others or self._scores is None or index not in self._scores:
+            return None
+        there = self._scores.read(index)
+        return None if changed_fields(there.sample, sample) else there
+
     def note_outcome(self, outcome: Outcome) -> None:
         """Begin to change files with the first reply; note where a model did not reply."""
         if isinstance(outcome, Reply | BadReply):
@@ -491,12 +502,10 @@ class RunDir:
     def _with_earlier_scores(self, record: Record) -> Record:
         """The record; where a model could not be reached, with the score that an earlier run gave the same row."""
         lost = [name for name, score in record.scores.items() if is_unanswered(score.error)]
-        if self._others or self._scores is None or record.index not in self._scores:
+        there = self.earlier_record(record.index, record.sample)
+        if there is None:
             return record
-        there = self._scores.read(record.index)
         known = {name: there.scores[name] for name in lost if name in there.scores and there.scores[name].error is None}
-        if not known or changed_fields(there.sample, record.sample):
-            return record
         calls = {name: there.calls[name] for name in known if name in there.calls}
         return replace(record, scores={**record.scores, **known}, calls={**record.calls, **calls})
 
