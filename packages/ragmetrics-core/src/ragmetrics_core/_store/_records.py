@@ -19,9 +19,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Generic, TypeVar, overload
 
-from .._kernel._wording import to_json
+from .._kernel._wording import Written, encode, object_json, to_json
+from .._values._details import Evidence, Held
 from .._values._errors import InvalidInput
-from .._values._plain import json_walk
+from .._values._plain import json_walk, plain
 from .._values._requests import Usage
 from .._values._sample import Document, Sample
 from .._values._score import NO_USAGE, Score, restored
@@ -240,8 +241,31 @@ def record_dict(record: Record) -> dict[str, Any]:
 
 def record_line(record: Record, *, with_calls: bool = False) -> str:
     """The record as one line of JSON; with the keys of its calls where a journal stands beside the file."""
+    shared: dict[int, Written] = {}
+    scores = (f"{encode(name)}: {_score_json(score, shared)}" for name, score in record.scores.items())
     calls = {"calls": record.calls} if with_calls and record.calls else {}
-    return to_json({**record_dict(record), **calls}) + "\n"
+    parts = {
+        "row": record.index + 1,
+        "place": record.place,
+        "sample": json_value(record.sample),
+        "scores": Written(f"{{{', '.join(scores)}}}"),
+        **calls,
+    }
+    return object_json(parts) + "\n"
+
+
+def _score_json(score: Score, shared: dict[int, Written]) -> str:
+    """The JSON of ``score.to_dict()``; evidence that scores of a row share is written out once."""
+    if type(score) is not Score or type(score.held) is not Held:
+        return encode(score.to_dict())
+    details: dict[str, Any] = dict(score.held)
+    for name, value in details.items():
+        if type(value) is Evidence:
+            if id(value) not in shared:
+                shared[id(value)] = Written.of(plain(value))
+            details[name] = shared[id(value)]
+    # no text of the score can hold this: its quotes would be escaped
+    return encode(score.with_details(None)).replace('"details": null', f'"details": {object_json(details)}', 1)
 
 
 CALL = re.compile(r".* [0-9a-f]{32}", re.DOTALL)

@@ -190,6 +190,10 @@ class Score(Holder):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values; ``Score.from_dict`` reads it back."""
+        return self.with_details(dict(Details(self.held) if type(self.held) is Held else self.held))
+
+    def with_details(self, details: Any) -> dict[str, Any]:
+        """What ``to_dict`` returns, with these details."""
         return {
             "metric": self.metric,
             "value": self.value,
@@ -199,7 +203,7 @@ class Score(Holder):
             "reason": self.reason,
             "error": self.error,
             "scale": list(self.scale) if self.scale else None,
-            "details": dict(Details(self.held) if type(self.held) is Held else self.held),
+            "details": details,
             "usage": self.usage.to_dict(),
         }
 
