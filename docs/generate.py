@@ -17,14 +17,10 @@ from typing import Any
 from declining import declining_table
 
 from ragmetrics_core import Ask, Metric, Prompt, RagmetricsError, evaluate
-from ragmetrics_core._support._other_names import BECAUSE, PLACES
 from ragmetrics_core._testset._kinds import ANSWER_FROM_DOCUMENT, PROMPTS, WRITE_QUESTIONS
 from ragmetrics_core.metrics import AnswerCorrectness, Entry, catalogue, ragchecker_metrics
 
 DOCS = Path(__file__).resolve().parent
-
-RAGAS = DOCS.parent / "tests" / "core" / "names" / "ragas_names.json"
-"""The public names of RAGAS 0.1 to 0.4, and which releases had them."""
 
 COMMON = ("name", "llm", "embeddings")
 """Settings that every metric has; the head of the page tells about them."""
@@ -42,7 +38,6 @@ def pages() -> dict[Path, str]:
         ("metrics.md", "claim questions", claim_questions()),
         ("metrics.md", "declining", declining_table()),
         ("errors.md", "tree", f"```text\n{error_tree()}\n```"),
-        ("coming-from-ragas.md", "names", other_names()),
         ("prompt-texts.md", "prompts", prompt_texts()),
     ]
     written: dict[Path, str] = {}
@@ -50,36 +45,6 @@ def pages() -> dict[Path, str]:
         path = DOCS / page
         written[path] = with_part(written.get(path) or path.read_text(encoding="utf-8"), name, text)
     return written
-
-
-def other_names() -> str:
-    """RAGAS' names by where they stand there, each with the releases that have it and with what takes its place."""
-    places = {name: place for names, place in PLACES for name in names.split()}
-    parts = []
-    for title, part in json.loads(RAGAS.read_text(encoding="utf-8"))["names"].items():
-        rows: dict[tuple[str, str], list[str]] = {}
-        for releases, names in part["names"].items():
-            for name in names.split():
-                rows.setdefault((places.get(name, ""), releases), []).append(f"`{name}`")
-        order = [*places.values(), ""]
-        modules = ", ".join(f"`{module}`" for module in part["modules"].split())
-        parts += [f"### {title}\n\n{modules}\n", "| RAGAS | in | here |", "|---|---|---|"]
-        parts += [
-            f"| {', '.join(names)} | {releases.replace('-', '–')} | {as_code(place)} |"
-            for (place, releases), names in sorted(rows.items(), key=lambda row: order.index(row[0][0]))
-        ]
-        parts.append("")
-    return "\n".join(parts[:-1])
-
-
-def as_code(place: str) -> str:
-    """What takes the place of a name, with the name of ours that it begins with set as code."""
-    if not place:
-        return "the same name"
-    if place.startswith(BECAUSE):
-        return f"not here: {place}"
-    code = re.match(r"(?!(?:a|the) )[\w.]+(?:\(.*?\))?(?=[ ,]|$)", place)
-    return f"`{code[0]}`{place[code.end() :]}" if code else place
 
 
 def metric_list() -> str:

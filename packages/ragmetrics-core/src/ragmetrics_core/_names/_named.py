@@ -25,7 +25,7 @@ from typing import Any, NoReturn
 
 from .._kernel._metric import Metric
 from .._kernel._saved_settings import named_metric
-from .._support._other_names import where_it_is
+from .._support._other_names import replacement_of
 from .._values._errors import InvalidInput, MissingExtra, Setting
 
 
@@ -87,7 +87,7 @@ def _class(path: str) -> type[Metric]:
     entries = catalogue()
     known: dict[str, type[Metric]] = {name: entry.cls for entry in entries for name in (entry.cls.__name__, entry.name)}
     if path not in known:
-        if advice := where_it_is(path):
+        if advice := replacement_of(path):
             raise InvalidInput(f"there is no metric {path!r}: {advice}")
         close = difflib.get_close_matches(path, known, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
