@@ -9,7 +9,8 @@ import pytest
 
 from core.report.comparing import FAILED, by_id, run_of
 from ragmetrics_core import InvalidInput
-from ragmetrics_core._compare._verdicts import Case, p_text, signed, verdict_of
+from ragmetrics_core._compare._pairs import MetricPairs, PairedValues, Part, RowCounts
+from ragmetrics_core._compare._verdicts import MetricTest, p_text, signed, verdict_of
 from ragmetrics_core._store._run_settings import MetricColumn
 from ragmetrics_core.statistics import Interval, PairedDifference
 
@@ -33,19 +34,40 @@ def found(low: float, high: float, p: float, needed: int | None = 89, **other: A
     return made
 
 
-def case(low: float = 0.02, high: float = 0.08, p: float = 0.01, **other: Any) -> Case:
+def case(low: float = 0.02, high: float = 0.08, p: float = 0.01, **other: Any) -> MetricTest:
     """By default a clear rise, of a metric whose high values are good."""
+    difference = other.get("found", found(low, high, p))
+    if difference is None or "refusal" in other:
+        return MetricTest(pairs_of(**other), difference)
+    after = 0.5 + (low + high) / 2
+    lost, absent = ([(n, 0.5) for n in range(other.get(name, 0))] for name in ("lost", "absent"))
+    units = [*((n, n) for n in range(100)), *((n, None) for n in range(len(absent)))]
+    values = PairedValues([0.5] * 100, [after] * 100, None, (other["worst"], 1.0) if "worst" in other else None)
+    if "moved" in other:
+        clusters = [min(n, (difference.clusters or 100) - 1) for n in range(100)]
+        values = replace(values, after=[0.5 + (n < other["moved"]) for n in range(100)], clusters=clusters)
+    direction = {name: other[name] for name in ("higher_is_better", "knows_better") if name in other}
+    part = Part("lang" if other.get("in_slice") else None, None, units, None)
+    pairs = pairs_of(part=part, values=values, lost=lost, absent=absent, **direction)
+    tests = {name: other[name] for name in ("tests", "with_lost", "p_with_lost") if name in other}
+    return MetricTest(pairs, difference, p_adjusted=other.get("p_adjusted", p), **tests)
+
+
+def pairs_of(**given: Any) -> MetricPairs:
     usual: dict[str, Any] = {
-        "found": found(low, high, p),
-        "p_adjusted": p,
-        "tests": 1,
-        "means": (0.5, 0.5 + (low + high) / 2),
+        "name": "m",
+        "part": Part(None, None, [], None),
+        "rows": [(n, n) for n in range(100)],
+        "values": PairedValues(),
+        "counts": (RowCounts(100), RowCounts(100)),
         "higher_is_better": True,
         "knows_better": True,
         "margin": 0.03,
-        "moved": 30,
     }
-    return Case(**{**usual, **other})
+    return MetricPairs(**{**usual, **{name: value for name, value in given.items() if name not in NO_PAIRS}})
+
+
+NO_PAIRS = ("found", "p_adjusted")
 
 
 class TestBetterAndWorse:
@@ -108,7 +130,7 @@ class TestWithinTheMargin:
 class TestCannotSay:
     def test_of_a_slice_rows_are_rows_of_it(self) -> None:
         whole = case(-0.02, 0.08, p=0.2)
-        assert verdict_of(replace(whole, in_slice=True))[1] == verdict_of(whole)[1].replace(
+        assert verdict_of(case(-0.02, 0.08, p=0.2, in_slice=True))[1] == verdict_of(whole)[1].replace(
             " rows)", " rows of this slice)"
         )
 
@@ -150,7 +172,7 @@ class TestCannotSay:
     def test_fewer_than_six_pairs_changed(self, moved: int, changed: int, words: str) -> None:
         difference = found(0.02, 0.08, 0.001, 89 if changed else None, changed=changed)
         assert verdict_of(case(found=difference, moved=moved)) == (CANNOT_SAY, words)
-        assert verdict_of(case(found=difference, moved=6))[0] == BETTER
+        assert verdict_of(case(found=found(0.02, 0.08, 0.001, changed=6), moved=6))[0] == BETTER
 
     def test_fewer_than_six_clusters_changed(self) -> None:
         difference = found(0.02, 0.08, 0.001, clusters=12)
@@ -353,7 +375,7 @@ class TestRuns:
 
 def test_a_better_that_holds_counts_the_lost_rows_in_the_adjustment() -> None:
     """The p-value with the lost rows takes the place of the other one among all that are adjusted together."""
-    clear = replace(case(p=0.01, tests=2), lost=1, worst=0.0, with_lost=found(0.01, 0.07, 0.03), p_with_lost=0.06)
+    clear = case(p=0.01, tests=2, lost=1, worst=0.0, with_lost=found(0.01, 0.07, 0.03), p_with_lost=0.06)
     assert verdict_of(clear)[0] == CANNOT_SAY
 
 

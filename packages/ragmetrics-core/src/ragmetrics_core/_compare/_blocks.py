@@ -15,7 +15,7 @@ from ..statistics import METHODS
 from ._comparison import ComparedRuns, MetricComparison
 from ._pairs import RowCounts
 from ._row_changes import RowChange
-from ._verdicts import ALPHA, p_text, signed
+from ._verdicts import ALPHA, ends, p_text, signed
 
 LONGEST_NAME, LONGEST_CLAIM = 40, 160
 """Characters of the name of a metric or a run, and of a claim, that are shown."""
@@ -103,7 +103,7 @@ def _mean(value: float | None) -> str:
 
 
 def _interval(item: MetricComparison) -> str:
-    return f"{signed(item.interval.low)} to {signed(item.interval.high)}" if item.interval else "-"
+    return ends(item.interval) if item.interval else "-"
 
 
 def _coverage(item: MetricComparison) -> str:

@@ -23,7 +23,7 @@ from ._corrected_difference import corrected_differences
 from ._credit import Credit, credit
 from ._pairs import MetricPairs, Pairing, Part, metric_pairs, paired, parts_of
 from ._row_changes import row_changes
-from ._verdicts import Case, verdict_of
+from ._verdicts import MetricTest, verdict_of
 
 EMPTY_WORDS = {"zero": "count as the worst value", "skip": "are left out"}
 
@@ -34,28 +34,26 @@ def finished(families: Sequence[Sequence[MetricPairs]]) -> list[list[MetricCompa
     Within a family they are Holm's. Where several families have tests, each may err in its share of 5 %, so the values are
     multiplied by the number of these families: a slice is a small part of the rows, and the errors of metrics and slices add up.
     """
-    cases = [[_case(pairs) for pairs in family] for family in families]
-    p_values = [[_p_value(case.found) for case in family] for family in cases]
-    tests = [sum(value is not None for value in values) for values in p_values]
-    tested = sum(map(bool, tests))
+    alone = [[_test(pairs) for pairs in family] for family in families]
+    p_values = [[_p_value(test.found) for test in family] for family in alone]
+    counts = [sum(value is not None for value in values) for values in p_values]
+    tested = sum(map(bool, counts))
     done: list[list[MetricComparison]] = []
-    for family, own, values in zip(families, cases, p_values, strict=True):
+    for tests, values in zip(alone, p_values, strict=True):
         adjusted = _adjusted(values, tested)
         done.append([])
-        for place, (pairs, case) in enumerate(zip(family, own, strict=True)):
-            with_lost = [*values[:place], _p_value(case.with_lost), *values[place + 1 :]]
-            done[-1].append(
-                _comparison(
-                    pairs,
-                    replace(
-                        case,
-                        p_adjusted=adjusted[place],
-                        p_with_lost=_adjusted(with_lost, tested)[place] if case.with_lost else None,
-                        tests=sum(tests),
-                    ),
-                )
-            )
+        for place, test in enumerate(tests):
+            others = [*values[:place], _p_value(test.with_lost), *values[place + 1 :]]
+            p_with_lost = _adjusted(others, tested)[place] if test.with_lost else None
+            whole = replace(test, tests=sum(counts), p_adjusted=adjusted[place], p_with_lost=p_with_lost)
+            done[-1].append(_comparison(whole))
     return done
+
+
+def _test(pairs: MetricPairs) -> MetricTest:
+    """The test of one metric alone."""
+    with_lost = pairs.with_lost()
+    return MetricTest(pairs, pairs.usable.difference(), with_lost.difference() if with_lost else None)
 
 
 def _adjusted(p_values: Sequence[float | None], families: int) -> list[float | None]:
@@ -66,47 +64,23 @@ def _p_value(found: PairedDifference | None) -> float | None:
     return None if found is None else found.p_value
 
 
-def _case(pairs: MetricPairs) -> Case:
-    """The numbers that the verdict depends on, before p-values are adjusted."""
-    found, with_lost = pairs.usable.difference(), pairs.with_lost()
-    gone = {first for first, second in pairs.part.units if second is None}
-    return Case(
-        found=found,
-        p_adjusted=None,
-        tests=0,
-        means=pairs.means or (0.0, 0.0),
-        higher_is_better=pairs.higher_is_better,
-        knows_better=pairs.knows_better,
-        margin=pairs.margin,
-        moved=pairs.values.moved(found) if found else 0,
-        enough=max(pairs.values.enough(sign, pairs.margin) for sign in (1, -1)),
-        in_slice=pairs.part.by is not None,
-        refusal=pairs.refusal,
-        absent=len(gone),
-        unasked=sum(first not in gone for first, _ in pairs.absent),
-        lost=len(pairs.lost),
-        short=len(pairs.short),
-        worst=pairs.worst,
-        with_lost=None if with_lost is None else with_lost.difference(),
-    )
-
-
-def _comparison(pairs: MetricPairs, case: Case) -> MetricComparison:
+def _comparison(test: MetricTest) -> MetricComparison:
     """The finished comparison."""
-    found = case.found
-    verdict, why = verdict_of(case)
+    pairs, found = test.pairs, test.found
+    before, after = pairs.means or (None, None)
+    verdict, why = verdict_of(test)
     return MetricComparison(
         name=pairs.name,
         by=pairs.part.by,
         label=pairs.part.label,
         higher_is_better=pairs.higher_is_better,
         scale=pairs.values.scale,
-        before=pairs.means and pairs.means[0],
-        after=pairs.means and pairs.means[1],
+        before=before,
+        after=after,
         difference=None if found is None else found.difference,
         interval=None if found is None else found.interval,
         p_value=_p_value(found),
-        p_adjusted=case.p_adjusted,
+        p_adjusted=test.p_adjusted,
         method=found.method if found else "none",
         pairs=len(pairs.rows),
         changed=found.changed if found else 0,
@@ -151,11 +125,12 @@ def compared(
     checked = partial(_checked, pairing, found, margin=margin, allowed=allow_different_judges)
     wholes = [checked(name, parts[0]) for name in names]
     metrics, slices = finished([wholes, [checked(name, part) for name in names for part in parts[1:]]])
+    changed = (replace(item, changes=row_changes(pairing, own)) for item, own in zip(metrics, wholes, strict=True))
     incomplete = [f"{run.name} is not complete: {run.evaluation.stopped}" for run in runs if run.evaluation.stopped]
     return ComparedRuns(
         before=one.name,
         after=two.name,
-        metrics=_with_changes(metrics, wholes, pairing),
+        metrics=tuple(changed),
         slices=tuple(slices),
         by=by,
         cluster=cluster,
@@ -177,13 +152,6 @@ def compared(
         caveats=tuple(_caveats(runs)),
         corrected=() if calibrations is None else corrected_differences(wholes, runs, calibrations),
     )
-
-
-def _with_changes(
-    metrics: Iterable[MetricComparison], wholes: Iterable[MetricPairs], pairing: Pairing
-) -> tuple[MetricComparison, ...]:
-    """The metrics with the rows that changed most."""
-    return tuple(replace(item, changes=row_changes(pairing, own)) for item, own in zip(metrics, wholes, strict=True))
 
 
 def _check_margin(margin: object) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from .._run._slices import slice_name
+from .._values._plain import plain
 from ..statistics import Interval
 from ._corrected_difference import CorrectedDifference
 from ._pairs import PairedValues, Pairing, RowCounts
@@ -102,36 +103,12 @@ class MetricComparison:
     def to_dict(self) -> dict[str, Any]:
         """Everything but the pairs, as plain JSON values."""
         return {
-            "name": self.name,
-            "by": self.by,
-            "label": self.label,
+            **data_of(self),
             "slice": self.slice,
-            "verdict": self.verdict,
-            "why": self.why,
-            "higher_is_better": self.higher_is_better,
-            "scale": list(self.scale) if self.scale else None,
-            "before": self.before,
-            "after": self.after,
-            "difference": self.difference,
             "interval": list(self.interval[:2]) if self.interval else None,
-            "p_value": self.p_value,
-            "p_adjusted": self.p_adjusted,
-            "method": self.method,
-            "pairs": self.pairs,
-            "changed": self.changed,
-            "clusters": self.clusters,
             "coverage_before": self.coverage_before,
             "coverage_after": self.coverage_after,
-            "rows_before": self.rows_before.to_dict(),
-            "rows_after": self.rows_after.to_dict(),
-            "margin": self.margin,
-            "rows_needed": self.rows_needed,
-            "absent": self.absent,
-            "short": self.short,
-            "warnings": list(self.warnings),
-            "credited": self.credited,
             "void": self.void or None,
-            "changes": [change.to_dict() for change in self.changes],
         }
 
 
@@ -181,26 +158,12 @@ class ComparedRuns:
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values."""
         return {
-            "before": self.before,
-            "after": self.after,
-            "warnings": list(self.warnings),
-            "allow_different_judges": self.allow_different_judges,
-            "unknown": list(self.unknown),
-            "notes": list(self.notes),
-            "incomplete": list(self.incomplete),
-            "caveats": list(self.caveats),
-            "margin": self.margin,
-            "by": self.by,
-            "cluster": self.cluster,
-            "pairs": self.pairs,
-            "paired_by": self.paired_by,
-            "rows_before": self.rows_before,
-            "rows_after": self.rows_after,
-            "only_before": list(self.only_before),
-            "only_after": list(self.only_after),
-            "metrics_only_before": list(self.metrics_only_before),
-            "metrics_only_after": list(self.metrics_only_after),
+            **data_of(self),
             "metrics": {item.name: item.to_dict() for item in self.metrics},
-            "slices": [item.to_dict() for item in self.slices],
             "corrected": {item.metric: item.to_dict() for item in self.corrected},
         }
+
+
+def data_of(item: Any) -> dict[str, Any]:
+    """The fields of a dataclass as plain JSON values, but for those that its text leaves out, which hold the rows."""
+    return {each.name: plain(getattr(item, each.name)) for each in fields(item) if each.repr}

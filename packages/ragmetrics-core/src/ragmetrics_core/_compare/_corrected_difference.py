@@ -17,7 +17,7 @@ from .._values._errors import InvalidInput
 from ..statistics import CorrectedMean, corrected_mean
 from ..statistics._labelled import FEWEST_LABELS
 from ._pairs import MetricPairs
-from ._verdicts import signed
+from ._verdicts import ends, signed
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class CorrectedDifference:
         found = self.corrected
         what = " of the rows that people pass" if self.verdicts else ""
         interval = found.interval
-        limits = f", 95 % interval {signed(interval.low)} to {signed(interval.high)}" if interval else ""
+        limits = f", 95 % interval {ends(interval)}" if interval else ""
         source = f"from {self.labels:,} rows with labels in both runs"
         alone = interval is None or interval == found.label_interval
         pairs = " alone" if alone else f" and {self.pairs:,} judged pairs"

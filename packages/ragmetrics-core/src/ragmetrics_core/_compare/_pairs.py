@@ -16,18 +16,20 @@ import math
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from .._run._columns import REFERENCES, Column, Run, RunRow
 from .._run._slices import slices_of
 from .._show._tables import cut_middle, first_of
 from .._values._counts import count_of
 from .._values._errors import InvalidInput, Setting
+from .._values._plain import plain
 from .._values._sample import ALIASES
 from .._values._score import NOT_ASKED
 from ..statistics import PairedDifference, paired_difference
 from ..statistics._pairs import rows_to_meet_losses
 
+T = TypeVar("T")
 Unit = tuple[int | None, int | None]
 """A row by its position in either run; None where that run does not have it."""
 
@@ -76,13 +78,9 @@ class Pairing:
 
     def other_references(self, metric: str) -> int:
         """How many pairs have something else in either run that the metric holds responses or contexts against."""
-        sides = self.before, self.after
-        inputs = next((found for run in sides if (found := run.columns[metric].metric.inputs) is not None), None)
-        names = (
-            REFERENCES
-            if inputs is None
-            else [name for name in REFERENCES if name in {ALIASES.get(each, each) for each in inputs}]
-        )
+        columns = [run.columns[metric].metric for run in (self.before, self.after)]
+        inputs = next((item.inputs for item in columns if item.inputs is not None), REFERENCES)
+        names = set(REFERENCES) & {ALIASES.get(each, each) for each in inputs}
         rows = ((self.before.rows[one].references, self.after.rows[two].references) for one, two in self.pairs)
         return sum(one != two and any(one.get(name) != two.get(name) for name in names) for one, two in rows)
 
@@ -105,35 +103,28 @@ def paired(before: Run, after: Run) -> Pairing:
         if not run.rows:
             raise InvalidInput(f"{run.name} has no finished row: there is nothing to compare")
     by_id = before.has_ids and after.has_ids
-    before, after = (run.merged(list(_once(run, by_id=by_id))) for run in (before, after))
-    pairs = sorted(_matches(before, after, by_id=by_id))
-    found = [{pair[side] for pair in pairs} for side in (0, 1)]
-    only_before, only_after = (
-        [row for row in range(len(run.rows)) if row not in known]
-        for run, known in zip((before, after), found, strict=True)
-    )
+    before, after = (run.merged(_gathered(run, by_id=by_id)) for run in (before, after))
+    pairs = list(_matches(before, after, by_id=by_id))
     if not pairs:
         raise InvalidInput(_nothing_shared(before, after, by_id=by_id))
-    return Pairing(before, after, pairs, only_before, only_after, by_id)
+    _check_questions(before, after, pairs)
+    left = [set(range(len(run.rows))) - {pair[side] for pair in pairs} for side, run in enumerate((before, after))]
+    return Pairing(before, after, pairs, sorted(left[0]), sorted(left[1]), by_id)
 
 
-def _once(run: Run, *, by_id: bool) -> Iterator[RunRow]:
+def _gathered(run: Run, *, by_id: bool) -> list[RunRow]:
     """The rows of a run, repeats gathered in the first of them."""
-    rows: dict[tuple[str, object], RunRow] = {}
+    rows: dict[object, RunRow] = {}
     for position, row in enumerate(run.rows):
-        key: tuple[str, object] = ("row", position)
-        if by_id and row.id is not None:
-            key = ("id", row.id)
-        elif row.texts is not None:
-            key = ("texts", row.texts)
-        there = rows.get(key)
-        if there is None:
+        has_id = by_id and row.id is not None
+        key = row.id if has_id else row.texts or position
+        if key not in rows:
             rows[key] = replace(row, records=list(row.records))
             continue
-        if key[0] == "id":
-            _check_repeat(run, there, row)
-        there.records += row.records
-    yield from rows.values()
+        if has_id:
+            _check_repeat(run, rows[key], row)
+        rows[key].records += row.records
+    return list(rows.values())
 
 
 def _check_repeat(run: Run, there: RunRow, row: RunRow) -> None:
@@ -149,47 +140,35 @@ def _check_repeat(run: Run, there: RunRow, row: RunRow) -> None:
 
 
 def _matches(before: Run, after: Run, *, by_id: bool) -> Iterator[tuple[int, int]]:
-    """The pairs, in any order."""
-    left = [set(range(len(run.rows))) for run in (before, after)]
-    if by_id:
-        ids = {row.id: position for position, row in enumerate(after.rows) if row.id is not None}
-        same = [(position, ids[row.id]) for position, row in enumerate(before.rows) if row.id in ids]
-        _check_questions(before, after, same)
-        for mine, other in same:
-            left[0].discard(mine)
-            left[1].discard(other)
-        yield from same
-    yield from _by_texts(before, after, left, by_id=by_id)
-
-
-def _by_texts(before: Run, after: Run, left: Sequence[Iterable[int]], *, by_id: bool) -> Iterator[tuple[int, int]]:
-    """Pairs among the rows that are left; two rows that both have an id are different rows."""
+    """The pairs, in the order of the first run: by id, then by texts; two rows that both have an id are different rows."""
+    ids = {row.id: at for at, row in enumerate(after.rows) if by_id and row.id is not None}
+    known = {row.id for row in before.rows}
     places: dict[object, list[int]] = {}
-    for position in sorted(left[1]):
-        texts = after.rows[position].texts
-        if texts is not None:
-            places.setdefault(texts, []).append(position)
-    for position in sorted(left[0]):
-        row = before.rows[position]
+    for at, row in enumerate(after.rows):
+        if row.texts is not None and not (row.id in ids and row.id in known):
+            places.setdefault(row.texts, []).append(at)
+    for at, row in enumerate(before.rows):
+        if row.id in ids:
+            yield at, ids[row.id]
+            continue
         there = places.get(row.texts, [])
         other = next((item for item in there if not by_id or row.id is None or after.rows[item].id is None), None)
         if other is not None:
             there.remove(other)
-            yield position, other
+            yield at, other
 
 
-def _check_questions(before: Run, after: Run, same: Iterable[tuple[int, int]]) -> None:
-    rows = ((before.rows[mine], after.rows[other]) for mine, other in same)
+def _check_questions(before: Run, after: Run, pairs: Iterable[tuple[int, int]]) -> None:
+    rows = ((before.rows[mine], after.rows[other]) for mine, other in pairs)
     wrong = [(one, two) for one, two in rows if one.question and two.question and one.question != two.question]
-    if not wrong:
-        return
-    one, two = wrong[0]
-    more = f" (and {len(wrong) - 1:,} more {'id' if len(wrong) == 2 else 'ids'})" if len(wrong) > 1 else ""
-    raise InvalidInput(
-        f"the id {_quoted(one.id, LONGEST_NAME)} is another question in each run: {_quoted(one.question)} in {before.name}, "
-        f"{_quoted(two.question)} in {after.name}{more}: compare runs of the same questions; where ids only count the rows, leave "
-        "them out of the data, and rows are paired by question and reference"
-    )
+    if wrong:
+        one, two = wrong[0]
+        more = f" (and {count_of(len(wrong) - 1, 'more id')})" if len(wrong) > 1 else ""
+        raise InvalidInput(
+            f"the id {_quoted(one.id, LONGEST_NAME)} is another question in each run: {_quoted(one.question)} in {before.name}, "
+            f"{_quoted(two.question)} in {after.name}{more}: compare runs of the same questions; where ids only count the rows, "
+            "leave them out of the data, and rows are paired by question and reference"
+        )
 
 
 def _nothing_shared(before: Run, after: Run, *, by_id: bool) -> str:
@@ -197,12 +176,12 @@ def _nothing_shared(before: Run, after: Run, *, by_id: bool) -> str:
     there, here = (_examples(run, by_id=by_id) for run in (before, after))
     text = f"{before.name} and {after.name} share no row: {there} there, {here} here"
     known = {row.texts for row in before.rows if row.texts is not None}
-    same = sum(row.texts in known for row in after.rows) if by_id else 0
+    same = sum(row.texts in known for row in after.rows)
     if same:
-        rows = "row has" if same == 1 else "rows have"
+        rows = f"{same:,} row{' has' if same == 1 else 's have'}"
         return (
-            f"{text}. But {same:,} {rows} the same question and reference: leave the ids out of the data of one run, and rows "
-            "are paired by these"
+            f"{text}. But {rows} the same question and reference: leave the ids out of the data of one run, and rows are paired "
+            "by these"
         )
     if not by_id and not all(any(row.texts for row in run.rows) for run in (before, after)):
         return f"{text}. Nothing tells which rows are the same: give each an id"
@@ -211,15 +190,12 @@ def _nothing_shared(before: Run, after: Run, *, by_id: bool) -> str:
 
 def _examples(run: Run, *, by_id: bool) -> str:
     """A few rows by what they would be paired by."""
-    if by_id:
-        shown = [_quoted(row.id, LONGEST_NAME) for row in run.rows if row.id is not None]
-        what = "id"
-    elif any(row.question for row in run.rows):
-        shown = [_quoted(row.question) for row in run.rows if row.question]
-        what = "question"
-    else:
+    names = [row.id if by_id else row.question for row in run.rows]
+    shown = [_quoted(name, LONGEST_NAME if by_id else LONGEST_QUESTION) for name in names if name]
+    if not shown:
         return f"{count_of(len(run.rows), 'row')} without id and question"
-    return f"{what}{'s' * (len(shown) > 1)} {'such as ' * (len(shown) > EXAMPLES)}{', '.join(shown[:EXAMPLES])}"
+    what = f"{'id' if by_id else 'question'}{'s' * (len(shown) > 1)}"
+    return f"{what} {'such as ' * (len(shown) > EXAMPLES)}{', '.join(shown[:EXAMPLES])}"
 
 
 def _quoted(text: str | None, longest: int = LONGEST_QUESTION) -> str:
@@ -262,17 +238,13 @@ def parts_of(pairing: Pairing, by: str | None, cluster: str | None) -> tuple[lis
     Raises:
         InvalidInput: there are too many slices, or a pair has no cluster.
     """
-    units = pairing.units()
-    before, after = pairing.before, pairing.after
+    units, before, after = pairing.units(), pairing.before, pairing.after
     clusters = None if cluster is None else _clusters(pairing, cluster)
     whole = Part(None, None, units, clusters)
     if by is None:
         return [whole], ""
-    other = sum(
-        _at(before.slices, one) != _at(after.slices, two)
-        for one, two in pairing.pairs
-        if pairing.by_labels or _at(before.slices, one) is not None
-    )
+    labels = ((_at(before.slices, one), _at(after.slices, two)) for one, two in pairing.pairs)
+    other = sum(one != two and (pairing.by_labels or one is not None) for one, two in labels)
     chosen = OUTCOME if pairing.by_labels and other else ""
     slices = [
         Part(by, label, [units[index] for index in indexes], clusters, chosen)
@@ -299,8 +271,8 @@ def _clusters(pairing: Pairing, path: str) -> list[str | None]:
     return found
 
 
-def _at(labels: Sequence[str | None] | None, row: int | None) -> str | None:
-    return None if labels is None or row is None else labels[row]
+def _at(column: Sequence[T | None] | None, row: int | None) -> T | None:
+    return None if column is None or row is None else column[row]
 
 
 @dataclass(frozen=True)
@@ -371,14 +343,7 @@ class RowCounts:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values."""
-        return {
-            "rows": self.rows,
-            "scored": self.scored,
-            "coverage": self.coverage,
-            "unscored": list(self.unscored),
-            "failed": list(self.failed),
-            "lost": list(self.lost),
-        }
+        return plain({**vars(self), "scored": self.scored, "coverage": self.coverage})
 
 
 @dataclass(frozen=True)
@@ -461,26 +426,27 @@ class MetricPairs:
 
 
 def metric_pairs(pairing: Pairing, metric: str, part: Part) -> MetricPairs:
-    """Sort the rows of a part by what a metric made of them in either run."""
-    one, two = pairing.before.columns[metric], pairing.after.columns[metric]
-    units = [(_asked(one, first), _asked(two, second)) for first, second in part.units]
+    """Sort the rows of a part by what a metric made of them in either run; rows that it was not asked about are not there."""
+    columns = one, two = pairing.before.columns[metric], pairing.after.columns[metric]
+    sides = [[_asked(column, unit[side]) for unit in part.units] for side, column in enumerate(columns)]
+    known = [[_at(column.values, row) for row in rows] for column, rows in zip(columns, sides, strict=True)]
     rows: list[tuple[int, int]] = []
     lost: list[tuple[int, float]] = []
     absent: list[tuple[int, float]] = []
-    lost_names: tuple[list[int], list[int]] = ([], [])
-    for first, second in units:
-        value = None if first is None else one.values[first]
-        other = None if second is None else two.values[second]
-        if first is not None and second is not None and value is not None and other is not None:
-            rows.append((first, second))
-        elif first is not None and value is not None:
-            (absent if second is None else lost).append((first, value))
-            lost_names[1].extend([] if second is None else [second])
-        elif first is not None and other is not None:
-            lost_names[0].append(first)
+    without: tuple[list[int], list[int]] = ([], [])
+    for first, second, old, new in zip(*sides, *known, strict=True):
+        if first is not None and old is not None:
+            if second is None:
+                absent.append((first, old))
+            elif new is None:
+                lost.append((first, old))
+                without[1].append(second)
+            else:
+                rows.append((first, second))
+        elif first is not None and new is not None:
+            without[0].append(first)
     scale, problem = _scale(pairing, one, two, rows)
-    columns = (one.metric, two.metric)
-    column = next((item for item in columns if item.knows_better), columns[0])
+    column = one.metric if one.metric.knows_better else two.metric if two.metric.knows_better else one.metric
     return MetricPairs(
         name=metric,
         part=part,
@@ -491,10 +457,7 @@ def metric_pairs(pairing: Pairing, metric: str, part: Part) -> MetricPairs:
             clusters=None if part.clusters is None else [part.clusters[first] for first, _ in rows],
             scale=scale,
         ),
-        counts=(
-            _counts(pairing.before, one, [first for first, _ in units if first is not None], lost_names[0]),
-            _counts(pairing.after, two, [second for _, second in units if second is not None], lost_names[1]),
-        ),
+        counts=(_counts(pairing.before, one, sides[0], without[0]), _counts(pairing.after, two, sides[1], without[1])),
         lost=lost,
         absent=absent,
         short=[
@@ -519,17 +482,12 @@ def _value(column: Column, row: int) -> float:
     return value
 
 
-def _counts(run: Run, column: Column, rows: Sequence[int], lost: Sequence[int]) -> RowCounts:
-    def names(positions: Sequence[int]) -> tuple[str, ...]:
-        return tuple(run.rows[row].name for row in positions)
-
-    without = [row for row in rows if column.values[row] is None]
-    return RowCounts(
-        rows=len(rows),
-        unscored=names([row for row in without if not column.failed[row]]),
-        failed=names([row for row in without if column.failed[row]]),
-        lost=names(lost),
-    )
+def _counts(run: Run, column: Column, rows: Sequence[int | None], lost: Sequence[int]) -> RowCounts:
+    there = [row for row in rows if row is not None]
+    without = [row for row in there if column.values[row] is None]
+    failed = tuple(run.rows[row].name for row in without if column.failed[row])
+    unscored = tuple(run.rows[row].name for row in without if not column.failed[row])
+    return RowCounts(len(there), unscored, failed, tuple(run.rows[row].name for row in lost))
 
 
 def _scale(
@@ -539,10 +497,7 @@ def _scale(
     found = {(one.scales[first], two.scales[second]) for first, second in rows}
     for left, right in found:
         if left is not None and right is not None and left != right:
-            texts = (
-                f"{scale[0]:g} to {scale[1]:g} in {run.name}"
-                for scale, run in ((left, pairing.before), (right, pairing.after))
-            )
-            return None, f"the scale is {', '.join(texts)}"
+            ends = f"{left[0]:g} to {left[1]:g} in {pairing.before.name}, {right[0]:g} to {right[1]:g} in {pairing.after.name}"
+            return None, f"the scale is {ends}"
     scales = {scale for pair in found for scale in pair}
     return (scales.pop() if len(scales) == 1 else None), ""

@@ -16,6 +16,7 @@ from itertools import islice
 from typing import Any
 
 from .._run._judgements import judgements
+from .._values._plain import plain
 from .._values._score import Score
 from ._pairs import MetricPairs, Pairing
 
@@ -53,7 +54,7 @@ class ClaimChange:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values."""
-        return {"text": self.text, "kind": self.kind, "before": self.before, "after": self.after}
+        return {**vars(self), "kind": self.kind}
 
 
 @dataclass(frozen=True)
@@ -91,17 +92,7 @@ class RowChange:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values."""
-        return {
-            "row": self.row,
-            "places": list(self.places),
-            "before": self.before,
-            "after": self.after,
-            "difference": self.difference,
-            "share": self.share,
-            "claims": [claim.to_dict() for claim in self.claims],
-            "labels": list(self.labels),
-            "says": list(self.says),
-        }
+        return plain({**vars(self), "difference": self.difference})
 
 
 def row_changes(pairing: Pairing, pairs: MetricPairs) -> tuple[RowChange, ...]:
