@@ -141,5 +141,5 @@ def test_where_the_judge_is_not_known_no_gate_is_green(folder: Path, options: tu
     found = gates("old.jsonl", "new", "--gate", "exact_match drop <= 0.5", *options)
     assert found[0] == status
     assert found[2] == "ragmetrics: undecided: exact_match drop <= 0.5\n"
-    assert "not decided, as old.jsonl holds scores alone" in " ".join(found[1].split())
+    assert "not decided, as only scores are known of old.jsonl" in " ".join(found[1].split())
     assert gates("old.jsonl", "new", "--gate", "exact_match drop <= 0.5", "--allow-different-judges")[0] == 0

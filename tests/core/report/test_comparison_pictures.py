@@ -73,7 +73,7 @@ class TestText:
             "\n"
             "only in new: 1 row (q3)\n"
             "\n"
-            "not known: old and new hold scores alone: whether the settings are the same is not known (m)\n"
+            "not known: only scores are known of old and new: whether the settings are the same is not known (m)\n"
             "before, after and difference: of the rows that have a value in both runs\n"
             f"95 % interval: {comparison.text(200).rpartition('95 % interval: ')[2].splitlines()[0]}\n"
             "margin: 0.03 of the width of a scale"
@@ -152,8 +152,8 @@ class TestText:
     def test_what_is_not_known_is_said(self) -> None:
         text = words(run("a").compare(run("b")).text(80))
         assert (
-            "not known: a and b hold scores alone: whether the judge, its parameters, the words of prompts and the settings are "
-            "the same is not known (m)"
+            "not known: only scores are known of a and b: whether the judge, its parameters, the words of prompts and the settings "
+            "are the same is not known (m)"
         ) in text
 
     def test_labels_and_sentences_where_there_are_no_claims(self) -> None:

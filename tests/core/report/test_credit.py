@@ -242,7 +242,7 @@ class TestRuns:
         assert comparison.warnings == ()
         assert comparison.unknown == (
             (
-                f"{tmp_path / 'b.jsonl'} holds scores alone: whether the judge, its parameters, the words of prompts and the "
+                f"only scores are known of {tmp_path / 'b.jsonl'}: whether the judge, its parameters, the words of prompts and the "
                 "settings are the same is not known (faithfulness)"
             ),
         )
@@ -253,7 +253,7 @@ class TestRuns:
         comparison = Evaluation.load(tmp_path / "a.jsonl").compare(tmp_path / "b.jsonl")
         assert comparison.unknown == (
             (
-                f"{tmp_path / 'a.jsonl'} and {tmp_path / 'b.jsonl'} hold scores alone: whether the settings are the same "
+                f"only scores are known of {tmp_path / 'a.jsonl'} and {tmp_path / 'b.jsonl'}: whether the settings are the same "
                 "is not known (length)"
             ),
         )
@@ -264,7 +264,7 @@ class TestRuns:
         (tmp_path / "damaged" / "run.json").write_text("{")
         comparison = Evaluation.load(tmp_path / "whole").compare(tmp_path / "damaged")
         what = "whether the judge, its parameters, the words of prompts and the settings are the same is not known (faithfulness)"
-        assert comparison.unknown == (f"{tmp_path / 'damaged'} has a damaged run.json: {what}",)
+        assert comparison.unknown == (f"a damaged run.json hides who scored {tmp_path / 'damaged'}: {what}",)
         assert comparison.notes == (f"{tmp_path / 'damaged'} is not complete: the run has not come to its end",)
 
     def test_a_prompt_of_ones_own_with_other_words(self) -> None:
@@ -304,4 +304,4 @@ class TestRuns:
         path = tmp_path / "{metrics}{0}.jsonl"
         self.judged(LexicalJudge()).to_jsonl(path)
         comparison = self.judged(LexicalJudge()).compare(path)
-        assert comparison.unknown[0].startswith(f"{path} holds scores alone")
+        assert comparison.unknown[0].startswith(f"only scores are known of {path}: ")

@@ -401,7 +401,7 @@ class TestVoid:
     def test_a_judge_that_is_not_known(self, after: list[float]) -> None:
         before, later = by_id(SAME, name="old"), by_id(after, name="new", settings=judged_by("m"))
         (result,) = later.gate("m drop <= 0.05", baseline=before).results
-        problem = "old holds scores alone: whether the settings are the same is not known (m)"
+        problem = "only scores are known of old: whether the settings are the same is not known (m)"
         assert (result.verdict, result.void, result.rows_needed) == ("undecided", True, None)
         assert result.doubt == f"not decided, as {problem}: {self.CURE}"
         assert result.why.endswith(f", from 200 pairs; {result.doubt}")

@@ -119,12 +119,11 @@ def compared(
     _check_margin(margin)
     pairing = _read(before, after, by, cluster)
     runs = one, two = pairing.before, pairing.after
-    names = _shared_metrics(one, two)
-    found = credit(one, two, names)
+    found = credit(one, two, _shared_metrics(one, two))
     parts, note = parts_of(pairing, by, cluster)
     checked = partial(_checked, pairing, found, margin=margin, allowed=allow_different_judges)
-    wholes = [checked(name, parts[0]) for name in names]
-    metrics, slices = finished([wholes, [checked(name, part) for name in names for part in parts[1:]]])
+    wholes = [checked(name, parts[0]) for name in found.metrics]
+    metrics, slices = finished([wholes, [checked(name, part) for name in found.metrics for part in parts[1:]]])
     changed = (replace(item, changes=row_changes(pairing, own)) for item, own in zip(metrics, wholes, strict=True))
     incomplete = [f"{run.name} is not complete: {run.evaluation.stopped}" for run in runs if run.evaluation.stopped]
     return ComparedRuns(
@@ -143,9 +142,9 @@ def compared(
         only_after=tuple(two.rows[row].name for row in pairing.only_after),
         metrics_only_before=tuple(name for name in one.columns if name not in two.columns),
         metrics_only_after=tuple(name for name in two.columns if name not in one.columns),
-        warnings=_together((text, item.name) for item in metrics for text in item.warnings),
+        warnings=_together(metrics),
         unknown=tuple(found.unknown),
-        notes=(*incomplete, *_notes(runs, pairing), *([note] if note else []), *_notes_of_labels(runs, calibrations)),
+        notes=(*incomplete, *_notes(runs, pairing, note, calibrations or ())),
         incomplete=tuple(incomplete),
         allow_different_judges=allow_different_judges,
         pairing=pairing,
@@ -172,20 +171,19 @@ def _shared_metrics(one: Run, two: Run) -> list[str]:
 def _checked(pairing: Pairing, found: Credit, name: str, part: Part, margin: float, *, allowed: bool) -> MetricPairs:
     """One metric in one part, with its margin and with what forbids to compare it."""
     pairs = metric_pairs(pairing, name, part)
-    reasons = list(found.differences.get(pairs.name, ()))
-    refusal = "" if allowed or not reasons else f"{'; '.join(reasons)}: a difference may come from that"
+    reasons, unsure = list(found.differences.get(name, ())), list(found.unsure.get(name, ()))
+    refusal = f"{'; '.join(reasons)}: a difference may come from that" if reasons and not allowed else ""
     if pairs.scale_problem:
         reasons.append(pairs.scale_problem)
         refusal = f"{pairs.scale_problem}: such values have no difference"
-    unsure = list(found.unsure.get(pairs.name, ()))
-    if other := pairing.other_references(pairs.name):
+    if other := pairing.other_references(name):
         unsure.append(f"{count_of(other, 'pair')} with another reference in each run")
     low, high = pairs.values.scale or (0.0, 1.0)
     return replace(
         pairs,
         margin=margin * (high - low),
         warnings=tuple(reasons),
-        refusal=refusal or pairs.part.chosen,
+        refusal=refusal or part.chosen,
         void="" if allowed else "; ".join(unsure),
     )
 
@@ -193,7 +191,7 @@ def _checked(pairing: Pairing, found: Credit, name: str, part: Part, margin: flo
 def _read(before: ScoredRows, after: ScoredRows, by: str | None, cluster: str | None) -> Pairing:
     """Both runs, paired, with what their rows are sliced by and share."""
     groups = RowGroups(by, cluster), RowGroups(by, cluster)
-    one, two = (Run.of(*given) for given in zip((before, after), _names(before, after), groups, strict=True))
+    one, two = map(Run.of, (before, after), _names(before, after), groups)
     if by is None or any(label for run in (one, two) for label in run.slices or ()):
         return paired(one, two)
     one, two = (replace(run, slices=run.columns[by].labels) if by in run.columns else run for run in (one, two))
@@ -210,51 +208,47 @@ def _read(before: ScoredRows, after: ScoredRows, by: str | None, cluster: str | 
 def _names(before: ScoredRows, after: ScoredRows) -> tuple[str, str]:
     """What the runs are called: their directories or files, where these tell them apart."""
     one, two = (str(item.run_dir or item.source) for item in (before, after))
-    if one == two:
-        return (f"{one} (first)", f"{two} (second)") if one else ("the first run", "the second run")
+    if one == two and one:
+        return f"{one} (first)", f"{two} (second)"
     return one or "the first run", two or "the second run"
 
 
-def _notes(runs: tuple[Run, Run], pairing: Pairing) -> Iterator[str]:
+def _notes(
+    runs: tuple[Run, Run], pairing: Pairing, of_slices: str, calibrations: Sequence[Calibration]
+) -> Iterator[str]:
     """What else must be known to read the numbers."""
     for run in runs:
         if run.records > len(run.rows):
-            yield (
-                f"{run.name}: {run.records:,} records are {len(run.rows):,} rows, as repeats of a row count once, with their mean"
-            )
-    settings = [run.evaluation.settings for run in runs]
-    empty = [str(item.run.get("empty", "skip")) for item in settings if item is not None]
+            rows = f"{run.records:,} records are {len(run.rows):,} rows"
+            yield f"{run.name}: {rows}, as repeats of a row count once, with their mean"
+    empty = [str(run.evaluation.settings.run.get("empty", "skip")) for run in runs if run.evaluation.settings]
     if len(set(empty)) == 2:
         texts = (f"{EMPTY_WORDS.get(word, word)} in {run.name}" for word, run in zip(empty, runs, strict=True))
         yield f"rows without retrieved contexts or with a blank answer {', and '.join(texts)}"
-    rows = [(runs[0].rows[one], runs[1].rows[two]) for one, two in pairing.pairs]
-    other = sum(one.question == two.question and one.texts != two.texts for one, two in rows)
-    if other:
-        yield f"{count_of(other, 'pair')} with another reference in each run: metrics that use it measure another thing there"
-    unchecked = sum((one.question is None) is not (two.question is None) for one, two in rows)
-    if unchecked:
-        yield (
-            f"{count_of(unchecked, 'pair')} by id alone, as one of the runs has no question there: whether it is the same one is "
-            "not known"
-        )
-
-
-def _notes_of_labels(runs: tuple[Run, Run], calibrations: tuple[Calibration, Calibration] | None) -> Iterator[str]:
-    for run, calibration in zip(runs, calibrations or (), strict=False):
-        yield from (f"labels of {run.name}: {note}" for note in calibration.notes)
+    both = [(runs[0].rows[one], runs[1].rows[two]) for one, two in pairing.pairs]
+    if other := sum(one.question == two.question and one.texts != two.texts for one, two in both):
+        pairs = f"{count_of(other, 'pair')} with another reference in each run"
+        yield f"{pairs}: metrics that use it measure another thing there"
+    if unchecked := sum((one.question is None) is not (two.question is None) for one, two in both):
+        pairs = f"{count_of(unchecked, 'pair')} by id alone, as one of the runs has no question there"
+        yield f"{pairs}: whether it is the same one is not known"
+    if of_slices:
+        yield of_slices
+    for run, calibration in zip(runs, calibrations, strict=False):
+        yield from (f"labels of {run.name}: {text}" for text in calibration.notes)
 
 
 def _caveats(runs: tuple[Run, Run]) -> Iterator[str]:
     """What must be known about the models that were asked; once, where it is so in both runs."""
-    one, two = (dict.fromkeys(run.evaluation.caveats) for run in runs)
-    for text in {**one, **two}:
-        name = "both runs" if text in one and text in two else runs[0 if text in one else 1].name
-        yield f"{name}: {text}"
+    for text in dict.fromkeys(text for run in runs for text in run.evaluation.caveats):
+        names = [run.name for run in runs if text in run.evaluation.caveats]
+        yield f"{names[0] if len(names) == 1 else 'both runs'}: {text}"
 
 
-def _together(found: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+def _together(metrics: Iterable[MetricComparison]) -> tuple[str, ...]:
     """Every difference in who scored, once, with the metrics that it concerns."""
     names: dict[str, list[str]] = {}
-    for text, name in found:
-        names.setdefault(text, []).append(name)
-    return tuple(f"{', '.join(of)}: {text}" for text, of in names.items())
+    for item in metrics:
+        for text in item.warnings:
+            names.setdefault(text, []).append(item.name)
+    return tuple(f"{', '.join(found)}: {text}" for text, found in names.items())

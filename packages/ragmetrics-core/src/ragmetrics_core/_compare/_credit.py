@@ -8,23 +8,25 @@ never taken to be the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 
-from .._kernel._metric import Metric
 from .._kernel._prompt import Prompt
-from .._run._columns import Column, Run
+from .._run._columns import Run
 from .._store._run_settings import KINDS, ModelIdentity, ScoredBy, built_in_class, class_named, unequal_names
 from .._values._layout import printable
 
 BETTER = {True: "high values", False: "low values", None: "neither end"}
 """Which end of its scale a metric calls the better one."""
 
-NEWER = "only one of the runs has the setting"
-"""Begins what is said of a setting that a later version has added; with its default, scores are what they were."""
-
 UNKNOWN_MODEL = frozenset({"unknown"})
 """What is kept of a model that does not say what it is."""
+
+DIFFERS, UNKNOWN, NEWER = "differs", "unknown", "newer"
+"""What is found: a difference; what is not known to be the same; a setting of one run alone, which may be newer."""
+
+Found = tuple[str, str]
+"""One of these, and the words."""
 
 
 @dataclass(frozen=True)
@@ -32,125 +34,110 @@ class Credit:
     """What differs between two runs apart from the system.
 
     Attributes:
+        metrics: those that were looked at.
         differences: by metric, in words, what differs in who scored it; metrics without are left out.
         unknown: in words, what cannot be known to be the same.
         unsure: by metric, in words, why it is not known that the same judge scored it; metrics without are left out.
     """
 
+    metrics: Sequence[str]
     differences: Mapping[str, Sequence[str]]
     unknown: Sequence[str]
     unsure: Mapping[str, Sequence[str]]
 
 
-def credit(before: Run, after: Run, metrics: Iterable[str]) -> Credit:
+def credit(before: Run, after: Run, metrics: Sequence[str]) -> Credit:
     """Compare who scored these metrics in two runs."""
     differences: dict[str, list[str]] = {}
     unknown: dict[str, list[str]] = {}
     unsure: dict[str, list[str]] = {}
     for name in metrics:
-        sides = _Sides(name, before, after)
-        found = list(dict.fromkeys(sides.differences()))
-        if found:
-            differences[name] = found
-        for text in sides.unknown:
+        for kind, text in dict.fromkeys(_Scorers(name, before, after).compared()):
+            if kind == DIFFERS:
+                differences.setdefault(name, []).append(text)
+                continue
             unknown.setdefault(text, []).append(name)
-            if not text.startswith(NEWER):
-                unsure.setdefault(name, []).append(text.format(metrics=printable(name)))
-    words = [text.format(metrics=printable(", ".join(names))) for text, names in unknown.items()]
-    return Credit(differences, words, unsure)
+            if kind == UNKNOWN:
+                unsure.setdefault(name, []).append(f"{text} ({printable(name)})")
+    words = [f"{text} ({printable(', '.join(names))})" for text, names in unknown.items()]
+    return Credit(metrics, differences, words, unsure)
 
 
-class _Sides:
-    """Who scored one metric in either run.
-
-    Attributes:
-        unknown: what cannot be compared, in words, with ``{metrics}`` for the names of the metrics; after ``differences``.
-    """
+class _Scorers:
+    """Who scored one metric in either run."""
 
     def __init__(self, metric: str, before: Run, after: Run) -> None:
         self._runs = before, after
-        self._columns = before.columns[metric], after.columns[metric]
-        self._known = _scored_by(before, metric), _scored_by(after, metric)
-        self.unknown: list[str] = []
+        self._columns = one, two = before.columns[metric], after.columns[metric]
+        self._metrics = one.metric, two.metric
+        self._known = [_scored_by(run, metric) for run in self._runs]
+        self._built_in = built_in_class(one.metric.name, one.metric.settings)
 
-    def differences(self) -> Iterator[str]:
-        """What differs, in words."""
-        classes = [class_named(column.metric.settings) for column in self._columns]
+    def compared(self) -> Iterator[Found]:
+        """What differs, and what is not known to be the same."""
+        one, two = self._metrics
+        classes = class_named(one.settings), class_named(two.settings)
         if all(classes) and classes[0] != classes[1]:
             yield self._both("the metric is", *map(str, classes))
-        yield from self._directions()
-        one, two = self._known
-        if one is None or two is None:
-            yield from self._as_written()
-            self._note_unknown()
-        else:
-            yield from self._settings(one, two)
-            for kind, words in KINDS.items():
-                if self._asks(kind):
-                    yield from self._model(one.model(kind), two.model(kind), words)
-        yield from self._prompts()
-
-    def _both(self, words: str, one: str, two: str) -> str:
-        return f"{words} {one} in {self._runs[0].name}, {two} in {self._runs[1].name}"
-
-    def _directions(self) -> Iterator[str]:
-        """Ends of the scale of which each run calls another one the better."""
-        one, two = (column.metric for column in self._columns)
         if one.knows_better and two.knows_better and one.higher_is_better is not two.higher_is_better:
             yield self._both("what is better is", BETTER[one.higher_is_better], BETTER[two.higher_is_better])
+        before, after = self._known
+        if before is None or after is None:
+            if classes[0] == classes[1] is not None and one.settings != two.settings:
+                yield self._both("it is", one.settings, two.settings)
+            yield from self._not_told()
+        else:
+            yield from self._settings(before, after)
+            for kind, words in KINDS.items():
+                if self._asks(kind):
+                    yield from self._model(before.model(kind), after.model(kind), words)
+        yield from self._prompts()
 
-    def _settings(self, one: ScoredBy, two: ScoredBy) -> Iterator[str]:
+    def _both(self, words: str, one: str, two: str) -> Found:
+        return DIFFERS, f"{words} {one} in {self._runs[0].name}, {two} in {self._runs[1].name}"
+
+    def _settings(self, one: ScoredBy, two: ScoredBy) -> Iterator[Found]:
         """Settings whose digests differ."""
-        metric = _built_in(self._columns[0])
-        prompts = {item.name for item in fields(metric) if isinstance(item.default, Prompt)} if metric else set()
+        own = fields(self._built_in) if self._built_in else ()
+        prompts = {item.name for item in own if isinstance(item.default, Prompt)}
         for name in unequal_names(one.settings, two.settings):
             if not (name in one.settings and name in two.settings):
-                self.unknown.append(f"{NEWER} {name!r}, which may be newer ({{metrics}})")
-                continue
-            what = "the words of the prompt" if name in prompts else "the setting"
-            yield f"{what} {name!r} {'differ' if name in prompts else 'differs'}"
+                yield NEWER, f"only one of the runs has the setting {name!r}, which may be newer"
+            elif name in prompts:
+                yield DIFFERS, f"the words of the prompt {name!r} differ"
+            else:
+                yield DIFFERS, f"the setting {name!r} differs"
 
-    def _as_written(self) -> Iterator[str]:
-        """Settings as far as both runs tell them in words."""
-        one, two = (column.metric.settings for column in self._columns)
-        if class_named(one) == class_named(two) is not None and one != two:
-            yield self._both("it is", one, two)
-
-    def _note_unknown(self) -> None:
+    def _not_told(self) -> Iterator[Found]:
+        """Why the settings of a run are not known."""
         asked = any(column.asked for column in self._columns)
         what = "the judge, its parameters, the words of prompts and the settings" if asked else "the settings"
-        reasons: dict[tuple[str, str], list[str]] = {}
+        reasons: dict[str, list[str]] = {}
         for run, known in zip(self._runs, self._known, strict=True):
             if known is None:
-                reasons.setdefault(_why_unknown(run), []).append(_escaped(run.name))
-        for (one, several), names in reasons.items():
-            why = f"{names[0]} {one}" if len(names) == 1 else f"{' and '.join(names)} {several}"
-            self.unknown.append(f"{why}: whether {what} are the same is not known ({{metrics}})")
+                reasons.setdefault(_why_unknown(run), []).append(run.name)
+        for why, names in reasons.items():
+            yield UNKNOWN, f"{why} {' and '.join(names)}: whether {what} are the same is not known"
 
-    def _model(self, one: ModelIdentity | None, two: ModelIdentity | None, words: str) -> Iterator[str]:
+    def _model(self, one: ModelIdentity | None, two: ModelIdentity | None, words: str) -> Iterator[Found]:
         if one is None or two is None:
             if one is not two:
-                run = self._runs[0 if one is None else 1]
-                self.unknown.append(f"{_escaped(run.name)} does not tell {words} ({{metrics}})")
-        elif UNKNOWN_MODEL in (one.parts.keys(), two.parts.keys()) and one.name == two.name:
-            self.unknown.append(
-                f"{words}, {_escaped(one.name)}, has no attribute `identity`: whether it is the same is not known ({{metrics}})"
-            )
+                yield UNKNOWN, f"{self._runs[0 if one is None else 1].name} does not tell {words}"
         elif one.name != two.name:
             yield self._both(f"{words} is", one.name, two.name)
+        elif UNKNOWN_MODEL in (one.parts.keys(), two.parts.keys()):
+            yield UNKNOWN, f"{words}, {one.name}, has no attribute `identity`: whether it is the same is not known"
         elif one.parts != two.parts:
-            yield f"{words}, {one.name}, has another {', '.join(unequal_names(one.parts, two.parts))}"
+            yield DIFFERS, f"{words}, {one.name}, has another {', '.join(unequal_names(one.parts, two.parts))}"
 
     def _asks(self, kind: str) -> bool:
         """Whether models of this kind were asked: every LLM is asked by a prompt, which the scores name."""
         if kind == "llm":
             return any(column.prompts for column in self._columns)
-        if not any(column.asked for column in self._columns):
-            return False
-        metric = _built_in(self._columns[0])
-        return metric is None or "embedding" in metric.calls
+        embeds = self._built_in is None or "embedding" in self._built_in.calls
+        return embeds and any(column.asked for column in self._columns)
 
-    def _prompts(self) -> Iterator[str]:
+    def _prompts(self) -> Iterator[Found]:
         """Prompts that both runs have asked, in other versions. One that only one of them has asked may hang on the rows."""
         one, two = (column.prompts for column in self._columns)
         shared = one.keys() & two.keys()
@@ -167,17 +154,6 @@ def _scored_by(run: Run, metric: str) -> ScoredBy | None:
     return None if settings is None else settings.scored_by.get(metric)
 
 
-def _why_unknown(run: Run) -> tuple[str, str]:
-    """Why it is not known who scored a run, for one run and for two of them."""
-    if run.evaluation.run_dir is not None:
-        return "has a damaged run.json", "have damaged run.json"
-    return "holds scores alone", "hold scores alone"
-
-
-def _built_in(column: Column) -> type[Metric] | None:
-    return built_in_class(column.metric.name, column.metric.settings)
-
-
-def _escaped(text: str) -> str:
-    """The text, where braces have a meaning."""
-    return text.replace("{", "{{").replace("}", "}}")
+def _why_unknown(run: Run) -> str:
+    """Why it is not known who scored a run; its name follows."""
+    return "only scores are known of" if run.evaluation.run_dir is None else "a damaged run.json hides who scored"
