@@ -310,7 +310,7 @@ class TestSlices:
 
 
 class TestDoubts:
-    def test_rows_that_somebody_chose(self) -> None:
+    def test_rows_that_were_picked_by_hand(self) -> None:
         values = [row / 200 for row in range(200)]
         worst = run(values).calibrate([line(row, row % 3 == 0) for row in range(10, 40)])["m"]
         assert [text.split(":")[0] for text in worst.warnings] == [
@@ -329,8 +329,8 @@ class TestDoubts:
         number = 0.25 / (spread * (1 / 20 - 1 / 200) ** 0.5)
         (warning,) = found.warnings
         assert warning == (
-            f"the judge is less sure of the rows with a label than of all rows, by {number:.1f} standard errors: rows that "
-            "somebody chose look so, and then the corrected score is wrong; --suggest draws rows at random"
+            f"the judge is less sure of the rows with a label than of all rows, by {number:.1f} standard errors: rows that were "
+            "picked by hand look so, and then the corrected score is wrong; --suggest draws rows at random"
         )
         surest = run(values).calibrate([line(row, row % 3 == 0) for row in range(101, 141, 2)])["m"]
         assert surest.warnings == (warning.replace("less sure", "more sure"),)

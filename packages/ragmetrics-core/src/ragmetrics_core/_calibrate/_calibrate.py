@@ -4,6 +4,9 @@ A claim is named by its text, as a report writes it, or by its number among the 
 each row is a cluster. Among many slices some look bad by chance, so the intervals of their differences hold for all slices together
 (Bonferroni).
 
+Nothing in a label tells how its row was chosen, but rows that were picked give themselves away: they are the first of the file, or
+the judge's scores of them, or how sure it is of them, differ from those of all rows by more than a draw explains.
+
 The rows to label next are lines to fill in: what was asked and answered, no score, and the weight that the draw gives the row. A
 weight of 1 counts as much as a row drawn uniformly, 2 is the most there can be. So lines of several draws, and labels of rows that
 were drawn uniformly, may stand together.
@@ -11,20 +14,24 @@ were drawn uniformly, may stand together.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
-from .._run._columns import Run
+from .._run._columns import Run, common_scale
 from .._run._scored_rows import ScoredRows
 from .._run._slices import RowGroups, as_label, slices_of
 from .._show._tables import cut_middle
 from .._store._labels import Label, check_rows, read_labels
 from .._store._records import is_given, json_value
-from .._store._run_settings import row_digest
+from .._store._run_settings import MetricColumn, row_digest
 from .._values._counts import count_of
 from .._values._errors import InvalidInput, Setting
+from .._values._findings import findings_of
+from .._values._score import Score
 from ..statistics import (
     Agreement,
     Measure,
@@ -36,11 +43,11 @@ from ..statistics import (
 )
 from ..statistics._agreement import without_agreement
 from ..statistics._corrected import labels_alone
-from ..statistics._interval import difference_of_means
-from ..statistics._labelled import FEWEST_LABELS, LabelledRows
+from ..statistics._interval import difference_of_means, weighted_mean
+from ..statistics._labelled import FEWEST_LABELS, SURE, LabelledRows, effective_count, uncertainty, uneven
 from ..statistics._means import mean_of
 from ._calibration import Calibration, ClaimCalibration, MetricCalibration, SliceCalibration
-from ._rows import HALF, JudgedMetric, MetricLabels, claims_by_row, doubts, labels_in_force, metric_labels, stale_labels
+from ._rows import HALF, LabelledRow, MetricLabels, labels_in_force, metric_labels, stale_labels
 
 UNIT = (0.0, 1.0)
 CONFIDENCE = 0.95
@@ -60,11 +67,9 @@ def calibrated(run: ScoredRows, labels: Any, metric: str | None, by: str | None,
     check_rows(given, [row.name for row in rows.rows])
     given, notes = labels_in_force(given, rows)
     found = tuple(_calibrated_metric(name, [item for item in given if item.metric == name], rows, by) for name in names)
-    problems = [item.problem or (item.claims.problem if item.claims else None) for item in found]
     if all(item.agreement is None and (item.claims is None or item.claims.agreement is None) for item in found):
-        raise InvalidInput(
-            "; ".join(f"{item.name}: {problem}" for item, problem in zip(found, problems, strict=True) if problem)
-        )
+        problems = {item.name: item.problem or (item.claims.problem if item.claims else None) for item in found}
+        raise InvalidInput("; ".join(f"{name}: {problem}" for name, problem in problems.items() if problem))
     return Calibration(str(run.run_dir or run.source or "this run"), found, by, cluster, notes, run.doubt)
 
 
@@ -86,13 +91,9 @@ def known_labels(run: ScoredRows, labels: Any, metric: str | None) -> list[Label
 
 
 def _calibrated_metric(name: str, labels: Sequence[Label], run: Run, by: str | None) -> MetricCalibration:
-    judged = JudgedMetric.of(run, name)
     of_claims = [item for item in labels if item.claim is not None]
-    claims: ClaimCalibration | None = None
-    if of_claims:
-        claims = claim_calibration(of_claims, claims_by_row(run, name, {item.id for item in of_claims}))
     own = metric_labels([item for item in labels if item.claim is None])
-    beside = _Beside.of(judged, own, run.clusters)
+    judged = Judged.of(run, name, own)
     blank = MetricCalibration(
         name=name,
         verdicts=own.verdicts,
@@ -100,77 +101,115 @@ def _calibrated_metric(name: str, labels: Sequence[Label], run: Run, by: str | N
         scale=judged.scale,
         rows=len(judged.rows),
         without_score=len(run.rows) - len(judged.rows),
-        labels=len(beside.places),
+        labels=len(judged.places),
         lines=own.lines,
         annotators=len({item.annotator for item in labels}),
-        split=sum(label == HALF for label in beside.labels) if own.verdicts else 0,
-        unscored=len(own.rows) - len(beside.places),
-        judge_mean=mean_of(judged.values),
+        split=sum(label == HALF for label in judged.labels) if own.verdicts else 0,
+        unscored=len(own.rows) - len(judged.places),
+        judge_mean=mean_of(judged.scores),
         corrected=None,
         agreement=None,
-        ceiling=annotator_alpha(own.ratings),
-        claims=claims,
+        ceiling=annotator_alpha([row.given for row in own.rows.values()]),
+        claims=claim_calibration(of_claims, run, name) if of_claims else None,
         own=own,
     )
-    if len(beside.places) < FEWEST_LABELS:
-        return replace(blank, problem=_too_few(blank, of_claims))
-    found = beside.agreement()
+    if len(judged.places) < FEWEST_LABELS:
+        unscored = f" ({blank.unscored} more without a score)" if blank.unscored else ""
+        have = _have_a_label(blank.labels, "row") if blank.labels else "no row with a score has a label"
+        problem = f"{have}{unscored}: label at least {FEWEST_LABELS}, which say something about others"
+        return blank if of_claims and not own.lines else replace(blank, problem=problem)
+    found = judged.agreement()
     return replace(
         blank,
-        corrected=corrected_mean(beside.values, beside.labels, beside.weights, beside.clusters, beside.scale),
+        corrected=corrected_mean(judged.values, judged.labels, judged.weights, judged.clusters, judged.label_scale),
         agreement=found,
-        slices=() if by is None or run.slices is None else tuple(beside.slices(run.slices, by, found.threshold)),
-        warnings=tuple(doubts(judged, own, beside.places, beside.weights_of(beside.places))),
+        slices=() if by is None or run.slices is None else tuple(judged.slices(run.slices, by, found.threshold)),
+        warnings=tuple(doubts(judged)),
     )
-
-
-def _too_few(item: MetricCalibration, claims: Sequence[Label]) -> str | None:
-    """Why there is no number about rows; None where only claims were labelled."""
-    if not item.lines and claims:
-        return None
-    of_rows = _have_a_label(item.labels, "row") if item.labels else "no row with a score has a label"
-    unscored = f" ({item.unscored} more without a score)" if item.unscored else ""
-    return f"{of_rows}{unscored}: label at least {FEWEST_LABELS}, which say something about others"
 
 
 @dataclass(frozen=True)
-class _Beside:
-    """The scored rows of a metric, some with people's label.
+class Judged:
+    """The rows that have a score of one metric, some with people's label.
 
     Attributes:
-        judged: the metric.
-        verdicts: whether labels are passes and fails.
-        scale: of the labels.
-        values: what the judge says, high for good where labels are passes and fails.
-        labels: of each scored row, in order; None where it has none.
-        weights: the same; None where no row has one.
-        clusters: of each scored row; None if they are independent.
-        places: the rows with a label, as indices of the scored ones.
+        column: the metric; where it is not known which of its values are good, high ones are taken to be, and `doubts` says so.
+        scale: lowest and highest possible score; None where it is not known, or differs.
+        rows: the rows with a score.
+        names: what labels call them.
+        scores: their values.
+        passing: whether the metric passes them; None where it does not say.
+        clusters: what they share with others; None if they are independent.
+        own: the labels.
+        found: the label of each of these rows; None where it has none.
     """
 
-    judged: JudgedMetric
-    verdicts: bool
+    column: MetricColumn
     scale: tuple[float, float] | None
-    values: Sequence[float]
-    labels: Sequence[float | None]
-    weights: Sequence[float | None] | None
+    rows: Sequence[int]
+    names: Sequence[str]
+    scores: Sequence[float]
+    passing: Sequence[bool | None]
     clusters: Sequence[str | None] | None
-    places: Sequence[int]
+    own: MetricLabels
+    found: Sequence[LabelledRow | None]
 
     @classmethod
-    def of(cls, judged: JudgedMetric, own: MetricLabels, clusters: Sequence[str | None] | None) -> _Beside:
-        """The scored rows with the label of each."""
-        found = [own.rows.get(name) for name in judged.names]
+    def of(cls, run: Run, name: str, own: MetricLabels) -> Judged:
+        """One metric of a run."""
+        column = run.columns[name]
+        scored = {row: value for row, value in enumerate(column.values) if value is not None}
+        names = [run.rows[row].name for row in scored]
         return cls(
-            judged=judged,
-            verdicts=own.verdicts,
-            scale=UNIT if own.verdicts else judged.scale,
-            values=judged.good if own.verdicts else judged.values,
-            labels=[None if item is None else item.label for item in found],
-            weights=[None if item is None else item.weight for item in found] if own.weighted else None,
-            clusters=None if clusters is None else [clusters[row] for row in judged.rows],
-            places=[place for place, item in enumerate(found) if item is not None],
+            column=column.metric,
+            scale=common_scale(column.metric.scale, (column.scales[row] for row in scored)),
+            rows=list(scored),
+            names=names,
+            scores=list(scored.values()),
+            passing=[column.passing[row] for row in scored],
+            clusters=None if run.clusters is None else [run.clusters[row] for row in scored],
+            own=own,
+            found=[own.rows.get(row) for row in names],
         )
+
+    @property
+    def lower_is_better(self) -> bool:
+        """Whether a pass is a low value."""
+        return self.column.higher_is_better is False
+
+    @cached_property
+    def values(self) -> Sequence[float]:
+        """The scores, turned so that high is good where labels are passes and fails."""
+        if not (self.own.verdicts and self.lower_is_better):
+            return self.scores
+        ends = sum(self.scale) if self.scale else 0.0
+        return [ends - value for value in self.scores]
+
+    @cached_property
+    def verdicts(self) -> Sequence[float] | None:
+        """1 for each row that the metric passes, 0 for others; None where it does not say so of every row."""
+        return None if None in self.passing else [float(bool(passed)) for passed in self.passing]
+
+    @cached_property
+    def labels(self) -> Sequence[float | None]:
+        """People's label of each row; None where it has none."""
+        return [None if item is None else item.label for item in self.found]
+
+    @property
+    def label_scale(self) -> tuple[float, float] | None:
+        """The scale of the labels."""
+        return UNIT if self.own.verdicts else self.scale
+
+    @cached_property
+    def weights(self) -> Sequence[float | None] | None:
+        """How many rows each row with a label stands for; None where all stand for as many."""
+        found = [None if item is None else item.weight for item in self.found]
+        return None if set(found) == {None} else found
+
+    @cached_property
+    def places(self) -> Sequence[int]:
+        """The rows with a label, as indices of ``rows``."""
+        return [place for place, item in enumerate(self.found) if item is not None]
 
     def weights_of(self, places: Sequence[int]) -> list[float] | None:
         """The weights of some rows with a label; None where all count the same."""
@@ -178,24 +217,23 @@ class _Beside:
 
     def agreement(self) -> Agreement:
         """Of passes and fails without the rows on which people are split; verdicts are the metric's own where it gives any."""
-        labels = [None if label == HALF else label for label in self.labels] if self.verdicts else self.labels
+        labels = [None if label == HALF and self.own.verdicts else label for label in self.labels]
         count = sum(label is not None for label in labels)
         if count < FEWEST_LABELS:
             problem = f"annotators agree on {count} rows only: at least {FEWEST_LABELS} are needed"
             return without_agreement(count, problem)
-        found = agreement(self.values, labels, self.weights, clusters=self.clusters, scale=self.scale)
-        if not self.verdicts:
+        found = agreement(self.values, labels, self.weights, clusters=self.clusters, scale=self.label_scale)
+        if not self.own.verdicts:
             return found
-        if self.judged.verdicts is not None:
-            own = agreement(self.judged.verdicts, labels, self.weights, clusters=self.clusters, scale=UNIT)
+        if self.verdicts is not None:
+            own = agreement(self.verdicts, labels, self.weights, clusters=self.clusters, scale=UNIT)
             found = replace(
                 found, kappa=own.kappa, ac1=own.ac1, sensitivity=own.sensitivity, specificity=own.specificity
             )
-        if self.judged.scale == UNIT:
+        if self.scale == UNIT:
             return found
-        return replace(
-            found, difference=Measure(problem="labels are passes and fails, and scores are on another scale")
-        )
+        problem = "labels are passes and fails, and scores are on another scale"
+        return replace(found, difference=Measure(problem=problem))
 
     def slices(self, of_rows: Sequence[str | None], by: str, threshold: Threshold | None) -> Iterator[SliceCalibration]:
         """Every slice with a label; none where nothing tells from which score on a row passes.
@@ -203,13 +241,13 @@ class _Beside:
         Raises:
             InvalidInput: there are too many slices.
         """
-        sizes = self._errors(threshold)
-        groups = slices_of([of_rows[self.judged.rows[place]] for place in self.places] if sizes else [], by)
+        errors = self._errors(threshold)
+        groups = slices_of([of_rows[self.rows[place]] for place in self.places] if errors else [], by)
+        strict = 1 - (1 - CONFIDENCE) / max(len(groups), 1)
         for label, indices in groups.items():
             rows = [self.places[index] for index in indices]
             others = [place for place in self.places if place not in set(rows)]
-            strict = 1 - (1 - CONFIDENCE) / len(groups)
-            one, other = self._mean_error(sizes, rows, strict), self._mean_error(sizes, others, strict)
+            one, other = self._mean_error(errors, rows, strict), self._mean_error(errors, others, strict)
             difference = Measure(problem="this slice or the rest of the rows has too few labels to tell")
             if one.value is not None and other.value is not None and one.interval and other.interval:
                 interval = difference_of_means(one.value, one.interval, other.value, other.interval)
@@ -218,8 +256,8 @@ class _Beside:
                 by=by,
                 label=label,
                 labels=len(rows),
-                error=self._mean_error(sizes, rows, CONFIDENCE),
-                rest=self._mean_error(sizes, others, CONFIDENCE),
+                error=self._mean_error(errors, rows, CONFIDENCE),
+                rest=self._mean_error(errors, others, CONFIDENCE),
                 difference=difference,
                 worse=difference.interval is not None and difference.interval.low > 0,
             )
@@ -227,8 +265,8 @@ class _Beside:
     def _errors(self, threshold: Threshold | None) -> dict[int, float]:
         """How far the judge is from people on each row with a label: 1 where verdicts differ, or the distance of grades."""
         values: Sequence[float] | None = self.values
-        if self.verdicts:
-            values = self.judged.verdicts
+        if self.own.verdicts:
+            values = self.verdicts
             if values is None and threshold is not None:
                 values = [float(value >= threshold.value) for value in self.values]
             elif values is None and set(self.values) <= {0, 1}:
@@ -237,7 +275,7 @@ class _Beside:
             return {}
         return {place: abs(values[place] - (self.labels[place] or 0.0)) for place in self.places}
 
-    def _mean_error(self, sizes: Mapping[int, float], rows: Sequence[int], confidence: float) -> Measure:
+    def _mean_error(self, errors: dict[int, float], rows: Sequence[int], confidence: float) -> Measure:
         if len(rows) < FEWEST_LABELS:
             return Measure(problem=f"{_have_a_label(len(rows), 'row')}: label at least {FEWEST_LABELS}")
         weights = self.weights_of(rows)
@@ -245,35 +283,88 @@ class _Beside:
             mean = sum(weights) / len(weights)
             weights = [weight / mean for weight in weights]
         clusters = None if self.clusters is None else [self.clusters[row] for row in rows]
-        errors = [sizes[row] for row in rows]
-        scale = None if self.scale is None else (0.0, self.scale[1] - self.scale[0])
-        found = LabelledRows(errors, range(len(rows)), errors, weights, clusters, scale)
+        own = [errors[row] for row in rows]
+        scale = None if self.label_scale is None else (0.0, self.label_scale[1] - self.label_scale[0])
+        found = LabelledRows(own, range(len(rows)), own, weights, clusters, scale)
         interval = labels_alone(found, confidence)
-        return Measure(
-            found.label_mean, interval, None if interval else "these rows do not tell how much others differ"
-        )
+        problem = None if interval else "these rows do not tell how much others differ"
+        return Measure(found.label_mean, interval, problem)
 
 
 def _have_a_label(count: int, noun: str) -> str:
-    return f"{count} {noun} has a label" if count == 1 else f"{count} {noun}s have a label"
+    return f"{count_of(count, noun)} {'has' if count == 1 else 'have'} a label"
+
+
+RARE = 3.0
+"""Standard errors that the mean over drawn rows, of scores or of how unsure the judge is, lies from that over all rows in fewer
+than 3 of 1,000 draws."""
+
+
+def doubts(judged: Judged) -> Iterator[str]:
+    """What must be known to believe any of it."""
+    own, places, weights = judged.own, judged.places, judged.weights_of(judged.places)
+    if own.not_blind:
+        given = f"{own.not_blind} of {own.lines} labels were"
+        yield f"{given} given by people who had seen the score or its reasons: they agree with the judge more than they would else"
+    if not judged.column.knows_better:
+        yield "this file does not tell whether high values of the metric are good: they are taken to be"
+    left = None if weights is None else uneven(weights)
+    if left is not None:
+        yield (
+            f"the weights are very unequal: {len(places)} labels tell no more than {left:.0f} of equal weight would, and with "
+            f"fewer than {SURE:.0f} the interval is likely to be too narrow: label more rows"
+        )
+    if len(places) == len(judged.rows):
+        return
+    if weights is None and list(places) == list(range(len(places))):
+        yield (
+            f"the rows with a label are the first {len(places)} of the run: the order of rows is rarely random, and if it is not, "
+            "the corrected score is wrong; --suggest draws rows at random"
+        )
+        return
+    scores = "the judge's scores of the rows with a label are {} than those of all rows", ("lower", "higher")
+    sureness = "the judge is {} sure of the rows with a label than of all rows", ("more", "less")
+    unsure = uncertainty(judged.scores, judged.scale)
+    for values, (words, sides) in ((judged.scores, scores), (unsure, sureness)):
+        shift = _shift(values, places, weights)
+        if abs(shift) > RARE:
+            yield (
+                f"{words.format(sides[shift > 0])}, by {abs(shift):.1f} standard errors: rows that were picked by hand look so, "
+                "and then the corrected score is wrong; --suggest draws rows at random"
+            )
+            return
+
+
+def _shift(values: Sequence[float], places: Sequence[int], weights: Sequence[float] | None) -> float:
+    """By how many standard errors the mean over some rows is above that over all of them; 0 where that says nothing."""
+    count, own = len(values), [values[place] for place in places]
+    masses = [1.0] * len(own) if weights is None else weights
+    mean = math.fsum(values) / count
+    variance = math.fsum((value - mean) ** 2 for value in values) / (count - 1)
+    drawn = effective_count(masses)
+    error = math.sqrt(variance * max(1 / drawn - 1 / count, 0.0)) if drawn else 0.0
+    return (weighted_mean(own, masses) - mean) / error if error else 0.0
 
 
 LONGEST_CLAIM = 80
 """Characters of a claim that a message shows."""
 
-Claims = Sequence[tuple[str, bool]]
+Claim = tuple[str, bool]
+"""The text of a claim, its spaces made single ones, and whether the judge says that it holds."""
 
 
-def claim_calibration(labels: Sequence[Label], claims: Mapping[str, Claims]) -> ClaimCalibration:
-    """Hold labels of claims against the judge's verdicts.
-
-    Args:
-        labels: of claims of one metric.
-        claims: by the name of each labelled row, its claims with the judge's verdicts.
+def claim_calibration(labels: Sequence[Label], run: Run, metric: str) -> ClaimCalibration:
+    """Hold labels of claims of one metric against the judge's verdicts.
 
     Raises:
         InvalidInput: a row has no such claim, or an annotator labelled a claim both by its text and by its number.
     """
+    names = {item.id for item in labels}
+    claims = {
+        row.name: _claims_of(run.evaluation.records[position].scores[metric])
+        for position, row in enumerate(run.rows)
+        if row.name in names
+    }
     given: defaultdict[tuple[str, str], dict[str | None, Label]] = defaultdict(dict)
     verdicts: dict[tuple[str, str], bool] = {}
     for item in labels:
@@ -297,29 +388,35 @@ def claim_calibration(labels: Sequence[Label], claims: Mapping[str, Claims]) -> 
     return ClaimCalibration(len(known), len(set(rows)), len(shares) - len(known), found, ceiling, problem)
 
 
-def _claim(label: Label, claims: Claims) -> tuple[str, bool]:
+def _claims_of(score: Score) -> list[Claim]:
+    """The claims in the evidence, in their order; of several judgements most decide, and a draw does not hold."""
+    votes: dict[str, list[bool]] = {}
+    for item in findings_of(score.details).items:
+        if item.text is not None and item.verdict:
+            votes.setdefault(" ".join(item.text.split()), []).append(item.holds is True)
+    return [(text, 2 * sum(said) > len(said)) for text, said in votes.items()]
+
+
+def _claim(label: Label, claims: Sequence[Claim]) -> Claim:
     """The claim that a label is about."""
+    row = f"the row {label.id!r}"
     if not claims:
-        raise InvalidInput(
-            f"{label.place}: the evidence of {label.metric!r} for the row {label.id!r} has no claims: leave 'claim' out to "
-            "label the row"
-        )
-    if isinstance(label.claim, int):
+        problem = f"the evidence of {label.metric!r} for {row} has no claims: leave 'claim' out to label the row"
+    elif isinstance(label.claim, int):
         if label.claim <= len(claims):
             return claims[label.claim - 1]
-        count = count_of(len(claims), "claim")
-        raise InvalidInput(
-            f"{label.place}: there is no claim {label.claim}: the row {label.id!r} has {count} for {label.metric!r}"
+        problem = f"there is no claim {label.claim}: {row} has {count_of(len(claims), 'claim')} for {label.metric!r}"
+    else:
+        wanted = " ".join(str(label.claim).split())
+        for claim in claims:
+            if claim[0] == wanted:
+                return claim
+        shown, first = (cut_middle(text, LONGEST_CLAIM) for text in (wanted, claims[0][0]))
+        problem = (
+            f"no claim of {row} reads {shown!r}; its claims for {label.metric!r} begin with {first!r}: write a claim as the "
+            "report does, or its number"
         )
-    wanted = " ".join(str(label.claim).split())
-    for text, holds in claims:
-        if text == wanted:
-            return text, holds
-    first = cut_middle(claims[0][0], LONGEST_CLAIM)
-    raise InvalidInput(
-        f"{label.place}: no claim of the row {label.id!r} reads {cut_middle(wanted, LONGEST_CLAIM)!r}; its claims for "
-        f"{label.metric!r} begin with {first!r}: write a claim as the report does, or its number"
-    )
+    raise InvalidInput(f"{label.place}: {problem}")
 
 
 SHOWN = ("user_input", "response", "reference", "retrieved_contexts")
@@ -339,7 +436,7 @@ def lines_to_label(run: ScoredRows, n: int, metric: str | None, labels: Any, see
     name = _only(run, metric)
     given = [] if labels is None else known_labels(run, labels, name)
     rows = Run.of(run, "", RowGroups(None, None))
-    judged = JudgedMetric.of(rows, name)
+    judged = Judged.of(rows, name, metric_labels([]))
     stale = set(map(id, stale_labels(given, rows)))
     labelled = {item.id for item in given if item.claim is None and id(item) not in stale}
     without = {place for place, row in enumerate(judged.names) if row in labelled}
@@ -354,7 +451,7 @@ def lines_to_label(run: ScoredRows, n: int, metric: str | None, labels: Any, see
             "two rows of this run have the same id, so labels could not tell them apart: give each row its own id"
         )
     lines = []
-    for drawn in suggest(judged.values, n, seed, judged.scale, without):
+    for drawn in suggest(judged.scores, n, seed, judged.scale, without):
         sample = run.records[judged.rows[drawn.row]].sample
         lines.append(
             {

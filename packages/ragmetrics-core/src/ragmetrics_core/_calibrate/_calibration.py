@@ -169,8 +169,13 @@ class Calibration(Result):
         return as_text(self._blocks(), width or room())
 
     def _blocks(self) -> list[Block]:
-        """What it says, for every face."""
-        return calibration_blocks(self)
+        """Per metric the corrected score, the agreement, the threshold, claims and slices; then what the numbers rest on."""
+        counts = ", ".join(_labelled(item) for item in self.metrics)
+        return [
+            Heading(f"{self.run}, beside people: {counts}"),
+            *(each for item in self.metrics for each in _metric(item)),
+            Details("What the numbers rest on", [Items(list(_remarks(self)))]),
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values."""
@@ -213,31 +218,22 @@ def _plain(value: Any) -> Any:
 SLICE_HEADINGS = ("slice", "labels", "error", "95 % interval", "elsewhere", "difference", "worse")
 
 
-def calibration_blocks(calibration: Calibration) -> list[Block]:
-    """Per metric the corrected score, the agreement, the threshold, claims and slices; then what the numbers rest on."""
-    counts = ", ".join(_labelled(item) for item in calibration.metrics)
-    return [
-        Heading(f"{calibration.run}, beside people: {counts}"),
-        *(each for item in calibration.metrics for each in _metric(item)),
-        Details("What the numbers rest on", [Items(list(_remarks(calibration)))]),
-    ]
-
-
 def _metric(item: MetricCalibration) -> Iterator[Flat]:
-    corrected = list(_how_corrected(item))
-    yield Items(corrected, _headline(item)) if corrected else Text(_headline(item))
+    found = item.corrected
+    headline = f"no corrected score: {item.problem or 'only claims have labels'}"
+    if found is not None:
+        headline = _people_would(item, found, f"its {item.rows:,} rows")
+    headline = f"{item.name}: {headline}"
+    yield Items(list(_how_corrected(item, found)), headline) if found else Text(headline)
     yield from (Note(text, "WARNING") for text in item.warnings)
     yield from _agreement_table(item.agreement, item.ceiling, grades=not item.verdicts)
     yield Text(_threshold(item))
     if item.claims is not None:
-        found = item.claims
-        yield Text(
-            f"claims: {found.problem}"
-            if found.problem is not None
-            else f"claim by claim: {count_of(found.claims, 'claim')} of {count_of(found.rows, 'row')}"
-        )
-        if found.agreement is not None:
-            yield from _agreement_table(found.agreement, found.ceiling)
+        claims = item.claims
+        size = f"claim by claim: {count_of(claims.claims, 'claim')} of {count_of(claims.rows, 'row')}"
+        yield Text(size if claims.problem is None else f"claims: {claims.problem}")
+        if claims.agreement is not None:
+            yield from _agreement_table(claims.agreement, claims.ceiling)
     yield Table(SLICE_HEADINGS, [_slice_cells(part) for part in item.slices])
 
 
@@ -249,13 +245,6 @@ def _labelled(item: MetricCalibration) -> str:
         parts.append(count_of(item.claims.claims, "labelled claim"))
     people = f" by {count_of(item.annotators, 'annotator')}" if item.annotators > 1 else ""
     return f"{' and '.join(parts)}{people} for {item.name}"
-
-
-def _headline(item: MetricCalibration) -> str:
-    """The corrected score, or why there is none."""
-    if item.corrected is None:
-        return f"{item.name}: no corrected score: {item.problem or 'only claims have labels'}"
-    return f"{item.name}: {_people_would(item, item.corrected, f'its {item.rows:,} rows')}"
 
 
 def _people_would(item: MetricCalibration, found: CorrectedMean, rows: str) -> str:
@@ -273,11 +262,8 @@ def corrected_in_words(item: MetricCalibration) -> Iterator[str]:
         yield from (f"WARNING: {text}" for text in item.warnings)
 
 
-def _how_corrected(item: MetricCalibration) -> Iterator[str]:
+def _how_corrected(item: MetricCalibration, found: CorrectedMean) -> Iterator[str]:
     """How the corrected score came about, and what it is worth."""
-    found = item.corrected
-    if found is None:
-        return
     if found.interval is not None and found.interval != found.label_interval:
         limits = f", {found.label_interval}" if found.label_interval else ""
         judged = f"from {found.labels:,} labels and {found.rows:,} judgements ({METHODS[found.method]})"
@@ -305,12 +291,8 @@ def _agreement_table(found: Agreement | None, ceiling: Measure, *, grades: bool 
     if found is not None and grades:
         lines = {"Spearman's rank correlation": found.spearman, "judge minus people": found.difference}
     elif found is not None:
-        lines = {
-            "Cohen's kappa": found.kappa,
-            "Gwet's AC1": found.ac1,
-            "sensitivity": found.sensitivity,
-            "specificity": found.specificity,
-        }
+        lines = {"Cohen's kappa": found.kappa, "Gwet's AC1": found.ac1}
+        lines |= {"sensitivity": found.sensitivity, "specificity": found.specificity}
         if found.auroc.value is not None:  # of verdicts there is none, and sensitivity and specificity say it all
             lines["AUROC"] = found.auroc
     if ceiling.value is not None:
@@ -370,17 +352,13 @@ def _remarks(calibration: Calibration) -> Iterator[str]:
         if item.claims is not None and item.claims.split:
             yield f"{item.name}: on {count_of(item.claims.split, 'claim')} annotators are split: left out"
         if calibration.by is not None and not item.slices and item.problem is None:
-            why = (
-                "only claims have labels"
-                if item.corrected is None
-                else "nothing tells from which score on a row passes"
-            )
+            why = "nothing tells from which score on a row passes" if item.corrected else "only claims have labels"
             yield f"{item.name}: no errors by {calibration.by}, as {why}: label more rows"
     found = [item for item in calibration.metrics if item.corrected is not None]
-    if any(item.corrected is not None and item.labels < item.rows for item in found):
+    if any(item.labels < item.rows for item in found):
         yield (
             "the corrected score is that of all rows with a score if the rows with a label were drawn at random, or have the "
-            "weights that --suggest gives; labels of rows that somebody picked make it wrong"
+            "weights that --suggest gives; labels of rows that were picked by hand make it wrong"
         )
     if any(item.verdicts and item.agreement is not None for item in found):
         yield "sensitivity: of the rows that people pass the share that the judge passes; specificity: the same of fails"

@@ -1,6 +1,6 @@
 """What a result says, as blocks, and the three faces of blocks: text for a terminal, Markdown, HTML.
 
-Each result is turned into blocks once, by one function (``summary_blocks``, ``calibration_blocks``, ...), and every face renders
+Each result is turned into blocks once, by its ``_blocks``, and every face renders
 the same blocks, so no face can leave out a sentence or a number that another one shows::
 
     class Summary(Result):
