@@ -1,4 +1,4 @@
-"""Questions that are asked once for several: what happens to the others when the one who asks fails or is cancelled."""
+"""Questions that are asked once for several: what happens to the others when the one who asks fails."""
 
 from __future__ import annotations
 
@@ -6,16 +6,10 @@ import asyncio
 import random
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from ragmetrics_core import Ask, Metric, ModelError, Prompt, Reply, Score, Steps, Usage, aevaluate, together
-from ragmetrics_core._engine import Budget, Rules
-from ragmetrics_core._engine._pending import RowMemory
-from ragmetrics_core._engine._questions import Answers
-from ragmetrics_core._kernel._drive import Models
-from ragmetrics_core._values._requests import Message
+from ragmetrics_core import Ask, Metric, ModelError, Prompt, Reply, Score, Steps, Usage, aevaluate, evaluate, together
 from ragmetrics_core.replies import YesNoReply
 
 YES = Prompt("Is it?", YesNoReply())
@@ -38,73 +32,41 @@ class Slow:
         return Reply("yes", PAID)
 
 
-def ask_together(model: Slow, cancelled: tuple[int, ...] = (), budget: dict[str, int] | None = None) -> list[Any]:
-    """What becomes of four rows that ask the same at once, of which some are cancelled while the answer is awaited."""
+@dataclass(frozen=True)
+class IsIt(Metric):
+    def measure(self) -> Steps[Score]:
+        return Score(float((yield from YES.ask())))
 
-    async def main() -> list[Any]:
-        answers = Answers(8, Rules(), Budget(budget), None)
-        models = Models(model)
-        question = Ask((Message("user", "?"),), YES.reply, YES, {})
 
-        async def one() -> Any:
-            memory = RowMemory()
-            found = await answers.later(answers.resolve(models, [question], 0, memory), memory)
-            return found and found[0]
-
-        tasks = [asyncio.ensure_future(one()) for _ in range(4)]
-        await asyncio.sleep(0.003)
-        for number in cancelled:
-            tasks[number].cancel()
-        found = await asyncio.gather(*tasks, return_exceptions=True)
-        assert not answers._in_flight
-        assert answers.gathering == 0
-        return found
-
-    return asyncio.run(main())
+def ask_together(model: Slow, budget: dict[str, float] | None = None) -> list[Score]:
+    """The scores of four rows that ask the same at once."""
+    result = evaluate([{}] * 4, IsIt(), llm=model, budget=budget, max_retries=0, progress=False)
+    return list(result.scores["is_it"])
 
 
 class TestShared:
     def test_one_pays(self) -> None:
         model = Slow()
-        assert [reply.usage for reply in ask_together(model)] == [PAID, SHARED, SHARED, SHARED]
+        assert sorted(score.usage.prompt_tokens for score in ask_together(model)) == [0, 0, 0, 7]
+        assert [score.usage for score in ask_together(Slow())].count(SHARED) == 3
         assert model.calls == 1
 
-    @pytest.mark.parametrize("cancelled", [(0,), (0, 1), (0, 2, 3)])
-    def test_who_waits_for_one_that_is_cancelled_asks_itself(self, cancelled: tuple[int, ...]) -> None:
-        model = Slow()
-        found = ask_together(model, cancelled)
-        assert [type(found[number]) for number in cancelled] == [asyncio.CancelledError] * len(cancelled)
-        left = [item.usage for number, item in enumerate(found) if number not in cancelled]
-        assert left == [PAID] + [SHARED] * (3 - len(cancelled))
-        assert model.calls == 2
-
-    def test_those_who_wait_may_be_cancelled(self) -> None:
-        model = Slow()
-        found = ask_together(model, (1, 3))
-        assert [found[0].usage, found[2].usage] == [PAID, SHARED]
-        assert model.calls == 1
-
-    def test_a_failure_is_told_to_each_in_an_object_of_its_own(self) -> None:
+    def test_a_failure_is_told_to_each_and_nobody_pays_twice(self) -> None:
         """For each program notes on it what it had spent itself."""
         model = Slow(failing=1)
-        found = ask_together(model)
-        assert [str(error) for error in found] == ["no"] * 4
-        assert len(set(map(id, found))) == 4
+        scores = ask_together(model)
+        assert [score.error for score in scores] == ["ModelError: no"] * 4
+        assert [score.usage for score in scores] == [Usage()] * 4
         assert model.calls == 1
 
-    def test_a_budget_that_is_used_up_leaves_all_without(self) -> None:
-        model = Slow(failing=1)
-        assert [type(item) for item in ask_together(model, budget={"calls": 1})] == [ModelError] * 4
+    def test_a_budget_of_one_call_is_enough_for_all_who_ask_the_same(self) -> None:
+        assert [score.value for score in ask_together(Slow(), {"calls": 1})] == [1.0] * 4
 
-        async def main() -> Any:
-            answers = Answers(8, Rules(), budget, None)
-            question = Ask((Message("user", "?"),), YES.reply, YES, {})
-            memory = RowMemory()
-            return await answers.later(answers.resolve(Models(Slow()), [question], 0, memory), memory)
-
-        budget = Budget({"calls": 1})
-        assert budget.take()
-        assert asyncio.run(main()) is None
+    def test_two_questions_of_one_row_are_one_call(self) -> None:
+        model = Slow()
+        result = evaluate([{}], [IsIt(), IsIt(name="again")], llm=model, progress=False)
+        assert [scores[0].usage for scores in result.scores.values()] == [PAID, SHARED]
+        assert model.calls == 1
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the metrics of a row share is done once: questions written out, replies read, claims placed, citations found.
+"""What the metrics of a row share is done once: replies read, claims placed, citations found.
 
 Counts, not seconds: they are the same on every machine.
 """
@@ -93,7 +93,6 @@ def done(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
         monkeypatch.setattr(owner, name, counting)
 
-    count(Prompt, "messages", lambda prompt, _: f"{prompt.name} written out")
     count(Prompt, "read", lambda prompt, *_: f"{prompt.name} read")
     count(claim_origin, "spans_of", lambda *_: "placed")
     count(citation_metric, "statements", lambda *_: "citations found")
@@ -110,9 +109,7 @@ def test_everything_is_done_once(instant: bool, stored: bool, done: Counter[str]
     result = evaluate([ROW], EVERYTHING, llm=judge, progress=False, run_dir=tmp_path if stored else None)
     assert not [score.error for scores in result.scores.values() for score in scores if score.error]
     assert judge.asked == ASKED
-    # what is computed in place and not stored is looked at by nobody
-    sent = {f"{name} written out": count for name, count in ASKED.items()} if stored or not instant else {}
-    once = {**sent, **{f"{name} read": count for name, count in ASKED.items()}, "citations found": 1}
+    once = {**{f"{name} read": count for name, count in ASKED.items()}, "citations found": 1}
     # where claims stand is nobody's business until somebody looks at the evidence, as who stores it does
     assert done == ({**once, "placed": 2} if stored else once)
     details = {name: json.dumps(scores[0].details) for name, scores in result.scores.items()}
@@ -130,12 +127,12 @@ def test_citations_by_id_are_found_once_as_well(done: Counter[str]) -> None:
 
 @pytest.mark.parametrize("instant", JUDGES)
 def test_an_unreadable_reply_is_nobodys(instant: bool, done: Counter[str]) -> None:
-    """Every metric reads it itself, and asks again; the second question is one call for all of them."""
+    """Every metric reads it itself, and asks again; the second reply is read once for all of them."""
     judge = Judge(instant, unreadable={"judge_abstention"})
     result = evaluate([ROW], [Diagnosis(), AnswerOrAbstain()], llm=judge, progress=False)
     assert [scores[0].value for scores in result.scores.values()] == [1.0, 1.0]
     assert judge.asked["judge_abstention"] == 2
-    assert done["judge_abstention read"] == 4
+    assert done["judge_abstention read"] == 3
     usages = [scores[0].usage for scores in result.scores.values()]
     assert [usage.calls for usage in usages] == [8, 2]
     assert sum(usage.cached_calls for usage in usages) == 2
@@ -226,8 +223,7 @@ def test_what_is_made_of_a_reply_is_made_once_of_the_same(done: Counter[str]) ->
     assert [scores[name].value for name in ("one", "two", "three", "four")] == [0.3, 0.3, 0.5, None]
     assert scores["four"].error == "BadReply: the model's reply to the prompt 'strict' is unreadable, twice: 1 words"
     assert llm.calls == 2  # the first question is the same for all
-    # answered in place, the first one is sent to nobody; the second has all that was said before
-    assert done == {"words read": 2, "strict written out": 1, "strict read": 2}
+    assert done == {"words read": 2, "strict read": 2}
 
 
 @pytest.mark.parametrize("instant", JUDGES)

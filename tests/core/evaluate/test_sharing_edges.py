@@ -11,7 +11,6 @@ import pytest
 from pydantic import BaseModel
 
 from ragmetrics_core import Ask, Example, Message, Metric, Prompt, Reply, Sample, Score, Steps, evaluate
-from ragmetrics_core._engine._pending import MOST, Forms
 from ragmetrics_core.metrics import Diagnosis, Faithfulness, Jury
 from ragmetrics_core.replies import JsonReply
 
@@ -272,14 +271,3 @@ def test_a_driver_sends_its_replies_in_any_form(kind: Callable[[Iterable[Any]], 
 @pytest.mark.parametrize("data", [["one"], "one", None])
 def test_examples_may_be_anything_that_json_has(data: Any) -> None:
     assert f"Data: {json.dumps(data)}\n" in WORDS.replace(examples=(Example(data, {"words": []}),)).system
-
-
-def test_prompts_that_are_made_for_each_row_are_not_held() -> None:
-    forms = Forms()
-    first = forms.number(WORDS)
-    numbers = {forms.number(WORDS.replace(instructions=f"Words of {row}?")) for row in range(2 * MOST)}
-    assert len(numbers) == 2 * MOST
-    assert first not in numbers
-    assert forms.number(WORDS) not in numbers
-    assert len(forms._prompts) <= MOST
-    assert len(forms._forms) <= MOST

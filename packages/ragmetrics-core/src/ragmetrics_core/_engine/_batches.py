@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterator
 from .._kernel._drive import Call
 from .._kernel._steps import Outcome
 from .._values._errors import ModelError
-from .._values._requests import Ask, Compare, Embed, Reply
+from .._values._requests import Compare, Embed, Reply
 from ._calls import ModelCaller
-from ._pending import SHARED, PendingCall, as_shared
+from ._pending import SHARED, as_shared
 
 FRUITLESS = 24
 """After so many refusals by a model that has never answered, batches are no longer halved: the model is at fault, not a text.
@@ -56,10 +56,8 @@ class Batches:
         self._refused = 0
         self._at_work: dict[asyncio.Task[None], list[Waiting]] = {}
 
-    async def perform(self, pending: PendingCall) -> Outcome | None:
-        """The outcome of a call; None: the budget is used up. Of requests answered together, the first books the cost."""
-        request = pending.request
-        assert not isinstance(request, Ask)
+    async def perform(self, request: Bulk) -> Outcome | None:
+        """The outcome of a request; None: the budget is used up. Of requests answered together, the first books the cost."""
         waiter: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
         self._waiting.append((request, waiter))
         self._items_waiting += len(_items(request))

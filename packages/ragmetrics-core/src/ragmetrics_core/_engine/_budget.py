@@ -199,23 +199,24 @@ class Allowance:
         """A row is about to start."""
         return RowAccount(self._budget.used) if self.limited else self._unlimited
 
-    async def turn(self, row: RowAccount, calls: list[PendingCall]) -> None:
-        """Wait until the row may make these calls, or until nothing is left for any row."""
-        asked = _questions(calls)
-        if not asked:
-            return
+    def turn(self, row: RowAccount, calls: list[PendingCall]) -> asyncio.Future[None]:
+        """A future that is done as soon as the row may make these calls, or nothing is left for any row."""
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(row, []).append((asked, place))
-        self._go()
-        await place
+        asked = _questions(calls)
+        if asked:
+            self._waiting.setdefault(row, []).append((asked, place))
+            self._go()
+        else:
+            place.set_result(None)
+        return place
 
-    def book(self, row: RowAccount, calls: list[PendingCall], outcomes: list[Outcome], *, took_turn: bool) -> None:
+    def book(self, row: RowAccount, calls: list[PendingCall], *, took_turn: bool) -> None:
         """The row has the outcomes of its calls."""
         if took_turn:
             self._add(row, "calls", -_questions(calls))
-        for pending, outcome in zip(calls, outcomes, strict=True):
-            if outcome.usage is not None:
-                usage = self._budget.counted(outcome, pending.traits, pending.request)
+        for pending in calls:
+            if pending.outcome is not None and pending.outcome.usage is not None:
+                usage = self._budget.counted(pending.outcome, pending.traits, pending.request)
                 for kind, amount in self._budget.cost(usage, pending.model).items():
                     self._add(row, kind, amount)
         self._go()

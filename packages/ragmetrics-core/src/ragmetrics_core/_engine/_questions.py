@@ -1,8 +1,9 @@
 """From requests to answers: what is known already is not asked again, and what is asked by several is asked once.
 
-An answer is looked for nearest first: in what this row has asked so far, whichever of its metrics asked it; among the calls in
-flight, whichever row made them; in the journal, if there is one; and only then is a call made. A program that shares an answer
-books a cached call without tokens, so the totals stay true. A failed call is not kept: the next program that asks makes it again.
+An answer is looked for nearest first: in what this row has asked so far, whichever of its metrics asked it; in the journal, if
+there is one; among the calls in flight, whichever row made them; and only then is a call made, in a task of the run. A program that
+shares an answer books a cached call without tokens, so the totals stay true. A failed call is not kept: the next program that asks
+makes it again.
 
 Requests to a model that computes in place (``instant``) are answered right here: no task, no thread, no limit.
 """
@@ -10,18 +11,17 @@ Requests to a model that computes in place (``instant``) are answered right here
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from typing import Any
 
 from .._kernel._drive import Models
 from .._kernel._steps import Outcome
-from .._support._blocking import all_of
 from .._values._errors import ModelError
 from .._values._requests import Ask, Reply, Request, Usage
 from ._budget import Budget
 from ._calls import ModelCaller, Rules
 from ._gate import Gate
-from ._pending import Forms, Key, PendingCall, RowMemory, as_shared, to_share
+from ._pending import Landed, PendingCall, RowMemory, as_shared, to_share
 from ._reply_keys import ReplyStore
 from ._transport import Route
 
@@ -31,7 +31,7 @@ def no_op(*_: Any) -> None:
 
 
 class Answers:
-    """Answers the rounds of all programs of a run.
+    """Answers the rounds of all programs of a run, and holds the tasks of the run.
 
     Args:
         max_concurrency: most calls in flight.
@@ -60,12 +60,12 @@ class Answers:
         self._journal = journal
         self._heard = heard
         self._routes: dict[int, Route] = {}
-        self._forms = Forms()
-        # what further rows that ask the same wait for; None until there is one
-        self._in_flight: dict[Key, asyncio.Future[Outcome | None] | None] = {}
+        self._in_flight: dict[PendingCall, asyncio.Task[Landed | None]] = {}
         self._kept = 0
         self.gathering = 0
         self.on_gathering: Callable[[], None] = no_op
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._over: asyncio.Future[None] | None = None
 
     @property
     def caveats(self) -> Iterator[str]:
@@ -93,8 +93,43 @@ class Answers:
         waits = [caller.waiting(asyncio.get_running_loop().time()) for caller in self.callers if not caller.busy]
         return min(filter(None, waits), default=None) if len(waits) == len(list(self.callers)) else None
 
-    def resolve(self, models: Models, requests: Sequence[Request], repeat: int, memory: RowMemory) -> list[PendingCall]:
-        """The calls of a round of a row with this memory.
+    async def run(self, workers: Iterable[Coroutine[None, None, None]]) -> None:
+        """Run these to their end, with all that they start; the first error, or a cancellation, ends the others."""
+        self._over = asyncio.get_running_loop().create_future()
+        for worker in workers:
+            self.start(worker)
+        try:
+            await self._over
+        except BaseException:
+            for route in self._routes.values():
+                route.close()
+            left = list(self._tasks)
+            for task in left:
+                task.cancel()
+            await asyncio.gather(*left, return_exceptions=True)
+            raise
+
+    def start(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Start a task of the run."""
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if self._over is None or self._over.done():
+            return
+        if task.cancelled():
+            self._over.cancel()
+        elif error is not None:
+            self._over.set_exception(error)
+        elif not self._tasks:
+            self._over.set_result(None)
+
+    def resolve(self, models: Models, requests: Sequence[Request], repeat: int) -> list[PendingCall]:
+        """The calls of a round.
 
         Raises:
             ModelError: no model is set that could answer.
@@ -102,202 +137,110 @@ class Answers:
         calls = []
         for request in requests:
             asked = models.asked_by(request) if request.to else models
-            model: Any = asked.llm if isinstance(request, Ask) else asked.embeddings
-            known_as = None
-            if isinstance(request, Ask) and request.known_by is not None:
-                known_as = (id(model), repeat, self._forms.number(request.prompt), request.known_by)
-                same = memory.asked_before(known_as)
-                if same is not None:
-                    calls.append(same)
-                    continue
             call = asked.call(request)
+            model: Any = asked.llm if isinstance(request, Ask) else asked.embeddings
             route = self._routes.get(id(model))
-            if route is None:  # the entry holds the model, so that its id stays its own
+            if route is None:  # it holds the model, so that its id stays its own
                 route = Route(model, self._gate, self._rules, self.budget, stored=self._journal is not None)
                 self._routes[id(model)] = route
-            # what is never sent, or looked up, need not be written out
-            unsent = call.in_place and route.keys is None
-            key = memory.key(model, request, repeat, known_as) if unsent else Key(model, request, repeat)
-            pending = PendingCall(model, route.traits, call, asked.call, request, key)
-            if known_as is not None:
-                memory.asked[known_as] = pending
-            calls.append(pending)
+            calls.append(PendingCall(model, route.traits, call, asked.call, request, repeat))
         return calls
 
-    def now(self, calls: Sequence[PendingCall], memory: RowMemory) -> list[Outcome] | None:
-        """The outcomes, if no call has to be waited for; else None."""
-        outcomes: list[Any] = [pending.known for pending in calls]
-        if all(outcomes):  # as nearly always: another metric has asked
-            return outcomes
-        # nothing is computed in place for a round that waits: it would be found again as a shared answer without a payer
-        for in_place in (False, True):
-            for place, pending in enumerate(calls):
-                if outcomes[place] is None and pending.call.in_place is in_place:
-                    outcome = self._at_hand(pending, memory)
-                    if outcome is None:
-                        return None
-                    outcomes[place] = _checked(outcome)
-        return outcomes
-
-    def at_hand(self, calls: Sequence[PendingCall], memory: RowMemory) -> list[Outcome | None]:
-        """The outcomes of those calls that need not be waited for; None for the others."""
-        found = [pending.known or self._at_hand(pending, memory) for pending in calls]
-        return [None if outcome is None else _checked(outcome) for outcome in found]
-
-    async def one(self, pending: PendingCall, memory: RowMemory) -> Outcome | None:
-        """The outcome of one call; None: the budget is used up.
+    def is_there(self, pending: PendingCall, memory: RowMemory) -> bool:
+        """Whether a call has its outcome, which is looked for wherever it can be found without waiting.
 
         Raises:
             ModelError: a model refuses in a way that all further calls would meet.
         """
-        outcome = await self._one(pending, memory)
-        return None if outcome is None else _checked(outcome)
+        if pending.outcome is not None:
+            return True
+        outcome: Outcome | None = None
+        if pending.task is None:
+            outcome = self._at_hand(pending, memory)
+        elif pending.task.done() and (landed := pending.task.result()) is not None:
+            outcome = as_shared(landed.shared) if pending.is_shared else landed.paid
+        if isinstance(outcome, Reply):
+            if pending not in memory:
+                memory[pending] = as_shared(outcome)
+        elif outcome is not None and outcome.fatal:
+            raise outcome
+        pending.outcome = outcome
+        return outcome is not None
 
-    async def later(self, calls: Sequence[PendingCall], memory: RowMemory) -> list[Outcome] | None:
-        """The outcomes, asked concurrently; None: the budget is used up before all could be asked.
+    def task_of(self, pending: PendingCall) -> asyncio.Future[Landed | None]:
+        """The task that makes a call: one in flight for a call that is equal, or a new one. Its result is None without budget."""
+        if pending.task is None:
+            task = self._in_flight.get(pending)
+            pending.is_shared = task is not None
+            if task is None:
+                task = self._in_flight[pending] = self.start(self._call(pending))
+            pending.task = task
+        return pending.task
 
-        Raises:
-            ModelError: a model refuses in a way that all further calls would meet.
-        """
-        if len(calls) == 1:
-            found = [await self._one(calls[0], memory)]
-        else:
-            found = await self._several(calls, memory)
-        outcomes = [_checked(outcome) for outcome in found if outcome is not None]
-        return outcomes if len(outcomes) == len(found) else None
+    async def outcomes(self, calls: Sequence[PendingCall], memory: RowMemory) -> list[Outcome] | None:
+        """The outcomes of a round, asked concurrently; None: the budget is used up before all could be asked."""
+        tasks = [self.task_of(pending) for pending in calls if not self.is_there(pending, memory)]
+        if tasks:
+            await asyncio.wait(tasks)
+        found = [pending.outcome for pending in calls if self.is_there(pending, memory)]
+        outcomes = [outcome for outcome in found if outcome is not None]
+        return outcomes if len(outcomes) == len(calls) else None
 
-    def strike(self, unread_texts: Sequence[str], asked: Sequence[PendingCall], memory: RowMemory) -> None:
+    def strike(self, unread_texts: Sequence[str], asked: Iterable[PendingCall]) -> None:
         """Strike replies that proved unreadable out of the journal, so that a later run asks again."""
-        if self._journal is None:
-            return
-        unread = [memory.get(pending.key) for pending in asked]
-        self._journal.strike(
-            pending.key.digest
-            for pending, reply in zip(asked, unread, strict=True)
-            if pending.key.digest is not None and reply is not None and reply.value in unread_texts
-        )
+        if self._journal is not None:
+            self._journal.strike(
+                pending.digest
+                for pending in asked
+                if pending.digest is not None
+                and isinstance(pending.outcome, Reply)
+                and pending.outcome.value in unread_texts
+            )
 
-    def keys(self, requests: Sequence[Request], calls: Sequence[PendingCall]) -> Iterator[tuple[Ask, bytes]]:
-        """The questions to language models among these requests, with the keys that their replies have in the journal."""
-        for request, pending in zip(requests, calls, strict=False):
-            keys, key = self._routes[id(pending.model)].keys, pending.key
-            if isinstance(request, Ask) and keys is not None:
-                if key.digest is None:
-                    key.digest = keys.key(pending.request, key.repeat)
-                yield request, key.digest
-
-    def close(self) -> None:
-        """Give up what is under way."""
-        for route in self._routes.values():
-            route.close()
+    def keys(self, calls: Iterable[PendingCall]) -> Iterator[tuple[Ask, bytes]]:
+        """The questions to language models among these calls, with the keys that their replies have in the journal."""
+        for pending in calls:
+            keys = self._routes[id(pending.model)].keys
+            if isinstance(pending.request, Ask) and keys is not None:
+                pending.digest = pending.digest or keys.key(pending.request, pending.repeat)
+                yield pending.request, pending.digest
 
     def _at_hand(self, pending: PendingCall, memory: RowMemory) -> Outcome | None:
-        known = memory.get(pending.key)
-        if known is not None:
-            return known
-        outcome: Outcome | None = self._from_journal(pending)
-        if outcome is None and not pending.tried_in_place and pending.call.in_place:
+        outcome: Outcome | None = memory.get(pending) or self._from_journal(pending)
+        if outcome is None and pending.call.in_place and not pending.tried_in_place:
             outcome = self._routes[id(pending.model)].caller.perform_in_place(pending.call)
-            if outcome is not None:
-                pending.tried_in_place = isinstance(outcome, ModelError) and outcome.transient
-                outcome = None if pending.tried_in_place else self._journal_reply(pending, outcome)
-        if isinstance(outcome, Reply):
-            memory[pending.key] = as_shared(outcome)
+            pending.tried_in_place = isinstance(outcome, ModelError) and outcome.transient
+            return None if outcome is None or pending.tried_in_place else self._journal_reply(pending, outcome)
         return outcome
 
     def _from_journal(self, pending: PendingCall) -> Outcome | None:
-        keys, key = self._routes[id(pending.model)].keys, pending.key
-        if keys is None or self._journal is None or key.looked_up == self._kept:
+        keys = self._routes[id(pending.model)].keys
+        if keys is None or self._journal is None or pending.looked_up == self._kept:
             return None
-        key.looked_up = self._kept
-        if key.digest is None:
-            key.digest = keys.key(pending.request, key.repeat)
-        found = self._journal.find(key.digest)
+        pending.looked_up = self._kept
+        if pending.digest is None:
+            pending.digest = keys.key(pending.request, pending.repeat)
+        found = self._journal.find(pending.digest)
         return None if found is None else to_share(as_shared(found))
 
     def _journal_reply(self, pending: PendingCall, outcome: Outcome) -> Outcome:
-        if isinstance(outcome, Reply) and pending.key.digest is not None and self._journal is not None:
+        if isinstance(outcome, Reply) and pending.digest is not None and self._journal is not None:
             self._kept += 1
-            outcome = self._journal.keep(pending.key.digest, outcome, pending.request)
+            outcome = self._journal.keep(pending.digest, outcome, pending.request)
         self._heard(outcome)
         return to_share(outcome)
 
-    async def _several(self, calls: Sequence[PendingCall], memory: RowMemory) -> list[Outcome | None]:
-        """The outcomes, in order. Calls in flight are only waited for; only a new call takes a task."""
-        asked = [self._in_flight_for(pending.key) for pending in calls]
-        new = [place for place, answer in enumerate(asked) if answer is None]
-        found: dict[int, Outcome | None] = {}
-        if len(new) == 1:
-            found[new[0]] = await self._one(calls[new[0]], memory)
-        elif new:
-            found.update(zip(new, await all_of(self._one(calls[place], memory) for place in new), strict=True))
-        for place, answer in enumerate(asked):
-            if answer is not None:
-                found[place] = await self._answered(answer, calls[place], memory)
-        return [found[place] for place in range(len(calls))]
-
-    async def _one(self, pending: PendingCall, memory: RowMemory) -> Outcome | None:
-        outcome = self._at_hand(pending, memory)
-        if outcome is not None:
-            return outcome
-        answer = self._in_flight_for(pending.key)
-        if answer is not None:
-            return await self._answered(answer, pending, memory)
-        outcome = await self._call(pending)
-        if isinstance(outcome, Reply):
-            memory[pending.key] = as_shared(outcome)
-        return outcome
-
-    def _in_flight_for(self, key: Key) -> asyncio.Future[Outcome | None] | None:
-        """The future of a call in flight; None: there is no such call."""
-        if key not in self._in_flight:
-            return None
-        answer = self._in_flight[key]
-        if answer is None:
-            answer = self._in_flight[key] = asyncio.get_running_loop().create_future()
-        return answer
-
-    async def _answered(
-        self, answer: asyncio.Future[Outcome | None], pending: PendingCall, memory: RowMemory
-    ) -> Outcome | None:
-        """The outcome of a call that another program makes; one that is cancelled is made here."""
-        if not answer.done():
-            await asyncio.wait((answer,))  # `await answer` would cancel it with any program that waits
-        if answer.cancelled():
-            return await self._one(pending, memory)
-        outcome = answer.result()
-        if outcome is None:
-            return None
-        outcome = as_shared(outcome)
-        if isinstance(outcome, Reply):
-            memory[pending.key] = outcome
-        return outcome
-
-    async def _call(self, pending: PendingCall) -> Outcome | None:
-        self._in_flight[pending.key] = None
+    async def _call(self, pending: PendingCall) -> Landed | None:
         gathers = not isinstance(pending.request, Ask)
-        answered = False
-        outcome: Outcome | None = None
         try:
             if gathers:
                 self.gathering += 1
                 self.on_gathering()
             outcome = await self._routes[id(pending.model)].perform(pending)
-            if outcome is not None:
-                outcome = self._journal_reply(pending, outcome)
-            answered = True
-            return outcome
+            if outcome is None:
+                return None
+            outcome = self._journal_reply(pending, outcome)
+            return Landed(outcome, as_shared(outcome))
         finally:
             self.gathering -= gathers
-            shared = self._in_flight.pop(pending.key)
-            if shared is not None and answered:
-                # copied now, before the program that made the call writes on an error what it had spent
-                shared.set_result(None if outcome is None else as_shared(outcome))
-            elif shared is not None:
-                shared.cancel()  # the programs that wait make the call themselves
-
-
-def _checked(outcome: Outcome) -> Outcome:
-    if isinstance(outcome, ModelError) and outcome.fatal:
-        raise outcome
-    return outcome
+            del self._in_flight[pending]

@@ -1,14 +1,14 @@
-"""How calls reach a model: the ``Route`` to it, with the transport that `transport_for` chooses.
+"""How calls reach a model: the ``Route`` to it, which chooses the transport.
 
 There are two transports. *One by one*: questions to a language model, each a separate call, made again when it is lost, at the
 pace that the server takes (`_calls`). *Gathered*: texts and pairs for an embedding model, many of them in one call
-(`_batches`). Another one, such as calls that are handed in today and answered tomorrow, is a class with the two methods of
-``Transport`` and a line in ``transport_for``.
+(`_batches`). Another one, such as calls that are handed in today and answered tomorrow, is a class with ``perform`` and ``close``,
+and a line in ``Route.perform``.
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 from .._kernel._model_traits import ModelTraits
 from .._kernel._steps import Outcome
@@ -22,46 +22,6 @@ from ._reply_keys import Keys
 
 MOST_TEXTS = 2048
 """Most texts or pairs in one call to a model that does not say so itself (``texts_per_call``)."""
-
-
-class Transport(Protocol):
-    """Takes calls of one kind to one model."""
-
-    async def perform(self, pending: PendingCall) -> Outcome | None:
-        """The outcome of a call; None: the budget is used up, and the call was not made.
-
-        Raises:
-            ModelError: the model is gone, or refuses in a way that all further calls would meet.
-        """
-        ...
-
-    def close(self) -> None:
-        """The run ends: give up what is under way."""
-        ...
-
-
-class OneByOne:
-    """Each call by itself."""
-
-    def __init__(self, caller: ModelCaller) -> None:
-        self._caller = caller
-
-    async def perform(self, pending: PendingCall) -> Outcome | None:
-        """Make the call."""
-        return await self._caller.perform(pending.call)
-
-    def close(self) -> None:
-        """The route closes the caller; nothing else is under way here."""
-
-
-def transport_for(pending: PendingCall, traits: ModelTraits, caller: ModelCaller) -> Transport:
-    """The transport for calls like this one."""
-    if isinstance(pending.request, Ask):
-        return OneByOne(caller)
-    most = traits.texts_per_call or MOST_TEXTS
-    if isinstance(pending.request, Compare) and not traits.compares:
-        most = max(1, most // 2)  # its texts are embedded, and a pair has two
-    return Batches(caller, pending.make, most=most, overlapping=pending.call.asynchronous is not None)
 
 
 class Route:
@@ -79,17 +39,27 @@ class Route:
         self.traits = ModelTraits.of(model)
         self.caller = ModelCaller(model, self.traits, gate, rules, budget)
         self.keys = Keys(self.traits.identity) if stored and self.traits.identity else None
-        self._transports: dict[type[Request], Transport] = {}
+        self._batches: dict[type[Request], Batches] = {}
 
     async def perform(self, pending: PendingCall) -> Outcome | None:
-        """Make the call, alone or with others; None: the budget is used up."""
+        """Make the call, alone or with others; None: the budget is used up, and the call was not made.
+
+        Raises:
+            ModelError: the model is gone, or refuses in a way that all further calls would meet.
+        """
+        if isinstance(pending.request, Ask):
+            return await self.caller.perform(pending.call)
         kind = type(pending.request)
-        if kind not in self._transports:
-            self._transports[kind] = transport_for(pending, self.traits, self.caller)
-        return await self._transports[kind].perform(pending)
+        if kind not in self._batches:
+            most = self.traits.texts_per_call or MOST_TEXTS
+            if kind is Compare and not self.traits.compares:
+                most = max(1, most // 2)  # its texts are embedded, and a pair has two
+            overlapping = pending.call.asynchronous is not None
+            self._batches[kind] = Batches(self.caller, pending.make, most=most, overlapping=overlapping)
+        return await self._batches[kind].perform(pending.request)
 
     def close(self) -> None:
-        """Give up what is under way."""
+        """The run ends: give up what is under way."""
         self.caller.close()
-        for transport in self._transports.values():
-            transport.close()
+        for batches in self._batches.values():
+            batches.close()

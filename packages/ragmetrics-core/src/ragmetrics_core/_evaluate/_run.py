@@ -167,9 +167,9 @@ class Run:
     def _calls(self, answers: Answers, asked_by: Iterable[AskedBy]) -> dict[str, list[str]]:
         """By metric the questions that were asked for a row, each by its prompt and its key in the journal."""
         found: dict[str, list[str]] = {}
-        for assignment, requests, answered in asked_by:
+        for assignment, calls in asked_by:
             judgement = f", judgement {assignment.repeat + 1}" if self._options.repeats > 1 else ""
-            for ask, key in answers.keys(requests, answered):
+            for ask, key in answers.keys(calls):
                 juror = "".join(f"juror {place + 1}, " for place in ask.to)
                 found.setdefault(assignment.metric.name, []).append(f"{juror}{ask.prompt.name}{judgement} {key.hex()}")
         return found

@@ -18,7 +18,7 @@ from functools import cache, cached_property
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
-from .._values._details import JUST_TEXT, Texts, texts_again, texts_in
+from .._values._details import JUST_TEXT, Texts
 from .._values._errors import BadReply, InvalidInput
 from .._values._plain import in_order, read_in_order
 from .._values._requests import Ask, Message, Reply, ReplyFormat
@@ -97,23 +97,6 @@ class Prompt(Generic[T]):
         """The two messages of a first attempt: the instructions, then the data."""
         return (self._system_message, Message("user", self.data(inputs)))
 
-    def _question(self, inputs: Mapping[str, Any]) -> Ask:
-        """The question. Its messages are written only when they are read, where that makes no difference."""
-        known_by = texts_in(inputs) if self._is_plain else None
-        if known_by is None:
-            return Ask(self.messages(inputs), self.reply, self, inputs)
-        return Ask.known(self, known_by, inputs)
-
-    def written_out(self, known_by: tuple[Any, ...], inputs: Mapping[str, Any]) -> tuple[Message, ...]:
-        """The messages of a question with the texts that these inputs had, see ``texts_in``."""
-        return self.messages(texts_again(known_by, inputs))
-
-    @cached_property
-    def _is_plain(self) -> bool:
-        """Whether messages are made as here, where no text is refused."""
-        cls = type(self)
-        return cls.messages is Prompt.messages and cls.data is Prompt.data
-
     @cached_property
     def _system_message(self) -> Message:
         return Message("system", self.system)
@@ -143,7 +126,7 @@ class Prompt(Generic[T]):
             BadReply: two replies in a row had no honest reading; ``raw`` keeps both.
             ModelError: the model could not answer.
         """
-        return self._asked(inputs, None, ())
+        return self._ask(inputs, None, ())
 
     def ask_for(self, make: Callable[..., R], /, *given: Hashable, **inputs: Any) -> Steps[R]:
         """Ask a model; what ``make(value, inputs, *given)`` makes of the value that its reply holds.
@@ -160,19 +143,18 @@ class Prompt(Generic[T]):
             BadReply: see ``ask``.
             ModelError: see ``ask``.
         """
-        return self._asked(inputs, make, given)
+        return self._ask(inputs, make, given)
 
-    def _asked(self, inputs: Mapping[str, Any], make: Callable[..., Any] | None, given: tuple[Hashable, ...]) -> Any:
-        question = self._question(inputs)
+    def _ask(self, inputs: Mapping[str, Any], make: Callable[..., Any] | None, given: tuple[Hashable, ...]) -> Any:
+        messages = self.messages(inputs)
+        key = (id(self), make, given)
         raw: list[str] = []
         for last_attempt in (False, True):
-            (outcome,) = yield (question,)
+            (outcome,) = yield (Ask(messages, self.reply, self, inputs),)
             reply: Reply[str] = outcome if type(outcome) is Reply else unwrap(outcome)
-            made = None if make is None or question.known_by is None else reply.made
-            key = (id(self), make, given)
-            known = None if made is None else made.get(key)
-            if known is not None:
-                return known[0]
+            made = reply.made if make is not None and self._sends_its_inputs else None
+            if made is not None and key in made:
+                return made[key][0]
             try:
                 value = self.read(reply, inputs)
             except BadReply as problem:
@@ -181,14 +163,19 @@ class Prompt(Generic[T]):
                     state = "incomplete" if reply.truncated else "unreadable"
                     reason = f"the model's reply to the prompt {self.name!r} is {state}, twice: {problem.reason}"
                     raise BadReply(reason, raw) from None
-                again = (Message("assistant", reply.value), Message("user", _complaint(problem)))
-                question = Ask(question.messages + again, self.reply, self, inputs)
+                messages += (Message("assistant", reply.value), Message("user", _complaint(problem)))
                 continue
             result = value if make is None else make(value, inputs, *given)
             if made is not None:
                 made[key] = (result, self)  # with the prompt, so that its id stays its own
             return result
         raise AssertionError("unreachable")  # pragma: no cover
+
+    @cached_property
+    def _sends_its_inputs(self) -> bool:
+        """Whether equal questions have equal inputs, as those that are written as here."""
+        cls = type(self)
+        return cls.messages is Prompt.messages and cls.data is Prompt.data
 
     def read(self, reply: Reply[str], inputs: Mapping[str, Any]) -> T:
         """The value in one reply, checked against the inputs.

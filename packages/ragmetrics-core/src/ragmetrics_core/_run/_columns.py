@@ -102,7 +102,7 @@ class Column:
         self.passing.append(score.passing)
         self.scales.append(score.scale if score.value is not None else None)
         self.asked = self.asked or score.usage.calls > 0
-        for name, version in prompts_of(score.held):
+        for name, version in prompts_of(score.unread):
             self.prompts.setdefault(name, set()).add(version)
 
     def short_at(self, row: int) -> float:

@@ -252,7 +252,9 @@ class JuryTally:
 
     def add(self, score: Score, label: str) -> None:
         """Count one score; the label names its row."""
-        if JUDGED.isdisjoint(score.held):  # as nearly always; to look into the details costs more than all the counting
+        if JUDGED.isdisjoint(
+            score.unread
+        ):  # as nearly always; to look into the details costs more than all the counting
             return
         judged = list(judgements(score.details))
         votes = [vote for judgement in judged for vote in _votes(judgement)]

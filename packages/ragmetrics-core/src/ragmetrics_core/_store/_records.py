@@ -20,12 +20,12 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Generic, TypeVar, overload
 
 from .._kernel._wording import Written, encode, object_json, to_json
-from .._values._details import Evidence, Held
+from .._values._details import Evidence
 from .._values._errors import InvalidInput
 from .._values._plain import json_walk, plain
 from .._values._requests import Usage
 from .._values._sample import Document, Sample
-from .._values._score import NO_USAGE, Score, restored
+from .._values._score import NO_USAGE, Score
 
 T = TypeVar("T")
 
@@ -138,7 +138,7 @@ class KeptScores:
         """Keep one more score."""
         takes_apart = type(score) is Score and type(score.usage) is Usage and score.metric == self._metric
         self._values.append(score.value if takes_apart else score)
-        self._details.append(score.held if takes_apart else None)
+        self._details.append(score.unread if takes_apart else None)
         self._rest.append(self._rest_of(score) if takes_apart else None)
 
     def _rest_of(self, score: Score) -> Rest | None:
@@ -174,7 +174,7 @@ class KeptScores:
         if rest is None:
             return Score(value, details=details, metric=self._metric, scale=self._scale)
         passing, reason, error, label, scale, *counts = rest
-        score = restored(value, passing, reason, details, error, Usage(*counts), self._metric, scale, label)
+        score = Score(value, passing, reason, details, error, Usage(*counts), self._metric, scale, label)
         self._values[index] = score  # it keeps the details that a reader has had it make
         return score
 
@@ -256,9 +256,9 @@ def record_line(record: Record, *, with_calls: bool = False) -> str:
 
 def _score_json(score: Score, shared: dict[int, Written]) -> str:
     """The JSON of ``score.to_dict()``; evidence that scores of a row share is written out once."""
-    if type(score) is not Score or type(score.held) is not Held:
+    if type(score) is not Score or Evidence not in map(type, score.unread.values()):
         return encode(score.to_dict())
-    details: dict[str, Any] = dict(score.held)
+    details: dict[str, Any] = dict(score.unread)
     for name, value in details.items():
         if type(value) is Evidence:
             if id(value) not in shared:

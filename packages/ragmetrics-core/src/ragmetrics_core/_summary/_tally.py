@@ -73,7 +73,7 @@ class Tally:
         self._scales.add(score.scale)
         if label:
             keep_lowest(self._worst, self._sign * score.value, label, MOST_WORST)
-        if "repeats" in score.held:  # to look into the details costs more than all the counting
+        if "repeats" in score.unread:  # to look into the details costs more than all the counting
             spread = spread_of(score.details)
             if spread is not None:
                 self._spreads.append(spread)

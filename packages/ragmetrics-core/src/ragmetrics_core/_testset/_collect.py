@@ -89,7 +89,7 @@ class Drive:
             RagmetricsError: whatever stops the whole run.
         """
         await asyncio.sleep(0)  # a model that computes in place would never let others run
-        memory = RowMemory()
+        memory: RowMemory = {}
         asked: list[PendingCall] = []
         outcomes: list[Outcome] | None = None
         while True:
@@ -100,10 +100,10 @@ class Drive:
                 return result
             except ModelError as error:
                 if isinstance(error, BadReply):
-                    self._answers.strike(error.raw, asked, memory)
+                    self._answers.strike(error.raw, asked)
                 return error
-            calls = self._answers.resolve(self._models, requests, 0, memory)
-            outcomes = self._answers.now(calls, memory) or await self._answers.later(calls, memory)
+            calls = self._answers.resolve(self._models, requests, 0)
+            outcomes = await self._answers.outcomes(calls, memory)
             if outcomes is None:
                 program.close()
                 return None
@@ -133,7 +133,7 @@ class Drive:
                     following += 1
 
         try:
-            await all_of(work() for _ in range(self._most))
+            await self._answers.run([work() for _ in range(self._most)])
         finally:  # where one is missing, those behind it are finished all the same
             for index in sorted(waiting):
                 finished(index, waiting[index])

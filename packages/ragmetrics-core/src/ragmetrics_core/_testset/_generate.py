@@ -229,7 +229,6 @@ class Generation:
             vars(error)["partial"] = self.result()
             raise
         finally:
-            answers.close()
             if journal is not None:
                 journal.close()
         return self.result()

@@ -5,8 +5,6 @@ vectors, a pair scorer compares two texts. All are frozen and hashable, so that 
 asked twice. What decides equality of an ``Ask`` is what is sent: the messages and the form of the reply. The prompt and the
 inputs travel along for models that do not read text, such as the offline judge.
 
-Filling the slots of frozen values fast, where rows make them by the dozen.
-
 Models, prompts and reply formats are structural types: a class needs the methods, and no base class.
 
 A model may offer a synchronous method, an asynchronous one, or both; the drivers take the one that fits and bridge the
@@ -26,20 +24,11 @@ format with a schema counts as JSON, and one without as text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 from ._errors import InvalidInput
-
-
-def setters(cls: type, *names: str) -> tuple[Callable[[Any, Any], None], ...]:
-    """For each of these slots the function that sets it, ``(of what, value)``.
-
-    ``object.__setattr__``, which a frozen dataclass calls, looks the slot up each time, and so takes twice as long.
-    """
-    return tuple(getattr(cls, name).__set__ for name in names)
-
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -67,12 +56,12 @@ class Usage:
     cached_calls: int = 0
 
     def __add__(self, other: Usage) -> Usage:
-        total = object.__new__(Usage)
-        set_calls(total, self.calls + other.calls)
-        set_prompt_tokens(total, self.prompt_tokens + other.prompt_tokens)
-        set_completion_tokens(total, self.completion_tokens + other.completion_tokens)
-        set_cached_calls(total, self.cached_calls + other.cached_calls)
-        return total
+        return Usage(
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.cached_calls + other.cached_calls,
+        )
 
     def to_dict(self) -> dict[str, int]:
         """The four counts, ready for JSON."""
@@ -83,10 +72,6 @@ class Usage:
             "cached_calls": self.cached_calls,
         }
 
-
-set_calls, set_prompt_tokens, set_completion_tokens, set_cached_calls = setters(
-    Usage, "calls", "prompt_tokens", "completion_tokens", "cached_calls"
-)
 
 ONE_CALL = Usage(calls=1)
 
@@ -111,9 +96,6 @@ class Ask:
         inputs: the data before rendering.
         to: whose model is asked, of a metric made of others: its place among them, from the outermost in. It says nothing about
             what is asked, so that the same question is the same for every metric.
-        known_by: with the prompt, what tells an equal question before either is written out; None: only what is sent does. Filled
-            in by a prompt, whose questions are written out when their messages are looked at: of many that ask the same, only one
-            is.
     """
 
     messages: tuple[Message, ...]
@@ -121,37 +103,11 @@ class Ask:
     prompt: PromptView = field(compare=False)
     inputs: Mapping[str, Any] = field(compare=False)
     to: tuple[int, ...] = field(default=(), compare=False, repr=False)
-    # no copy with other messages has it
-    known_by: Hashable = field(default=None, init=False, compare=False, repr=False)
-
-    @classmethod
-    def known(cls, prompt: WritingPrompt, known_by: Hashable, inputs: Mapping[str, Any]) -> Ask:
-        """A question of a prompt, the messages of which the prompt makes of ``known_by`` when they are needed."""
-        ask = object.__new__(cls)
-        set_reply(ask, prompt.reply)
-        set_prompt(ask, prompt)
-        set_inputs(ask, inputs)
-        set_to(ask, ())
-        set_known_by(ask, known_by)
-        return ask
-
-    if not TYPE_CHECKING:  # or a question would seem to have any attribute
-
-        def __getattr__(self, name: str) -> Any:
-            # reached only where a slot is still empty
-            if name != "messages":
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            messages = self.prompt.written_out(self.known_by, self.inputs)
-            object.__setattr__(self, "messages", messages)
-            return messages
 
     @property
     def wants_json(self) -> bool:
         """Whether the reply is to be JSON: what its format says by ``is_json``; if it says nothing, whether it has a schema."""
         return is_json(self.reply)
-
-
-set_reply, set_prompt, set_inputs, set_to, set_known_by = setters(Ask, "reply", "prompt", "inputs", "to", "known_by")
 
 
 def is_json(reply: ReplyView) -> bool:
@@ -187,25 +143,13 @@ class Reply(Generic[T_co]):
         value: text for an ``Ask``, vectors for an ``Embed``, numbers for a ``Compare``.
         usage: what the answer cost.
         truncated: True when the model stopped at its token limit, so that the text may lack its end.
-        made: what was made of the value so far, by whom and of what; programs that share a reply share this. None: no program does.
+        made: what programs that share the reply have made of its value so far; None: no program shares it.
     """
 
     value: T_co
     usage: Usage = ONE_CALL
     truncated: bool = False
     made: dict[Hashable, Any] | None = field(default=None, compare=False, repr=False)
-
-    def booked(self, usage: Usage, made: dict[Hashable, Any] | None) -> Reply[T_co]:
-        """The same reply for a program that pays this, with what was made of it so far."""
-        reply: Reply[T_co] = object.__new__(Reply)
-        set_reply_value(reply, self.value)
-        set_reply_usage(reply, usage)
-        set_truncated(reply, self.truncated)
-        set_made(reply, made)
-        return reply
-
-
-set_reply_value, set_reply_usage, set_truncated, set_made = setters(Reply, "value", "usage", "truncated", "made")
 
 
 def texts_of(name: str, texts: Iterable[str]) -> tuple[str, ...]:
@@ -254,19 +198,6 @@ class PromptView(Protocol):
     @property
     def version(self) -> str:
         """Version of the wording."""
-        ...
-
-
-class WritingPrompt(PromptView, Protocol):
-    """A prompt that writes its questions out when they are needed."""
-
-    @property
-    def reply(self) -> ReplyView:
-        """The form of the reply."""
-        ...
-
-    def written_out(self, known_by: Any, inputs: Mapping[str, Any]) -> tuple[Message, ...]:
-        """The messages of the question that is known by this and has these inputs."""
         ...
 
 

@@ -5,9 +5,8 @@
 * failed: something went wrong, and ``error`` says what.
 
 An illegal score cannot be built, so no later code has to look for NaN. What was checked once is not checked again: ranking
-metrics make a hundred thousand scores a second, and a run keeps them all. That is why a score has slots, and why scores that
-rest on the same evidence may share it: as ``Details``, or as ``Evidence`` in their details, of which each makes its own copy
-when they are read.
+metrics make a hundred thousand scores a second. That is why scores that rest on the same evidence may share it: as ``Details``, or
+as ``Evidence`` in their details, of which each makes its own copy when they are read.
 
 The scale that scores stand on: its two ends.
 
@@ -21,15 +20,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from ._details import Details, Held, Holder, held, with_prompts
+from ._details import Details, Evidence
 from ._errors import BadReply, MissingInput, ModelError, RagmetricsError
 from ._evidence import in_words
 from ._layout import readable
-from ._requests import Usage, setters
+from ._requests import Usage
 
 
 def checked_scale(scale: Sequence[float]) -> tuple[float, float]:
@@ -54,8 +52,14 @@ State = Literal["scored", "unscored", "failed"]
 NO_USAGE = Usage()
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class Score(Holder):
+class HasUnread:
+    """Has the details of a score as they are before anybody reads them, with ``Evidence`` in them."""
+
+    unread: Details
+
+
+@dataclass(frozen=True, init=False)
+class Score(HasUnread):
     """The outcome of one metric on one sample.
 
     Attributes:
@@ -110,11 +114,19 @@ class Score(Holder):
             if error is not None:
                 raise ValueError(f"a failed score has no value, got {value}")
             _check_scale(value, metric, scale)
-        if type(details) is not Details and type(details) is not Held:
-            details = held(details)
         if label is not None and not (isinstance(label, str) and label):
             raise TypeError(f"label must be a word or None, got {label!r}")
-        _fill(self, value, passing, reason, details, error, usage, metric, scale, label)
+        vars(self).update(
+            value=value,
+            passing=passing,
+            reason=reason,
+            unread=Details.unread(details),
+            error=error,
+            usage=usage,
+            metric=metric,
+            scale=scale,
+            label=label,
+        )
 
     @classmethod
     def unscored(cls, reason: str, *, details: Mapping[str, Any] | None = None, label: str | None = None) -> Score:
@@ -149,12 +161,14 @@ class Score(Holder):
         prompts: Mapping[str, str] | None = None,
     ) -> Score:
         """This score with its origin filled in: the metric, its scale, the usage, the versions of the prompts asked."""
-        details = with_prompts(self.held, prompts) if prompts else self.held
-        value, scale = self.value, self.scale or scale
-        if value is not None:
-            _check_scale(value, metric, scale)
-        made = copy(self) if type(self) is not Score else object.__new__(Score)
-        _fill(made, value, self.passing, self.reason, details, self.error, usage, metric, scale, self.label)
+        scale = self.scale or scale
+        if self.value is not None:
+            _check_scale(self.value, metric, scale)
+        made = object.__new__(type(self))
+        vars(made).update(vars(self), usage=usage, metric=metric, scale=scale)
+        if prompts:
+            vars(made).update(unread=self.unread.with_prompts(prompts))
+            vars(made).pop("details", None)
         return made
 
     def explain(self) -> str:
@@ -190,7 +204,7 @@ class Score(Holder):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values; ``Score.from_dict`` reads it back."""
-        return self.with_details(dict(Details(self.held) if type(self.held) is Held else self.held))
+        return self.with_details(dict(self.details))
 
     def with_details(self, details: Any) -> dict[str, Any]:
         """What ``to_dict`` returns, with these details."""
@@ -226,16 +240,16 @@ class Score(Holder):
     if not TYPE_CHECKING:  # or a score would seem to have any attribute
 
         def __getattr__(self, name: str) -> Any:
-            # reached only where a slot is still empty
-            get, put = object.__getattribute__, object.__setattr__
-            if name == "details":
-                details = Details(get(self, "held"))
-                put(self, "details", details)
-                put(self, "held", details)
-                return details
-            if name == "held":  # of a copy, which was given the details
-                return get(self, "details")
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            own = vars(self)
+            if name == "unread" and "details" in own:  # a subclass has set its fields itself
+                own["unread"] = Details.unread(own["details"])
+            elif name == "details" and "unread" in own:
+                if Evidence in map(type, own["unread"].values()):
+                    own["unread"] = Details(own["unread"])
+                own["details"] = own["unread"]
+            else:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            return own[name]
 
     def __float__(self) -> float:
         if self.value is None:
@@ -250,45 +264,6 @@ class Score(Holder):
     def __str__(self) -> str:
         text = f"{self.value:.4g}" if self.value is not None else f"{self.state} ({self.error or self.reason})"
         return readable(f"{self.metric}: {text}" if self.metric else text)
-
-
-def restored(*parts: Any) -> Score:
-    """The score of these parts, in the order of its fields, which were those of a score: they are not checked again."""
-    score = object.__new__(Score)
-    _fill(score, *parts)
-    return score
-
-
-def _fill(  # noqa: PLR0917  keywords cost time
-    score: Score,
-    value: float | None,
-    passing: bool | None,
-    reason: str | None,
-    details: Details | Held,
-    error: str | None,
-    usage: Usage,
-    metric: str | None,
-    scale: tuple[float, float] | None,
-    label: str | None,
-) -> None:
-    """Set the checked values; a frozen dataclass with a custom ``__init__`` has to do it this way."""
-    set_value(score, value)
-    set_passing(score, passing)
-    set_reason(score, reason)
-    set_held(score, details)
-    if type(details) is not Held:
-        set_details(score, details)
-    set_error(score, error)
-    set_usage(score, usage)
-    set_metric(score, metric)
-    set_scale(score, scale)
-    set_label(score, label)
-
-
-set_value, set_passing, set_reason, set_held, set_details = setters(
-    Score, "value", "passing", "reason", "held", "details"
-)
-set_error, set_usage, set_metric, set_scale, set_label = setters(Score, "error", "usage", "metric", "scale", "label")
 
 
 def _check_no_value(passing: bool | None, reason: str | None, error: str | None) -> None:
