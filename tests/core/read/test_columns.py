@@ -275,14 +275,14 @@ class TestColumnsThatAreNowhere:
                 {"response": "out.txt"},
                 (
                     "columns={'response': 'out.txt'} reads 'response' from the column 'out.txt', which is in no row; did you mean "
-                    "'out.text'? (there are: out.text, prompt, answer, late)"
+                    "'out.text'? (there are: prompt, answer, out.text, late)"
                 ),
             ),
             (
                 {"answer": "response"},
                 (
-                    "columns={'answer': 'response'} reads 'response' from the column 'response', which is in no row; did you mean "
-                    "response=answer? (there are: answer, prompt, out.text, late)"
+                    "columns={'answer': 'response'} reads 'response' from the column 'response', which is in no row "
+                    "(there are: prompt, answer, out.text, late)"
                 ),
             ),
             (

@@ -102,24 +102,18 @@ class TestCSV:
         assert samples(path) == [Sample(id="1", retrieved_contexts=contexts)]
 
     @pytest.mark.parametrize(
-        ("cell", "cure"),
-        [
-            *(
-                (cell, 'write ["first text", "second text"]')
-                for cell in ("['a' 'b', 'c']", "[a, b]", '["a"', "[nan]", "[" * 10_000, "['a']]", "[f'{x}']")
-            ),
-            (
-                "['a' ... 'b']",
-                "numpy left texts out where the '...' stands: write the list itself, as array.tolist() gives it",
-            ),
-        ],
+        "cell",
+        ["['a' 'b', 'c']", "[a, b]", '["a"', "[nan]", "[" * 10_000, "['a']]", "[f'{x}']", "['a' ... 'b']"],
     )
-    def test_a_list_cell_that_is_none(self, tmp_path: Path, cell: str, cure: str) -> None:
+    def test_a_list_cell_that_is_none(self, tmp_path: Path, cell: str) -> None:
         quoted = cell.replace('"', '""')
         path = write(tmp_path / "q.csv", f'id,contexts\n0,x\n1,"{quoted}"\n2,y\n')
         assert [problem for _, _, problem in read(path)] == [
             None,
-            f"q.csv, line 3: contexts: the cell starts with '[' but is no JSON or Python list: {cure}",
+            (
+                "q.csv, line 3: contexts: the cell starts with '[' but is no JSON or Python list: write "
+                '["first text", "second text"]'
+            ),
             None,
         ]
 

@@ -24,18 +24,12 @@ QUOTED = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 NUMPY = re.compile(rf"\[\s*{QUOTED}(?:\s+{QUOTED})*\s*\]", re.DOTALL)
 """How numpy prints an array of texts: with blanks or line ends between them."""
 
-LEFT_OUT = re.compile(r"""['"]\s+\.\.\.\s+['"]""")
-"""What numpy prints in the place of the middle of a long array."""
-
 ELEMENT = r'(?:"[^"\\]*(?:\\.[^"\\]*)*"|[^\s{}",\\]+)'
 ARRAY = rf"\{{(?:{ELEMENT}(?:,{ELEMENT})*)?\}}"
 POSTGRES = re.compile(ARRAY, re.DOTALL)
 """How Postgres writes an array of texts; what holds a blank, a comma or a brace is in quotes there."""
 
 NESTED = re.compile(rf"\{{{ARRAY}(?:,{ARRAY})*\}}", re.DOTALL)
-
-PRINTED = re.compile(r"\s*\[\s*([A-Za-z_]\w*)\(")
-"""How a list of objects begins that Python has printed, such as LangChain's documents."""
 
 MARK = re.compile(r"""\[(?!\s*['"\[{])[^\[\]]*\]\s*[^\s\],]""")
 """A text that begins with something in brackets, such as the number of a citation."""
@@ -66,16 +60,14 @@ Reader = Callable[[Any, str, str | None], Any]
 
 def _texts(value: Any, column: str, separator: str | None) -> Any:
     items = _items(value, column, separator)
-    return [_content(item) for item in items] if isinstance(items, list | tuple) and not _are_texts(items) else items
+    is_other = isinstance(items, list | tuple) and not all(map(_is_text, items))
+    return [_content(item) for item in items] if is_other else items
 
 
 def _documents(value: Any, column: str, separator: str | None) -> Any:
     items = _items(value, column, separator)
-    return (
-        [document_of(item) for item in items]
-        if isinstance(items, list | tuple) and not _are_documents(items)
-        else items
-    )
+    is_other = isinstance(items, list | tuple) and not all(map(_is_document, items))
+    return [document_of(item) for item in items] if is_other else items
 
 
 def _items(value: Any, column: str, separator: str | None) -> Any:
@@ -143,7 +135,8 @@ def _list(cell: str, column: str, separator: str | None) -> Any:
         if isinstance(value, list):
             return value
         if separator is None and not MARK.match(cell.lstrip()):
-            raise InvalidInput(f"{column}: the cell starts with '[' but is no JSON or Python list: {_cure(cell)}")
+            cure = 'write ["first text", "second text"]'
+            raise InvalidInput(f"{column}: the cell starts with '[' but is no JSON or Python list: {cure}")
     array = _postgres(cell.strip(), column) if cell.lstrip().startswith("{") else None
     if array is not None:
         return array
@@ -165,18 +158,6 @@ def _element(item: str) -> str | None:
     if item.startswith('"'):
         return re.sub(r"\\(.)", r"\1", item[1:-1], flags=re.DOTALL)
     return None if item.upper() == "NULL" else item
-
-
-def _cure(cell: str) -> str:
-    """How a cell should be written that looks like the list it is not."""
-    if LEFT_OUT.search(cell):
-        return "numpy left texts out where the '...' stands: write the list itself, as array.tolist() gives it"
-    printed = PRINTED.match(cell)
-    if printed and printed[1] == "array":
-        return "it holds arrays as numpy prints them: write lists, as array.tolist() gives them"
-    if printed:
-        return f"it holds {printed[1]}(...) as Python prints it: write the texts, as in [item.page_content for item in documents]"
-    return 'write ["first text", "second text"]'
 
 
 def literal(cell: str) -> Any:
@@ -214,14 +195,6 @@ def _content(item: Any) -> Any:
 def _is_text(item: Any) -> bool:
     """Whether it is a text, and no document that was written as JSON."""
     return type(item) is str and item[:1] != "{"
-
-
-def _are_texts(items: Any) -> bool:
-    return all(map(_is_text, items))
-
-
-def _are_documents(items: Any) -> bool:
-    return all(map(_is_document, items))
 
 
 def _is_document(item: Any) -> bool:
@@ -266,23 +239,8 @@ def document_of(item: Any) -> Any:
     return {name: value for name, value in named.items() if value is not None}
 
 
-def _is_usual_text(value: Any) -> bool:
-    return value is None or type(value) in (str, int)
-
-
-def _is_usual_texts(value: Any) -> bool:
-    return value is None or (type(value) is list and _are_texts(value))
-
-
-def _is_usual_documents(value: Any) -> bool:
-    return value is None or (type(value) is list and _are_documents(value))
-
-
-LISTS = ("retrieved_contexts", "reference_contexts", "retrieved_documents", "reference_documents")
-
-USUAL: Mapping[str, Callable[[Any], bool]] = {
-    **dict.fromkeys(("user_input", "response", "reference", "id"), _is_usual_text),
-    **dict.fromkeys(LISTS[:2], _is_usual_texts),
-    **dict.fromkeys(LISTS[2:], _is_usual_documents),
+ITEMS: Mapping[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("retrieved_contexts", "reference_contexts"), _is_text),
+    **dict.fromkeys(("retrieved_documents", "reference_documents"), _is_document),
 }
-"""What tells that the value of a field can stay as it is."""
+"""Fields that hold lists, and what tells that an item can stay as it is."""

@@ -206,7 +206,12 @@ class Columns:
     def _read(self, plan: Plan, row: Mapping[str, Any]) -> Sample:
         if plan.usual is not None:
             for column, is_usual in plan.usual:
-                if not is_usual(row[column]):
+                value = row[column]
+                if is_usual is None:
+                    fits = value is None or type(value) in (str, int)
+                else:
+                    fits = value is None or (type(value) is list and all(map(is_usual, value)))
+                if not fits:
                     break
             else:
                 return Sample(**row)  # as nearly always: nothing to name and nothing to read

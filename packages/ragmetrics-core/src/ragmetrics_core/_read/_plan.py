@@ -23,7 +23,7 @@ from typing import Any
 
 from .._values._errors import InvalidInput, Setting
 from .._values._sample import ALIASES, FIELD_NAMES, fields_of, plain_name, without_arrays
-from ._cells import LISTS, USUAL, literal
+from ._cells import ITEMS, literal
 from ._input_file import MOST_DEEP
 
 ABSENT: Any = object()
@@ -134,7 +134,7 @@ def _mapped(first: object, second: object) -> Mapped:
             f": neither name is a field{hint} (the fields are {', '.join(sorted(FIELD_NAMES))})",
         )
     field, column = found
-    if "*" in column and field not in LISTS:
+    if "*" in column and field not in ITEMS:
         raise InvalidInput(
             Setting("columns", {given[0]: given[1]}),
             f": {column!r} may be several columns, and {field} is one value: name one column",
@@ -150,17 +150,14 @@ def field_named(name: str) -> str:
 def missing_column(mapped: Mapped, columns: Iterable[str], where: str) -> InvalidInput:
     """What to tell a user of a column that is in no row."""
     names = list(columns)
-    first, second = mapped.said
-    turned = first in names and bool(field_named(second))
-    close = [first] if turned else difflib.get_close_matches(mapped.column, names, n=3)
-    meant = [f"{second}={first}"] if turned else [repr(name) for name in close]
-    hint = f"; did you mean {' or '.join(meant)}?" if meant else ""
-    listed = [*close, *(name for name in names if name not in close)]
+    close = difflib.get_close_matches(mapped.column, names, n=3)
+    hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
     others = f" and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else ""
+    first, second = mapped.said
     return InvalidInput(
         Setting("columns", {first: second}),
         f" reads {mapped.field!r} from the column {mapped.column!r}, which is in no row{where}{hint} "
-        f"(there are: {', '.join(listed[:MOST_SHOWN])}{others})",
+        f"(there are: {', '.join(names[:MOST_SHOWN])}{others})",
     )
 
 
@@ -278,13 +275,13 @@ class Plan:
         fields: where the values of each field stand.
         unused: columns that no field is read from.
         traces: columns that may hold an object with values of fields inside.
-        usual: where all columns are fields under their own names: what tells of each that its value can stay as it is; else None.
+        usual: where all columns are fields under their own names, what tells that an item of a list can stay as it is; else None.
     """
 
     fields: tuple[tuple[str, tuple[Source, ...]], ...]
     unused: tuple[Any, ...]
     traces: tuple[Any, ...]
-    usual: tuple[tuple[Any, Callable[[Any], bool]], ...] | None
+    usual: tuple[tuple[Any, Callable[[Any], bool] | None], ...] | None
 
 
 def plan_for(mapped: tuple[Mapped, ...], columns: tuple[Any, ...], inside: tuple[tuple[Any, ...], ...] = ()) -> Plan:
@@ -310,12 +307,12 @@ def plan_for(mapped: tuple[Mapped, ...], columns: tuple[Any, ...], inside: tuple
     for rank in (named, _numbered(free), inner):
         found.update({field: sources for field, sources in rank.items() if field not in found})
     used = _whole_columns(found)
-    as_they_are = not mapped and USUAL.keys() >= set(columns)
+    as_they_are = not mapped and ITEMS.keys() | TEXTS | {"id"} >= set(columns)
     return Plan(
         tuple((field, tuple(sources)) for field, sources in found.items()),
         tuple(column for column in columns if column not in used),
         traces,
-        tuple((column, USUAL[column]) for column in columns) if as_they_are else None,
+        tuple((column, ITEMS.get(column)) for column in columns) if as_they_are else None,
     )
 
 

@@ -58,21 +58,8 @@ class DocumentAnswer(BaseModel):
     answer: str = Field(description="the answer, complete and to the point; empty if the document does not answer")
 
 
-ANSWER = JsonReply(DocumentAnswer)
-
-
-@dataclass(frozen=True)
-class AnswerReply:
+class AnswerReply(JsonReply[DocumentAnswer]):
     """An object with ``evidence`` and ``answer``, or the answer in plain text."""
-
-    @property
-    def schema(self) -> Mapping[str, Any] | None:
-        """An object with the evidence first and the answer last."""
-        return ANSWER.schema
-
-    def instructions(self) -> str:
-        """The shape of the reply, for the system message."""
-        return ANSWER.instructions()
 
     def parse(self, text: str) -> DocumentAnswer:
         """The answer; empty where the reply says that the document does not answer.
@@ -82,7 +69,7 @@ class AnswerReply:
         """
         prose = LABEL.sub("", answer_text(text)).strip()
         try:
-            return ANSWER.parse(text)
+            return super().parse(text)
         except BadReply:
             if STRUCTURE.search(prose) or REFUSAL.match(prose) or not any(map(str.isalnum, prose)):
                 raise
@@ -153,7 +140,7 @@ ANSWER_FROM_DOCUMENT: Prompt[DocumentAnswer] = Prompt(
         "Answer the question from the document alone, in the language of the question. Add nothing that the document does not "
         "say. If it does not answer the question, leave the answer empty."
     ),
-    reply=AnswerReply(),
+    reply=AnswerReply(DocumentAnswer),
 )
 
 WRITE_TWO_PASSAGE_QUESTIONS: Prompt[list[str]] = Prompt(
