@@ -284,21 +284,21 @@ class TestLabelledRagDataset:
     @pytest.mark.parametrize(
         ("examples", "predictions", "message"),
         [
-            ([], None, 'rag.json is no LabelledRagDataset: it must be an object with a list under "examples"'),
+            ([], None, "rag.json: 'examples' must be a list that is not empty, got None"),
+            ({"examples": {}}, None, "rag.json: 'examples' must be a list that is not empty, got {}"),
+            ({"examples": ["x"]}, None, "rag.json, example 1: 'query' must be a text that is not empty, got None"),
             (
-                {"examples": {}},
+                {"examples": [{"query": ""}]},
                 None,
-                'rag.json is no LabelledRagDataset: it must be an object with a list under "examples"',
+                "rag.json, example 1: 'query' must be a text that is not empty, got ''",
             ),
-            ({"examples": ["x"]}, None, "rag.json, example 1 must be an object, got str"),
-            ({"examples": [{"query": ""}]}, None, "rag.json, example 1: its query must be a text, got ''"),
-            (EXAMPLES, {}, 'p.json is no RagPredictionDataset: it must be an object with a list under "predictions"'),
+            (EXAMPLES, {}, "p.json: 'predictions' must be a list that is not empty, got None"),
             (
                 EXAMPLES,
                 {"predictions": [{}]},
                 "p.json holds 1 predictions for the 2 examples of rag.json: both files must come from the same data set",
             ),
-            (EXAMPLES, {"predictions": [{}, 3]}, "p.json, prediction 2 must be an object, got int"),
+            (EXAMPLES, {"predictions": [{}, 3]}, "p.json, prediction 2 must be an object, got 3"),
         ],
     )
     def test_what_is_none(self, tmp_path: Path, examples: Any, predictions: Any, message: str) -> None:
@@ -340,20 +340,20 @@ class TestEmbeddingQADataset:
     @pytest.mark.parametrize(
         ("changes", "message"),
         [
+            ({"corpus": []}, "qa.json: 'corpus' must be an object that is not empty, got []"),
             (
-                {"corpus": []},
-                'qa.json is no EmbeddingQAFinetuneDataset: it must be an object with "queries", "corpus" and "relevant_docs"',
+                {"relevant_docs": {"q1": ["n1"]}},
+                "qa.json, query 'q2': relevant_docs: 'q2' must be a list that is not empty, got None",
             ),
-            ({"relevant_docs": {"q1": ["n1"]}}, "qa.json, query 'q2' has no list of documents in \"relevant_docs\""),
             (
                 {"relevant_docs": {"q1": ["n1", "n9"], "q2": ["n1"]}},
-                "qa.json, query 'q1': the relevant document 'n9' has no text in \"corpus\"",
+                "qa.json, query 'q1': corpus: 'n9' must be a text that is not empty, got None",
             ),
             (
                 {"relevant_docs": {"q1": [["n1"]], "q2": ["n1"]}},
-                "qa.json, query 'q1': the relevant document ['n1'] has no text in \"corpus\"",
+                "qa.json, query 'q1': corpus: \"['n1']\" must be a text that is not empty, got None",
             ),
-            ({"queries": {"q1": None}}, "qa.json, query 'q1': its query must be a text, got None"),
+            ({"queries": {"q1": None}}, "qa.json: queries: 'q1' must be a text that is not empty, got None"),
         ],
     )
     def test_what_is_none(self, tmp_path: Path, changes: Any, message: str) -> None:

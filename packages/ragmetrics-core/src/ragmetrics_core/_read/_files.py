@@ -34,12 +34,7 @@ SUFFIXES = {
     ".pq": "parquet",
 }
 
-SPREADSHEETS = {
-    ".xls": "a workbook of Excel 97 to 2003",
-    ".xlsb": "a binary workbook of Excel",
-    ".ods": "a spreadsheet of OpenDocument",
-    ".numbers": "a spreadsheet of Numbers",
-}
+SPREADSHEETS = (".xls", ".xlsb", ".ods", ".numbers")
 """What cannot be read, though every program that opens it can save it as something that can."""
 
 MAGIC = {b"PK\x03\x04": "xlsx", b"PAR1": "parquet"}
@@ -54,7 +49,7 @@ def format_named(name: str) -> str | None:
     path = Path(name)
     suffix = (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower()
     if suffix in SPREADSHEETS:
-        raise InvalidInput(f"{name} is {SPREADSHEETS[suffix]}, which is not read: save it as .xlsx or as .csv in UTF-8")
+        raise InvalidInput(f"{name} is a spreadsheet that is not read: save it as .xlsx or as .csv in UTF-8")
     return SUFFIXES.get(suffix)
 
 

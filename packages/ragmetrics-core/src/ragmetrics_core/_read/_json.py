@@ -205,13 +205,12 @@ def _cure(first: str) -> str:
 
 
 class DoubleKeys(dict[str, Any]):
-    """An object in which a key stands twice."""
+    """An object in which the key ``key`` stands twice."""
 
-    def __init__(self, values: dict[str, Any], key: str) -> None:
-        super().__init__(values)
-        self.key = key
+    key = ""
 
     def problem(self, where: str) -> str:
+        """What to tell the user."""
         return f"the key {self.key!r} stands twice in one object of this {where}: keep one of them"
 
 
@@ -226,7 +225,8 @@ class NoObject(BadShape):
 def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) < len(pairs):
-        return DoubleKeys(values, str(first_double(key for key, _ in pairs)))
+        values = DoubleKeys(values)
+        values.key = str(first_double(key for key, _ in pairs))
     return values
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from .._kernel._wording import to_json
 from .._read import Columns, open_rows
@@ -32,80 +32,60 @@ if TYPE_CHECKING:
 
 CARRIED = ("query_by", "reference_answer_by")
 
+IN_WORDS = {dict: "an object", list: "a list", str: "a text"}
+
+T = TypeVar("T", dict[str, Any], list[Any], str)
+
 
 def labelled_rag_samples(path: Path, predictions: Path | None) -> Iterator[Sample]:
     """The examples of a ``LabelledRagDataset``, with the predictions of another file where there is one."""
-    examples = _list(path, "examples", "LabelledRagDataset")
+    examples = _field(load_json(InputFile.of(path)), "examples", list, path.name)
     answers: list[Any] = [{}] * len(examples)
     if predictions is not None:
-        answers = _list(predictions, "predictions", "RagPredictionDataset")
+        answers = _field(load_json(InputFile.of(predictions)), "predictions", list, predictions.name)
         if len(answers) != len(examples):
             raise InvalidInput(
                 f"{predictions.name} holds {len(answers)} predictions for the {len(examples)} examples of {path.name}: "
                 "both files must come from the same data set"
             )
     for number, (example, answer) in enumerate(zip(examples, answers, strict=True), 1):
-        place = f"{path.name}, example {number}"
-        given = _mapping(place, example)
-        predicted = _mapping(f"{predictions and predictions.name}, prediction {number}", answer)
+        question = _field(example, "query", str, f"{path.name}, example {number}")
+        if not isinstance(answer, dict):
+            raise InvalidInput(
+                f"{predictions and predictions.name}, prediction {number} must be an object, got {answer!r}"
+            )
         yield Sample(
-            user_input=_question(place, given.get("query")),
-            response=predicted.get("response"),
-            retrieved_contexts=predicted.get("contexts"),
-            reference=given.get("reference_answer") or None,
-            reference_contexts=given.get("reference_contexts") or None,
+            user_input=question,
+            response=answer.get("response"),
+            retrieved_contexts=answer.get("contexts"),
+            reference=example.get("reference_answer") or None,
+            reference_contexts=example.get("reference_contexts") or None,
             id=str(number),
-            metadata={name: given[name] for name in CARRIED if given.get(name) is not None},
+            metadata={name: example[name] for name in CARRIED if example.get(name) is not None},
         )
 
 
 def embedding_qa_samples(path: Path) -> Iterator[Sample]:
     """The queries of an ``EmbeddingQAFinetuneDataset``, each with its relevant documents."""
-    given = load_json(InputFile.of(path))
-    data = given if isinstance(given, dict) else {}
-    parts = {name: data.get(name) for name in ("queries", "corpus", "relevant_docs")}
-    if not all(isinstance(part, dict) for part in parts.values()):
-        raise InvalidInput(
-            f'{path.name} is no EmbeddingQAFinetuneDataset: it must be an object with "queries", "corpus" and "relevant_docs"'
-        )
-    corpus = parts["corpus"] or {}
-    for key, query in (parts["queries"] or {}).items():
+    data = load_json(InputFile.of(path))
+    queries, corpus, relevant = (_field(data, name, dict, path.name) for name in ("queries", "corpus", "relevant_docs"))
+    for key in queries:
         place = f"{path.name}, query {key!r}"
-        ids = _document_ids(place, (parts["relevant_docs"] or {}).get(key), corpus)
+        ids = _field(relevant, key, list, f"{place}: relevant_docs")
+        texts = [_field(corpus, str(item), str, f"{place}: corpus") for item in ids]
         yield Sample(
-            user_input=_question(place, query),
-            reference_contexts=[corpus[item] for item in ids],
-            reference_documents=[Document(corpus[item], item) for item in ids],
+            user_input=_field(queries, key, str, f"{path.name}: queries"),
+            reference_contexts=texts,
+            reference_documents=[Document(text, item) for text, item in zip(texts, ids, strict=True)],
             id=key,
         )
 
 
-def _document_ids(place: str, ids: Any, corpus: Mapping[str, Any]) -> list[str]:
-    if not isinstance(ids, list) or not ids:
-        raise InvalidInput(f'{place} has no list of documents in "relevant_docs"')
-    unknown = [item for item in ids if not isinstance(item, str) or not isinstance(corpus.get(item), str)]
-    if unknown:
-        raise InvalidInput(f'{place}: the relevant document {unknown[0]!r} has no text in "corpus"')
-    return ids
-
-
-def _list(path: Path, name: str, kind: str) -> list[Any]:
-    data = load_json(InputFile.of(path))
-    items = data.get(name) if isinstance(data, dict) else None
-    if not isinstance(items, list):
-        raise InvalidInput(f'{path.name} is no {kind}: it must be an object with a list under "{name}"')
-    return items
-
-
-def _mapping(place: str, value: Any) -> Mapping[str, Any]:
-    if not isinstance(value, dict):
-        raise InvalidInput(f"{place} must be an object, got {type(value).__name__}")
-    return value
-
-
-def _question(place: str, value: Any) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise InvalidInput(f"{place}: its query must be a text, got {value!r}")
+def _field(data: Any, name: str, kind: type[T], place: str) -> T:
+    """A field of an object that LlamaIndex wrote."""
+    value = data.get(name) if isinstance(data, dict) else None
+    if not isinstance(value, kind) or not value or (isinstance(value, str) and value.isspace()):
+        raise InvalidInput(f"{place}: {name!r} must be {IN_WORDS[kind]} that is not empty, got {value!r}")
     return value
 
 
