@@ -147,7 +147,7 @@ def test_html_in_markdown_needs_no_extra(tmp_path: Path, without_bs4: None) -> N
     ]  # fmt: skip
     (tmp_path / "a.md").write_text("\n".join(lines))
     assert text_of_file(tmp_path / "a.md").text == (
-        "a\nb < cd\n\nnever closed\n\nDay; Opens\nDay: Monday; Opens: nine sharp\n1. x\n- y"
+        "a\nb < c d\n\nnever closed\n\nDay; Opens\nDay: Monday; Opens: nine sharp\n1. x\n- y"
     )
 
 

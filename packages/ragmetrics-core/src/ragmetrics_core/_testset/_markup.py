@@ -1,20 +1,20 @@
 """The text of HTML and of Markdown as their reader sees it, with the places of its headings.
 
-Strategy. beautifulsoup4 (the extra ``documents``) reads HTML and markdown-it reads Markdown. Both give the same *pieces*: texts,
-each with its place: the elements around it that matter to a reader, such as the block, the item of a list, the row of a table.
-Pieces of one block become one paragraph, so it does not matter whether an element has an end tag. Blocks are set apart by blank
-lines, items and rows by lines; spaces and line breaks mean nothing outside ``pre``, as in a browser. A row of a table repeats the
-names of its columns, so that it says the same far from its head. Nothing of a page is ever run or fetched.
+Strategy. beautifulsoup4 (the extra ``documents``) reads HTML. markdown-it makes HTML of Markdown, so plain that a pattern finds its
+tags. Both give the same *pieces*: texts, each with its place: the elements around it that matter to a reader, such as the block,
+the item of a list, the row of a table. Pieces of one block become one paragraph, so it does not matter whether an element has an end
+tag. Blocks are set apart by blank lines, items and rows by lines; spaces and line breaks mean nothing outside ``pre``, as in a
+browser. A row of a table repeats the names of its columns, so that it says the same far from its head. Nothing of a page is ever
+run or fetched.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import unescape
-from itertools import chain, groupby
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from .._values._errors import MissingExtra
@@ -29,17 +29,8 @@ AROUND = frozenset({"button", "dialog", "footer", "nav", "object"})
 """Elements whose text is no part of what a page says."""
 
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
-ROLES = {
-    "ol": "list",
-    "ul": "list",
-    "li": "item",
-    "dd": "item",
-    "pre": "pre",
-    "table": "table",
-    "tr": "row",
-    "td": "cell",
-    "th": "cell",
-}
+ROLES = {"ol": "list", "ul": "list", "li": "item", "dd": "item", "pre": "pre", "table": "table", "tr": "row"}
+ROLES |= {"td": "cell", "th": "cell"}
 """What an element is in the ``Place`` of the text in it."""
 
 OTHER_BLOCKS = (
@@ -58,13 +49,11 @@ NO_TEXT = re.compile(
 )
 """Code, comments and declarations: they stop the HTML parser of older releases of Python, or take it quadratic time."""
 
-AROUND_TAG = re.compile(rf"<(/?)({'|'.join(sorted(AROUND))})\b", re.IGNORECASE)
-
 NULL = re.compile(r"&#x?0+(?:;|(?![0-9a-fx]))", re.IGNORECASE)
 """A character that no text holds; older releases of beautifulsoup4 do not replace it, as browsers do."""
 
-RAW_HTML = re.compile(r"<(/?)([a-z][a-z0-9]*)[^<>]*>|([^<]+|<)", re.IGNORECASE)
-"""A tag in Markdown, or the text up to the next one."""
+TAG = re.compile(r'<(/?)([a-z][a-z0-9]*)(?: start="(\d+)")?[^<>]*>|([^<]+|<)', re.IGNORECASE)
+"""A tag in the HTML of a Markdown file, with the first number of a list; or the text up to the next tag."""
 
 FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?=[\w-]+[ \t]*:).*?^(?:---|\.\.\.)[ \t]*$", re.DOTALL | re.MULTILINE)
 """Settings at the top of a Markdown file, between lines of dashes."""
@@ -111,8 +100,8 @@ class Place(NamedTuple):
     cell: Element | None = None
     hidden: bool = False
 
-    def inside(self, tag: str, left_out: frozenset[str], attributes: Mapping[str, Any]) -> Place:
-        """The place in an element that stands here."""
+    def inside(self, tag: str, left_out: frozenset[str], number: str) -> Place:
+        """The place in an element that stands here; ``number`` is the first one of a list."""
         if tag not in BLOCKS:
             return self._replace(hidden=True) if tag in left_out else self
         element = Element(tag)
@@ -128,8 +117,7 @@ class Place(NamedTuple):
         elif tag in ("td", "th") and self.row is None:
             found["row"] = element
         elif tag == "ol":
-            start = str(attributes.get("start"))
-            element.number = int(start) - 1 if NUMBER.fullmatch(start) else 0
+            element.number = int(number) - 1 if NUMBER.fullmatch(number) else 0
         elif tag == "li" and self.list is not None and self.list.number is not None:
             element.number = self.list.number = self.list.number + 1
         return self._replace(**found)
@@ -166,7 +154,7 @@ def _html_pieces(page: str) -> Iterator[Piece]:
     for node in soup.descendants:
         place = places[id(node.parent)]
         if isinstance(node, Tag):
-            places[id(node)] = inner = place.inside(node.name, left_out, node.attrs)
+            places[id(node)] = inner = place.inside(node.name, left_out, str(node.attrs.get("start")))
             yield inner, "\n" if node.name == "br" else ""
         elif not isinstance(node, PreformattedString):
             yield place, _plain(str(node), place)
@@ -175,43 +163,27 @@ def _html_pieces(page: str) -> Iterator[Piece]:
 def _markdown_pieces(text: str) -> Iterator[Piece]:
     from markdown_it import MarkdownIt  # noqa: PLC0415  only where there is Markdown
 
-    tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(text)
-    left_out = _left_out(text)
+    page = NO_TEXT.sub(" ", MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(text))
+    left_out = _left_out(page)
     inside = [("", Place(Element("")))]  # the elements that are open
-    for token in chain.from_iterable([token] if token.children is None else token.children for token in tokens):
-        for slash, tag, words in _parts(token):
-            place = inside[-1][1]
-            if slash:
-                depth = next((depth for depth in range(len(inside) - 1, 0, -1) if inside[depth][0] == tag), len(inside))
-                del inside[depth:]
-            elif tag:
-                inner = place.inside(tag, left_out, token.attrs)
-                if tag in BLOCKS or tag in left_out:
-                    inside.append((tag, inner))
-                yield inner, "\n" if tag == "br" else ""
-            else:
-                yield place, _plain(words, place)
-
-
-def _parts(token: Any) -> list[tuple[str, str, str]]:
-    """What a token of Markdown stands for: tags (of which "/" says that they close an element) and texts, as in ``RAW_HTML``."""
-    if token.type in ("html_block", "html_inline"):
-        is_tag = token.type == "html_inline" and token.content[1] not in "!?"
-        found = RAW_HTML.findall(token.content if is_tag else NO_TEXT.sub(" ", token.content))
-        return [(slash, tag.lower(), unescape(words)) for slash, tag, words in found]
-    if token.type in ("code_block", "fence"):
-        return [("", "pre", ""), ("", "", token.content), ("/", "pre", "")]
-    if token.type in ("code_inline", "softbreak", "text"):
-        return [("", "", " " if token.type == "softbreak" else token.content)]
-    return [] if token.type == "image" else [("/" if token.nesting < 0 else "", token.tag, "")]
+    for slash, name, number, words in TAG.findall(page):
+        tag, place = name.lower(), inside[-1][1]
+        if slash:
+            depth = next((depth for depth in range(len(inside) - 1, 0, -1) if inside[depth][0] == tag), len(inside))
+            del inside[depth:]
+        elif tag:
+            inner = place.inside(tag, left_out, number)
+            if tag in BLOCKS or tag in left_out:
+                inside.append((tag, inner))
+            yield inner, "\n" if tag == "br" else ""
+        else:
+            yield place, _plain(unescape(words), place)
 
 
 def _left_out(page: str) -> frozenset[str]:
     """The elements that are not read; one that lacks an end tag somewhere is, as it could hold the rest of the page."""
-    closed = Counter(dict.fromkeys(AROUND, 0))
-    for slash, tag in AROUND_TAG.findall(page):
-        closed[tag.lower()] += 1 if slash else -1
-    return NEVER_READ | {tag for tag, count in closed.items() if count >= 0}
+    lower = page.lower()
+    return NEVER_READ | {tag for tag in AROUND if lower.count(f"</{tag}") >= lower.count(f"<{tag}")}
 
 
 def _plain(text: str, place: Place) -> str:
