@@ -1,11 +1,11 @@
 """The text of HTML and of Markdown as their reader sees it, with the places of its headings.
 
-Strategy. beautifulsoup4 (the extra ``documents``) reads HTML. markdown-it makes HTML of Markdown, so plain that a pattern finds its
-tags. Both give the same *pieces*: texts, each with its place: the elements around it that matter to a reader, such as the block,
-the item of a list, the row of a table. Pieces of one block become one paragraph, so it does not matter whether an element has an end
-tag. Blocks are set apart by blank lines, items and rows by lines; spaces and line breaks mean nothing outside ``pre``, as in a
-browser. A row of a table repeats the names of its columns, so that it says the same far from its head. Nothing of a page is ever
-run or fetched.
+Strategy. beautifulsoup4 (the extra ``documents``) reads HTML. markdown-it makes HTML of Markdown, so plain that a pattern finds
+its tags. Both give the same *pieces*: texts, each with its place: the elements around it that matter to a reader, such as the
+block, the item of a list, the row of a table. Pieces of one block become one paragraph, so it does not matter whether an element
+has an end tag. Blocks are set apart by blank lines, items and rows by lines; spaces and line breaks mean nothing outside ``pre``,
+as in a browser. A row of a table repeats the names of its columns, so that it says the same far from its head. Nothing of a page
+is ever run or fetched.
 """
 
 from __future__ import annotations
