@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from .._show._blocks import Block, Details, Heading, Items, Note, Table
-from .._show._tables import LONGEST_ROW, cut_middle, first_of
+from .._show._tables import LONGEST_ROW, cut_middle, first_of, number
 from .._values._counts import count_of
 from ..statistics import METHODS
 from ._comparison import ComparedRuns, MetricComparison
@@ -39,12 +39,17 @@ MARKS = {"better": "\N{WHITE HEAVY CHECK MARK} ", "worse": "\N{CROSS MARK} "}
 def comparison_blocks(comparison: ComparedRuns, marks: Mapping[str, str] | None = None) -> list[Block]:
     """All that there is to say; ``marks`` stand before verdicts."""
     marks = marks or {}
-    reasons = [_reason(item) for item in telling(comparison.slices)]
+    reasons = [f"{_name(item)}: {item.why}" for item in telling(comparison.slices)]
     slices = f"{len(comparison.slices):,} slices"
     return [
         Heading(f"from {comparison.before} to {comparison.after}: {pairs_in_words(comparison)}"),
         Note("", warning_head(comparison), comparison.warnings) if comparison.warnings else Note(""),
-        Items([Items((item.why,), f"{_name(item)}: {_verdict(item, marks)}") for item in comparison.metrics]),
+        Items(
+            [
+                Items((item.why,), f"{_name(item)}: {marks.get(item.verdict, '')}{verdict_in_words(item)}")
+                for item in comparison.metrics
+            ]
+        ),
         Items([str(item) for item in comparison.corrected]),
         _table("metric", comparison.metrics, NUMBERS),
         Details(slices, (_slices(comparison.slices, marks), Items(reasons))),
@@ -85,25 +90,9 @@ def _name(item: MetricComparison) -> str:
     return name if item.by is None else f"{name}, {item.slice}"
 
 
-def _reason(item: MetricComparison) -> str:
-    return f"{_name(item)}: {item.why}"
-
-
-def _verdict(item: MetricComparison, marks: Mapping[str, str]) -> str:
-    return marks.get(item.verdict, "") + verdict_in_words(item)
-
-
 def verdict_in_words(item: MetricComparison) -> str:
     """The verdict; one that the warnings put in doubt says so."""
     return f"{item.verdict} (see the warning)" if item.warnings and item.credited else item.verdict
-
-
-def _mean(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
-
-
-def _interval(item: MetricComparison) -> str:
-    return ends(item.interval) if item.interval else "-"
 
 
 def _coverage(item: MetricComparison) -> str:
@@ -119,10 +108,10 @@ def _percent(share: float) -> str:
 
 
 NUMBERS: dict[str, Callable[[MetricComparison], str]] = {
-    "before": lambda item: _mean(item.before),
-    "after": lambda item: _mean(item.after),
+    "before": lambda item: number(item.before),
+    "after": lambda item: number(item.after),
     "difference": lambda item: "-" if item.difference is None else signed(item.difference),
-    "95 % interval": _interval,
+    "95 % interval": lambda item: ends(item.interval) if item.interval else "-",
     "p": lambda item: p_text(item.p_value),
     "adjusted p": lambda item: p_text(item.p_adjusted),
     "pairs": lambda item: f"{item.pairs:,}",
@@ -171,10 +160,11 @@ def _evidence(change: RowChange) -> Iterator[str]:
         claims = change.of_kind(kind)
         shown = [_quoted(claim.text, LONGEST_CLAIM) for claim in claims[:MOST_CLAIMS]]
         if kind in {"new", "gone"}:
-            marks = (claim.after if kind == "new" else claim.before for claim in claims)
-            shown = [f"{text} ({'' if mark else 'not '}supported)" for text, mark in zip(shown, marks, strict=False)]
+            marks = ("" if claim.after or claim.before else "not " for claim in claims)
+            shown = [f"{text} ({mark}supported)" for text, mark in zip(shown, marks, strict=False)]
         if claims:
-            yield f"{words}: {_listed(shown, len(claims))}"
+            more = f" and {len(claims) - MOST_CLAIMS:,} more" if len(claims) > MOST_CLAIMS else ""
+            yield f"{words}: {', '.join(shown)}{more}"
     if not change.claims:
         for when, text in zip(("before", "after"), change.says, strict=True):
             yield f"{when}: {_quoted(text, LONGEST_CLAIM)}"
@@ -217,16 +207,16 @@ def remarks(comparison: ComparedRuns) -> Iterator[str]:
     )
     yield "before, after and difference: of the rows that have a value in both runs"
     yield from _methods(comparison.metrics)
-    families = [
-        count_of(count, what)
+    tests = {
+        what: sum(item.p_value is not None for item in items)
         for what, items in (("metric", comparison.metrics), ("slice", comparison.slices))
-        if (count := sum(item.p_value is not None for item in items))
-    ]
+    }
+    families = [count_of(count, what) for what, count in tests.items() if count]
     if len(families) == 2:
         yield f"adjusted p: twice that of Holm, over {families[0]}, and apart from that over {families[1]} of metrics"
-    elif families and not families[0].startswith("1 "):
+    elif sum(tests.values()) > 1:
         yield f"adjusted p: that of Holm, over {families[0]}"
-    if len(families) == 2 or (families and not families[0].startswith("1 ")):
+    if sum(tests.values()) > 1:
         yield "rows that would show a difference: of one comparison alone; among several it takes more"
     yield f"margin: {comparison.margin:g} of the width of a scale" + _margins(comparison)
     if comparison.cluster is not None:
@@ -255,8 +245,3 @@ def _methods(items: Iterable[MetricComparison]) -> Iterator[str]:
 
 def _rows(rows: Sequence[str]) -> str:
     return f"{count_of(len(rows), 'row')} ({first_of(rows)})"
-
-
-def _listed(shown: Sequence[str], count: int) -> str:
-    more = count - len(shown)
-    return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")

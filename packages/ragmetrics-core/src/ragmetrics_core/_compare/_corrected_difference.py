@@ -7,7 +7,7 @@ the scores for every pair, and `corrected_mean` brings them together as it does 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from .._calibrate._calibration import Calibration, MetricCalibration
@@ -43,16 +43,15 @@ class CorrectedDifference:
     warnings: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        if self.corrected is None:
-            return f"{self.metric}, by people's labels: no difference can be told: {self.problem}"
         found = self.corrected
+        if found is None:
+            return f"{self.metric}, by people's labels: no difference can be told: {self.problem}"
         what = " of the rows that people pass" if self.verdicts else ""
-        interval = found.interval
-        limits = f", 95 % interval {ends(interval)}" if interval else ""
-        source = f"from {self.labels:,} rows with labels in both runs"
-        alone = interval is None or interval == found.label_interval
+        limits = f", 95 % interval {ends(found.interval)}" if found.interval else ""
+        alone = found.interval in (None, found.label_interval)
         pairs = " alone" if alone else f" and {self.pairs:,} judged pairs"
-        return f"{self.metric}, by people's labels: {signed(found.mean)}{what}{limits}, {source}{pairs}"
+        source = f"from {self.labels:,} rows with labels in both runs{pairs}"
+        return f"{self.metric}, by people's labels: {signed(found.mean)}{what}{limits}, {source}"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values."""
@@ -62,10 +61,10 @@ class CorrectedDifference:
             "pairs": self.pairs,
             "problem": self.problem,
             "warnings": list(self.warnings),
-            "difference": None if found is None else found.mean,
-            "interval": None if found is None or found.interval is None else list(found.interval[:2]),
-            "method": None if found is None else found.method,
-            "note": None if found is None else found.note,
+            "difference": found and found.mean,
+            "interval": list(found.interval[:2]) if found and found.interval else None,
+            "method": found and found.method,
+            "note": found and found.note,
         }
 
 
@@ -82,63 +81,56 @@ def corrected_differences(
     Raises:
         InvalidInput: a calibration belongs to another run.
     """
-    known = [pairs for pairs in metrics if all(pairs.name in calibration for calibration in calibrations)]
-    return tuple(_corrected(pairs, runs, (calibrations[0][pairs.name], calibrations[1][pairs.name])) for pairs in known)
+    return tuple(
+        _corrected(pairs, runs, [calibration[pairs.name] for calibration in calibrations])
+        for pairs in metrics
+        if all(pairs.name in calibration for calibration in calibrations)
+    )
 
 
-def _corrected(
-    pairs: MetricPairs, runs: tuple[Run, Run], items: tuple[MetricCalibration, MetricCalibration]
-) -> CorrectedDifference:
+def _corrected(pairs: MetricPairs, runs: tuple[Run, Run], items: Sequence[MetricCalibration]) -> CorrectedDifference:
+    people = []
     for item, run in zip(items, runs, strict=True):
         _check(item, run)
-    found = [_labels(items, [run.rows[row].name for run, row in zip(runs, pair, strict=True)]) for pair in pairs.rows]
-    known = [both for both in found if both is not None]
-    verdicts = items[0].verdicts
-    blank = CorrectedDifference(
-        pairs.name, verdicts, len(known), len(pairs.rows), None, warnings=_warnings(items, runs)
+        people.append({} if item.own is None else item.own.rows)
+    names = ((runs[0].rows[one].name, runs[1].rows[two].name) for one, two in pairs.rows)
+    labels = [(people[0].get(one), people[1].get(two)) for one, two in names]
+    known = [None if one is None or two is None else (one, two) for one, two in labels]
+    verdicts, values = items[0].verdicts, pairs.values
+    problem, corrected = _problem(items, list(filter(None, known)), pairs), None
+    if problem is None:
+        turn = -1.0 if verdicts and items[0].lower_is_better else 1.0
+        low, high = (0.0, 1.0) if verdicts else values.scale or (None, None)
+        weights = [None if both is None else both[0].weight for both in known]
+        corrected = corrected_mean(
+            [turn * (new - old) for old, new in zip(values.before, values.after, strict=True)],
+            [None if both is None else both[1].label - both[0].label for both in known],
+            weights if any(weight is not None for weight in weights) else None,
+            values.clusters,
+            None if low is None or high is None else (low - high, high - low),
+        )
+    return CorrectedDifference(
+        pairs.name,
+        verdicts,
+        labels=sum(both is not None for both in known),
+        pairs=len(pairs.rows),
+        corrected=corrected,
+        problem=problem,
+        warnings=tuple(
+            f"labels of {run.name}: {text}" for item, run in zip(items, runs, strict=True) for text in item.warnings
+        ),
     )
-    problem = _problem(items, known, pairs)
-    if problem:
-        return replace(blank, problem=problem)
-    turn = -1.0 if verdicts and items[0].lower_is_better else 1.0
-    values = pairs.values
-    scale = (0.0, 1.0) if verdicts else values.scale
-    weights = [None if both is None else both[0].weight for both in found]
-    corrected = corrected_mean(
-        [turn * (new - old) for old, new in zip(values.before, values.after, strict=True)],
-        [None if both is None else both[1].label - both[0].label for both in found],
-        weights if any(weight is not None for weight in weights) else None,
-        values.clusters,
-        None if scale is None else (scale[0] - scale[1], scale[1] - scale[0]),
-    )
-    return replace(blank, corrected=corrected)
-
-
-def _warnings(items: tuple[MetricCalibration, MetricCalibration], runs: tuple[Run, Run]) -> tuple[str, ...]:
-    return tuple(
-        f"labels of {run.name}: {text}" for item, run in zip(items, runs, strict=True) for text in item.warnings
-    )
-
-
-def _labels(
-    items: tuple[MetricCalibration, MetricCalibration], names: Sequence[str]
-) -> tuple[LabelledRow, LabelledRow] | None:
-    """What people say of a row in both runs; None where they say nothing in one."""
-    one, two = (None if item.own is None else item.own.rows.get(name) for item, name in zip(items, names, strict=True))
-    return None if one is None or two is None else (one, two)
 
 
 def _problem(
-    items: tuple[MetricCalibration, MetricCalibration],
-    known: Sequence[tuple[LabelledRow, LabelledRow]],
-    pairs: MetricPairs,
+    items: Sequence[MetricCalibration], known: Sequence[tuple[LabelledRow, LabelledRow]], pairs: MetricPairs
 ) -> str | None:
     """Why there is no difference, if there is none."""
     if pairs.scale_problem:
         return pairs.scale_problem
     if len(known) < FEWEST_LABELS:
-        count = f"{len(known)} row{'s have' if len(known) != 1 else ' has'} labels in both runs"
-        return f"{count}: label the same rows in both, at least {FEWEST_LABELS}"
+        count = "1 row has" if len(known) == 1 else f"{len(known)} rows have"
+        return f"{count} labels in both runs: label the same rows in both, at least {FEWEST_LABELS}"
     if items[0].verdicts != items[1].verdicts:
         return "labels are passes and fails in one run, and grades in the other"
     if any(one.weight != two.weight for one, two in known):
@@ -147,9 +139,9 @@ def _problem(
 
 
 def _check(item: MetricCalibration, run: Run) -> None:
-    values = [value for value in run.columns[item.name].values if value is not None]
-    if run.records == len(run.rows) and len(values) != item.rows:
+    scored = sum(value is not None for value in run.columns[item.name].values)
+    if run.records == len(run.rows) and scored != item.rows:
         raise InvalidInput(
-            f"calibration is that of another run ({item.rows} scored rows of {item.name!r}, {len(values)} in {run.name}): give "
-            "that of the first run, then that of the second"
+            f"calibration is that of another run ({item.rows} scored rows of {item.name!r}, {scored} in {run.name}): give that of "
+            "the first run, then that of the second"
         )

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from bisect import insort
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -32,24 +32,24 @@ def combined(metric: Metric, scores: Sequence[Score]) -> Score:
     The value is the mean of the judgements that have one; where some have none, the reason says how many. It passes if most of
     the verdicts do. ``details["repeats"]`` holds all judgements.
     """
-    scored = [score for score in scores if score.value is not None]
+    values = [score.value for score in scores if score.value is not None]
     usage = sum((score.usage for score in scores), Usage())
     details = {"repeats": [{**score.to_dict(), "usage": score.usage.to_dict()} for score in scores]}
-    if not scored:
-        failed = next((score for score in scores if score.error is not None), None)
-        first = failed or scores[0]
+    if not values:
+        first = next((score for score in scores if score.error is not None), scores[0])
         score = Score(None, reason=first.reason, error=first.error, details=details, label=first.label)
-    else:
-        verdicts = [score.passing for score in scored if score.passing is not None]
-        score = Score(
-            mean_of_repeats([score.value for score in scored if score.value is not None]),
-            passing=sum(verdicts) * 2 > len(verdicts) if verdicts else None,
-            reason=f"mean of {len(scored)} judgements"
-            + (f"; {len(scores) - len(scored)} of {len(scores)} gave no value" if len(scored) < len(scores) else ""),
-            details=details,
-            scale=scored[0].scale,
-            label=_common_label(scores),
-        )
+        return score.made_by(metric.name, metric.scale, usage, {})
+    scored = [score for score in scores if score.value is not None]
+    verdicts = [score.passing for score in scored if score.passing is not None]
+    lost = f"; {len(scores) - len(values)} of {len(scores)} gave no value" if len(values) < len(scores) else ""
+    score = Score(
+        mean_of_repeats(values),
+        passing=sum(verdicts) * 2 > len(verdicts) if verdicts else None,
+        reason=f"mean of {len(values)} judgements{lost}",
+        details=details,
+        scale=scored[0].scale,
+        label=scores[0].label if len({score.label for score in scores}) == 1 else None,
+    )
     return score.made_by(metric.name, metric.scale, usage, {})
 
 
@@ -81,12 +81,6 @@ def spread_of(details: Mapping[str, Any]) -> float | None:
         return None
     mean = mean_of_repeats(values)
     return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
-
-
-def _common_label(scores: Sequence[Score]) -> str | None:
-    """The label that all judgements share; None where they disagree."""
-    labels = {score.label for score in scores}
-    return labels.pop() if len(labels) == 1 else None
 
 
 def mean_of_repeats(values: Sequence[float]) -> float:
@@ -182,13 +176,11 @@ class JurySummary:
         """Everything as plain JSON values."""
         limits = self.alpha.interval
         return {
+            **vars(self),
             "jurors": [item.to_dict() for item in self.jurors],
-            "rows": self.rows,
             "alpha": self.alpha.value,
             "alpha_interval": list(limits[:2]) if limits else None,
             "alpha_problem": self.alpha.problem,
-            "tied": self.tied,
-            "incomplete": self.incomplete,
             "disputed": [list(item) for item in self.disputed],
         }
 
@@ -196,7 +188,6 @@ class JurySummary:
 class _Vote(NamedTuple):
     """What one juror made of one row, in one judgement of it."""
 
-    juror: str
     model: str | None
     value: float | None
     error: str | None
@@ -216,16 +207,14 @@ class _Juror:
         self.usage = sum((vote.usage for vote in votes), self.usage)
         # on one row a metric may ask its LLM alone, and on others its embedding model too
         self.models.update((name, None) for vote in votes if vote.model is not None for name in vote.model.split(", "))
-        values = [vote.value for vote in votes if vote.value is not None]
-        error = next((vote.error for vote in votes if vote.error is not None), None)
-        if values:
-            self.values.append(mean_of_repeats(values))
-            return self.values[-1]
-        if error is not None:
-            self.errors[error] += 1
+        value, errors = _value(votes), [vote.error for vote in votes if vote.error is not None]
+        if value is not None:
+            self.values.append(value)
+        elif errors:
+            self.errors[errors[0]] += 1
         else:
             self.unscored += 1
-        return None
+        return value
 
     def summary(self, name: str) -> JurorSummary:
         return JurorSummary(
@@ -244,8 +233,8 @@ class JuryTally:
     """Counts what jurors said, row by row; of a metric that is no jury it counts nothing."""
 
     def __init__(self) -> None:
-        self._jurors: dict[str, _Juror] = {}
-        self._values: list[list[float | None]] = []
+        self._jurors: defaultdict[str, _Juror] = defaultdict(_Juror)
+        self._values: list[list[float]] = []
         self._scales: set[Any] = set()
         self._tied = self._incomplete = 0
         self._disputed: list[tuple[float, str]] = []
@@ -256,20 +245,17 @@ class JuryTally:
             score.unread
         ):  # as nearly always; to look into the details costs more than all the counting
             return
-        judged = list(judgements(score.details))
-        votes = [vote for judgement in judged for vote in _votes(judgement)]
+        votes = _votes(score)
         if not votes:
             return
-        for vote in votes:
-            self._jurors.setdefault(vote.juror, _Juror())
-        by_juror = {name: [vote for vote in votes if vote.juror == name] for name in self._jurors}
-        values = [self._jurors[name].add(found) if found else None for name, found in by_juror.items()]
+        values = [value for name, cast in votes.items() if (value := self._jurors[name].add(cast)) is not None]
         self._values.append(values)
         self._scales.add(score.scale)
-        self._tied += any(judgement.get("tied") is True for judgement in judged)
-        self._incomplete += score.value is not None and any(vote.value is None for vote in votes)
-        difference = _difference(values)
-        if difference:
+        self._tied += any(judgement.get("tied") is True for judgement in judgements(score.details))
+        self._incomplete += score.value is not None and any(
+            vote.value is None for cast in votes.values() for vote in cast
+        )
+        if difference := _difference(values):
             keep_lowest(self._disputed, -difference, label, MOST_DISPUTED)
 
     def summary(self) -> JurySummary | None:
@@ -288,7 +274,7 @@ class JuryTally:
     def _alpha(self) -> Measure:
         if len(self._scales) > 1:
             return Measure(problem="the scale differs from row to row")
-        rows = [given for values in self._values if len(given := [item for item in values if item is not None]) > 1]
+        rows = [values for values in self._values if len(values) > 1]
         if len(rows) < LEAST_ROWS:
             return Measure(problem="fewer than two rows have values of two jurors")
         if len({value for values in rows for value in values}) == 1:
@@ -305,34 +291,37 @@ def keep_lowest(found: list[tuple[float, T]], key: float, item: T, most: int) ->
 
 def difference_of(score: Score) -> float | None:
     """By how much two jurors differ on average about a row; None where fewer than two have a value."""
-    by_juror: dict[str, list[float]] = {}
-    for judgement in judgements(score.details):
-        for vote in _votes(judgement):
-            if vote.value is not None:
-                by_juror.setdefault(vote.juror, []).append(vote.value)
-    return _difference([mean_of_repeats(values) for values in by_juror.values()])
+    return _difference([value for votes in _votes(score).values() if (value := _value(votes)) is not None])
 
 
-def _difference(values: Sequence[float | None]) -> float | None:
-    pairs = list(combinations([value for value in values if value is not None], 2))
+def _difference(values: Sequence[float]) -> float | None:
+    pairs = list(combinations(values, 2))
     return math.fsum(abs(one - other) for one, other in pairs) / len(pairs) if pairs else None
 
 
-def _votes(details: Mapping[str, Any]) -> Iterator[_Vote]:
-    """The votes in the details of a jury; other people's details may have anything under that name."""
-    jurors = details.get("jurors")
-    for item in jurors if isinstance(jurors, list) else ():
-        if not isinstance(item, Mapping) or not isinstance(item.get("juror"), str) or "state" not in item:
-            continue
-        value, error, model = item.get("value"), item.get("error"), item.get("model")
-        number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-        used = item.get("usage")
-        names = ("calls", "prompt_tokens", "completion_tokens", "cached_calls")
-        usage = Usage(*(counted(used.get(name)) for name in names)) if isinstance(used, Mapping) else Usage()
-        yield _Vote(
-            item["juror"],
-            model if isinstance(model, str) else None,
-            number,
-            error if isinstance(error, str) else None,
-            usage,
-        )
+def _value(votes: Sequence[_Vote]) -> float | None:
+    """What a juror's judgements of one row come to."""
+    values = [vote.value for vote in votes if vote.value is not None]
+    return mean_of_repeats(values) if values else None
+
+
+def _votes(score: Score) -> dict[str, list[_Vote]]:
+    """By juror its votes, in all judgements of a row; details of other metrics may have anything under the names of a jury's."""
+    found: dict[str, list[_Vote]] = {}
+    for details in judgements(score.details):
+        jurors = details.get("jurors")
+        for item in jurors if isinstance(jurors, list) else ():
+            if isinstance(item, Mapping) and isinstance(item.get("juror"), str) and "state" in item:
+                found.setdefault(item["juror"], []).append(_vote(item))
+    return found
+
+
+def _vote(item: Mapping[str, Any]) -> _Vote:
+    value, error, model, used = (item.get(name) for name in ("value", "error", "model", "usage"))
+    names = ("calls", "prompt_tokens", "completion_tokens", "cached_calls")
+    return _Vote(
+        model if isinstance(model, str) else None,
+        float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None,
+        error if isinstance(error, str) else None,
+        Usage(*(counted(used.get(name)) for name in names)) if isinstance(used, Mapping) else Usage(),
+    )

@@ -103,7 +103,12 @@ class RowLabels:
 
 
 class RowGroups:
-    """What the rows of a run are sliced by, and what they share with others; either may be left out."""
+    """What the rows of a run are sliced by, and what they share with others; either may be left out.
+
+    Attributes:
+        slices: by row what it is sliced by, None for a row without; None where rows are not sliced.
+        clusters: by row what it shares with others; None where rows are taken to be independent.
+    """
 
     def __init__(self, by: str | None, cluster: str | None) -> None:
         """The path of a column that rows are sliced by, and of one with what they share.
@@ -113,16 +118,8 @@ class RowGroups:
         """
         self._slicing = None if by is None else RowLabels(by, "by")
         self._clustering = None if cluster is None else RowLabels(cluster, "cluster")
-
-    @property
-    def slices(self) -> list[str | None] | None:
-        """By row what it is sliced by, None for a row without; None where rows are not sliced."""
-        return None if self._slicing is None else self._slicing.labels
-
-    @property
-    def clusters(self) -> list[str | None] | None:
-        """By row what it shares with others; None where rows are taken to be independent."""
-        return None if self._clustering is None else self._clustering.labels
+        self.slices = self._slicing.labels if self._slicing else None
+        self.clusters = self._clustering.labels if self._clustering else None
 
     def add(self, sample: Sample, place: str) -> None:
         """Note the values of this row; ``place`` is its place in the input.
@@ -199,17 +196,11 @@ def _value(sample: Sample, path: str) -> Any:
 
 def _inside(values: Any, path: str) -> Any:
     """The value at a path of keys with dots between; keys may hold dots themselves, as those of flat tables do."""
-    if not isinstance(values, Mapping):
-        return None
-    if path in values:
-        return values[path]
-    cut = path.find(".")
-    while cut >= 0:
-        found = _inside(values.get(path[:cut]), path[cut + 1 :])
-        if found is not None:
-            return found
-        cut = path.find(".", cut + 1)
-    return None
+    if not isinstance(values, Mapping) or path in values:
+        return values[path] if isinstance(values, Mapping) else None
+    keys = path.split(".")
+    ways = ((".".join(keys[:cut]), ".".join(keys[cut:])) for cut in range(1, len(keys)))
+    return next((found for key, rest in ways if (found := _inside(values.get(key), rest)) is not None), None)
 
 
 def as_label(value: Any) -> str | None:

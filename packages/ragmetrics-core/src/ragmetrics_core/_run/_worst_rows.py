@@ -1,12 +1,7 @@
-"""Rows with their scores as lines of text, for terminals and pipes.
+"""The rows of a run to read first: those with the worst values of a metric, or those on which the jurors of a jury differ most.
 
-A row with the score of one metric as HTML for notebooks: texts, evidence and passages, to unfold. Static; texts are escaped.
-
-The rows to look at first: those with the worst values of one metric, in the direction that the metric has.
-
-The rows that a person should decide first: those on which the jurors of a jury differ most.
-
-The rows of a run in the order in which to read them: the worst first, or the most disputed.
+They are shown with their texts and evidence: as lines for terminals and pipes, or as HTML for notebooks, to unfold. The HTML is
+static, and texts are escaped.
 """
 
 from __future__ import annotations
@@ -32,6 +27,7 @@ from ._slices import row_name
 LONGEST_NAME = 60
 """Columns of a row's id in a title."""
 
+BRIEF = ("user_input", "response")
 ASKED = {"user_input": "question", "response": "answer", "reference": "reference"}
 LISTS = {
     "retrieved_contexts": "passage",
@@ -50,37 +46,28 @@ def title_of(record: Record) -> str:
 
 def brief_lines(record: Record, metric: str, width: int) -> Iterator[Line]:
     """A row for a list of rows: what was asked and answered, and the evidence of one metric, with the passages it names."""
-    sample = record.sample
-    yield from _lines(title_of(record), width, "", "  ", "title")
-    yield from _texts(sample, ("user_input", "response"), width)
-    yield from _indented(record.scores[metric], width, sample.retrieved_contexts)
+    yield from _head(record, width, BRIEF)
+    yield from _evidence(record.scores[metric], width, record.sample.retrieved_contexts)
 
 
 def failed_lines(record: Record, scores: Mapping[str, Score], width: int) -> Iterator[Line]:
     """A row and those of its scores that failed, with the replies that could not be read."""
-    yield from _lines(title_of(record), width, "", "  ", "title")
-    yield from _texts(record.sample, ("user_input", "response"), width)
+    yield from _head(record, width, BRIEF)
     for score in scores.values():
         yield from _with_replies(score, width)
 
 
 def full_lines(record: Record, metrics: Sequence[str], width: int) -> Iterator[Line]:
     """All of a row: its texts, passages, documents and metadata in full, and the evidence of these metrics."""
-    sample = record.sample
-    yield from _lines(title_of(record), width, "", "  ", "title")
-    yield from _texts(sample, ASKED, width)
+    yield from _head(record, width, tuple(ASKED))
     for field, name in LISTS.items():
-        yield from _items(getattr(sample, field), name, width)
-    for key, value in sample.metadata.items():
+        for text in _items(getattr(record.sample, field), name):
+            yield from _lines(text, width)
+    for key, value in record.sample.metadata.items():
         yield from _lines(f"metadata.{key}: {_text(value)}", width, "  ", "    ", "aside")
     for metric in metrics:
         yield Line("")
         yield from _with_replies(record.scores[metric], width)
-
-
-def plain_text(rows: Iterable[Iterable[Line]]) -> str:
-    """The rows as they are printed where there are no colours, with a blank line between them."""
-    return "\n\n".join("\n".join(line.text for line in lines) for lines in rows)
 
 
 def text_lines(sample: Sample, fields: Iterable[str] = tuple(ASKED)) -> Iterator[str]:
@@ -89,29 +76,28 @@ def text_lines(sample: Sample, fields: Iterable[str] = tuple(ASKED)) -> Iterator
     return (f"{name}: {_text(value)}" for name, value in values if value is not None)
 
 
-def _texts(sample: Sample, fields: Iterable[str], width: int) -> Iterator[Line]:
-    for text in text_lines(sample, fields):
+def _head(record: Record, width: int, fields: Iterable[str]) -> Iterator[Line]:
+    """The title of a row, and these texts of it."""
+    yield from _lines(title_of(record), width, "", "  ", "title")
+    for text in text_lines(record.sample, fields):
         yield from _lines(text, width)
 
 
-def _items(values: Any, name: str, width: int) -> Iterator[Line]:
+def _items(values: Any, name: str) -> list[str]:
+    """The items of a list, one by one."""
     if values is None:
-        return
+        return []
     if not isinstance(values, Sequence) or isinstance(values, str):
-        yield from _lines(f"{name}s: {_text(values)}", width)
-        return
-    if not values:
-        yield from _lines(f"no {name}s", width)
-    for number, value in enumerate(values, 1):
-        yield from _lines(f"{name} {number}: {_text(value)}", width)
+        return [f"{name}s: {_text(values)}"]
+    return [f"{name} {number}: {_text(value)}" for number, value in enumerate(values, 1)] or [f"no {name}s"]
 
 
-def _indented(score: Score, width: int, contexts: Any = None) -> Iterator[Line]:
+def _evidence(score: Score, width: int, contexts: Any = None) -> Iterator[Line]:
     return (Line(f"  {text}", tone) for text, tone in evidence_lines(score, width - 2, contexts))
 
 
 def _with_replies(score: Score, width: int) -> Iterator[Line]:
-    yield from _indented(score, width)
+    yield from _evidence(score, width)
     for number, raw in enumerate(_raw(score.details), 1):
         yield from _lines(f"raw reply {number}: {raw}", width, "    ", "      ", "aside")
 
@@ -134,20 +120,21 @@ def _raw(details: Mapping[str, Any]) -> Iterator[str]:
 
 def row_parts(records: Sequence[Record], metric: str, unfolded: int = 0) -> list[Html]:
     """Each row with what the metric made of it, to unfold; so many of the first are unfolded."""
-    return [_row(record, metric, unfolded=number < unfolded) for number, record in enumerate(records)]
-
-
-def _row(record: Record, metric: str, *, unfolded: bool) -> Html:
-    score = record.scores[metric]
-    value = score.state if score.value is None else f"{score.value:.4g}"
-    return element(
-        "details",
-        element("summary", f"{readable(title_of(record))}: {value}"),
-        *(element("p", readable(line)) for line in text_lines(record.sample)),
-        score_body(score),
-        _passages(record.sample.retrieved_contexts),
-        open=unfolded,
-    )
+    parts = []
+    for number, record in enumerate(records):
+        score = record.scores[metric]
+        value = score.state if score.value is None else f"{score.value:.4g}"
+        parts.append(
+            element(
+                "details",
+                element("summary", f"{readable(title_of(record))}: {value}"),
+                *(element("p", readable(line)) for line in text_lines(record.sample)),
+                score_body(score),
+                _passages(record.sample.retrieved_contexts),
+                open=number < unfolded,
+            )
+        )
+    return parts
 
 
 def _passages(contexts: object) -> Html:
@@ -176,11 +163,18 @@ class WorstRow:
 
 
 class RowsToRead(Sequence[WorstRow]):
-    """Rows in the order in which they are to be looked at; ``print`` shows them with the evidence of one metric."""
+    """Rows in the order in which they are to be looked at; ``print`` shows them with the evidence of one metric.
 
-    def __init__(self, metric: str, records: Sequence[Record]) -> None:
-        self._metric = metric
-        self._records = tuple(records)
+    Attributes:
+        metric: name of the metric whose evidence is shown.
+        records: the rows with the scores of all metrics.
+        if_none: what is said where there are none.
+    """
+
+    def __init__(self, metric: str, records: Sequence[Record], if_none: str) -> None:
+        self.metric = metric
+        self.records = tuple(records)
+        self.if_none = if_none
         self._rows = tuple(WorstRow(item.index, item.place, item.sample, item.scores[metric]) for item in records)
 
     @overload
@@ -193,31 +187,16 @@ class RowsToRead(Sequence[WorstRow]):
     def __len__(self) -> int:
         return len(self._rows)
 
-    @property
-    def records(self) -> tuple[Record, ...]:
-        """The rows with the scores of all metrics."""
-        return self._records
-
-    @property
-    def metric(self) -> str:
-        """Name of the metric whose evidence is shown."""
-        return self._metric
-
-    @property
-    def if_none(self) -> str:
-        """What is said where there are none."""
-        return f"no row has a value of {cut_middle(self._metric, 60)}"
-
     def lines(self, width: int) -> Iterator[Iterable[Line]]:
         """The lines of each row, for those who paint them."""
-        return (brief_lines(record, self._metric, width) for record in self._records)
+        return (brief_lines(record, self.metric, width) for record in self.records)
 
     def __str__(self) -> str:
-        return plain_text(self.lines(room())) or self.if_none
+        return "\n\n".join("\n".join(line.text for line in lines) for lines in self.lines(room())) or self.if_none
 
     def _repr_html_(self) -> str:
         """Notebooks show the rows, to unfold."""
-        return block(*row_parts(self._records, self._metric, unfolded=1) or [element("p", str(self))])
+        return block(*row_parts(self.records, self.metric, unfolded=1) or [element("p", str(self))])
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """IPython shows the rows."""
@@ -225,19 +204,18 @@ class RowsToRead(Sequence[WorstRow]):
 
 
 class WorstRows(RowsToRead):
-    """Rows with the worst values of one metric, the worst first; ``print`` shows them with their evidence."""
+    """Rows with the worst values of one metric, the worst first; ``print`` shows them with their evidence.
+
+    Attributes:
+        end: the worse end of the scale: ``lowest`` or ``highest``.
+    """
 
     def __init__(self, metric: str, higher_is_better: bool, records: Sequence[Record]) -> None:
-        super().__init__(metric, records)
-        self._higher_is_better = higher_is_better
-
-    @property
-    def end(self) -> str:
-        """The worse end of the scale: ``lowest`` or ``highest``."""
-        return "lowest" if self._higher_is_better else "highest"
+        super().__init__(metric, records, f"no row has a value of {cut_middle(metric, LONGEST_NAME)}")
+        self.end = "lowest" if higher_is_better else "highest"
 
     def __repr__(self) -> str:
-        return printable(f"<{len(self)} worst rows of {self._metric}>")
+        return printable(f"<{len(self)} worst rows of {self.metric}>")
 
 
 def why_no_worst(metric: MetricColumn) -> str | None:
@@ -298,13 +276,8 @@ class DisputedRows(RowsToRead):
     """
 
     def __init__(self, metric: str, records: Sequence[Record], differences: Sequence[float]) -> None:
-        super().__init__(metric, records)
+        super().__init__(metric, records, f"no two jurors of {cut_middle(metric, LONGEST_NAME)} differ on any row")
         self.differences = tuple(differences)
-
-    @property
-    def if_none(self) -> str:
-        """What is said where there are none."""
-        return f"no two jurors of {cut_middle(self.metric, 60)} differ on any row"
 
     def __repr__(self) -> str:
         return printable(f"<{len(self)} disputed rows of {self.metric}>")
