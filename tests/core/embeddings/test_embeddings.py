@@ -200,11 +200,11 @@ def test_openai_settings(server: OpenAIServer) -> None:
     assert repr(model) == f"OpenAIEmbeddings('text-embedding-3-small', base_url='{server.base_url}', dimensions=64)"
     assert repr(OpenAIEmbeddings("e")) == "OpenAIEmbeddings('e', base_url='https://api.openai.com/v1')"
     assert copy.deepcopy(model) is model
-    with pytest.raises(InvalidInput, match="batch_size must be at least 1, got 0"):
+    with pytest.raises(InvalidInput, match="batch_size must be a whole number from 1, got 0"):
         OpenAIEmbeddings(batch_size=0)
-    with pytest.raises(InvalidInput, match="batch_size must be at least 1, got '3'"):
+    with pytest.raises(InvalidInput, match="batch_size must be a whole number from 1, got '3'"):
         OpenAIEmbeddings(batch_size="3")  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput, match="dimensions must be at least 1, got 0"):
+    with pytest.raises(InvalidInput, match="dimensions must be a whole number from 1, got 0"):
         OpenAIEmbeddings(dimensions=0)
     with pytest.raises(InvalidInput, match="model must be the name of a model, got ' '"):
         OpenAIEmbeddings(" ")

@@ -122,9 +122,9 @@ def test_a_model_that_is_not_there(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", [SentenceTransformerEmbeddings, CrossEncoder])
 def test_wrong_settings(kind: Any) -> None:
-    with pytest.raises(InvalidInput, match="batch_size must be at least 1, got 0"):
+    with pytest.raises(InvalidInput, match="batch_size must be a whole number from 1, got 0"):
         kind("m", batch_size=0)
-    with pytest.raises(InvalidInput, match="batch_size must be at least 1, got '8'"):
+    with pytest.raises(InvalidInput, match="batch_size must be a whole number from 1, got '8'"):
         kind("m", batch_size="8")
     with pytest.raises(InvalidInput, match=r"model must be a name, a folder or a \w+, got int"):
         kind(3)

@@ -16,6 +16,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -138,26 +139,19 @@ def model_error(error: Exception, model: str, secrets: Iterable[str] = ()) -> Mo
         ended.usage = usage_of(getattr(error, "completion", None))
         return ended
     text = mask(" ".join(str(error).split()), secrets)
-    causes = list(_chain(error, lambda item: item.__cause__))
-    status, source = next(((found, item) for item in causes if (found := _status(item))), (None, error))
-    code = getattr(source, "code", None)
-    if code == "content_filter":
-        return BadReply(f"{model}: the content filter refuses the question: {text}")
-    if status is None:
-        lost = any(map(_is_lost, causes))
+    refused = refused_by(error)
+    if refused is None:
+        lost = any(map(_is_lost, _chain(error, lambda item: item.__cause__)))
         said = f"{type(error).__name__}: {text}" if text else type(error).__name__
         return ModelError(f"{model} {'cannot be reached' if lost else 'failed'}: {said}", transient=lost)
-    said = text or type(error).__name__
-    if code == "insufficient_quota" or (status == 429 and "insufficient_quota" in str(source)):
-        return ModelError(f"{model} has no credit left ({status}): {said}", fatal=True)
-    cure = CURES.get(status, "is failing: try again later" if status >= 500 else "refuses the request")
-    return ModelError(
-        f"{model} {cure} ({status}): {said}",
-        fatal=status in (401, 403, 404),
-        transient=status in (408, 409, 429) or status >= 500,
-        rate_limited=status == 429,
-        retry_after=seconds_to_wait(_headers(source)),
-    )
+    if refused.code == "content_filter":
+        return BadReply(f"{model}: the content filter refuses the question: {text}")
+    if refused.status == 429 and "insufficient_quota" in refused.reason:
+        refused = replace(refused, code="insufficient_quota")
+    cure = CURES.get(refused.status, "is failing: try again later" if refused.status >= 500 else "refuses the request")
+    if refused.code == "insufficient_quota":
+        cure = "has no credit left"
+    return refused.error(f"{model} {cure} ({refused.status}): {text or type(error).__name__}")
 
 
 def refused_by(error: Exception) -> Refused | None:
@@ -165,7 +159,8 @@ def refused_by(error: Exception) -> Refused | None:
     for item in _chain(error, lambda item: item.__cause__):
         status = _status(item)
         if status is not None:
-            return Refused.of(status, getattr(item, "body", None), str(item), item)
+            wait = seconds_to_wait(_headers(item))
+            return Refused.of(status, getattr(item, "body", None), str(item), item, wait)
     return None
 
 

@@ -219,15 +219,29 @@ class LiveEvaluation(Generic[R, T]):
         if finished.is_complete and self._only is None:
             self._live.judge(finished.judgements(), lambda outcomes: self._keep_and_tell(finished.judged(outcomes)))
             return
-        choice = Choice(finished, self._only)
-        self._live.judge(choice.judgements, partial(self._judge_chosen, choice))
+        answers = [settled(lambda: True)]
+        self._live.judge(partial(self._chosen, finished, answers), partial(self._judge_chosen, finished, answers))
 
-    def _judge_chosen(self, choice: Choice[R, T], outcomes: Mapping[str, Future[T]]) -> None:
-        problem = choice.answer.exception()
-        if problem is None and not choice.answer.result():
-            self._leave_out(choice.finished.record())
+    def _chosen(self, finished: Finished[R, T], answers: list[Future[bool]]) -> Judgements[T]:
+        """The judgements of a call, none where ``only`` does not want it; runs on a thread of the background."""
+        finished.complete()
+        if self._only is not None:
+            only, record = self._only, finished.record()
+            answers.append(failed_outcome(TimeoutError("no answer in time")))
+            with judging():  # whatever it calls is not the application
+                answers.append(settled(lambda: bool(_call(only, record))))
+            if not answers[-1].result():
+                return {}
+        return finished.judgements()
+
+    def _judge_chosen(
+        self, finished: Finished[R, T], answers: list[Future[bool]], outcomes: Mapping[str, Future[T]]
+    ) -> None:
+        problem = answers[-1].exception()  # of the last answer of ``only``
+        if problem is None and not answers[-1].result():
+            self._leave_out(finished.record())
             return
-        record = choice.finished.judged(outcomes)
+        record = finished.judged(outcomes)
         self._keep_and_tell(record if problem is None else self._with_problem(record, "only", problem))
 
     def _leave_out(self, record: R) -> None:
@@ -262,31 +276,6 @@ class LiveEvaluation(Generic[R, T]):
         if changed is not record:
             with self._keeping:  # the user may have taken it away
                 self._kept[:] = [changed if kept is record else kept for kept in self._kept]
-
-
-class Choice(Generic[R, T]):
-    """Whether a finished call is to be judged: what is needed to read it is called first, and then ``only``.
-
-    Attributes:
-        answer: what ``only`` answered, or why it did not.
-    """
-
-    def __init__(self, finished: Finished[R, T], only: Callable[[R], object] | None) -> None:
-        self.finished = finished
-        self.answer: Future[bool] = settled(lambda: True)
-        self._only = only
-
-    def judgements(self) -> Judgements[T]:
-        """The judgements of the call, none where it is not wanted; runs on a thread of the background."""
-        self.finished.complete()
-        if self._only is not None:
-            only, record = self._only, self.finished.record()
-            self.answer = failed_outcome(TimeoutError("no answer in time"))
-            with judging():  # whatever it calls is not the application
-                self.answer = settled(lambda: bool(_call(only, record)))
-            if not self.answer.result():
-                return {}
-        return self.finished.judgements()
 
 
 def shows_settings(**defaults: Any) -> Callable[[F], F]:

@@ -29,21 +29,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 from .._kernel._model_traits import readable_texts
 from .._values._errors import InvalidInput, MissingExtra, ModelError
 from .._values._requests import Reply
+from .._values._settings import check_whole
+from ..llms._wire._failures import first_line
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder as SentenceTransformersCrossEncoder  # noqa: F401  in quotes below
     from sentence_transformers import SentenceTransformer  # noqa: F401  in quotes below
-
-
-def at_least_1(name: str, value: int) -> int:
-    """A setting that counts something.
-
-    Raises:
-        InvalidInput: it is no positive integer.
-    """
-    if type(value) is not int or value < 1:
-        raise InvalidInput(f"{name} must be at least 1, got {value!r}")
-    return value
 
 
 Loaded = TypeVar("Loaded")
@@ -72,7 +63,8 @@ class LocalModel(Generic[Loaded]):
                 "the sentence-transformers package is not installed: "
                 'pip install "ragmetrics-core[sentence-transformers]"'
             )
-        self.batch_size = at_least_1("batch_size", batch_size)
+        check_whole("batch_size", batch_size, least=1)
+        self.batch_size = batch_size
         self._name = str(model) if isinstance(model, str | Path) else None
         self._lock = threading.Lock()
         self._device = device
@@ -119,7 +111,7 @@ class LocalModel(Generic[Loaded]):
             return getattr(sentence_transformers, self._kind)(self._name, device=self._device)
         except (OSError, ValueError) as error:
             return ModelError(
-                f"{what} ({_first_line(error)}): give the name of a model on the Hugging Face Hub, or the folder of one that is "
+                f"{what} ({first_line(error)}): give the name of a model on the Hugging Face Hub, or the folder of one that is "
                 "already on this machine",
                 fatal=True,
             )
@@ -127,7 +119,7 @@ class LocalModel(Generic[Loaded]):
             if self._device is None:
                 raise
             return ModelError(
-                f"{what} on the device {self._device!r} ({_first_line(error)}): leave device out, which takes the best there is, "
+                f"{what} on the device {self._device!r} ({first_line(error)}): leave device out, which takes the best there is, "
                 "or write device='cpu'",
                 fatal=True,
             )
@@ -147,10 +139,6 @@ class LocalModel(Generic[Loaded]):
     def __repr__(self) -> str:
         source = repr(self._name) if self._name is not None else f"<a loaded {self._kind}>"
         return f"{type(self).__name__}({source})"
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
 class CrossEncoder(LocalModel["SentenceTransformersCrossEncoder"]):

@@ -18,10 +18,10 @@ from .._kernel._model_traits import readable_texts
 from .._support._secrets import mask
 from .._values._errors import ModelError
 from .._values._requests import Reply, Usage, counted
+from .._values._settings import check_whole
 from ..llms._openai._llm import OpenAIModel
 from ..llms._wire._attempts import Exchange, Failure, field_of
 from ..llms._wire._failures import Failures
-from ._local import at_least_1
 
 if TYPE_CHECKING:
     import openai
@@ -144,8 +144,10 @@ class OpenAIEmbeddings(OpenAIModel):
             max_retries=max_retries,
             key_variable=key_variable,
         )
-        self.dimensions = None if dimensions is None else at_least_1("dimensions", dimensions)
-        self.batch_size = at_least_1("batch_size", batch_size)
+        check_whole("dimensions", 1 if dimensions is None else dimensions, least=1)
+        check_whole("batch_size", batch_size, least=1)
+        self.dimensions = dimensions
+        self.batch_size = batch_size
 
     @property
     def texts_per_call(self) -> int:

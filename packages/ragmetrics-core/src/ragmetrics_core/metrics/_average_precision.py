@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
 
-from ragmetrics_core import Document, Score
-from ragmetrics_core.metrics.matching import find_hits
+from ragmetrics_core.metrics.matching import Hits
 from ragmetrics_core.metrics.ranking import RankingMetric
 
 
@@ -28,10 +26,6 @@ class AveragePrecision(RankingMetric):
     Source: Manning, Raghavan, Schütze 2008, Introduction to Information Retrieval, section 8.4; trec_eval, measure ``map``.
     """
 
-    def measure(
-        self, retrieved_documents: Sequence[Document | str], reference_documents: Sequence[Document | str]
-    ) -> Score:
-        """Score one ranking; details hold the ranks of the hits and the number of relevant documents."""
-        hits = find_hits(retrieved_documents, reference_documents, self.field, self.k)
-        precisions = fsum(count / rank for count, rank in enumerate(hits.ranks, 1))
-        return hits.score(precisions / len(hits.relevant) if precisions else 0.0)
+    def value_of(self, hits: Hits) -> float:
+        """The sum of the precisions at the ranks of the hits / relevant documents."""
+        return fsum(count / rank for count, rank in enumerate(hits.ranks, 1)) / len(hits.relevant)

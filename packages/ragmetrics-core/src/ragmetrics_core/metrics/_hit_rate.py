@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragmetrics_core import Document, Score
-from ragmetrics_core.metrics.matching import find_hits
+from ragmetrics_core.metrics.matching import Hits
 from ragmetrics_core.metrics.ranking import RankingMetric
 
 
@@ -27,9 +25,6 @@ class HitRate(RankingMetric):
 
     two_valued: ClassVar[bool] = True
 
-    def measure(
-        self, retrieved_documents: Sequence[Document | str], reference_documents: Sequence[Document | str]
-    ) -> Score:
-        """Score one ranking; details hold the ranks of the hits and the number of relevant documents."""
-        hits = find_hits(retrieved_documents, reference_documents, self.field, self.k)
-        return hits.score(1.0 if hits.ranks else 0.0)
+    def value_of(self, hits: Hits) -> float:
+        """1.0, as there is a hit."""
+        return float(bool(hits.ranks))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragmetrics_core import Document, Score
-from ragmetrics_core.metrics.matching import find_hits
+from ragmetrics_core.metrics.matching import Hits
 from ragmetrics_core.metrics.ranking import RankingMetric
 
 
@@ -29,9 +27,6 @@ class Precision(RankingMetric):
     ``P`` and ``set_P``.
     """
 
-    def measure(
-        self, retrieved_documents: Sequence[Document | str], reference_documents: Sequence[Document | str]
-    ) -> Score:
-        """Score one ranking; details hold the ranks of the hits and the number of documents looked at."""
-        hits = find_hits(retrieved_documents, reference_documents, self.field, self.k)
-        return hits.score(len(hits.ranks) / (self.k or hits.retrieved) if hits.ranks else 0.0)
+    def value_of(self, hits: Hits) -> float:
+        """Hits / documents looked at."""
+        return len(hits.ranks) / (self.k or hits.retrieved)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragmetrics_core import Document, Score
-from ragmetrics_core.metrics.matching import find_hits
+from ragmetrics_core.metrics.matching import Hits
 from ragmetrics_core.metrics.ranking import RankingMetric
 
 
@@ -25,9 +23,6 @@ class ReciprocalRank(RankingMetric):
     ``recip_rank``.
     """
 
-    def measure(
-        self, retrieved_documents: Sequence[Document | str], reference_documents: Sequence[Document | str]
-    ) -> Score:
-        """Score one ranking; details hold the ranks of the hits and the number of relevant documents."""
-        hits = find_hits(retrieved_documents, reference_documents, self.field, self.k)
-        return hits.score(1 / hits.ranks[0] if hits.ranks else 0.0)
+    def value_of(self, hits: Hits) -> float:
+        """1 / the rank of the first hit."""
+        return 1 / hits.ranks[0]

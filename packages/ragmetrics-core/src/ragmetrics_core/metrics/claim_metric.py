@@ -66,22 +66,17 @@ class ClaimMetric(Metric):
     def check(self, claims: Sequence[str], text: str, passages: Sequence[str], question: str | None) -> Steps[Rows]:
         """What the passages say about the claims of a text: a row per claim, with numbers of passages."""
         if not passages or not claims:
-            return _at_once([{"claim": claim, "supported": False, "reason": "", **NOWHERE} for claim in claims])
+            return [{"claim": claim, "supported": False, "reason": "", **NOWHERE} for claim in claims]
         window, each, said = self.window, self.per_passage, PlacedClaims.of(claims, text)
-        return check_claims(self.verify, said, passages, question, said.places, window=window, per_passage=each)
+        checked = check_claims(self.verify, said, passages, question, said.places, window=window, per_passage=each)
+        return (yield from checked)
 
     def compare(self, claims: Sequence[str], text: str, other: str, question: str | None) -> Steps[Rows]:
         """What another text, as a whole, says about the claims of a text."""
         if not claims:
-            return _at_once([])
+            return []
         said = PlacedClaims.of(claims, text)
-        return evidence(self.verify, said, [other], question, said.places)
-
-
-def _at_once(rows: Rows) -> Steps[Rows]:
-    """The program that asks nothing to come to these rows."""
-    return rows
-    yield ()
+        return (yield from evidence(self.verify, said, [other], question, said.places))
 
 
 def check_settings(name: str, window: int | None, per_passage: object) -> None:
@@ -111,20 +106,12 @@ def check_claims(
     The rows show ``besides()`` besides, as in ``claims.evidence``.
     """
     if window is None and not per_passage:
-        return evidence(prompt, claims, passages, question, besides)
-    groups = _groups(passages, window, per_passage=per_passage)
-    return _in_groups(prompt, claims, groups, question, window, besides)
-
-
-def _in_groups(  # noqa: PLR0917  those of ``check_claims``
-    prompt: Prompt[Verdicts],
-    claims: Sequence[str],
-    groups: Sequence[Sequence[tuple[int, str]]],
-    question: str | None,
-    window: int | None,
-    besides: Callable[[], Iterable[Mapping[str, Any]]],
-) -> Steps[Rows]:
-    """The same in a call for each group of passages."""
+        return (yield from evidence(prompt, claims, passages, question, besides))
+    # what goes into each call: pieces of text, each with the number of its passage
+    numbered = list(enumerate(passages, 1))
+    groups = [[passage] for passage in numbered] if per_passage else [numbered]
+    if window is not None:
+        groups = [part for group in groups for part in pack_numbered(group, window)]
     programs = (evidence(prompt, claims, [piece for _, piece in group], question) for group in groups)
     checked = yield from together(*programs)
     answers = [
@@ -135,13 +122,6 @@ def _in_groups(  # noqa: PLR0917  those of ``check_claims``
     if window is None:
         merged = [{name: value for name, value in row.items() if name != "window"} for row in merged]
     return Evidence(merged, besides)
-
-
-def _groups(passages: Sequence[str], window: int | None, *, per_passage: bool) -> list[list[tuple[int, str]]]:
-    """What goes into each call: pieces of text, each with the number of its passage."""
-    numbered = list(enumerate(passages, 1))
-    groups = [[passage] for passage in numbered] if per_passage else [numbered]
-    return groups if window is None else [part for group in groups for part in pack_numbered(group, window)]
 
 
 def _renumbered(row: Mapping[str, Any], numbers: Sequence[int]) -> dict[str, Any]:

@@ -60,24 +60,29 @@ def verdict_of(jury: str, votes: Sequence[Vote], quorum: int, *, majority: bool)
     counted = [vote for vote in votes if vote.score.value is not None]
     failed = [vote for vote in votes if vote.score.error is not None]
     silent = [vote for vote in votes if vote.score.state == "unscored"]
-    _check_scales(jury, counted)
+    if len({vote.score.scale for vote in counted}) > 1:
+        given = "; ".join(f"{vote.juror} {vote.score.scale}" for vote in counted)
+        raise InvalidInput(f"{jury}: the jurors score on different scales: {given}")
     details: dict[str, Any] = {
         "jurors": [vote.to_dict() for vote in votes],
         "rule": "majority" if majority else "median",
         "tied": False,
     }
+    others = "".join(f"; {vote.juror} {_why(vote.score)}" for vote in [*silent, *failed])
     if len(counted) < quorum:
-        return _without_quorum(len(votes), quorum, silent, failed, details)
-    others = _others([*silent, *failed])
+        reason = f"{len(counted)} of {len(votes)} jurors gave a value, {quorum} are needed{others}"
+        if len(silent) >= quorum or not failed:  # as many find nothing to score as are needed for a value
+            labels = {vote.score.label for vote in silent}
+            return Score.unscored(reason, details=details, label=labels.pop() if len(labels) == 1 else None)
+        raise _failure(reason, failed, details)
     shown = ", ".join(f"{vote.score.value:.4g}" for vote in counted)
     jurors = f"{len(counted)} jurors" if len(counted) == len(votes) else f"{len(counted)} of {len(votes)} jurors"
     values = sorted(float(vote.score) for vote in counted)
     value = _most(values) if majority else median(values)
     if value is None:
         details["tied"] = True
-        return Score.unscored(
-            f"tie: none of the values of {jurors} has a majority: {shown}{others}", details=details, label=TIE
-        )
+        reason = f"tie: none of the values of {jurors} has a majority: {shown}{others}"
+        return Score.unscored(reason, details=details, label=TIE)
     low, high = values[(len(values) - 1) // 2], values[len(values) // 2]
     details["tied"] = not majority and low != high
     between = f"; tie: the middle lies between {low:.4g} and {high:.4g}" if details["tied"] else ""
@@ -92,40 +97,20 @@ def verdict_of(jury: str, votes: Sequence[Vote], quorum: int, *, majority: bool)
     return Score(min(max(value, low), high), passing, reason, details, scale=counted[0].score.scale, label=label)
 
 
-def _check_scales(jury: str, counted: Sequence[Vote]) -> None:
-    if len({vote.score.scale for vote in counted}) > 1:
-        given = "; ".join(f"{vote.juror} {vote.score.scale}" for vote in counted)
-        raise InvalidInput(f"{jury}: the jurors score on different scales: {given}")
-
-
 def _most(values: Sequence[Any]) -> Any:
     """The value that more than half have; None if there is none."""
     common = Counter(values).most_common(1)
     return common[0][0] if common and 2 * common[0][1] > len(values) else None
 
 
-def _others(votes: Sequence[Vote]) -> str:
-    """Those that do not count, each with its reason."""
-    return "".join(f"; {vote.juror} {_why(vote.score)}" for vote in votes)
-
-
 def _why(score: Score) -> str:
     return f"failed: {score.error}" if score.error is not None else f"found nothing to score: {score.reason}"
 
 
-def _without_quorum(
-    jurors: int, quorum: int, silent: Sequence[Vote], failed: Sequence[Vote], details: dict[str, Any]
-) -> Score:
-    """Why there is no value: nothing to score if as many say so as are needed for a value, else the failures are to blame."""
-    others = _others([*silent, *failed])
-    counted = jurors - len(silent) - len(failed)
-    reason = f"{counted} of {jurors} jurors gave a value, {quorum} are needed{others}"
-    if len(silent) >= quorum or not failed:
-        labels = {vote.score.label for vote in silent}
-        label = labels.pop() if len(labels) == 1 else None
-        return Score.unscored(reason, details=details, label=label)
-    raw = [text for vote in failed if isinstance(vote.error, BadReply) for text in vote.error.raw]
-    misunderstood = all(isinstance(vote.error, BadReply) for vote in failed)
-    error = BadReply(reason, raw) if misunderstood else ModelError(reason)
+def _failure(reason: str, failed: Sequence[Vote], details: dict[str, Any]) -> ModelError:
+    """The failures are to blame; misunderstood replies only if they all are."""
+    bad = [vote.error for vote in failed if isinstance(vote.error, BadReply)]
+    raw = [text for error in bad for text in error.raw]
+    error = BadReply(reason, raw) if len(bad) == len(failed) else ModelError(reason)
     error.details = details
-    raise error
+    return error

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragmetrics_core import Metric
-from ragmetrics_core.metrics.matching import check_settings
+from ragmetrics_core import Document, Metric, Score
+from ragmetrics_core.metrics.matching import Hits, check_settings, find_hits
 
 __all__ = ["RankingMetric"]
 
@@ -28,3 +29,14 @@ class RankingMetric(Metric):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_settings(type(self).__name__, self.k, self.field)
+
+    def measure(
+        self, retrieved_documents: Sequence[Document | str], reference_documents: Sequence[Document | str]
+    ) -> Score:
+        """Score one ranking; details hold the ranks of the hits and the number of relevant documents."""
+        hits = find_hits(retrieved_documents, reference_documents, self.field, self.k)
+        return hits.score(self.value_of(hits) if hits.ranks else 0.0)
+
+    def value_of(self, hits: Hits) -> float:
+        """The value of a ranking with at least one hit."""
+        raise NotImplementedError

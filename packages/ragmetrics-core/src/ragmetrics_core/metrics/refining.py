@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
-from ragmetrics_core import Score, Steps
+from ragmetrics_core import Metric, Prompt, Score, Steps
+from ragmetrics_core.metrics.windows import check_window, pack
 from ragmetrics_core.replies import value_and_reason
 
-__all__ = ["Refined", "ask_until_yes"]
+__all__ = ["Refined", "RefiningMetric"]
 
 
 class Refined(NamedTuple):
@@ -37,13 +39,38 @@ class Refined(NamedTuple):
         return Score(float(yes), passing=yes, reason=reason, details=details)
 
 
-def ask_until_yes(questions: Iterable[Steps[Any]], windows: int) -> Steps[Refined]:
-    """Ask one question after the other until the answer is yes; their replies are bools, or bools with reasons."""
-    answers, reasons = [], []
-    for question in questions:
-        answer, reason = value_and_reason((yield from question))
-        answers.append(answer)
-        reasons.append(reason)
-        if answer:
-            break
-    return Refined(answers, reasons, windows)
+@dataclass(frozen=True)
+class RefiningMetric(Metric):
+    """Base of metrics that ask about windows of context one after the other.
+
+    Attributes:
+        window: most tokens of context per call (estimated).
+    """
+
+    calls: ClassVar[str] = "1 to number of windows"
+    two_valued: ClassVar[bool] = True
+
+    window: int = 3000
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_window(self.name, self.window)
+
+    def ask_until_yes(
+        self, first: Prompt[Any], refine: Prompt[Any], contexts: Sequence[str], **inputs: Any
+    ) -> Steps[Refined]:
+        """Ask about one window after the other until the answer is yes; replies are bools, or bools with reasons."""
+        windows = ["\n\n".join(texts) for texts in pack(contexts, self.window)]
+        answers: list[bool] = []
+        reasons: list[str] = []
+        for context in windows:
+            if answers:
+                question = refine.ask(**inputs, existing_answer="NO", context=context)
+            else:
+                question = first.ask(**inputs, context=context)
+            answer, reason = value_and_reason((yield from question))
+            answers.append(answer)
+            reasons.append(reason)
+            if answer:
+                break
+        return Refined(answers, reasons, len(windows))

@@ -367,22 +367,7 @@ def chat_parameters(
 
 
 KNOWN = frozenset(
-    {
-        "extra_body",
-        "frequency_penalty",
-        "logit_bias",
-        "logprobs",
-        "max_completion_tokens",
-        "max_tokens",
-        "presence_penalty",
-        "reasoning_effort",
-        "seed",
-        "stop",
-        "temperature",
-        "top_p",
-        "user",
-        "verbosity",
-    }
+    {"extra_body", "max_completion_tokens", "max_tokens", "reasoning_effort", "seed", "stop", "temperature", "top_p"}
 )
 SETTINGS = frozenset({"api_key", "base_url", "structured", "timeout"})
 ALMOST_SURELY = 0.9
@@ -396,20 +381,15 @@ def check_parameters(names: Iterable[str], *, by_package: bool) -> None:
         InvalidInput: there is such a name.
     """
     for name in names:
-        if name in KNOWN or (by_package and name in _of_package()):
+        known = _of_package() if by_package and name not in KNOWN else KNOWN
+        near = difflib.get_close_matches(name, sorted(known | SETTINGS), 1, 0.6 if by_package else ALMOST_SURELY)
+        if name in known or not (by_package or near):
             continue
-        similarity = 0.6 if by_package else ALMOST_SURELY
-        near = difflib.get_close_matches(name, sorted(KNOWN | SETTINGS), 1, similarity)
-        hint = f": did you mean {near[0]!r}?" if near else "."
-        way = f"extra_body={{{name!r}: ...}}"
-        if by_package:
-            raise InvalidInput(
-                f"{name} is no parameter of the chat protocol{hint} What only some servers know goes into {way}"
-            )
-        if near:
-            raise InvalidInput(
-                f"{name} is no well-known parameter of the chat protocol{hint} If the server does know it, give {way}"
-            )
+        kind, hint = "" if by_package else "well-known ", f": did you mean {near[0]!r}?" if near else "."
+        raise InvalidInput(
+            f"{name} is no {kind}parameter of the chat protocol{hint} What only some servers know goes into "
+            f"extra_body={{{name!r}: ...}}"
+        )
 
 
 def _of_package() -> frozenset[str]:

@@ -47,6 +47,15 @@ def set_key(variable: str = "OPENAI_API_KEY") -> tuple[str | Setting, ...]:
     return f"Set the environment variable {variable}", Setting("api_key", before=", or give "), "."
 
 
+FATAL = {
+    401: ("refuses the API key", ""),
+    402: ("wants to be paid", "The account or the key has no credit left."),
+    403: ("forbids this", "Does the key have access to it?"),
+    404: ("has no such model or address", "Check the model name and the base URL."),
+}
+"""What a server does that answers with such a status, and what to do about it; every further call would fail too."""
+
+
 @dataclass(frozen=True, slots=True)
 class Refused:
     """An answer with an error status, as it came.
@@ -75,6 +84,22 @@ class Refused:
         return Refused(status, body, reason, code, param, retry_after)
 
     @property
+    def is_fatal(self) -> bool:
+        """Whether every further call would fail too."""
+        return self.status in FATAL or self.code in ("model_not_found", "insufficient_quota")
+
+    def error(self, *said: str | Setting) -> ModelError:
+        """The error that says this, with the marks that tell a caller whether to try again."""
+        transient = not self.is_fatal and (self.status in (408, 409, 429) or self.status >= 500)
+        return ModelError(
+            *said,
+            fatal=self.is_fatal,
+            transient=transient,
+            rate_limited=transient and self.status == 429,
+            retry_after=self.retry_after,
+        )
+
+    @property
     def message(self) -> str:
         """What the server said, closed with a full stop."""
         body = self.body
@@ -85,15 +110,6 @@ class Refused:
             body = f"{said}: {raw}" if isinstance(raw, str) and raw else said
         text = " ".join(str(body or self.reason).split())
         return text if text.endswith((".", "!", "?")) else f"{text}."
-
-
-FATAL = {
-    401: ("refuses the API key", ""),
-    402: ("wants to be paid", "The account or the key has no credit left."),
-    403: ("forbids this", "Does the key have access to it?"),
-    404: ("has no such model or address", "Check the model name and the base URL."),
-}
-"""What a server does that answers with such a status, and what to do about it; every further call would fail too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +135,6 @@ class Failures:
         if code == "content_filter" and status not in FATAL:
             return BadReply(f"{self.model}: the content filter of {url} refuses the question: {said}")
         cure: tuple[str | Setting, ...] = ()
-        fatal = status in FATAL or code == "model_not_found" or (status == 429 and code == "insufficient_quota")
         if status in FATAL:
             does, what = FATAL[status]
             cure = (what,) if what else self.place.key_cure
@@ -127,22 +142,14 @@ class Failures:
             does, cure = "has no such model", ("Check the model name.",)
         elif status == 429:
             does = "answers too many requests"
-            cure = (
-                "The account has no credit left." if fatal else "Ask fewer questions at a time, or try again later.",
-            )
+            cure = ("Ask fewer questions at a time, or try again later.",)
+            if refused.is_fatal:
+                cure = ("The account has no credit left.",)
         elif status >= 500:
             does, cure = "is failing", ("Try again later.",)
         else:
             does = f"refuses the parameter {refused.param!r}" if refused.param else "refuses the request"
-        transient = not fatal and (status in (408, 409, 429) or status >= 500)
-        return ModelError(
-            f"{self.model}: {url} {does} ({status}): {said}{' ' * bool(cure)}",
-            *cure,
-            fatal=fatal,
-            transient=transient,
-            rate_limited=transient and status == 429,
-            retry_after=refused.retry_after,
-        )
+        return refused.error(f"{self.model}: {url} {does} ({status}): {said}{' ' * bool(cure)}", *cure)
 
     def too_late(self) -> ModelError:
         """No answer in time."""
