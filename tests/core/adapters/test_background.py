@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import ModelError
-from ragmetrics_core.adapters import Background, _background, in_threads, settled
+from ragmetrics_core.adapters import Background, in_threads, settled
 from waiting import HeldClock, until
 
 
@@ -26,7 +26,7 @@ def alive() -> int:
 
 @pytest.fixture(autouse=True)
 def all_threads_leave(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(_background, "IDLE", 0.05)
+    monkeypatch.setattr("ragmetrics_core.adapters._background.IDLE", 0.05)
     assert until(lambda: alive() == 0), "those of another file's tests leave in their own time"
     yield
     assert until(lambda: alive() == 0)
@@ -64,7 +64,7 @@ def test_no_more_threads_than_there_is_work() -> None:
 
 
 def test_a_thread_without_work_takes_the_next_job(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_background, "IDLE", 60.0)
+    monkeypatch.setattr("ragmetrics_core.adapters._background.IDLE", 60.0)
     threads: list[threading.Thread] = []
     background = Background[None](Outcomes().append, workers=4, capacity=5)
     for _ in range(5):
@@ -166,7 +166,7 @@ def test_a_closed_line_finishes_its_work() -> None:
 
 
 def test_threads_of_a_closed_line_leave_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_background, "IDLE", 60.0)
+    monkeypatch.setattr("ragmetrics_core.adapters._background.IDLE", 60.0)
     background = Background[int](Outcomes().append, workers=2, capacity=9)
     background.submit(lambda: 7)
     background.close()
@@ -241,7 +241,7 @@ def test_the_time_limit_is_kept_by_the_clock_on_the_wall() -> None:
 
 def test_not_every_thread_may_be_replaced(monkeypatch: pytest.MonkeyPatch, held_clock: HeldClock) -> None:
     """With so many that hang, the next one keeps its place, and works on when its job returns after all."""
-    monkeypatch.setattr(_background, "MOST_HANGING", 1)
+    monkeypatch.setattr("ragmetrics_core.adapters._background.MOST_HANGING", 1)
     release, hanging = threading.Event(), threading.Semaphore(0)
     ended = Outcomes()
     background = Background[bool](ended.append, workers=1, capacity=5, timeout=0.05)
@@ -263,7 +263,7 @@ def test_where_every_thread_hangs_those_that_wait_end_too(
     monkeypatch: pytest.MonkeyPatch, held_clock: HeldClock
 ) -> None:
     """Each at its own limit of time; what is handed over when the judge answers again is done."""
-    monkeypatch.setattr(_background, "MOST_HANGING", 1)
+    monkeypatch.setattr("ragmetrics_core.adapters._background.MOST_HANGING", 1)
     release, hanging = threading.Event(), threading.Semaphore(0)
     ended = Outcomes()
     background = Background[bool](ended.append, workers=1, capacity=500, timeout=1.0)

@@ -17,7 +17,6 @@ from odd_calls import assert_each_call_fails_alone, assert_each_row_fails_alone
 from ragmetrics_core import ModelError, evaluate
 from ragmetrics_core.embeddings import OpenAIEmbeddings
 from ragmetrics_core.llms import OpenAILLM, OpenAIServerLLM
-from ragmetrics_core.llms._wire import _attempts
 
 pytestmark = pytest.mark.slow
 
@@ -115,6 +114,6 @@ def test_a_bug_of_ours_propagates(way: str, ask: Any, monkeypatch: pytest.Monkey
     def broken(*arguments: Any) -> Any:
         raise TypeError("a bug")
 
-    monkeypatch.setattr(_attempts, "_read", broken)
+    monkeypatch.setattr("ragmetrics_core.llms._wire._attempts._read", broken)
     with OpenAIServer() as server, pytest.raises(TypeError, match="^a bug$"):
         asyncio.run(CHATS[way](server.base_url).agenerate(ask()))

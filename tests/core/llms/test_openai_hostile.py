@@ -15,7 +15,7 @@ import pytest
 from core.evaluate.doubles import Rated, questions
 from loopback import OpenAIServer, Response
 from ragmetrics_core import BadReply, InvalidInput, ModelError, Usage, evaluate
-from ragmetrics_core._support._secrets import conceal, mask
+from ragmetrics_core.adapters import conceal, model_error
 from ragmetrics_core.embeddings import HashingEmbeddings, OpenAIEmbeddings, SentenceTransformerEmbeddings
 from ragmetrics_core.llms import LexicalJudge, OpenAILLM, OpenAIServerLLM
 from ragmetrics_core.metrics import Faithfulness
@@ -25,6 +25,11 @@ def made(way: str, url: str, **settings: Any) -> Any:
     if way == "server":
         return OpenAIServerLLM(url, "judge", **settings)
     return OpenAILLM("judge", base_url=url, max_retries=0, **settings)
+
+
+def mask(text: str, secrets: tuple[str, ...]) -> str:
+    """A text from outside, as messages show it."""
+    return str(model_error(ValueError(text), "m", secrets)).removeprefix("m failed: ValueError: ")
 
 
 class TestMasking:

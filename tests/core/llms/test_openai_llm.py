@@ -15,7 +15,6 @@ import pytest
 from loopback import OpenAIServer, Response
 from ragmetrics_core import BadReply, InvalidInput, MissingExtra, ModelError, Reply, Usage
 from ragmetrics_core.llms import OpenAILLM
-from ragmetrics_core.llms._wire import _attempts as _known_parameters
 
 Ways = ["sync", "async"]
 
@@ -253,7 +252,7 @@ def test_an_address_of_the_environment_that_is_none(monkeypatch: pytest.MonkeyPa
 
 
 def test_what_a_newer_package_takes_is_looked_up_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_known_parameters, "KNOWN", frozenset())
+    monkeypatch.setattr("ragmetrics_core.llms._wire._attempts.KNOWN", frozenset())
     assert OpenAILLM("judge", seed=7, top_p=0.5).parameters == {"seed": 7, "top_p": 0.5}
     with pytest.raises(InvalidInput, match="^sead is no parameter of the chat protocol"):
         OpenAILLM("judge", sead=7)

@@ -18,7 +18,6 @@ from core.evaluate.doubles import Rated, questions
 from loopback import OpenAIServer, Response, error
 from ragmetrics_core import Ask, BadReply, InvalidInput, Message, MissingExtra, ModelError, Reply, Usage, evaluate
 from ragmetrics_core.llms import OpenAILLM, OpenAIServerLLM
-from ragmetrics_core.llms._server import _llm as _endpoint
 from ragmetrics_core.testing import LLMContract
 from waiting import Crowd, until_async
 
@@ -318,7 +317,9 @@ def test_aiohttp_is_loaded_by_making_one_and_not_by_the_first_call_of_a_run() ->
 def test_many_calls_at_once_over_kept_connections(
     server: OpenAIServer, llm: OpenAIServerLLM, ask: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_endpoint, "IDLE", 60.0)  # a busy machine may take longer than usual from one round to the next
+    monkeypatch.setattr(
+        "ragmetrics_core.llms._server._llm.IDLE", 60.0
+    )  # a busy machine may take longer than usual from one round to the next
     crowd = threading.Event()
 
     def answer(body: Any) -> Any:

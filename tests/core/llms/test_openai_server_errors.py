@@ -20,7 +20,6 @@ import pytest
 from loopback import OpenAIServer, Response, error, rate_limited, server_error
 from ragmetrics_core import Ask, BadReply, ModelError
 from ragmetrics_core.llms import OpenAILLM, OpenAIServerLLM
-from ragmetrics_core.llms._server import _llm as _server_endpoint
 
 
 def failure(llm: Any, question: Ask) -> ModelError:
@@ -244,7 +243,7 @@ def test_no_answer_in_time(server: OpenAIServer, key: str, ask: Any) -> None:
 
 def test_no_connection_in_time(ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A host that drops what comes, as a firewall does: a backlog that is full, as far as a test can have one."""
-    monkeypatch.setattr(_server_endpoint, "CONNECTING", 0.1)
+    monkeypatch.setattr("ragmetrics_core.llms._server._llm.CONNECTING", 0.1)
     with socket.socket() as full, contextlib.ExitStack() as waiting:
         full.bind(("127.0.0.1", 0))
         full.listen(0)
@@ -316,7 +315,7 @@ def test_a_proxy_of_the_environment(ask: Any, monkeypatch: pytest.MonkeyPatch) -
         assert asyncio.run(llm.agenerate(ask(schema=None))).value == "ok"
         assert proxy.requests[0].path == "http://far.example/v1/chat/completions"
         monkeypatch.setenv("no_proxy", "far.example")
-        assert _server_endpoint._proxy_for("http://far.example/v1") is None
+        assert llm._endpoint._proxy() is None
         monkeypatch.delenv("no_proxy")
     monkeypatch.setenv("http_proxy", proxy.origin.replace("http://", "http://me:hunter2-password@"))
     found = failure(llm, ask())
