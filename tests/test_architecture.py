@@ -191,7 +191,8 @@ def is_public(item: Import) -> bool:
 FAMILY = {"llms": {"_lexical"}, "embeddings": {"llms"}, "_lexical": set(), "testing": set()}
 """Models, and those that they are built on."""
 BASICS = {
-    f"{CORE}.{name}" for name in ("_kernel._model_traits", "_values._errors", "_values._plain", "_values._requests")
+    f"{CORE}._{name}"
+    for name in ("kernel._model_traits", "values._errors", "values._plain", "values._requests", "values._settings")
 }
 
 
@@ -297,7 +298,7 @@ def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
 
 def test_tests_go_through_public_doors() -> None:
     """A ratchet: this number only falls; 25 is the aim."""
-    assert len(private_imports.files()) <= 105
+    assert len(private_imports.files()) <= 97
 
 
 def test_no_handler_hides_everything() -> None:

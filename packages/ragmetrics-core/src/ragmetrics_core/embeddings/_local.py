@@ -19,7 +19,6 @@ Bi-encoders of the sentence-transformers package: a vector per text, computed on
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import threading
 from collections.abc import Sequence
@@ -27,9 +26,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from .._kernel._model_traits import readable_texts
-from .._values._errors import InvalidInput, MissingExtra, ModelError
+from .._values._errors import InvalidInput, ModelError
 from .._values._requests import Reply
 from .._values._settings import check_whole
+from ..llms._wire._connections import check_installed
 from ..llms._wire._failures import first_line
 
 if TYPE_CHECKING:
@@ -58,11 +58,7 @@ class LocalModel(Generic[Loaded]):
     """Name of the class there."""
 
     def __init__(self, model: str | Path | Loaded, *, device: str | None = None, batch_size: int = 32) -> None:
-        if importlib.util.find_spec("sentence_transformers") is None:
-            raise MissingExtra(
-                "the sentence-transformers package is not installed: "
-                'pip install "ragmetrics-core[sentence-transformers]"'
-            )
+        check_installed("sentence_transformers", "sentence-transformers")
         check_whole("batch_size", batch_size, least=1)
         self.batch_size = batch_size
         self._name = str(model) if isinstance(model, str | Path) else None

@@ -17,7 +17,6 @@ of them to the constructor, by the names that the constructor documents. So a st
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import os
 import threading
 import weakref
@@ -27,8 +26,17 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from ..._support._secrets import routing_digest
-from ..._values._errors import InvalidInput, MissingExtra, ModelError, Setting
-from .._wire._connections import HOLDS_KEY, OPENAI_URL, PerLoop, bare_url, check_header, check_url, tidy_key
+from ..._values._errors import InvalidInput, ModelError, Setting
+from .._wire._connections import (
+    HOLDS_KEY,
+    OPENAI_URL,
+    PerLoop,
+    bare_url,
+    check_header,
+    check_installed,
+    check_url,
+    tidy_key,
+)
 from .._wire._failures import set_key
 from ._bounded import bounded_client, is_bounded
 
@@ -155,8 +163,7 @@ class Clients:
     """
 
     def __init__(self, client: openai.OpenAI | openai.AsyncOpenAI | None, settings: Mapping[str, Any]) -> None:
-        if importlib.util.find_spec("openai") is None:
-            raise MissingExtra('the openai package is not installed: pip install "ragmetrics-core[openai]"')
+        check_installed("openai", "openai")
         settings = {**settings, "api_key": tidy_key(settings.get("api_key"))}
         self._settings = {name: value for name, value in settings.items() if value is not None}
         self._given = client

@@ -7,15 +7,14 @@ a part of the path. A named server sees the key in its own variable and no other
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..._values._errors import InvalidInput, MissingExtra, Setting
-from .._wire._connections import OPENAI_URL, bare_url, check_url, tidy_key
+from ..._values._errors import InvalidInput, Setting
+from .._wire._connections import OPENAI_URL, bare_url, check_installed, check_url, tidy_key
 from ._bounded import bounded_client
 from ._clients import NO_KEY
 
@@ -182,8 +181,7 @@ def _with_scheme(text: str, server: NamedServer) -> str:
 
 def _with_client_of_azure(endpoint: str, version: str, settings: dict[str, Any]) -> dict[str, Any]:
     """The settings with Azure's own client in the place of those that are the client's."""
-    if importlib.util.find_spec("openai") is None:
-        raise MissingExtra('the openai package is not installed: pip install "ragmetrics-core[openai]"')
+    check_installed("openai", "openai")
     import openai  # noqa: PLC0415  heavy
 
     from_variable = _value(settings.pop("key_variable", "AZURE_OPENAI_API_KEY"))

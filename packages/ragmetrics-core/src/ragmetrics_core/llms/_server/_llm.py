@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import base64
 import importlib
-import importlib.util
 import io
 import json
 import math
@@ -28,7 +27,7 @@ from urllib.parse import unquote, urlsplit
 
 from ..._support._retry_after import seconds_to_wait
 from ..._support._secrets import Kept
-from ..._values._errors import InvalidInput, MissingExtra, ModelError, Setting
+from ..._values._errors import InvalidInput, ModelError, Setting
 from ..._values._requests import Ask, Reply
 from .._wire._attempts import Failure, Ladder, Rung, arun_exchange, chat, chat_parameters, check_parameters
 from .._wire._connections import (
@@ -37,6 +36,7 @@ from .._wire._connections import (
     PerLoop,
     bare_url,
     check_header,
+    check_installed,
     check_model,
     check_url,
     hashed,
@@ -93,8 +93,7 @@ class Endpoint:
     """
 
     def __init__(self, base_url: str, api_key: str | None, timeout: float | None) -> None:
-        if importlib.util.find_spec("aiohttp") is None:
-            raise MissingExtra('the aiohttp package is not installed: pip install "ragmetrics-core[server]"')
+        check_installed("aiohttp", "server")
         check_url(base_url)
         _check_timeout(timeout)
         api_key = tidy_key(api_key)

@@ -22,6 +22,7 @@ otherwise. The generator outlives whoever needed the client, so at no moment of 
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import ipaddress
 import re
 import threading
@@ -32,7 +33,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from ..._support._secrets import MASKED, conceal, is_secret
-from ..._values._errors import InvalidInput, ModelError
+from ..._values._errors import InvalidInput, MissingExtra, ModelError
 
 if TYPE_CHECKING:
     import asyncio
@@ -54,6 +55,17 @@ def is_of_this_machine(url: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:  # a name
         return host == "localhost"
+
+
+def check_installed(package: str, extra: str) -> None:
+    """Refuse a model whose package is missing; it is not loaded yet.
+
+    Raises:
+        MissingExtra: the package is not installed.
+    """
+    if importlib.util.find_spec(package) is None:
+        name = package.replace("_", "-")
+        raise MissingExtra(f'the {name} package is not installed: pip install "ragmetrics-core[{extra}]"')
 
 
 def check_model(model: object) -> None:
