@@ -63,11 +63,8 @@ def verdict_of(jury: str, votes: Sequence[Vote], quorum: int, *, majority: bool)
     if len({vote.score.scale for vote in counted}) > 1:
         given = "; ".join(f"{vote.juror} {vote.score.scale}" for vote in counted)
         raise InvalidInput(f"{jury}: the jurors score on different scales: {given}")
-    details: dict[str, Any] = {
-        "jurors": [vote.to_dict() for vote in votes],
-        "rule": "majority" if majority else "median",
-        "tied": False,
-    }
+    rule = "majority" if majority else "median"
+    details: dict[str, Any] = {"jurors": [vote.to_dict() for vote in votes], "rule": rule, "tied": False}
     others = "".join(f"; {vote.juror} {_why(vote.score)}" for vote in [*silent, *failed])
     if len(counted) < quorum:
         reason = f"{len(counted)} of {len(votes)} jurors gave a value, {quorum} are needed{others}"
@@ -91,7 +88,7 @@ def verdict_of(jury: str, votes: Sequence[Vote], quorum: int, *, majority: bool)
     if verdicts and passing is None:
         between += "; tie: as many of the jurors let it pass as do not"
         details["tied"] = True
-    reason = f"{details['rule']} of {jurors}: {shown}{between}{others}"
+    reason = f"{rule} of {jurors}: {shown}{between}{others}"
     label = _most([vote.score.label for vote in counted])
     # the mean of two neighbours may be rounded off the scale
     return Score(min(max(value, low), high), passing, reason, details, scale=counted[0].score.scale, label=label)
