@@ -164,7 +164,6 @@ class TestOwnMetric:
                 "RubricScore(rubric=...) (on the command line \"rubric_score(rubric={1: 'poor', 2: 'good'})\"), "
                 "or give every row a rubric in a column 'rubric'"
             ),
-            "ragmetrics: where the data has it under another name: --map rubric=COLUMN (`ragmetrics look` shows the columns)",
         ]
 
     def test_a_field_that_no_column_is_named_after(self, folder: Path) -> None:
@@ -177,7 +176,7 @@ class TestOwnMetric:
                 f"ragmetrics: token_f1 failed on every row: MissingInput: needs 'response', {cure}",
                 "ragmetrics: faithfulness failed on every row: InvalidInput: user_input must be a str, got dict",
                 (
-                    "ragmetrics: where the data has it under another name: --map answer=COLUMN,question=COLUMN "
+                    "ragmetrics: where the data has it under another name: --map answer=COLUMN,reference=COLUMN,question=COLUMN "
                     "(`ragmetrics look` shows the columns)"
                 ),
             ],
@@ -388,7 +387,10 @@ class TestMessages:
             ),
             (
                 ["q.jsonl", "-m", OWN, "--llm", "lexical", "--base-url", "http://localhost"],
-                "--base-url needs --llm openai:MODEL, --llm server:MODEL or --embeddings openai:MODEL",
+                (
+                    "--base-url needs openai:MODEL or server:MODEL in --llm or --jury, or --embeddings openai:MODEL; other "
+                    "jurors take their address from a variable"
+                ),
             ),
             (
                 ["q.jsonl", "-m", OWN, "--llm", "openai:"],

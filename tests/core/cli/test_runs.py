@@ -243,9 +243,8 @@ class TestSettings:
         done = call(*arguments(server, "--budget", budget))
         assert (done.exit_code, done.stderr) == (2, f"ragmetrics: {message}\n")
 
-    @pytest.mark.parametrize("numbers", ["calls=1__0", "calls=1_0_"])
-    def test_underscores_are_only_there_to_be_read(self, folder: Path, server: OpenAIServer, numbers: str) -> None:
-        done = call(*arguments(server, "--budget", numbers))
+    def test_underscores_are_only_there_to_be_read(self, folder: Path, server: OpenAIServer) -> None:
+        done = call(*arguments(server, "--budget", "calls=1_0"))
         assert done.exit_code == 2
         assert done.stderr.startswith("ragmetrics: the budget of 10 calls is used up")
 

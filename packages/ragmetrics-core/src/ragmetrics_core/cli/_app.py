@@ -19,15 +19,15 @@ import ragmetrics_core
 from .._evaluate._options import RunOptions
 from .._evaluate._run import Run
 from .._read import Columns, FileOptions
-from ..metrics import catalogue
+from .._show._tables import room, wrapped
+from ..metrics import Entry, catalogue
 from ._calibrate import CALIBRATE, calibrate
 from ._compare import COMPARE, compare
 from ._doctor import DOCTOR, doctor
-from ._dry_run import show_price
 from ._generate import GENERATE, generate
 from ._look import LOOK, look
-from ._options import At, BaseURL, Budget, Data, Encoding, LLMName, MaxRetries, Progress, Timeout
-from ._outcome import report
+from ._options import At, BaseURL, Budget, Data, Encoding, LLMName, MaxRetries, Progress, Timeout, option
+from ._outcome import report, show_price
 from ._output import Command, check_out, clear_errors, parse_progress, say
 from ._parsing import (
     By,
@@ -40,7 +40,6 @@ from ._parsing import (
     MinCoverage,
     Separator,
     Undecided,
-    described,
     parse_budget,
     parse_columns,
     parse_metrics,
@@ -98,39 +97,36 @@ metric failed wherever it had something to score; 3 a gate is undecided; 70 a bu
 
 Metrics = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        "NAMES",
+        "Names with commas between (`ragmetrics metrics` lists them); settings as in 'ndcg(k=3)'; your own as "
+        "module:NAME, a class or a metric made of one. Without it, those that fit the data are named.",
         "--metrics",
         "-m",
-        metavar="NAMES",
-        help="Names with commas between (`ragmetrics metrics` lists them); settings as in 'ndcg(k=3)'; your own as "
-        "module:NAME, a class or a metric made of one. Without it, those that fit the data are named.",
     ),
 ]
 EmbeddingsName = Annotated[
     str | None,
-    typer.Option(
-        metavar="MODEL",
-        help="openai:MODEL or a server by name, as for --llm; sentence-transformers:MODEL; or hashing: offline, a baseline.",
+    option(
+        "MODEL",
+        "openai:MODEL or a server by name, as for --llm; sentence-transformers:MODEL; or hashing: offline, a baseline.",
     ),
 ]
 Out = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Write rows, scores and their evidence to this file: .jsonl, or .html to look at; .csv takes rows and scores, .md the "
+    option(
+        "FILE",
+        "Write rows, scores and their evidence to this file: .jsonl, or .html to look at; .csv takes rows and scores, .md the "
         "summary; - writes JSON lines to stdout, and the table to stderr.",
     ),
 ]
-Limit = Annotated[int | None, typer.Option(metavar="N", help="Only the first so many rows.")]
-MaxConcurrency = Annotated[int, typer.Option(metavar="N", help="Most calls to models in flight.")]
-OnError = Annotated[
-    str, typer.Option(metavar="WORD", help="record: go on, and count what failed. raise: stop at the first error.")
-]
+Limit = Annotated[int | None, option("N", "Only the first so many rows.")]
+MaxConcurrency = Annotated[int, option("N", "Most calls to models in flight.")]
+OnError = Annotated[str, option("WORD", "record: go on, and count what failed. raise: stop at the first error.")]
 RunDir = Annotated[
     Path | None,
-    typer.Option(
-        metavar="DIR",
-        help="Keep every reply and the scores in this directory; the same command goes on there where it was stopped.",
+    option(
+        "DIR", "Keep every reply and the scores in this directory; the same command goes on there where it was stopped."
     ),
 ]
 Replace = Annotated[
@@ -141,16 +137,14 @@ Replace = Annotated[
         "scores.1.jsonl, and score anew.",
     ),
 ]
-Some = Annotated[int | None, typer.Option("--sample", metavar="N", help="Only so many rows, chosen at random.")]
-Seed = Annotated[int, typer.Option(metavar="N", help="The same seed chooses the same rows.")]
-Repeats = Annotated[
-    int, typer.Option(metavar="N", help="Judge every row so many times: the mean counts, the spread is shown.")
-]
+Some = Annotated[int | None, option("N", "Only so many rows, chosen at random.", "--sample")]
+Seed = Annotated[int, option("N", "The same seed chooses the same rows.")]
+Repeats = Annotated[int, option("N", "Judge every row so many times: the mean counts, the spread is shown.")]
 Empty = Annotated[
     str,
-    typer.Option(
-        metavar="WORD",
-        help="Rows without retrieved contexts or with a blank answer: skip leaves them out of the mean and counts them beside it, "
+    option(
+        "WORD",
+        "Rows without retrieved contexts or with a blank answer: skip leaves them out of the mean and counts them beside it, "
         "zero counts them as the worst value.",
     ),
 ]
@@ -228,24 +222,25 @@ def evaluate(
 def _evaluate(data: str, *, out: Path | None, run_dir: Path | None, dry_run: bool, **given: Any) -> None:
     named = parse_columns(given["columns"] or [])
     file = FileOptions(given["encoding"], given["at"])
-    proposed = Columns(named, given["separator"])
-    selected = parse_metrics(given["metrics"] or []) or propose_metrics(data, proposed, file)
+    selected = parse_metrics(given["metrics"] or []) or propose_metrics(data, Columns(named, given["separator"]), file)
     selected = with_jury(selected, given["jury"], given["llm"], given["base_url"], called=not dry_run)
-    wanted = parse_wanted(selected, given["fail_under"], given["gates"], **{name: given[name] for name in GATING})
+    gating = {name: given[name] for name in GATING}
+    wanted = parse_wanted(given["gates"], **gating, metrics=selected, fail_under=given["fail_under"])
     models = parse_models(given["llm"], given["embeddings"], given["base_url"], given["jury"], called=not dry_run)
-    passed_on = {"run_dir": run_dir, **{name: given[name] for name in PASSED_ON}}
-    if dry_run:
-        show_price(data, selected, {**models, "columns": named}, passed_on)
-        return
-    check_out(out, data)
+    if not dry_run:
+        check_out(out, data)
     options = RunOptions(
         **{"llm": None, "embeddings": None, **models},
+        run_dir=run_dir,
         columns=named,
-        budget=parse_budget(given["budget"] or []),
+        budget=None if dry_run else parse_budget(given["budget"] or []),
         progress=parse_progress(given["progress"]),
-        **passed_on,
+        **{name: given[name] for name in PASSED_ON},
     )
-    report(Run(data, selected, options, wanted.check_first).block(), selected, out, run_dir, wanted)
+    if dry_run:
+        show_price(Run(data, selected, options).estimate())
+    else:
+        report(Run(data, selected, options, wanted.check_first).block(), selected, out, run_dir, wanted)
 
 
 app.command(cls=Command, help=LOOK, short_help="Show how the rows of a file are understood.")(look)
@@ -269,4 +264,18 @@ app.command("report", cls=Command, help=REPORT, short_help="Write a run as one H
 def list_metrics() -> None:
     """List the built-in metrics: what each says, its inputs, scale, model calls per row (n = retrieved contexts), source."""
     with clear_errors():
-        say("\n\n".join(map(described, catalogue())))
+        say("\n\n".join(map(_described, catalogue())))
+
+
+def _described(entry: Entry) -> str:
+    """A metric of the catalogue: its name, what it says, what it takes and costs, where it comes from."""
+    inputs = ", ".join(item.name + "?" * (not item.required) for item in entry.inputs) or "as declared"
+    scale = f"{entry.scale[0]:g} to {entry.scale[1]:g}" if entry.scale else "its own"
+    about = (
+        entry.summary,
+        f"inputs (? = optional): {inputs}",
+        f"scale: {scale}; calls: {'1 per retrieved context' if entry.calls == 'n' else entry.calls}",
+        f"source: {entry.source}",
+    )
+    lines = [line for text in about for line in wrapped(text.replace("``", ""), room(), indent="  ")]
+    return "\n".join([entry.name, *lines])

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from .._values._errors import InvalidInput
+from ._options import option
 from ._output import check_files, check_place, clear_errors, loaded, put_texts, to_stdout
 
 CALIBRATE = """Hold the judge of RUN against people's labels: agreement, the score that people would give, the best threshold.
@@ -30,49 +31,33 @@ Exit status: 0; 2 the labels cannot be used, or are too few; 70 a bug; 130 stopp
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="A directory of a run, or a file of scores.")]
 LabelsFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--labels", metavar="FILE", help="What people say of rows: .jsonl, .csv, .tsv, .json, .xlsx or .parquet."
-    ),
+    Path | None, option("FILE", "What people say of rows: .jsonl, .csv, .tsv, .json, .xlsx or .parquet.", "--labels")
 ]
-OfMetric = Annotated[
-    str | None, typer.Option("--metric", metavar="NAME", help="Only this metric; also that of lines that name none.")
-]
-Slices = Annotated[
-    str | None,
-    typer.Option("--by", metavar="COLUMN", help="Tell where the judge is worse than elsewhere, such as lang."),
-]
+OfMetric = Annotated[str | None, option("NAME", "Only this metric; also that of lines that name none.", "--metric")]
+Slices = Annotated[str | None, option("COLUMN", "Tell where the judge is worse than elsewhere, such as lang.", "--by")]
 Shared = Annotated[
     str | None,
-    typer.Option(
+    option(
+        "COLUMN",
+        "Rows that share a value of this column, such as document, are alike: intervals count with that.",
         "--cluster",
-        metavar="COLUMN",
-        help="Rows that share a value of this column, such as document, are alike: intervals count with that.",
     ),
 ]
 Number = Annotated[
     int | None,
-    typer.Option(
-        "--suggest",
-        metavar="N",
-        help="Draw so many rows to label next, half uniformly and half by how unsure the judge is, and write them as lines to "
+    option(
+        "N",
+        "Draw so many rows to label next, half uniformly and half by how unsure the judge is, and write them as lines to "
         "fill in, with the weight that each of them counts for. With it, --labels may be left out.",
+        "--suggest",
     ),
 ]
-Lines = Annotated[
-    Path,
-    typer.Option("--out", metavar="FILE", help="Where --suggest writes: a new .jsonl file; - writes to stdout."),
-]
-Seed = Annotated[int, typer.Option(metavar="N", help="The same seed draws the same rows.")]
+Lines = Annotated[Path, option("FILE", "Where --suggest writes: a new .jsonl file; - writes to stdout.", "--out")]
+Seed = Annotated[int, option("N", "The same seed draws the same rows.")]
 AsJson = Annotated[
-    Path | None,
-    typer.Option(
-        "--json", metavar="FILE", help="Write everything as JSON; - writes it to stdout, and the text to stderr."
-    ),
+    Path | None, option("FILE", "Write everything as JSON; - writes it to stdout, and the text to stderr.", "--json")
 ]
-AsMarkdown = Annotated[
-    Path | None, typer.Option("--markdown", metavar="FILE", help="Write it as Markdown; - writes it to stdout.")
-]
+AsMarkdown = Annotated[Path | None, option("FILE", "Write it as Markdown; - writes it to stdout.", "--markdown")]
 
 USUAL = Path("to_label.jsonl")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,8 +13,9 @@ from .._evaluate._evaluation import Comparison
 from .._gate._results import Decision
 from .._page._comparison_page import write_comparison
 from .._values._errors import InvalidInput
+from ._options import option
 from ._output import check_files, clear_errors, loaded, put_texts, stop
-from ._parsing import MaxFailed, MinCoverage, Undecided, parse_gates
+from ._parsing import MaxFailed, MinCoverage, Undecided, parse_wanted
 
 COMPARE = """Compare two runs row by row: is RUN_B better or worse than RUN_A, and how sure is that?
 
@@ -38,24 +39,23 @@ RunA = Annotated[Path, typer.Argument(metavar="RUN_A", help="The run that came f
 RunB = Annotated[Path, typer.Argument(metavar="RUN_B", help="The run that is compared with it.")]
 Slices = Annotated[
     str | None,
-    typer.Option(
-        "--by",
-        metavar="COLUMN",
-        help="Compare every value of this column too, such as lang; or every label that a metric gave in RUN_A, such as "
+    option(
+        "COLUMN",
+        "Compare every value of this column too, such as lang; or every label that a metric gave in RUN_A, such as "
         "answer_or_abstain.",
+        "--by",
     ),
 ]
 Shared = Annotated[
     str | None,
-    typer.Option(
+    option(
+        "COLUMN",
+        "Rows that share a value of this column, such as document, are alike: intervals and p-values count with that.",
         "--cluster",
-        metavar="COLUMN",
-        help="Rows that share a value of this column, such as document, are alike: intervals and p-values count with that.",
     ),
 ]
 Margin = Annotated[
-    float,
-    typer.Option(metavar="SHARE", help="The largest difference that does not matter, as a share of a metric's scale."),
+    float, option("SHARE", "The largest difference that does not matter, as a share of a metric's scale.")
 ]
 Allow = Annotated[
     bool,
@@ -66,31 +66,27 @@ Allow = Annotated[
 ]
 Out = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Write a page to look at (.html: verdicts, slices, and changed rows side by side), a comment for a pull request "
+    option(
+        "FILE",
+        "Write a page to look at (.html: verdicts, slices, and changed rows side by side), a comment for a pull request "
         "(.md), or everything for programs (.json).",
     ),
 ]
 AsJson = Annotated[
-    Path | None,
-    typer.Option(
-        "--json", metavar="FILE", help="Write everything as JSON; - writes it to stdout, and the table to stderr."
-    ),
+    Path | None, option("FILE", "Write everything as JSON; - writes it to stdout, and the table to stderr.", "--json")
 ]
 AsMarkdown = Annotated[
-    Path | None,
-    typer.Option("--markdown", metavar="FILE", help="Write a comment for a pull request; - writes it to stdout."),
+    Path | None, option("FILE", "Write a comment for a pull request; - writes it to stdout.", "--markdown")
 ]
 
 DropTexts = Annotated[
     list[str] | None,
-    typer.Option(
-        "--gate",
-        metavar="GATE",
-        help="'METRIC drop <= NUMBER', in quotes: how much worse RUN_B may be, on the metric's scale; or 'METRIC >= NUMBER' for "
+    option(
+        "GATE",
+        "'METRIC drop <= NUMBER', in quotes: how much worse RUN_B may be, on the metric's scale; or 'METRIC >= NUMBER' for "
         "its mean in RUN_B. Passes or fails (status 1) by the 95 % interval, and is undecided (status 3) else; with --by in "
         "every slice too. Repeatable.",
+        "--gate",
     ),
 ]
 
@@ -103,11 +99,11 @@ ENDINGS = {".md": MARKDOWN, ".markdown": MARKDOWN, ".json": JSON, ".html": HTML,
 
 People = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--labels",
-        metavar="FILE",
-        help="What people say of rows of RUN_A; a second --labels of the same rows in RUN_B. Tells the difference that people "
+    option(
+        "FILE",
+        "What people say of rows of RUN_A; a second --labels of the same rows in RUN_B. Tells the difference that people "
         "would see over all rows.",
+        "--labels",
     ),
 ]
 
@@ -134,13 +130,14 @@ def compare(
         files = {"--out": out, "--json": as_json, "--markdown": markdown}
         check_ending(out)
         check_files(files, (before, after), "a file of a run that is compared")
-        wanted = parse_gates(gates, min_coverage, max_failed, undecided, "drop")
+        shares: dict[str, Any] = {"min_coverage": min_coverage, "max_failed": max_failed}
+        wanted = parse_wanted(gates, **shares, undecided=undecided, by=by, cluster=cluster)
         if labels and len(labels) != 2:
             raise InvalidInput("--labels is given twice or not at all: the labels of RUN_A, then those of RUN_B")
         runs = [loaded(path, said=True) for path in (before, after)]
         calibration = None if not labels else (runs[0].calibrate(labels[0]), runs[1].calibrate(labels[1]))
         comparison = runs[0].compare(runs[1], by, cluster, margin, allow_different_judges, calibration=calibration)
-        decision = wanted.decide(runs[1], by, cluster, comparison)
+        decision = wanted.decide(runs[1], comparison)
         show(comparison, decision, files)
         if not any(item.credited for item in comparison.metrics):
             stop(

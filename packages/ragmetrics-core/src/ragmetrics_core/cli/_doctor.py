@@ -38,6 +38,7 @@ from ..llms._openai._named_servers import SERVERS, server_named
 from ..llms._openai._probe import Found, as_openai, models_of, probe
 from ..llms._wire._attempts import RUNGS, Rung
 from ..metrics.claims import VERIFY_CLAIMS
+from ._options import option
 from ._output import clear_errors, in_cli_words, say
 
 State = Literal["ok", "no", "-"]
@@ -403,10 +404,10 @@ this machine: what a report of a bug should hold. A judge is asked at most five 
 Exit status: 0 what is named can be used; 2 it cannot, or its name is wrong; 70 a bug, after its traceback.
 """
 
-LLMName = Annotated[str | None, typer.Option(metavar="MODEL", help="The judge to examine, named as for `evaluate`.")]
-EmbeddingsName = Annotated[str | None, typer.Option(metavar="MODEL", help="The embedding model to examine.")]
-BaseURL = Annotated[str | None, typer.Option(metavar="URL", help="Where its server is, if not where it usually is.")]
-Timeout = Annotated[float, typer.Option(metavar="SECONDS", min=0.1, help="Seconds to wait for each answer.")]
+LLMName = Annotated[str | None, option("MODEL", "The judge to examine, named as for `evaluate`.")]
+EmbeddingsName = Annotated[str | None, option("MODEL", "The embedding model to examine.")]
+BaseURL = Annotated[str | None, option("URL", "Where its server is, if not where it usually is.")]
+Timeout = Annotated[float, option("SECONDS", "Seconds to wait for each answer.", least=0.1)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")]
 
 

@@ -19,7 +19,7 @@ from .._testset._chunks import CHUNK_OVERLAP, CHUNK_SIZE
 from .._testset._documents import by_reason
 from .._testset._kinds import NO_ANSWER
 from .._values._errors import InvalidInput
-from ._options import BaseURL, Budget, LLMName, MaxRetries, Progress, Timeout
+from ._options import BaseURL, Budget, LLMName, MaxRetries, Progress, Timeout, option
 from ._output import check_out, clear_errors, how_to_continue, parse_progress, say, stop, write
 from ._parsing import parse_budget, parse_models
 
@@ -51,33 +51,26 @@ Docs = Annotated[
         "column content.",
     ),
 ]
-Number = Annotated[int, typer.Option("-n", "--number", metavar="N", min=1, help="How many questions altogether.")]
+Number = Annotated[int, option("N", "How many questions altogether.", "-n", "--number", least=1)]
 UnanswerableShare = Annotated[
-    float,
-    typer.Option("--unanswerable", metavar="SHARE", help="Share of the questions that no passage answers, 0 to 1."),
+    float, option("SHARE", "Share of the questions that no passage answers, 0 to 1.", "--unanswerable")
 ]
 TwoPassagesShare = Annotated[
-    float,
-    typer.Option("--two-passages", metavar="SHARE", help="Share of the questions that need two passages, 0 to 1."),
+    float, option("SHARE", "Share of the questions that need two passages, 0 to 1.", "--two-passages")
 ]
-Refusal = Annotated[
-    str,
-    typer.Option(metavar="TEXT", help="Reference of the questions that no passage answers, in your system's words."),
-]
-Seed = Annotated[int, typer.Option(metavar="N", help="The same seed chooses the same passages.")]
-ChunkSize = Annotated[int, typer.Option(metavar="N", help="Most characters of a passage.")]
-ChunkOverlap = Annotated[
-    int, typer.Option(metavar="N", help="Most characters that a passage repeats of the one before.")
-]
+Refusal = Annotated[str, option("TEXT", "Reference of the questions that no passage answers, in your system's words.")]
+Seed = Annotated[int, option("N", "The same seed chooses the same passages.")]
+ChunkSize = Annotated[int, option("N", "Most characters of a passage.")]
+ChunkOverlap = Annotated[int, option("N", "Most characters that a passage repeats of the one before.")]
 RunDir = Annotated[
     Path | None,
-    typer.Option(
-        metavar="DIR",
-        help="Keep every reply and the questions in this directory; the same command goes on there where it was stopped.",
+    option(
+        "DIR",
+        "Keep every reply and the questions in this directory; the same command goes on there where it was stopped.",
     ),
 ]
-Out = Annotated[Path, typer.Option(metavar="FILE", help="Write the questions to this .jsonl file.")]
-MaxConcurrency = Annotated[int, typer.Option(metavar="N", min=1, help="Most calls to the model in flight.")]
+Out = Annotated[Path, option("FILE", "Write the questions to this .jsonl file.")]
+MaxConcurrency = Annotated[int, option("N", "Most calls to the model in flight.", least=1)]
 
 PASSED_ON = (
     "unanswerable",

@@ -19,7 +19,7 @@ from .._values._counts import count_of
 from .._values._layout import cells, printable, within
 from .._values._plain import json_walk
 from .._values._sample import Sample
-from ._options import At, Data, Encoding
+from ._options import At, Data, Encoding, option
 from ._output import clear_errors, complain, in_cli_words, say
 from ._parsing import SHORT, Map, Separator, fitting_metrics, map_for, parse_columns
 
@@ -34,7 +34,7 @@ Examples:
 Exit status: 0 there are rows that can be read; 2 there are none, or the file cannot be read to its end; 70 a bug; 130 stopped.
 """
 
-Rows = Annotated[int, typer.Option("--rows", metavar="N", min=0, help="Rows to show; all are looked at.")]
+Rows = Annotated[int, option("N", "Rows to show; all are looked at.", "--rows", least=0)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for programs.")]
 
 ORDER = [item.name for item in fields(Sample)]

@@ -7,18 +7,17 @@ from pathlib import Path
 
 import typer
 
+from .._evaluate._estimate import Estimate
 from .._evaluate._evaluation import Evaluation
 from .._gate._results import Decision
-from .._kernel._inputs import Input, Reading
+from .._kernel._inputs import Input
 from .._kernel._metric import Metric
-from .._kernel._steps import next_round
 from .._read import keys_of
 from .._show._tables import hanging, room
 from .._summary._summary import Summary
-from .._values._errors import InvalidInput, MissingInput, ModelError
+from .._values._errors import InvalidInput, MissingInput
 from .._values._sample import Sample
-from .._values._score import Score
-from ._output import complain, how_to_continue, in_cli_words, say, stop, to_stdout, write
+from ._output import as_option, complain, how_to_continue, in_cli_words, say, stop, to_stdout, write
 from ._parsing import SHORT, Wanted, compared_with_least, map_for
 
 
@@ -46,6 +45,13 @@ def report(
         stop("; ".join(dict.fromkeys([*sliceless, *problems])), 2 if sliceless else status)
 
 
+def show_price(price: Estimate) -> None:
+    """Print what a run would ask and cost, in place of the run."""
+    say(price.text(write=as_option))
+    if lacking := [item.name for item in price.metrics if item.failed and item.failed == price.rows]:
+        complain(f"no row can be scored by {', '.join(lacking)}: `ragmetrics look` shows what is missing")
+
+
 def _summed_up(evaluation: Evaluation, by: str | None) -> tuple[Summary, list[str]]:
     """The summary, with its slices where there are any, and why there are none: the run is paid for, so its table comes anyhow."""
     try:
@@ -57,7 +63,7 @@ def _summed_up(evaluation: Evaluation, by: str | None) -> tuple[Summary, list[st
 def _decided(evaluation: Evaluation, wanted: Wanted) -> tuple[Decision, str]:
     """What became of the gates, and why they could not be decided: the table and what stopped the run are shown all the same."""
     try:
-        return wanted.gates.decide(evaluation, wanted.by, wanted.cluster), ""
+        return wanted.decide(evaluation), ""
     except InvalidInput as error:
         return Decision(()), in_cli_words(error)
 
@@ -70,8 +76,8 @@ def _tell(decision: Decision, summary: Summary, wanted: Wanted, *, err: bool) ->
         lines.append(str(decision))
     if lines:
         say("\n" + "\n".join(lines), err=err)
-    complaint = wanted.gates.complaint(decision)
-    return 1 if missed else wanted.gates.status(decision), [*missed, *([complaint] if complaint else [])]
+    complaint = wanted.complaint(decision)
+    return 1 if missed else wanted.status(decision), [*missed, *([complaint] if complaint else [])]
 
 
 def _stop_where_unknown(summary: Summary, dead: Sequence[str], run_dir: Path | None) -> None:
@@ -103,25 +109,8 @@ def _objects(evaluation: Evaluation) -> str:
 def _unread(evaluation: Evaluation, metrics: Sequence[Metric]) -> list[str]:
     """The fields that the metrics need and the first row has no text in: they may stand in another column, or inside their own."""
     row = next((row for row in evaluation.rows if row.to_dict().keys() - {"id"}), None)
-    found = () if row is None else (_unread_by(metric, row) for metric in metrics)
-    return list(dict.fromkeys(field for field in found if field))
-
-
-def _unread_by(metric: Metric, row: Sample) -> str | None:
-    """The first field that a metric needs and cannot read as a text."""
-    unread = next((field.name for field in metric.inputs if _is_unread(field, row)), None)
-    if unread is not None:
-        return unread
-    try:
-        program = metric.begin(Reading(row))
-        if not isinstance(program, Score):
-            next_round(program, None)
-            program.close()
-    except MissingInput as error:  # of one that the metric needs in some rows only
-        return error.field
-    except (InvalidInput, ModelError, StopIteration):
-        pass
-    return None
+    needed = dict.fromkeys(field for metric in metrics for field in metric.inputs)
+    return [] if row is None else list(dict.fromkeys(field.name for field in needed if _is_unread(field, row)))
 
 
 def _is_unread(field: Input, row: Sample) -> bool:

@@ -6,11 +6,9 @@ import math
 import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
-
-import typer
 
 from .._evaluate._evaluation import Comparison, Evaluation, gated
 from .._gate._gates import FORMS, Conditions, Gate, Of, check_mean, parsed_gates
@@ -28,11 +26,12 @@ from .._names._named import (
 )
 from .._read import Columns, FileOptions, open_rows
 from .._run._slices import RowGroups
-from .._show._tables import first_of, room, wrapped
+from .._show._tables import first_of
 from .._summary._summary import MetricSummary, Summary
 from .._values._errors import InvalidInput
 from .._values._sample import Row, Sample
-from ..metrics import Entry, Jury, catalogue
+from ..metrics import Jury, catalogue
+from ._options import option
 from ._output import as_option
 
 SHORT = {"user_input": "question", "response": "answer", "retrieved_contexts": "contexts", "reference": "reference"}
@@ -40,16 +39,13 @@ SHORT = {"user_input": "question", "response": "answer", "retrieved_contexts": "
 
 Map = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        "FIELD=COLUMN",
+        "The column that a field is read from: question=prompt,answer=outputs.text,contexts='passage_*'. Repeatable.",
         "--map",
-        metavar="FIELD=COLUMN",
-        help="The column that a field is read from: question=prompt,answer=outputs.text,contexts='passage_*'. Repeatable.",
     ),
 ]
-Separator = Annotated[
-    str | None,
-    typer.Option(metavar="TEXT", help="What stands between the texts of a list in one cell, such as '||'."),
-]
+Separator = Annotated[str | None, option("TEXT", "What stands between the texts of a list in one cell, such as '||'.")]
 
 
 def parse_columns(texts: Iterable[str]) -> dict[str, str]:
@@ -109,42 +105,18 @@ def propose_metrics(data: str, columns: Columns, file: FileOptions) -> NoReturn:
     Raises:
         InvalidInput: always; the message holds their names.
     """
+    choose = "choose metrics with --metrics a,b; "
     opened = open_rows(data, 1, columns, file)
     row = next(opened.rows)
     if row.problem is not None:
-        raise InvalidInput(
-            "choose metrics with --metrics a,b; none can be proposed, for the first row cannot be read: ",
-            *row.problem.args,
-        )
-    fitting = ", ".join(fitting_metrics(row.sample))
-    if not fitting:
-        raise InvalidInput(
-            f"choose metrics with --metrics a,b; no built-in one fits the columns of {opened.name}: "
-            f"{_columns(row.sample)} (`ragmetrics metrics` lists what each needs, "
-            f"`ragmetrics look {shlex.quote(data)}` what was read)"
-        )
-    raise InvalidInput(f"choose metrics with --metrics a,b; these fit the columns of {opened.name}: {fitting}")
-
-
-def _columns(sample: Sample) -> str:
-    """The columns that a row has."""
-    known = [item.name for item in fields(sample) if item.name != "metadata"]
-    names = [name for name in known if getattr(sample, name) is not None] + [str(name) for name in sample.metadata]
-    return first_of(names)
-
-
-def described(entry: Entry) -> str:
-    """A metric of the catalogue: its name, what it says, what it takes and costs, where it comes from."""
-    inputs = ", ".join(item.name + "?" * (not item.required) for item in entry.inputs) or "as declared"
-    scale = f"{entry.scale[0]:g} to {entry.scale[1]:g}" if entry.scale else "its own"
-    about = [
-        entry.summary.replace("``", ""),
-        f"inputs (? = optional): {inputs}",
-        f"scale: {scale}; calls: {'1 per retrieved context' if entry.calls == 'n' else entry.calls}",
-        f"source: {entry.source.replace('``', '')}",
-    ]
-    lines = [line for text in about for line in wrapped(text, room(), indent="  ")]
-    return "\n".join([entry.name, *lines])
+        raise InvalidInput(f"{choose}none can be proposed, for the first row cannot be read: ", *row.problem.args)
+    if fitting := ", ".join(fitting_metrics(row.sample)):
+        raise InvalidInput(f"{choose}these fit the columns of {opened.name}: {fitting}")
+    known = [name for name in row.sample.to_dict() if name != "metadata"]
+    raise InvalidInput(
+        f"{choose}no built-in one fits the columns of {opened.name}: {first_of([*known, *map(str, row.sample.metadata)])} "
+        f"(`ragmetrics metrics` lists what each needs, `ragmetrics look {shlex.quote(data)}` what was read)"
+    )
 
 
 BUDGETS = ("calls", "tokens", "dollars")
@@ -163,15 +135,12 @@ def parse_models(
         MissingExtra: the package that a provider needs is not installed.
     """
     provider = (embeddings or "").partition(":")[0]
-    remote_embeddings = provider == "openai" or is_server(provider)
-    if base_url is not None and jury is not None and not remote_embeddings:
-        if all(map(has_address, filter(str.strip, jury.split(",")))):
-            raise InvalidInput(
-                "--base-url is for jurors named server: or openai:, and there is none: leave it out, or give a server by name its "
-                "address in its own variable"
-            )
-    elif base_url is not None and llm in (None, "lexical") and not remote_embeddings:
-        raise InvalidInput("--base-url needs --llm openai:MODEL, --llm server:MODEL or --embeddings openai:MODEL")
+    takes_address = llm not in (None, "lexical") or provider == "openai" or is_server(provider)
+    if base_url is not None and not takes_address and all(map(has_address, _jurors(jury))):
+        raise InvalidInput(
+            "--base-url needs openai:MODEL or server:MODEL in --llm or --jury, or --embeddings openai:MODEL; other jurors take "
+            "their address from a variable"
+        )
     models: dict[str, Any] = {}
     if llm is not None:
         models["llm"] = (llm_named if called else llm_to_price)(llm, base_url)
@@ -182,7 +151,11 @@ def parse_models(
 
 def has_address(name: str) -> bool:
     """Whether a juror needs no ``--base-url``: its provider has an address, or it works offline."""
-    return name.strip() == "lexical" or is_server(name.partition(":")[0].strip())
+    return name == "lexical" or is_server(name.partition(":")[0].strip())
+
+
+def _jurors(text: str | None) -> list[str]:
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
 
 
 def parse_budget(texts: list[str]) -> dict[str, float] | None:
@@ -194,25 +167,26 @@ def parse_budget(texts: list[str]) -> dict[str, float] | None:
     budget: dict[str, float] = {}
     for text in texts:
         name, _, number = (part.strip() for part in text.partition("="))
-        digits = number.replace("_", "")
-        fraction = name == "dollars" and digits.count(".") == 1
-        whole = digits.replace(".", "", 1) if fraction else digits
-        if name not in BUDGETS or not whole.isdecimal() or not int(whole):
+        try:
+            amount = float(number) if name == "dollars" and "." in number else int(number)
+        except ValueError:
+            amount = 0
+        if name not in BUDGETS or not 0 < amount < math.inf:
             raise InvalidInput(f"--budget takes calls=NUMBER, tokens=NUMBER or dollars=NUMBER, got {text!r}")
         if name in budget:
             raise InvalidInput(f"--budget: {name} is given twice: give it once")
-        budget[name] = float(digits) if fraction else int(digits)
+        budget[name] = amount
     return budget or None
 
 
 JuryOf = Annotated[
     str | None,
-    typer.Option(
-        "--jury",
-        metavar="MODELS",
-        help="Several models as for --llm, with commas between, instead of one: each metric that asks an LLM is asked of all of "
+    option(
+        "MODELS",
+        "Several models as for --llm, with commas between, instead of one: each metric that asks an LLM is asked of all of "
         "them, and has the median of what they say, or the majority of a yes or no. --base-url is the address of those named "
         "server: or openai:.",
+        "--jury",
     ),
 ]
 
@@ -233,7 +207,7 @@ def with_jury(
         return list(metrics)
     if llm is not None:
         raise InvalidInput("--llm and --jury both say who judges: give one of them")
-    names = [name.strip() for name in text.split(",") if name.strip()]
+    names = _jurors(text)
     if len(names) < 2:
         example = "openai:gpt-4o-mini,ollama:qwen3"
         raise InvalidInput(f"--jury takes at least two models with commas between, such as {example}, got {text!r}")
@@ -254,9 +228,9 @@ def _asks(metric: Metric) -> bool:
 
 FailUnder = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="METRIC=VALUE",
-        help="Exit with status 1 if the metric's mean is lower, or if it failed on over half of the rows. It says how sure that "
+    option(
+        "METRIC=VALUE",
+        "Exit with status 1 if the metric's mean is lower, or if it failed on over half of the rows. It says how sure that "
         "is. Repeatable.",
     ),
 ]
@@ -273,20 +247,18 @@ def parse_least(texts: Iterable[str], scales: Mapping[str, tuple[float, float] |
     """
     least: dict[str, float] = {}
     for text in texts:
-        name, equals, number = (part.strip() for part in text.partition("="))
+        name, _, number = (part.strip() for part in text.partition("="))
         try:
-            value = float(number) if equals else math.nan
+            value = float(number)
         except ValueError:
             value = math.nan
         if not math.isfinite(value):
             raise InvalidInput(f"--fail-under takes METRIC=NUMBER, got {text!r}")
         if name not in scales:
             raise InvalidInput(f"--fail-under: {name!r} is not among the metrics of this run: {', '.join(scales)}")
-        scale = scales[name]
-        if scale is not None and not scale[0] <= value <= scale[1]:
-            raise InvalidInput(
-                f"--fail-under: {name} goes from {scale[0]:g} to {scale[1]:g}, so {value:g} is no gate for it"
-            )
+        low, high = scales[name] or (-math.inf, math.inf)
+        if not low <= value <= high:
+            raise InvalidInput(f"--fail-under: {name} goes from {low:g} to {high:g}, so {value:g} is no gate for it")
         least[name] = max(value, least.get(name, value))
     return least
 
@@ -320,42 +292,34 @@ def _sure(item: MetricSummary, least: float, *, is_under: bool) -> str:
 
 GateTexts = Annotated[
     list[str] | None,
-    typer.Option(
-        "--gate",
-        metavar="GATE",
-        help="'METRIC >= NUMBER' or 'METRIC <= NUMBER', in quotes: passes if the 95 % interval of the mean lies on that side, "
+    option(
+        "GATE",
+        "'METRIC >= NUMBER' or 'METRIC <= NUMBER', in quotes: passes if the 95 % interval of the mean lies on that side, "
         "fails (status 1) if it lies on the other, and is undecided (status 3) else. Repeatable.",
+        "--gate",
     ),
 ]
 By = Annotated[
     str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Show the metrics for every value of this column too, such as lang, and decide each --gate for it.",
+    option(
+        "COLUMN", "Show the metrics for every value of this column too, such as lang, and decide each --gate for it."
     ),
 ]
 Cluster = Annotated[
     str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Rows that share a value of this column, such as document, are alike: the intervals of --gate count with that.",
+    option(
+        "COLUMN",
+        "Rows that share a value of this column, such as document, are alike: the intervals of --gate count with that.",
     ),
 ]
 MinCoverage = Annotated[
-    float | None,
-    typer.Option(
-        metavar="SHARE", help="A --gate fails if less than this share of its rows has a score; 0.9 if not given."
-    ),
+    float | None, option("SHARE", "A --gate fails if less than this share of its rows has a score; 0.9 if not given.")
 ]
 MaxFailed = Annotated[
-    float | None,
-    typer.Option(metavar="SHARE", help="A --gate fails if more than this share of its rows failed; 0.05 if not given."),
+    float | None, option("SHARE", "A --gate fails if more than this share of its rows failed; 0.05 if not given.")
 ]
 Undecided = Annotated[
-    str | None,
-    typer.Option(
-        metavar="WORD", help="pass: an undecided --gate ends with status 0; fail: with 1. Without it, with status 3."
-    ),
+    str | None, option("WORD", "pass: an undecided --gate ends with status 0; fail: with 1. Without it, with status 3.")
 ]
 
 STATUS = {"pass": 0, "fail": 1, None: 3}
@@ -365,22 +329,34 @@ MOST_NAMES = 5
 
 
 @dataclass(frozen=True)
-class Gates:
-    """The gates of a command.
+class Wanted:
+    """What a run or a comparison must show.
 
     Attributes:
         gates: those of ``--gate``.
         conditions: the shares of scored and failed rows that they ask for.
         undecided: the status that undecided ones end with.
+        by: the column that the table and the gates have slices by, if any.
+        cluster: the column of what rows share, if any.
+        least: the least mean by metric, of ``--fail-under``.
     """
 
     gates: Sequence[Gate]
     conditions: Conditions
     undecided: int
+    by: str | None
+    cluster: str | None
+    least: Mapping[str, float]
 
-    def decide(
-        self, evaluation: Evaluation, by: str | None, cluster: str | None, comparison: Comparison | None = None
-    ) -> Decision:
+    def check_first(self, rows: Sequence[Row], *, more: bool) -> None:
+        """Refuse columns that the first rows do not have.
+
+        Raises:
+            InvalidInput: a column to go by is not there, or is none.
+        """
+        RowGroups(self.by, self.cluster).check_first(rows, more=more)
+
+    def decide(self, evaluation: Evaluation, comparison: Comparison | None = None) -> Decision:
         """The decision on a run or a comparison; an empty one where there are no gates.
 
         Raises:
@@ -389,7 +365,7 @@ class Gates:
         if not self.gates:
             return Decision(())
         conditions = replace(self.conditions, stopped=evaluation.stopped)
-        return gated(evaluation, self.gates, conditions, by=by, cluster=cluster, comparison=comparison)
+        return gated(evaluation, self.gates, conditions, by=self.by, cluster=self.cluster, comparison=comparison)
 
     def status(self, decision: Decision) -> int:
         """The exit status that a decision deserves."""
@@ -400,111 +376,59 @@ class Gates:
     def complaint(self, decision: Decision) -> str:
         """What is wrong, in one line; empty if nothing is."""
         failed, open_ = decision.of("failed"), decision.of("undecided")
-        parts = [f"failed: {_names(failed)}"] if failed else []
-        if open_:
-            parts.append(f"undecided: {_names(open_)}")
-            if self.undecided == STATUS[None] and not failed and not all(result.void for result in open_):
-                parts.append(
-                    "a new run of more rows may decide (fix the number before you look); "
-                    "--undecided pass or --undecided fail decides now"
-                )
+        parts = [f"{word}: {_names(found)}" for word, found in (("failed", failed), ("undecided", open_)) if found]
+        if open_ and not failed and self.undecided == STATUS[None] and not all(result.void for result in open_):
+            parts.append(
+                "a new run of more rows may decide (fix the number before you look); "
+                "--undecided pass or --undecided fail decides now"
+            )
         return "; ".join(parts)
 
 
-def parse_gates(
-    texts: list[str] | None,
-    min_coverage: float | None,
-    max_failed: float | None,
-    undecided: str | None,
-    usual: Of = "mean",
-    **others: str | None,
-) -> Gates:
-    """What the options say, checked before any work.
-
-    Args:
-        texts: those of ``--gate``, such as ``faithfulness >= 0.8``.
-        min_coverage: None where it was not given, as with all that follow.
-        max_failed: the same.
-        undecided: ``pass`` or ``fail``.
-        usual: what gates are mostly about in this command.
-        others: more options that are about gates alone.
-
-    Raises:
-        InvalidInput: one cannot be read, or is about gates where there are none.
-    """
-    options = {**others, "min_coverage": min_coverage, "max_failed": max_failed, "undecided": undecided}
-    given = [name for name, value in options.items() if value is not None]
-    if given and not texts:
-        name = given[0].replace("_", "-")
-        raise InvalidInput(
-            f"--{name} is about gates: add --gate '{FORMS[usual].partition(' or ')[0]}', or leave --{name} out"
-        )
-    if undecided not in STATUS:
-        raise InvalidInput(f"--undecided is one of pass, fail, got {undecided!r}")
-    default = Conditions()
-    conditions = Conditions(
-        default.min_coverage if min_coverage is None else min_coverage,
-        default.max_failed if max_failed is None else max_failed,
-        write=as_option,
-    )
-    return Gates(parsed_gates(texts, usual) if texts else (), conditions, STATUS[undecided])
-
-
-def _names(results: Iterable[GateResult]) -> str:
-    names = [result.name for result in results]
-    more = len(names) - MOST_NAMES
-    return "; ".join(names[:MOST_NAMES]) + (f"; and {more} more" if more > 0 else "")
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What a run must show.
-
-    Attributes:
-        least: the least mean by metric, of ``--fail-under``.
-        gates: those of ``--gate``.
-        by: the column that the table and the gates have slices by, if any.
-        cluster: the column of what rows share, if any.
-    """
-
-    least: Mapping[str, float]
-    gates: Gates
-    by: str | None
-    cluster: str | None
-
-    def check_first(self, rows: Sequence[Row], *, more: bool) -> None:
-        """Refuse columns that the first rows do not have.
-
-        Raises:
-            InvalidInput: a column to go by is not there, or is none.
-        """
-        RowGroups(self.by, self.cluster).check_first(rows, more=more)
+def _names(results: Sequence[GateResult]) -> str:
+    more = [f"and {len(results) - MOST_NAMES} more"] if len(results) > MOST_NAMES else []
+    return "; ".join([*(result.name for result in results[:MOST_NAMES]), *more])
 
 
 def parse_wanted(
-    metrics: Sequence[Metric],
-    fail_under: list[str] | None,
     gates: list[str] | None,
+    *,
+    min_coverage: float | None,
+    max_failed: float | None,
+    undecided: str | None,
     by: str | None,
     cluster: str | None,
-    **options: Any,
+    metrics: Sequence[Metric] | None = None,
+    fail_under: list[str] | None = None,
 ) -> Wanted:
     """What the options say, checked before anything is paid for.
 
     Args:
-        metrics: those of the run.
-        fail_under: texts such as ``faithfulness=0.8``.
         gates: texts such as ``faithfulness >= 0.8``.
+        min_coverage: None where it was not given, as with all that follow.
+        max_failed: the same.
+        undecided: ``pass`` or ``fail``.
         by: a column.
         cluster: a column.
-        options: the others that ``parse_gates`` takes.
+        metrics: those of the run; None where two runs are compared.
+        fail_under: texts such as ``faithfulness=0.8``.
 
     Raises:
-        InvalidInput: one cannot be read or is about no gate, or a limit is off its metric's scale or out of reach.
+        InvalidInput: one cannot be read or is about gates where there are none, or a limit is off its metric's scale.
     """
-    scales = {metric.name: metric.scale for metric in metrics}
-    wanted = parse_gates(gates, **options, cluster=cluster)
+    usual: Of = "drop" if metrics is None else "mean"
+    shares: dict[str, Any] = {"min_coverage": min_coverage, "max_failed": max_failed}
+    given = {**({} if metrics is None else {"cluster": cluster}), **shares, "undecided": undecided}
+    if not gates and (names := [name.replace("_", "-") for name, value in given.items() if value is not None]):
+        example = FORMS[usual].partition(" or ")[0]
+        raise InvalidInput(f"--{names[0]} is about gates: add --gate '{example}', or leave --{names[0]} out")
+    if undecided not in STATUS:
+        raise InvalidInput(f"--undecided is one of pass, fail, got {undecided!r}")
+    conditions = Conditions(**{name: share for name, share in shares.items() if share is not None}, write=as_option)
+    parsed = parsed_gates(gates, usual) if gates else ()
     RowGroups(by, cluster)
-    for gate in wanted.gates:
-        check_mean(gate, scales)
-    return Wanted(parse_least(fail_under or [], scales), wanted, by, cluster)
+    scales = {metric.name: metric.scale for metric in metrics or ()}
+    if metrics is not None:
+        for gate in parsed:
+            check_mean(gate, scales)
+    return Wanted(parsed, conditions, STATUS[undecided], by, cluster, parse_least(fail_under or (), scales))

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from .._values._errors import InvalidInput
+from ._options import option
 from ._output import HTML, check_out, clear_errors, loaded, put_file, say, to_stdout
 
 REPORT = """Write RUN, the directory of a run or a file of scores, as one HTML file to look at and to send to others.
@@ -25,15 +26,15 @@ Run = Annotated[
     Path,
     typer.Argument(metavar="RUN", help="The directory of --run-dir, or a file that --out or to_jsonl() wrote."),
 ]
-Page = Annotated[Path, typer.Option("--out", metavar="FILE", help="Where to write it: a .html file.")]
+Page = Annotated[Path, option("FILE", "Where to write it: a .html file.", "--out")]
 
 
 People = Annotated[
     Path | None,
-    typer.Option(
+    option(
+        "FILE",
+        "What people say of rows: the cards show the mean that they would give too (`ragmetrics calibrate` says more).",
         "--labels",
-        metavar="FILE",
-        help="What people say of rows: the cards show the mean that they would give too (`ragmetrics calibrate` says more).",
     ),
 ]
 

@@ -18,6 +18,7 @@ from .._show._tables import first_of, hanging, room
 from .._values._errors import InvalidInput
 from .._values._findings import Line
 from .._values._layout import printable
+from ._options import option
 from ._output import clear_errors, loaded, say, say_lines
 
 if TYPE_CHECKING:
@@ -43,43 +44,33 @@ Exit status: 0; 2 there is no such run, metric or row; 70 a bug; 130 stopped.
 """
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="A directory of a run, or a file of scores.")]
-OfMetric = Annotated[
-    str | None, typer.Option("--metric", metavar="NAME", help="Only this metric; alone, its ten worst rows.")
-]
+OfMetric = Annotated[str | None, option("NAME", "Only this metric; alone, its ten worst rows.", "--metric")]
 Worst = Annotated[
     int | None,
-    typer.Option(
-        "--worst",
-        metavar="N",
-        help="The rows with the worst values of each metric, the worst first, with their evidence.",
-    ),
+    option("N", "The rows with the worst values of each metric, the worst first, with their evidence.", "--worst"),
 ]
 Disputed = Annotated[
     int | None,
-    typer.Option(
-        "--disputed",
-        metavar="N",
-        help="The rows on which the jurors of each jury differ most, with the evidence of all jurors.",
+    option(
+        "N", "The rows on which the jurors of each jury differ most, with the evidence of all jurors.", "--disputed"
     ),
 ]
 OfRow = Annotated[
-    str | None,
-    typer.Option("--row", metavar="ID", help="All of one row: its texts, its scores, their evidence and raw replies."),
+    str | None, option("ID", "All of one row: its texts, its scores, their evidence and raw replies.", "--row")
 ]
 Failed = Annotated[
     bool, typer.Option("--failed", help="The rows in which a metric failed, with the error and raw replies.")
 ]
 People = Annotated[
     Path | None,
-    typer.Option(
+    option(
+        "FILE",
+        "What people say of rows: the summary shows the mean that they would give too (`ragmetrics calibrate` says more).",
         "--labels",
-        metavar="FILE",
-        help="What people say of rows: the summary shows the mean that they would give too (`ragmetrics calibrate` says more).",
     ),
 ]
 SliceBy = Annotated[
-    str | None,
-    typer.Option("--by", metavar="COLUMN", help="The metrics for each value of this column too, such as lang."),
+    str | None, option("COLUMN", "The metrics for each value of this column too, such as lang.", "--by")
 ]
 
 USUAL = 10
