@@ -192,7 +192,7 @@ class TestWeights:
             (
                 1e308,
                 (
-                    "label 8: the weight 1e+308 does not lie between 1e-12 and 1e+12: write how many rows the row stands for, or "
+                    "label 8: the weight 1e+308 is no number from 1e-12 to 1e+12: write how many rows the row stands for, or "
                     "leave it out"
                 ),
             ),

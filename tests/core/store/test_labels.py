@@ -204,11 +204,11 @@ class TestMessages:
             (line(blind=2), "blind is 2: write true or false, or leave it out"),
             (
                 line(weight=0),
-                "the weight 0 is no number above 0: write how many rows the row stands for, or leave it out",
+                "the weight 0 is no number from 1e-12 to 1e+12: write how many rows the row stands for, or leave it out",
             ),
             (
                 line(weight="much"),
-                "the weight 'much' is no number above 0: write how many rows the row stands for, or leave it out",
+                "the weight 'much' is no number from 1e-12 to 1e+12: write how many rows the row stands for, or leave it out",
             ),
             (line(ID="q2"), "the field 'id' stands twice: keep one of them"),
             (
@@ -261,7 +261,7 @@ class TestOnce:
 
     def test_one_thing_twice(self) -> None:
         assert problem(line(claim="a"), line(claim="a")) == (
-            "label 2: Somebody without a name labelled the claim, for 'm' of 'q1', twice, here and in label 1: keep one of the "
+            "label 2: someone without a name labelled the claim, for 'm' of 'q1', twice, here and in label 1: keep one of the "
             "lines, or name the annotators if they are two"
         )
 

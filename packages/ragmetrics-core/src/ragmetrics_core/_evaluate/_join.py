@@ -6,6 +6,7 @@ that says that it was not (see ``_kernel._not_asked``), so that it counts nowher
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ from .._store._prices import add_up
 from .._store._records import KeptRecords, Record, json_value, record_line
 from .._store._run_dir import ACCOUNT, SCORES, RunAccount, read_account, write_account
 from .._store._run_settings import RunSettings, digest_of, join_settings
-from .._store._scores_file import Sealing
+from .._store._scores_file import Seal
 from .._values._errors import InvalidInput, Setting
 from .._values._score import is_asked, not_asked
 from ._evaluation import Evaluation
@@ -66,13 +67,13 @@ def join_runs(
     _check_free(path, replace=replace)
     make_directory(path)
     write_account(path, settings, account)  # the seal of the run that was there goes before its scores
-    sealing = Sealing()
+    seal = Seal()
     with replace_file(path / SCORES) as file:
         for record in records:
             line = record_line(record).encode()
-            sealing.add(line)
+            seal.add(line)
             file.write(line)
-    write_account(path, settings, account, sealing.seal())
+    write_account(path, settings, dataclasses.replace(account, seal=seal))
     return Evaluation.load(path)
 
 

@@ -103,7 +103,8 @@ class ScoredRows:
     @classmethod
     def of(cls: type[Run], run: LoadedRun) -> Run:
         """The result of a run, from the account of it."""
-        return cls(run.records, run.metrics, run_dir=run.run_dir, settings=run.settings, **vars(run.account))
+        account = {name: value for name, value in vars(run.account).items() if name != "seal"}
+        return cls(run.records, run.metrics, run_dir=run.run_dir, settings=run.settings, **account)
 
     @classmethod
     def load(cls: type[Run], run_dir: str | os.PathLike[str]) -> Run:

@@ -39,7 +39,7 @@ WRONG = (
     *("contradicted", "not stated", "\u2718", "\u2717"),
 )
 VERDICTS = {**dict.fromkeys(RIGHT, True), **dict.fromkeys(WRONG, False)}
-"""What is read as a pass and as a fail, in small letters; besides, 1 and 0 are."""
+"""What is read as a pass and as a fail, in small letters; 1 and 0 are too."""
 
 FORMS = "true or false (also yes/no, pass/fail, right/wrong, correct/incorrect, 1/0)"
 MOST_ROWS = 1e12
@@ -82,25 +82,18 @@ def flag_of(value: Any) -> bool | None:
     """Whether a label was given blind; None where nothing is said."""
     if value is None:
         return None
-    said = value if isinstance(value, bool) else VERDICTS.get(str(value).strip().casefold())
-    number = _number(value)
-    if said is None and number not in (0, 1):
+    said = value if isinstance(value, bool) else VERDICTS.get(str(value).strip().casefold(), _number(value))
+    if said not in (0, 1):
         raise InvalidInput(f"blind is {quoted(value)}: write true or false, or leave it out")
-    return bool(number) if said is None else said
+    return bool(said)
 
 
 def weight_of(value: Any) -> float | None:
     """How many rows a label stands for; None where nothing is said."""
-    if value is None:
-        return None
     number = _number(value)
-    if number is None or number <= 0:
+    if value is not None and (number is None or not 1 / MOST_ROWS <= number <= MOST_ROWS):
         raise InvalidInput(
-            f"the weight {quoted(value)} is no number above 0: write how many rows the row stands for, or leave it out"
-        )
-    if not 1 / MOST_ROWS <= number <= MOST_ROWS:
-        raise InvalidInput(
-            f"the weight {quoted(value)} does not lie between {1 / MOST_ROWS:g} and {MOST_ROWS:g}: write how many rows the row "
+            f"the weight {quoted(value)} is no number from {1 / MOST_ROWS:g} to {MOST_ROWS:g}: write how many rows the row "
             "stands for, or leave it out"
         )
     return number
@@ -214,14 +207,17 @@ def read_labels(
             things, or one thing twice; the message names file, line and field.
         MissingExtra: the package that reads such a file is not installed.
     """
-    lines = [_line(place, value, metric) for place, value in _lines(source)]
-    labels = [_of_metric(item, scales) for item in lines if item is not None]
+    labels = [item for place, value in _lines(source) if (item := _line(place, value, metric, scales)) is not None]
     if not labels:
         name = f"{Path(source).name}: " if isinstance(source, str | os.PathLike) else ""
         raise InvalidInput(f"{name}no line has a label: fill the column 'label' in")
+    grades: dict[str, Label] = {}
     for item in labels:
-        _check_scale(item, scales)
-    labels = _in_kind(labels, scales)
+        if item.claim is None and not isinstance(item.label, bool):
+            two_valued = (scales or {}).get(item.metric) in (None, (0, 1))
+            if not two_valued or item.label not in (0, 1):
+                grades.setdefault(item.metric, item)
+    labels = [_of_kind(item, grades.get(item.metric)) for item in labels]
     _check_once(labels)
     return labels
 
@@ -240,10 +236,8 @@ def check_rows(labels: Iterable[Label], ids: Iterable[Any]) -> None:
     unknown = {item.id: item for item in labels if item.id not in counts}
     if unknown:
         first, *others = unknown.values()
-        named = ", ".join(quoted(item.id) for item in others[: MOST_NAMED - 1])
-        rest = (
-            f" ({len(others)} more ids are unknown: {named}{', ...' * (len(others) >= MOST_NAMED)})" if others else ""
-        )
+        named = ", ".join(quoted(item.id) for item in others[: MOST_NAMED - 1]) + ", ..." * (len(others) >= MOST_NAMED)
+        rest = f" ({len(others)} more ids are unknown: {named})" if others else ""
         known = "the ids of its rows" if counts else "rows with ids, of which it has none"
         raise InvalidInput(
             f"{first.place}: no row of this run has the id {quoted(first.id)}{rest}: labels need {known}"
@@ -269,29 +263,37 @@ def _lines(source: Any) -> Iterator[tuple[str, Any]]:
     return ((f"label {number}", item) for number, item in enumerate(source, 1))
 
 
-def _line(place: str, value: Any, metric: str | None) -> Label | None:
+def _line(place: str, value: Any, metric: str | None, scales: Scales | None) -> Label | None:
+    """The label in a line; None where it has none yet."""
     try:
-        return _label(place, _fields(value), metric)
+        label = _label(place, _fields(value), metric)
+        if label is None:
+            return None
+        if label.metric not in (scales or ()):  # blanks around a name that the run has not got are those of a file
+            label = replace(label, metric=label.metric.strip())
+        if scales is not None:
+            _check_scale(label, scales)
     except InvalidInput as error:
-        raise InvalidInput(f"{place}: {error}") from None
+        raise InvalidInput(f"{getattr(value, 'place', '') or place}: {error}") from None
+    return label
 
 
 def _fields(value: Any) -> Mapping[str, Any]:
     """What a line holds, by the names of the columns; texts that are blank are None."""
     if isinstance(value, Label):
         return asdict(value)
-    kind = value.kind if isinstance(value, NoObject) else "" if isinstance(value, Mapping) else type(value).__name__
-    if isinstance(value, NoObject) or not isinstance(value, Mapping | InvalidInput):
+    if not isinstance(value, Mapping):
+        if isinstance(value, InvalidInput) and not isinstance(value, NoObject):
+            raise value
+        kind = value.kind if isinstance(value, NoObject) else type(value).__name__
         example = '{"id": "q1", "metric": "faithfulness", "label": true}'
         raise InvalidInput(f"a line of labels must be an object such as {example}, got {kind}")
-    if isinstance(value, InvalidInput):
-        raise value
     found: dict[str, Any] = {}
     for key, item in value.items():
         name = str(key).strip().casefold()
+        if name in found:
+            raise InvalidInput(f"the field {name!r} stands twice: keep one of them")
         if name in COLUMNS:
-            if name in found:
-                raise InvalidInput(f"the field {name!r} stands twice: keep one of them")
             found[name] = _cell(item)
     return found
 
@@ -335,49 +337,25 @@ def _label(place: str, found: Mapping[str, Any], metric: str | None) -> Label | 
     )
 
 
-def _of_metric(item: Label, scales: Scales | None) -> Label:
-    """The label, whose metric is called as in the run; blanks around a name that the run has not got are those of a file."""
-    return item if item.metric in (scales or ()) else replace(item, metric=item.metric.strip())
-
-
-def _check_scale(item: Label, scales: Scales | None) -> None:
-    if scales is None:
-        return
+def _check_scale(item: Label, scales: Scales) -> None:
     if item.metric not in scales:
-        raise InvalidInput(
-            f"{item.place}: the run has no metric {quoted(item.metric)}; it has {', '.join(map(quoted, scales))}"
-        )
+        raise InvalidInput(f"the run has no metric {quoted(item.metric)}; it has {', '.join(map(quoted, scales))}")
     scale = scales[item.metric]
-    if scale is None or item.claim is not None or isinstance(item.label, bool):
-        return
-    if not scale[0] <= item.label <= scale[1]:
+    is_grade = item.claim is None and not isinstance(item.label, bool)
+    if scale is not None and is_grade and not scale[0] <= item.label <= scale[1]:
         verdict = ": write true or false for a pass or a fail" if item.label in (0, 1) else ""
         raise InvalidInput(
-            f"{item.place}: the label {item.label:g} is not on the scale of {quoted(item.metric)}, {scale[0]:g} to {scale[1]:g}"
-            f"{verdict}"
+            f"the label {item.label:g} is not on the scale of {quoted(item.metric)}, {scale[0]:g} to {scale[1]:g}{verdict}"
         )
 
 
-def _in_kind(labels: list[Label], scales: Scales | None) -> list[Label]:
-    """The numbers 1 and 0 as a pass and a fail, where the numbers of the metric are no grades."""
-    grades: dict[str, Label] = {}
-    for item in labels:
-        if not isinstance(item.label, bool) and item.claim is None:
-            scale = (scales or {}).get(item.metric)
-            if item.label not in (0, 1) or scale not in (None, (0, 1)):
-                grades.setdefault(item.metric, item)
-    return [_of_kind(item, grades) for item in labels]
-
-
-def _of_kind(item: Label, grades: Mapping[str, Label]) -> Label:
-    if item.claim is not None:
-        if item.label not in (0, 1):
-            raise InvalidInput(
-                f"{item.place}: a claim is right or wrong, got the label {item.label:g}: write true or false"
-            )
-        return replace(item, label=bool(item.label))
-    grade = grades.get(item.metric)
-    if grade is None:
+def _of_kind(item: Label, grade: Label | None) -> Label:
+    """The label, whose 1 and 0 are a pass and a fail, unless this ``grade`` shows that the labels of the metric are grades."""
+    if item.claim is not None and item.label not in (0, 1):
+        raise InvalidInput(
+            f"{item.place}: a claim is right or wrong, got the label {item.label:g}: write true or false"
+        )
+    if item.claim is not None or grade is None:
         return replace(item, label=bool(item.label))
     if isinstance(item.label, bool):
         raise InvalidInput(
@@ -388,16 +366,16 @@ def _of_kind(item: Label, grades: Mapping[str, Label]) -> Label:
 
 
 def _check_once(labels: Iterable[Label]) -> None:
-    """Nobody says something twice, or two things of one."""
+    """Refuse two labels of one thing by one annotator, the same or different."""
     seen: dict[tuple[str | None, str, str, str | int | None], Label] = {}
     for item in labels:
         first = seen.setdefault((item.annotator, item.id, item.metric, item.claim), item)
         if first is item:
             continue
         what = f"the {'row' if item.claim is None else 'claim'}, for {quoted(item.metric)} of {quoted(item.id)}"
-        who = f"{quoted(item.annotator)} labelled" if item.annotator else "Somebody without a name labelled"
-        cure = "keep one of the lines"
-        if item.annotator is None:
-            cure += ", or name the annotators if they are two"
+        who = quoted(item.annotator) if item.annotator else "someone without a name"
+        cure = "" if item.annotator else ", or name the annotators if they are two"
         same = "twice" if first.label == item.label else f"twice, and differently ({first.label} and {item.label})"
-        raise InvalidInput(f"{item.place}: {who} {what}, {same}, here and in {first.place}: {cure}")
+        raise InvalidInput(
+            f"{item.place}: {who} labelled {what}, {same}, here and in {first.place}: keep one of the lines{cure}"
+        )

@@ -10,18 +10,18 @@ counts: one that cannot be read is an error with its number, and no line is left
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
 from .._values._counts import count_of
 from .._values._errors import InvalidInput
-from .._values._score import Score
 from ._records import Record, Records, record_of
-from ._run_dir import ACCOUNT, SCORES, UNFINISHED, UNVERIFIED, RunAccount, StoredRun, read_account
+from ._run_dir import ACCOUNT, SCORES, UNFINISHED, UNVERIFIED, RunAccount, read_account
 from ._run_settings import MetricColumn, RunSettings
 from ._scores_file import ScoresFile
+
+Scales = set[tuple[float, float] | None]
 
 
 class ScoreLines(Records):
@@ -37,47 +37,30 @@ class ScoreLines(Records):
     def __init__(self, path: Path) -> None:
         self._path = path
         self._starts = array("q")
-        self.scales: dict[str, tuple[float, float] | None] = {}
+        scales: dict[str, tuple[Scales, Scales]] = {}
         with self._opened() as file:
             start = 0
             for number, line in enumerate(file, 1):
                 if line.strip():
-                    self._check(_record(path, number, line), number)
+                    scores = _record(path, number, line).scores
+                    scales = scales or {name: (set(), set()) for name in scores}
+                    if scores.keys() != scales.keys():
+                        here, there = (", ".join(names) or "none" for names in (scores, scales))
+                        raise InvalidInput(
+                            f"{path}, line {number} has scores of {here}, but line 1 of {there}: split the file"
+                        )
+                    for name, score in scores.items():
+                        scales[name][score.value is None].add(score.scale)
                     self._starts.append(start)
                 start += len(line)
         if not self._starts:
             raise InvalidInput(f"{path} holds no row")
-
-    def _check(self, record: Record, number: int) -> None:
-        scores = record.scores
-        if not self._starts:
-            self.scales = {name: score.scale for name, score in scores.items()}
-            self._known = {name: score.value is not None for name, score in scores.items()}
-        elif scores.keys() != self.scales.keys():
-            here, there = (", ".join(names) or "none" for names in (scores, self.scales))
-            raise InvalidInput(
-                f"{self._path}, line {number} has scores of {here}, but line 1 of {there}: split the file"
-            )
-        for name, score in scores.items():
-            self._note(name, score)
-
-    def _note(self, name: str, score: Score) -> None:
-        """The scale of a metric, if all its scores have the same; one without a value may not know it."""
-        if score.value is None:
-            return
-        if not self._known[name]:
-            self._known[name], self.scales[name] = True, score.scale
-        elif self.scales[name] != score.scale:
-            self.scales[name] = None
+        # a score without a value may not know its scale
+        found = {name: with_value or without for name, (with_value, without) in scales.items()}
+        self.scales = {name: next(iter(several)) if len(several) == 1 else None for name, several in found.items()}
 
     def __len__(self) -> int:
         return len(self._starts)
-
-    def __iter__(self) -> Iterator[Record]:
-        with self._opened() as file:
-            for number, line in enumerate(file, 1):
-                if line.strip():
-                    yield _record(self._path, number, line)
 
     def _at(self, index: int) -> Record:
         with self._opened() as file:
@@ -151,16 +134,16 @@ class LoadedRun:
         scored = ScoresFile(path / SCORES, writing=False, metrics=[item.name for item in columns])
         records = scored.records()
         if stored.settings is not None:
-            return cls(columns, _verify(stored, scored), records, stored.settings, path)
+            return cls(columns, _verify(stored.account, scored), records, stored.settings, path)
         scores = records[0].scores if records else {}
         rebuilt = tuple(MetricColumn.named(name, score.scale, name) for name, score in scores.items())
         damaged = f"{ACCOUNT} is damaged: settings, models and costs of this run are not known"
         return cls(rebuilt, replace(stored.account, caveats=(damaged,)), records, None, path)
 
 
-def _verify(stored: StoredRun, scored: ScoresFile) -> RunAccount:
+def _verify(account: RunAccount, scored: ScoresFile) -> RunAccount:
     """The account of a run, with what is wrong where its scores are not those that it ended with."""
-    account, seal, there = stored.account, stored.seal, scored.seal
+    seal, there = account.seal, scored.seal
     if seal is None:
         if account.stopped == UNFINISHED:
             return account

@@ -21,7 +21,7 @@ from typing import Any, Literal, NoReturn
 
 from .._engine._reply_keys import ReplyStore
 from .._kernel._steps import Outcome
-from .._read import Columns, OpenRows
+from .._read import OpenRows
 from .._values._errors import BadReply, InvalidInput, ModelError, Setting
 from .._values._requests import Reply
 from .._values._sample import Row, Sample
@@ -30,7 +30,7 @@ from ._files import ANOTHER, check_directory, explain_errors, free_name, make_di
 from ._journal import Journal
 from ._prices import ModelUsage, add_up
 from ._records import KeptRecords, Record, Records, json_value, round_trip
-from ._run_settings import RunSettings, difference, digest_of, with_earlier_models
+from ._run_settings import RunSettings, difference, digest_of, unequal_names, with_earlier_models
 from ._scores_file import ScoresFile, Seal
 
 
@@ -93,6 +93,7 @@ class RunAccount:
         caveats: what must be known about the models that were asked, and about scores that were there before.
         waited: by metric, the seconds that its rows have waited for models, summed over the rows.
         stopped: why the run ended before its last row, or that its scores are damaged; None where neither is so.
+        seal: its scores when it ended; None while it goes on, and where an earlier version wrote it.
         fault: ``damaged``: its scores are not those that it ended with; ``unverified``: an earlier version wrote it, so that cannot
             be known; None: neither. It follows from the files and is not written.
     """
@@ -104,21 +105,22 @@ class RunAccount:
     caveats: tuple[str, ...] = ()
     waited: Mapping[str, float] = field(default_factory=dict)
     stopped: str | None = None
+    seal: Seal | None = None
     fault: Fault | None = None
 
-    def begun(self) -> dict[str, Any]:
-        """What ``run.json`` holds of a run that goes on."""
-        return {"source": self.source, "earlier": _with_seconds(self.earlier)}
-
     def to_dict(self) -> dict[str, Any]:
-        """What ``run.json`` holds of a run that is over."""
+        """What ``run.json`` holds: of a run that goes on, only where it started."""
+        begun = {"source": self.source, "earlier": _with_seconds(self.earlier)}
+        if self.seal is None:
+            return begun
         return {
-            **self.begun(),
-            "caveats": list(self.caveats),
+            **begun,
+            "caveats": self.caveats,
             "seconds": self.seconds,
             "models": _with_seconds(self.models),
             "stopped": self.stopped,
-            "waited": dict(self.waited),
+            "waited": self.waited,
+            "scores": self.seal.to_dict(),
         }
 
     @classmethod
@@ -128,8 +130,7 @@ class RunAccount:
         Raises:
             AttributeError, LookupError, OverflowError, TypeError, ValueError: it has another shape.
         """
-        seconds = data.get("seconds")
-        stopped = data.get("stopped", UNFINISHED)
+        seconds, seal, stopped = data.get("seconds"), data.get("scores"), data.get("stopped", UNFINISHED)
         account = cls(
             source=data.get("source", ""),
             seconds=None if seconds is None else float(seconds),
@@ -138,6 +139,7 @@ class RunAccount:
             caveats=tuple(data.get("caveats", ())),
             waited={name: float(value) for name, value in data.get("waited", {}).items()},
             stopped=stopped,
+            seal=None if seal is None else Seal.from_dict(seal),
         )
         texts = (account.source, *account.caveats, *([] if stopped is None else [stopped]))
         if not all(isinstance(text, str) for text in texts):
@@ -158,28 +160,19 @@ class StoredRun:
     Attributes:
         settings: what decides about its scores; None where ``run.json`` is damaged.
         account: what became of it.
-        seal: its scores when it ended; None while it goes on, and where an earlier version wrote it.
     """
 
     settings: RunSettings | None
     account: RunAccount
-    seal: Seal | None = None
 
 
-def write_account(path: Path, settings: RunSettings, account: RunAccount, seal: Seal | None = None) -> None:
-    """Write ``run.json`` into the directory of its run.
-
-    Args:
-        path: the directory.
-        settings: what decides about its scores.
-        account: what became of it.
-        seal: its scores, which stand in their place already; None as long as the run goes on.
+def write_account(path: Path, settings: RunSettings, account: RunAccount) -> None:
+    """Write ``run.json`` into the directory of its run. The scores that it seals stand in their place already.
 
     Raises:
         RagmetricsError: it cannot be written.
     """
-    state = account.begun() if seal is None else {**account.to_dict(), "scores": seal.to_dict()}
-    content = {"version": VERSION, **settings.to_dict(), **state}
+    content = {"version": VERSION, **settings.to_dict(), **account.to_dict()}
     with replace_file(path / ACCOUNT) as file:
         file.write((json.dumps(content, ensure_ascii=True, indent=1) + "\n").encode())
 
@@ -210,8 +203,7 @@ def read_account(path: Path, cure: tuple[str | Setting, ...] = ANOTHER) -> Store
     if not ours or content.get("version") != VERSION:
         raise InvalidInput(f"{file} was not written by this version of ragmetrics: ", *cure)
     try:
-        seal = Seal.from_dict(content.get("scores"))
-        return StoredRun(RunSettings.from_dict(content), RunAccount.from_dict(content), seal)
+        return StoredRun(RunSettings.from_dict(content), RunAccount.from_dict(content))
     except (AttributeError, LookupError, OverflowError, TypeError, ValueError):  # it has another shape
         return damaged
 
@@ -241,27 +233,11 @@ def signature(sample: Sample) -> str:
 
 
 def changed_fields(there: Sample, here: Sample) -> str:
-    """The names of the fields that differ.
-
-    The version that wrote the row may have known fewer columns: so a row that differs is also read as rows are read today.
-    """
-    return _differing_fields(there, here) and _differing_fields(_read_again(there), here)
-
-
-def _read_again(sample: Sample) -> Sample:
-    fields = {name: value for name, value in sample.to_dict().items() if name != "metadata"}
-    try:
-        return Columns().sample({**sample.metadata, **fields})
-    except InvalidInput:
-        return sample
-
-
-def _differing_fields(there: Sample, here: Sample) -> str:
+    """The names of the fields that differ."""
     old, new = (json_value(sample) for sample in (there, round_trip(here)))
-    names = sorted(old.keys() | new.keys())
-    return ", ".join(
-        name for name in names if json.dumps(old.get(name), sort_keys=True) != json.dumps(new.get(name), sort_keys=True)
-    )
+    # as JSON, where 1 is not True
+    texts = [{name: json.dumps(value, sort_keys=True) for name, value in sample.items()} for sample in (old, new)]
+    return ", ".join(unequal_names(*texts))
 
 
 JOURNAL, SCORES = "journal.sqlite", "scores.jsonl"
@@ -391,12 +367,10 @@ class RunDir:
             self._set_aside_copy(f"the scores of {left} {rows} no more among those of this run")
         whole = replace(account, source=self._source, earlier=self.earlier, caveats=(*account.caveats, *self.notes))
         latest = read_account(self.path)
-        if (
-            latest is not None and latest.seal is not None
-        ):  # another process has ended the run: its seal goes before its scores
-            write_account(self.path, self._settings, whole)
+        if latest is not None and latest.account.seal is not None:
+            write_account(self.path, self._settings, whole)  # of another process, whose seal goes before its scores
         seal = self._scores.settle(lambda index: not complete or index < self._rows)
-        write_account(self.path, self._settings, whole, seal)
+        write_account(self.path, self._settings, replace(whole, seal=seal))
         return self._scores.records()
 
     def close(self) -> None:
@@ -414,7 +388,8 @@ class RunDir:
             self._others = False
         elif self._copying:
             self._set_aside_copy()
-        self._settings = with_earlier_models(self._settings, self._earlier.settings if self._earlier else None)
+        if self._earlier is not None and self._earlier.settings is not None:
+            self._settings = with_earlier_models(self._settings, self._earlier.settings)
         write_account(self.path, self._settings, RunAccount(self._source, earlier=self.earlier))
         if self._scores is None:
             self._scores = ScoresFile(self.path / SCORES, writing=True)

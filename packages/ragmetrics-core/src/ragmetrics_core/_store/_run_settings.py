@@ -17,7 +17,7 @@ import re
 import unicodedata
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from hashlib import blake2b
 from typing import Any
 
@@ -31,6 +31,7 @@ from .._values._errors import InvalidInput
 from .._values._plain import plain
 from .._values._requests import Usage
 from .._values._sample import ALIASES, Sample
+from .._values._score import checked_scale
 from ._prices import ModelUsage
 from ._records import json_value
 
@@ -132,13 +133,8 @@ class MetricColumn:
     def to_dict(self) -> dict[str, Any]:
         """As ``run.json`` holds it."""
         known = {"higher_is_better": self.higher_is_better} if self.knows_better else {}
-        return {
-            "name": self.name,
-            "scale": list(self.scale) if self.scale else None,
-            "settings": self.settings,
-            **known,
-            **({"inputs": list(self.inputs)} if self.inputs is not None else {}),
-        }
+        inputs = {} if self.inputs is None else {"inputs": self.inputs}
+        return {"name": self.name, "scale": self.scale, "settings": self.settings, **known, **inputs}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> MetricColumn:
@@ -147,19 +143,15 @@ class MetricColumn:
         Raises:
             LookupError, TypeError, ValueError: it has another shape.
         """
-        scale = data["scale"]
-        if scale is not None:
-            low, high = map(float, scale)
-            scale = (low, high)
         name, settings = _checked_text(data["name"]), _checked_text(data["settings"])
-        if "higher_is_better" not in data:  # an older version wrote it
-            return cls.named(name, scale, settings)
-        better = data["higher_is_better"]
+        scale = None if data["scale"] is None else checked_scale(data["scale"])
+        column = cls.named(name, scale, settings)
+        if "inputs" in data:  # an older version wrote none
+            column = replace(column, inputs=tuple(data["inputs"]))
+        better = data.get("higher_is_better", column.higher_is_better)
         if not isinstance(better, bool | None):
             raise TypeError("higher_is_better is neither true nor false nor null")
-        inputs = data.get("inputs")  # an older version wrote none
-        known = _inputs(built_in_metric(class_named(settings) or name, Metric)) if inputs is None else tuple(inputs)
-        return cls(name, scale, settings, better, inputs=known)
+        return replace(column, higher_is_better=better, knows_better=column.knows_better or "higher_is_better" in data)
 
 
 @dataclass(frozen=True)
@@ -175,10 +167,8 @@ class ModelIdentity:
     parts: Mapping[str, str]
 
     @classmethod
-    def of(cls, model: Any) -> ModelIdentity | None:
-        """The identity of a model; None where there is no model."""
-        if model is None:
-            return None
+    def of(cls, model: Any) -> ModelIdentity:
+        """The identity of a model."""
         traits = ModelTraits.of(model)
         if not traits.identity:  # such a model is never the same as another
             return cls(traits.kind, {UNKNOWN: str(uuid.uuid4())})
@@ -190,35 +180,27 @@ class ModelIdentity:
 
     @classmethod
     def of_all(cls, models: Sequence[Any]) -> ModelIdentity | None:
-        """The identity of those that answer the parts of a metric, as one: their names, and the digests of each by its place."""
-        if len(models) == 1:
-            return cls.of(models[0])
-        each = [cls.of(model) for model in models]
-        found = [(place, identity) for place, identity in enumerate(each, 1) if identity is not None]
-        if not found:
-            return None
+        """The identity of those that answer the parts of a metric, as one: their names, and the digests of each by its place.
+
+        None where there is no model.
+        """
+        found = [(place, cls.of(model)) for place, model in enumerate(models, 1) if model is not None]
+        if not found or len(models) == 1:
+            return found[0][1] if found else None
         name = ", ".join(identity.name for _, identity in found)
         unknown = next((identity for _, identity in found if identity.is_unknown), None)
-        if unknown is not None:
-            return cls(name, unknown.parts)
         parts = {f"{place}.{part}": digest for place, one in found for part, digest in one.parts.items()}
-        return cls(name, parts)
+        return cls(name, unknown.parts if unknown else parts)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | None) -> ModelIdentity | None:
         """What ``run.json`` holds of it."""
-        if data is None:
-            return None
-        return cls(_checked_text(data["name"]), _checked_texts(data["parts"]))
+        return None if data is None else cls(_checked_text(data["name"]), _checked_texts(data["parts"]))
 
     @property
     def is_unknown(self) -> bool:
         """Whether it does not say what it is."""
         return UNKNOWN in self.parts
-
-    def to_dict(self) -> dict[str, Any]:
-        """As ``run.json`` holds it."""
-        return {"name": self.name, "parts": dict(self.parts)}
 
     def difference(self, here: ModelIdentity, words: str) -> str:
         """How the model of this run, ``here``, differs from this one, in words; empty if it is the same."""
@@ -226,7 +208,7 @@ class ModelIdentity:
             return ""
         if self.name != here.name:
             return f"{words} is {self.name} there, {here.name} here"
-        if here.parts.keys() == {"unknown"}:
+        if here.is_unknown:
             return f"{words}, {here.name}, has no attribute `identity`, so it is not known whether it is the same"
         return f"{words}, {here.name}, has another {', '.join(unequal_names(self.parts, here.parts))}"
 
@@ -250,9 +232,7 @@ class ScoredBy:
 
     def to_dict(self) -> dict[str, Any]:
         """As ``run.json`` holds it."""
-        models = {kind: self.model(kind) for kind in KINDS}
-        written = {kind: model and model.to_dict() for kind, model in models.items()}
-        return {"settings": dict(self.settings), **written}
+        return {name: value for name, value in asdict(self).items() if name != "prompts"}
 
     @classmethod
     def of(cls, metric: Metric, models: Models) -> ScoredBy:
@@ -333,12 +313,11 @@ class RunSettings:
 
     def to_dict(self) -> dict[str, Any]:
         """As ``run.json`` holds them."""
-        scored_by = {name: item.to_dict() for name, item in self.scored_by.items()}
         return {
             "metrics": [item.to_dict() for item in self.metrics],
             "chosen": self.sampled,
-            "run": dict(self.run),
-            "judged": scored_by,
+            "run": self.run,
+            "judged": {name: item.to_dict() for name, item in self.scored_by.items()},
         }
 
     @classmethod
@@ -358,9 +337,10 @@ class RunSettings:
         return cls(metrics, sampled, data["run"], scored_by)
 
 
-def with_earlier_models(here: RunSettings, there: RunSettings | None) -> RunSettings:
+def with_earlier_models(here: RunSettings, there: RunSettings) -> RunSettings:
     """The settings with the models that an earlier part of the run had, where this one names none."""
-    return replace(here, scored_by=_with_earlier_models(here.scored_by, there.scored_by if there else {}))
+    scored_by = {name: item.with_earlier_models(there.scored_by.get(name)) for name, item in here.scored_by.items()}
+    return replace(here, scored_by=scored_by)
 
 
 def difference(there: RunSettings, here: RunSettings) -> str | None:
@@ -389,7 +369,7 @@ def join_settings(parts: Iterable[RunSettings]) -> RunSettings:
         if found:
             raise InvalidInput(f"these runs cannot be joined: one has {found}")
         metrics = (*whole.metrics, *(item for item in part.metrics if item.name not in shared))
-        scored_by = {**part.scored_by, **_with_earlier_models(whole.scored_by, part.scored_by)}
+        scored_by = {**part.scored_by, **with_earlier_models(whole, part).scored_by}
         whole = RunSettings(metrics, whole.sampled, whole.run, scored_by)
     return whole
 
@@ -398,10 +378,6 @@ def _only(settings: RunSettings, names: set[str]) -> RunSettings:
     scored_by = {name: item for name, item in settings.scored_by.items() if name in names}
     metrics = tuple(item for item in settings.metrics if item.name in names)
     return replace(settings, metrics=metrics, scored_by=scored_by)
-
-
-def _with_earlier_models(here: Mapping[str, ScoredBy], there: Mapping[str, ScoredBy]) -> dict[str, ScoredBy]:
-    return {name: item.with_earlier_models(there.get(name)) for name, item in here.items()}
 
 
 def _other_run(there: RunSettings, here: RunSettings) -> Iterable[str]:

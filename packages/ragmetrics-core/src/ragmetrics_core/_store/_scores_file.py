@@ -28,54 +28,39 @@ from ._files import ANOTHER, explain_errors, sync_to_disk, temporary_name
 from ._records import Record, Records, record_line, record_of
 
 
-@dataclass(frozen=True)
+@dataclass
 class Seal:
-    """The lines of a file of scores.
+    """The lines of a file of scores, counted one after the other.
 
     Attributes:
         rows: how many there are.
-        digest: of all of them, in their order.
+        checksum: of all of them, in their order.
     """
 
-    rows: int
-    digest: str
+    rows: int = 0
+    checksum: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """As ``run.json`` holds it."""
-        return {"rows": self.rows, "digest": self.digest}
+        return {"rows": self.rows, "digest": f"{self.checksum:08x}"}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any] | None) -> Seal | None:
-        """What ``to_dict`` wrote; None where there is none.
+    def from_dict(cls, data: Mapping[str, Any]) -> Seal:
+        """What ``to_dict`` wrote.
 
         Raises:
-            LookupError, TypeError: it has another shape.
+            LookupError, TypeError, ValueError: it has another shape.
         """
-        if data is None:
-            return None
-        rows, digest = data["rows"], data["digest"]
-        if type(rows) is not int or not isinstance(digest, str):
-            raise TypeError("a seal needs a whole number and a text")
-        return cls(rows, digest)
-
-
-class Sealing:
-    """A seal in the making, line by line."""
-
-    def __init__(self) -> None:
-        self._rows = 0
-        self._checksum = 0
+        if type(data["rows"]) is not int:
+            raise TypeError("the number of rows is no whole number")
+        return cls(data["rows"], int(data["digest"], 16))
 
     def add(self, line: bytes) -> None:
         """Count one more line; a blank one is none."""
         text = line.rstrip()
         if text:
-            self._rows += 1
-            self._checksum = crc32(b"\n", crc32(text, self._checksum))
-
-    def seal(self) -> Seal:
-        """The seal of the lines so far."""
-        return Seal(self._rows, f"{self._checksum:08x}")
+            self.rows += 1
+            self.checksum = crc32(b"\n", crc32(text, self.checksum))
 
 
 NOWHERE = -1
@@ -112,7 +97,7 @@ class ScoresFile:
         self.unreadable = 0
         self._metrics = frozenset(metrics)
         self._cut = False
-        self.seal = Sealing().seal()
+        self.seal = Seal()
         if named:
             self._open(path, "a+b" if writing else "rb")
             with explain_errors(self._path):
@@ -161,7 +146,7 @@ class ScoresFile:
         return seal
 
     def _copy(self, path: Path, keep: Callable[[int], bool]) -> tuple[array[int], array[int], Seal]:
-        starts, lengths, sealing = array("q"), array("q"), Sealing()
+        starts, lengths, seal = array("q"), array("q"), Seal()
         with path.open("wb") as file:
             for index, (start, length) in enumerate(zip(self._starts, self._lengths, strict=True)):
                 kept = start != NOWHERE and keep(index)
@@ -169,10 +154,10 @@ class ScoresFile:
                 line = self._read(start, length).rstrip() + b"\n" if kept else b""
                 starts.append(file.tell() if kept else NOWHERE)
                 lengths.append(len(line))
-                sealing.add(line)
+                seal.add(line)
                 file.write(line)
             sync_to_disk(file)
-        return starts, lengths, sealing.seal()
+        return starts, lengths, seal
 
     def indexes(self) -> array[int]:
         """The indexes of the rows that are there, in input order."""
@@ -216,16 +201,14 @@ class ScoresFile:
     def _scan(self) -> bool:
         """Find the lines that are there; True if the last one is whole."""
         start, line = 0, b"\n"
-        sealing = Sealing()
         self._file.seek(0)
         # the same file once more: the path may lead to another one by now
         with open(self._file.fileno(), "rb", closefd=False) as file:
             for line in file:
                 if line.strip():
                     self._find(line, start)
-                sealing.add(line)
+                self.seal.add(line)
                 start += len(line)
-        self.seal = sealing.seal()
         return line.endswith(b"\n")
 
     def _find(self, line: bytes, start: int) -> None:
