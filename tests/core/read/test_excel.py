@@ -180,13 +180,14 @@ class TestWhatCannotBeRead:
         with pytest.raises(InvalidInput) as caught:
             read(tmp_path / "old.xlsx")
         assert str(caught.value) == (
-            "old.xlsx is not an Excel workbook that can be read: it has a password or is an old .xls: save it without, as .xlsx"
+            "old.xlsx is not an Excel workbook that can be read (File is not a zip file): if it has a password or is an old .xls, "
+            "save it without, as .xlsx"
         )
         with zipfile.ZipFile(tmp_path / "zip.xlsx", "w") as archive:
             archive.writestr("a.txt", "x")
         write(tmp_path / "text.xlsx", "question;answer")
         for name in ("zip.xlsx", "text.xlsx"):
-            with pytest.raises(InvalidInput, match=rf"^{name} is not an Excel workbook that can be read: "):
+            with pytest.raises(InvalidInput, match=rf"^{name} is not an Excel workbook that can be read \("):
                 read(tmp_path / name)
             assert open_rows(tmp_path / name).total is None
 

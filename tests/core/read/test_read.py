@@ -137,8 +137,8 @@ class TestInMemory:
     @pytest.mark.parametrize(
         ("samples", "message"),
         [
-            (Sample(), "samples must be several samples, got one Sample: write [sample]"),
-            ({"question": "a"}, "samples must be several rows, got one mapping: write [row]"),
+            (Sample(), "samples must be several rows, got one Sample: write [row]"),
+            ({"question": "a"}, "samples must be several rows, got one dict: write [row]"),
             (
                 {"train": FakeDataset(), "test": FakeDataset()},
                 "samples is a dictionary of data sets: choose one of its splits ('train', 'test')",

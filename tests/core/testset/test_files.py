@@ -204,10 +204,7 @@ class TestDocuments:
         ("documents", "message"),
         [
             ([], "documents is empty: give at least one"),
-            (
-                "text",
-                "documents must be several documents, got one str: write [text], or Path(...) for files",
-            ),
+            ("text", f"{FORMS}, got str"),
             (
                 Document("x"),
                 f"{FORMS}, got Document",

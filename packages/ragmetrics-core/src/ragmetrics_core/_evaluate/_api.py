@@ -16,6 +16,7 @@ from .._kernel._metric import Metric
 from .._names._named import embeddings_to_price, llm_to_price
 from .._read import Columns, FileOptions, open_rows
 from .._show._progress import Progress
+from .._support._signatures import with_arguments_of
 from .._values._requests import AnyEmbeddings, AnyLLM
 from .._values._sample import Sample
 from ._estimate import Estimate
@@ -95,37 +96,15 @@ def evaluate(
     return Run(samples, metrics, RunOptions.of(locals())).block()
 
 
-async def aevaluate(
-    samples: str | os.PathLike[str] | Iterable[Any],
-    metrics: Metric | str | Iterable[Metric | str],
-    *,
-    llm: AnyLLM | str | None = None,
-    embeddings: AnyEmbeddings | str | None = None,
-    run_dir: str | os.PathLike[str] | None = None,
-    max_concurrency: int = 16,
-    on_error: Literal["record", "raise"] = "record",
-    progress: Progress = True,
-    limit: int | None = None,
-    sample: int | None = None,
-    seed: int = 0,
-    repeats: int = 1,
-    budget: Mapping[str, float] | None = None,
-    timeout: float | None = None,
-    max_retries: int = 5,
-    empty: Literal["skip", "zero"] = "skip",
-    replace: bool = False,
-    encoding: str | None = None,
-    at: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    separator: str | None = None,
-) -> Evaluation:
+@with_arguments_of(evaluate)
+async def aevaluate(**arguments: Any) -> Evaluation:
     """Score samples with metrics without blocking the running loop; arguments, result and errors as in ``evaluate``.
 
     When it is cancelled, the ``CancelledError`` carries ``partial`` too. A time limit raises its own error: after
     ``asyncio.wait_for`` the ``CancelledError`` is the ``__cause__`` of the ``TimeoutError`` (on Python 3.10 the
     ``__context__`` of that cause).
     """
-    return await Run(samples, metrics, RunOptions.of(locals())).execute()
+    return await Run(arguments["samples"], arguments["metrics"], RunOptions.of(arguments)).execute()
 
 
 def estimate(

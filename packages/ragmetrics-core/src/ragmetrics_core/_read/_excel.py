@@ -19,9 +19,6 @@ from .._values._errors import InvalidInput, MissingExtra, Setting
 from ._csv import cells_row, header_of, no_name
 from ._input_file import InputFile, RawRow
 
-OLD_OR_LOCKED = b"\xd0\xcf\x11\xe0"
-"""How a workbook begins that is encrypted, or in the format of Excel 97 to 2003."""
-
 MOST_ROWS = 1_048_576
 """Rows of a sheet in Excel; each is gone through up to the last, so a file that numbers one a billion would have no end."""
 
@@ -99,13 +96,11 @@ def _workbook(file: Any, name: str) -> Any:
         from openpyxl import load_workbook  # noqa: PLC0415
     except ImportError:
         raise MissingExtra(f'reading {name} needs openpyxl: pip install "ragmetrics-core[excel]"') from None
-    locked = file.read(len(OLD_OR_LOCKED)) == OLD_OR_LOCKED
-    file.seek(0)
     try:
         return load_workbook(file, read_only=True, data_only=True)
     except BROKEN as error:
-        why = "it has a password or is an old .xls: save it without, as .xlsx" if locked else str(error)
-        raise InvalidInput(f"{name} is not an Excel workbook that can be read: {why}") from None
+        cure = "if it has a password or is an old .xls, save it without, as .xlsx"
+        raise InvalidInput(f"{name} is not an Excel workbook that can be read ({error}): {cure}") from None
 
 
 def _chosen(book: Any, at: str | None, name: str) -> Any:

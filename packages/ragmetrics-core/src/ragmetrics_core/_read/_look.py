@@ -17,6 +17,7 @@ from .._values._sample import ALIASES, FIELD_NAMES, Sample, fields_of, plain_nam
 from ._cells import CONTENTS, literal
 from ._columns import Columns, Doubts, Understood
 from ._input_file import BadShape, FileOptions
+from ._plan import is_empty
 from ._rows import understood_rows
 
 MOST_PROBLEMS = 20
@@ -73,7 +74,7 @@ class Look:
         for name, columns in found.fields.items():
             self._count(self.fields.setdefault(name, Counter()), columns)
             value = getattr(found.sample, name)
-            if not _is_empty(value):
+            if not is_empty(value):
                 self.filled[name] += 1
                 self.values.setdefault(name, value)
         for name in found.unused:
@@ -148,17 +149,9 @@ def rule(name: str, columns: tuple[str, ...], mapped: Mapping[str, Any]) -> str:
 def _problem(sample: Sample) -> InvalidInput | None:
     for name, kind in FIELD_KINDS.items():
         value = getattr(sample, name)
-        if not _is_empty(value):
+        if not is_empty(value):
             try:
                 CHECKS[kind](name, value)
             except InvalidInput as error:
                 return error
     return None
-
-
-def _is_empty(value: Any) -> bool:
-    return (
-        value is None
-        or (isinstance(value, str | list | tuple | Mapping) and not value)
-        or (isinstance(value, str) and value.isspace())
-    )

@@ -124,22 +124,18 @@ def _mapped(first: object, second: object) -> Mapped:
         if not isinstance(name, str) or not name.strip():
             raise InvalidInput(f"columns must map names to names, got {first!r}: {second!r}")
     given = [str(name).strip() for name in (first, second)]
-    pairs = [(field_named(field), column) for field, column in (given, reversed(given)) if "*" not in field]
-    found = next(((field, column) for field, column in pairs if field), None)
-    if found is None:
-        close = [match for name in given for match in difflib.get_close_matches(name, [*FIELD_NAMES, *ALIASES], n=1)]
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise InvalidInput(
-            Setting("columns", {given[0]: given[1]}),
-            f": neither name is a field{hint} (the fields are {', '.join(sorted(FIELD_NAMES))})",
-        )
-    field, column = found
-    if "*" in column and field not in ITEMS:
-        raise InvalidInput(
-            Setting("columns", {given[0]: given[1]}),
-            f": {column!r} may be several columns, and {field} is one value: name one column",
-        )
-    return Mapped(field, column, (given[0], given[1]))
+    setting = Setting("columns", {given[0]: given[1]})
+    for name, column in (given, reversed(given)):
+        field = "" if "*" in name else field_named(name)
+        if field and "*" in column and field not in ITEMS:
+            raise InvalidInput(
+                setting, f": {column!r} may be several columns, and {field} is one value: name one column"
+            )
+        if field:
+            return Mapped(field, column, (given[0], given[1]))
+    close = [match for name in given for match in difflib.get_close_matches(name, [*FIELD_NAMES, *ALIASES], n=1)]
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    raise InvalidInput(setting, f": neither name is a field{hint} (the fields are {', '.join(sorted(FIELD_NAMES))})")
 
 
 def field_named(name: str) -> str:
@@ -198,14 +194,14 @@ def _without_pattern(path: tuple[Step, ...], row: Any) -> list[tuple[Step, ...]]
 
 def _filled(values: Iterable[Any]) -> list[Any]:
     """Those that are not empty."""
-    return [item for item in values if not _is_empty(item)]
+    return [item for item in values if not is_empty(item)]
 
 
-def _is_empty(item: Any) -> bool:
-    """Nothing, None, a blank text, or NaN, which data frames hold for an empty cell."""
-    if isinstance(item, str | float):
-        return item != item if isinstance(item, float) else not item.strip()  # noqa: PLR0124
-    return item is None or item is ABSENT
+def is_empty(item: Any) -> bool:
+    """Nothing, None, a blank text, a list or an object without items, or NaN, which data frames hold for an empty cell."""
+    if isinstance(item, str | list | tuple | Mapping):
+        return not item or (isinstance(item, str) and item.isspace())
+    return item is None or item is ABSENT or (isinstance(item, float) and item != item)  # noqa: PLR0124
 
 
 def _path(name: str, columns: Mapping[str, Any]) -> tuple[Step, ...]:

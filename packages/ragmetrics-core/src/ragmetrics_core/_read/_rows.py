@@ -191,20 +191,15 @@ def _id_of(value: object) -> Any:
 
 
 def _in_memory(samples: Any) -> Iterator[RawRow]:
-    if isinstance(samples, Sample):
-        raise InvalidInput("samples must be several samples, got one Sample: write [sample]")
-    if isinstance(samples, Mapping):
-        if any(hasattr(split, "column_names") for split in samples.values()):
-            splits = ", ".join(map(repr, samples))
-            raise InvalidInput(f"samples is a dictionary of data sets: choose one of its splits ({splits})")
-        raise InvalidInput("samples must be several rows, got one mapping: write [row]")
-    if is_model(samples):  # it can be iterated over, and gives pairs of a name and a value
-        several = getattr(samples, "samples", None) or getattr(samples, "examples", None)
-        if not isinstance(several, list):
-            raise InvalidInput(f"samples must be several rows, got one {type(samples).__name__}: write [row]")
-        samples = several
     if hasattr(samples, "iloc"):
         return frame_rows(samples, "row")
+    if isinstance(samples, Mapping) and any(hasattr(split, "column_names") for split in samples.values()):
+        splits = ", ".join(map(repr, samples))
+        raise InvalidInput(f"samples is a dictionary of data sets: choose one of its splits ({splits})")
+    if is_model(samples):  # it can be iterated over, and gives pairs of a name and a value
+        samples = getattr(samples, "samples", None) or getattr(samples, "examples", None) or samples
+    if isinstance(samples, Sample | Mapping) or is_model(samples):
+        raise InvalidInput(f"samples must be several rows, got one {type(samples).__name__}: write [row]")
     if not isinstance(samples, Iterable):
         raise InvalidInput(
             "samples must be a path, an iterable of mappings or Samples, a DataFrame or a Dataset, "

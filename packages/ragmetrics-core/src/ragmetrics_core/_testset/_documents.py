@@ -197,9 +197,11 @@ def documents_of(documents: Any) -> tuple[list[GivenDocument], list[Skipped]]:
 
 
 def _from_memory(documents: Any) -> Iterator[GivenDocument]:
-    if isinstance(documents, str):
-        raise InvalidInput("documents must be several documents, got one str: write [text], or Path(...) for files")
-    if isinstance(documents, Mapping | Document) or hasattr(documents, "iloc") or not isinstance(documents, Iterable):
+    if (
+        isinstance(documents, str | Mapping | Document)
+        or hasattr(documents, "iloc")
+        or not isinstance(documents, Iterable)
+    ):
         raise InvalidInput(
             "documents must be a list of texts, Documents or mappings with 'content', or the Path of a file or a folder, "
             f"got {type(documents).__name__}"
