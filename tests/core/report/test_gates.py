@@ -50,15 +50,15 @@ SHAPE = "write METRIC >= NUMBER or METRIC <= NUMBER, such as 'faithfulness >= 0.
         (">= 0.8", f"gate '>= 0.8': {SHAPE}"),
         (
             "faithfulness > 0.8",
-            "gate 'faithfulness > 0.8': write >= or <= instead of >: an interval cannot tell 'at least' from 'more than'",
+            "gate 'faithfulness > 0.8': write >= or <= instead of >",
         ),
         (
             "faithfulness < 0.8",
-            "gate 'faithfulness < 0.8': write >= or <= instead of <: an interval cannot tell 'at least' from 'more than'",
+            "gate 'faithfulness < 0.8': write >= or <= instead of <",
         ),
         (
             "faithfulness=0.8",
-            "gate 'faithfulness=0.8': write >= or <= instead of =: no number of rows shows that a mean is exactly a number",
+            "gate 'faithfulness=0.8': write >= or <= instead of =",
         ),
         ("faithfulness => 0.8", "gate 'faithfulness => 0.8': write >= or <= instead of =>"),
         (
@@ -78,7 +78,7 @@ SHAPE = "write METRIC >= NUMBER or METRIC <= NUMBER, such as 'faithfulness >= 0.
         ),
         (
             "faithfulness drop < 0.03",
-            "gate 'faithfulness drop < 0.03': write <= instead of <: an interval cannot tell 'at least' from 'more than'",
+            "gate 'faithfulness drop < 0.03': write <= instead of <",
         ),
         (
             "faithfulness drop <= 3%",

@@ -164,7 +164,10 @@ class TestInput:
                 ([0.1, 0.2], [0.2, 0.3], [math.nan, "a"]),
                 "clusters[0] is nan: give the row its cluster, or one of its own if it shares nothing with others",
             ),
-            (([0.1, 0.2], [0.2, 0.3], ["a", ["b"]]), "clusters[1] is a list: give a name or a number"),
+            (
+                ([0.1, 0.2], [0.2, 0.3], ["a", ["b"]]),
+                ("clusters[1] is ['b']: give the row its cluster, or one of its own if it shares nothing with others"),
+            ),
             (
                 ([0.1, 0.2], [0.2, 0.3], None, None, 95),
                 "confidence must lie between 0 and 1, got 95: give 0.95 for 95 %",

@@ -441,11 +441,6 @@ def lines_to_label(run: ScoredRows, n: int, metric: str | None, labels: Any, see
     labelled = {item.id for item in given if item.claim is None and id(item) not in stale}
     without = {place for place, row in enumerate(judged.names) if row in labelled}
     left = len(judged.rows) - len(without)
-    if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= left:
-        raise InvalidInput(
-            Setting("n"),
-            f" must lie between 1 and {left}, the number of rows with a score of {name} and without a label, got {n!r}",
-        )
     if len({row.name for row in rows.rows}) < len(rows.rows):
         raise InvalidInput(
             "two rows of this run have the same id, so labels could not tell them apart: give each row its own id"

@@ -26,11 +26,6 @@ FORM = re.compile(r"(?P<left>.*?)\s*(?P<relation>>=|<=|=>|=<|==|>|<|=|≥|≤)\s
 
 DROP = re.compile(r"(?P<metric>.*\S)\s+drop", re.DOTALL)
 RELATIONS = {">=": ">=", "≥": ">=", "<=": "<=", "≤": "<="}
-WHY_NOT = {
-    **dict.fromkeys(("<", ">"), ": an interval cannot tell 'at least' from 'more than'"),
-    **dict.fromkeys(("=", "=="), ": no number of rows shows that a mean is exactly a number"),
-}
-"""Why a gate cannot have other relations."""
 
 ROUNDING = 1e-9
 """Of a number of rows: 0.07 * 100 is a little more than 7."""
@@ -90,7 +85,7 @@ class Gate:
             hint = " (in quotes: a shell takes > and < for itself)" if found is None else ""
             problem = f"write {FORMS[usual]}, such as {EXAMPLES[usual]}{hint}"
         elif relation not in RELATIONS:
-            problem = f"write {'<=' if drop else '>= or <='} instead of {relation}{WHY_NOT.get(relation, '')}"
+            problem = f"write {'<=' if drop else '>= or <='} instead of {relation}"
         elif not _is_finite(number):
             problem = f"{number!r} is no number on a metric's scale: write one such as {0.03 if drop else 0.8}"
         if found is None or problem:

@@ -17,6 +17,7 @@ from .._show._blocks import Block, Heading, Items, Result, as_markdown, as_text
 from .._show._tables import cut_middle, room
 from .._values._counts import count_of
 from .._values._layout import printable
+from .._values._plain import plain
 from ..statistics import Interval
 from ._evidence import about, new_run
 from ._gates import Gate
@@ -182,31 +183,16 @@ class GateResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values."""
-        return {
-            "gate": str(self.gate),
-            "metric": self.gate.metric,
-            "by": self.by,
-            "label": self.label,
-            "verdict": self.verdict,
-            "unmet": list(self.unmet),
-            "doubt": self.doubt or None,
-            "why": self.why,
-            "estimate": self.estimate,
-            "interval": list(self.interval[:2]) if self.interval else None,
-            "interval_method": self.interval.method if self.interval else None,
-            "adjusted": list(self.adjusted[:2]) if self.adjusted else None,
-            "rows": self.rows,
-            "scored": self.scored,
-            "unscored": self.unscored,
-            "failed": self.failed,
-            "coverage": self.coverage,
-            "rows_needed": self.rows_needed,
-            "clusters": self.clusters,
-            "repeated": self.repeated,
-            "missing": self.missing or None,
-            "warnings": list(self.warnings),
-            "void": self.void,
+        interval, adjusted = self.interval, self.adjusted
+        own = {"gate": str(self.gate), "metric": self.gate.metric}
+        figures = {"unscored": self.unscored, "coverage": self.coverage, "why": self.why}
+        words = {"doubt": self.doubt or None, "missing": self.missing or None}
+        limits = {
+            "interval": interval and interval[:2],
+            "interval_method": interval.method if interval else None,
+            "adjusted": adjusted and adjusted[:2],
         }
+        return plain({**vars(self), **own, **figures, **words, **limits})
 
     def __str__(self) -> str:
         return f"{self.verdict.upper()} {self.name}: {self.why}"

@@ -18,6 +18,7 @@ from .._show._tables import LONGEST_ROW, cut_middle, first_of, number, or_dash, 
 from .._store._prices import ModelUsage
 from .._values._counts import count_of
 from .._values._layout import printable
+from .._values._plain import plain
 from .._values._requests import Usage
 from ..statistics import METHODS, Interval
 
@@ -112,36 +113,22 @@ class MetricSummary:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values."""
-        return {
-            "mean": self.mean,
-            "interval": list(self.interval[:2]) if self.interval else None,
-            "interval_method": self.interval.method if self.interval else None,
-            "scale": list(self.scale) if self.scale else None,
-            "scored": self.scored,
-            "unscored": self.unscored,
-            "failed": self.failed,
-            "passed": self.passed,
-            "pass_rate": self.pass_rate,
-            "pass_interval": list(self.pass_interval[:2]) if self.pass_interval else None,
-            "usage": self.usage.to_dict(),
-            "lowest": [list(item) for item in self.lowest],
-            "highest": [list(item) for item in self.highest],
-            "spread": self.spread,
-            "unsteady": self.unsteady,
-            "labels": dict(self.labels),
-            "silent": self.silent,
+        interval, limits = self.interval, self.pass_interval
+        values = {
+            **vars(self),
+            "interval": interval and interval[:2],
+            "interval_method": interval.method if interval else None,
+            "pass_interval": limits and limits[:2],
             "label_rates": {
-                label: {**vars(rate), "interval": list(rate.interval[:2]) if rate.interval else None}
+                label: {**vars(rate), "interval": rate.interval and rate.interval[:2]}
                 for label, rate in self.label_rates.items()
             },
-            **({} if self.jury is None else {"jury": self.jury.to_dict()}),
-            **({} if self.calibration is None else {"corrected": self._corrected(self.calibration)}),
         }
-
-    def _corrected(self, item: MetricCalibration) -> dict[str, Any]:
-        """The mean that people would give, and why it may be wrong."""
-        found = item.to_dict()
-        return {**found["corrected"], "warnings": found["warnings"]}
+        if self.calibration is not None:
+            found = self.calibration.to_dict()
+            values["corrected"] = {**found["corrected"], "warnings": found["warnings"]}
+        left_out = {"name", "calibration", *(["jury"] if self.jury is None else [])}
+        return plain({name: value for name, value in values.items() if name not in left_out})
 
 
 LONGEST_REASON = 240
@@ -172,23 +159,18 @@ class Reason:
         return sum(self.counts)
 
     def __str__(self) -> str:
-        text = " ".join(self.text.split())
-        shown = printable(text)
+        shown = printable(" ".join(self.text.split()))
         shown = shown if len(shown) <= LONGEST_REASON else f"{shown[: LONGEST_REASON - 3]}..."
         return f"{self._size()}: {shown} ({first_of(self.rows)})"
 
     def _size(self) -> str:
         """How many rows, and of which metrics; each metric has its own, so they are never added up."""
+        names = [cut_middle(name, LONGEST_ROW) for name in self.metrics]
         if len(set(self.counts)) == 1:
             several = "each of " if len(self.metrics) > 1 else ""
-            return f"{_rows(self.counts[0])} in {several}{', '.join(cut_middle(name, LONGEST_ROW) for name in self.metrics)}"
-        first, *others = (f"in {cut_middle(name, LONGEST_ROW)}" for name in self.metrics)
-        rest = (f"{count} {name}" for count, name in zip(self.counts[1:], others, strict=True))
-        return ", ".join([f"{_rows(self.counts[0])} {first}", *rest])
-
-
-def _rows(count: int) -> str:
-    return "1 row" if count == 1 else f"{count} rows"
+            return f"{count_of(self.counts[0], 'row')} in {several}{', '.join(names)}"
+        rest = (f"{count} in {name}" for count, name in zip(self.counts[1:], names[1:], strict=True))
+        return ", ".join([f"{count_of(self.counts[0], 'row')} in {names[0]}", *rest])
 
 
 @dataclass(frozen=True)
@@ -283,27 +265,16 @@ class Summary(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values."""
-        return {
-            "title": self.title,
-            "seconds": self.seconds,
+        values = {
+            **vars(self),
             "metrics": {item.name: item.to_dict() for item in self.metrics},
-            "reasons": [
-                {
-                    **vars(item),
-                    "metrics": list(item.metrics),
-                    "rows": list(item.rows),
-                    "counts": list(item.counts),
-                    "count": item.count,
-                }
-                for item in self.reasons
-            ],
-            "caveats": list(self.caveats),
+            "reasons": [{**vars(item), "count": item.count} for item in self.reasons],
             "models": [_model_dict(item) for item in self.models],
             "earlier": [_model_dict(item) for item in self.earlier],
-            "waited": dict(self.waited),
-            "stopped": self.stopped,
-            **({} if self.by is None else {"by": self.by, "slices": [item.to_dict() for item in self.slices.values()]}),
+            "slices": [item.to_dict() for item in self.slices.values()],
         }
+        left_out = {"by", "slices"} if self.by is None else set()
+        return plain({name: value for name, value in values.items() if name not in left_out})
 
     def _blocks(self) -> list[Block]:
         """What it says, for every face."""
@@ -415,8 +386,7 @@ def _of_scores(metrics: Sequence[MetricSummary]) -> Iterator[str]:
                 whole(f"{_name(label)} {rate.count} ({rate.share:.3f}{f', {rate.interval}' if rate.interval else ''})")
                 for label, rate in item.label_rates.items()
             )
-            rows = f"{item.scored} scored row{'s' * (item.scored != 1)}"
-            yield f"labels {item.name} (share of {rows}, 95 % interval): {', '.join(rates)}"
+            yield f"labels {item.name} (share of {count_of(item.scored, 'scored row')}, 95 % interval): {', '.join(rates)}"
     yield from _labels_without_rate(metrics)
     for item in metrics:
         if item.spread is not None:
@@ -455,37 +425,28 @@ def _of_calls(summary: Summary) -> Iterator[str]:
 
 
 def _jury(name: str, jury: JurySummary) -> Items:
-    """How far the jurors agree, what each of them did, and the rows on which they differ most."""
-    items = [juror_in_words(juror) for juror in jury.jurors]
-    return Items(
-        [*items, *_worst([("they differ most on", jury.disputed)])], f"jury {name}: {agreement_in_words(jury)}"
-    )
-
-
-def agreement_in_words(jury: JurySummary) -> str:
-    """Krippendorff's alpha, and rows that were tied or judged by fewer jurors."""
+    """How far the jurors agree, rows that were tied or judged by fewer, each juror, and the rows on which they differ most."""
     count, alpha = len(jury.jurors), jury.alpha
-    if alpha.value is None:
-        said = f"how far its {count} jurors agree is not known: {alpha.problem}"
-    else:
-        limits = f", 95 % interval {alpha.interval}" if alpha.interval else ""
+    limits = f", 95 % interval {alpha.interval}" if alpha.interval else ""
+    said = f"how far its {count} jurors agree is not known: {alpha.problem}"
+    if alpha.value is not None:
         said = f"its {count} jurors agree with Krippendorff's alpha {alpha.value:.3f}{limits}"
     for rows, what in ((jury.tied, "tied"), (jury.incomplete, "scored by fewer of them")):
         if rows:
-            said += f"; {rows} of {jury.rows} row{'s' * (jury.rows != 1)} {what}"
-    return said
+            said += f"; {rows} of {count_of(jury.rows, 'row')} {what}"
+    disputed = _worst([("they differ most on", jury.disputed)])
+    return Items([*map(_juror, jury.jurors), *disputed], f"jury {name}: {said}")
 
 
-def juror_in_words(juror: JurorSummary) -> str:
+def _juror(juror: JurorSummary) -> str:
     """What one juror did, and what its calls cost."""
-    said = cut_middle(juror.name, LONGEST_JUROR)
+    said, usage = cut_middle(juror.name, LONGEST_JUROR), juror.usage
     if juror.model and f"({juror.model})" not in juror.name:
         said += f" by {cut_middle(juror.model, LONGEST_JUROR)}"
     said += f": mean {number(juror.mean)}, {juror.scored} scored, {juror.unscored} unscored, {juror.failed} failed"
-    usage = juror.usage
     if usage.calls:
         cached = f" ({usage.cached_calls} cached)" if usage.cached_calls else ""
-        said += f"; {usage.calls} call{'s' * (usage.calls != 1)}{cached}"
+        said += f"; {count_of(usage.calls, 'call')}{cached}"
     if usage.prompt_tokens or usage.completion_tokens:
         said += f", {usage.prompt_tokens} tokens in, {usage.completion_tokens} tokens out"
     if juror.errors:

@@ -249,13 +249,10 @@ def check_clusters(clusters: Sequence[Hashable] | None, count: int) -> None:
     for place, cluster in enumerate(clusters):
         try:
             hash(cluster)
-        except TypeError:
-            raise InvalidInput(f"clusters[{place}] is a {type(cluster).__name__}: give a name or a number") from None
-        try:
-            missing = cluster is None or bool(cluster != cluster)  # noqa: PLR0124  NaN is not itself
-        except TypeError:  # the NA of a table does not say whether it equals itself
-            missing = True
-        if missing:
+            usable = cluster is not None and not bool(cluster != cluster)  # noqa: PLR0124  NaN is not itself
+        except TypeError:  # a list; or the NA of a table, which does not say whether it equals itself
+            usable = False
+        if not usable:
             raise InvalidInput(
                 f"clusters[{place}] is {cluster!r}: give the row its cluster, or one of its own if it shares nothing with others"
             )
