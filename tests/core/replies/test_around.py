@@ -17,7 +17,6 @@ Judge: yes|Bot: yes|AI Assistant: Ja|Assistant： はい
 [RESULT] yes|[ANSWER]: yes|[[VERDICT]] yes|Feedback: it fits. [RESULT] yes|[Verdict] Yes, it does.|[回答] はい|[Final Answer] oui
 - Yes|* Yes|• Yes|1. Yes|1) Yes|1. はい|(a) yes|A) Yes|a. Sí
 <verdict>yes|<answer>Yes|<reason>fits</reason><verdict>yes|<reason>fits</reason> ¶<verdict>Yes.|It fits. ¶<verdict>oui
-{"answer" "yes"}|{"answer" true}
 """
 NO = """
 ❌ No, other year.|No 👎|👎 no|❌ No|✗ no|No ❌.|🚫 No|🔴 No|🟥 no|❌ Nein|❌ いいえ|❌ 不是|❌ Нет, год другой.|❌ Not supported
@@ -26,7 +25,7 @@ NO = """
 [ANSWER]: no|[RESULT] no|[Result]: No.|[판정] 아니요|Feedback: no date. [RESULT] no
 1. No|1. No, the year differs.|(b) no|B) No|B. No|- No|1) Nein
 <verdict>no|<reason>x</reason><verdict>no
-The date isn't correct.|The figures aren't supported.|{"answer" "no"}
+The date isn't correct.|The figures aren't supported.
 """
 NEITHER = """
 ✅ Yes and no|Yes / No ✔|Yes/No ❌|Response: No. Verdict yes
@@ -40,7 +39,7 @@ NEITHER = """
 Response: Yes ¶Reference: No|Response: Yes, but the reference says no|Model: Yes, Reference: No|Assistant: Norway
 Response: None|User: Yes|User response: yes|The response: Yes|Assistant: Yes. No.|Candidate: yes
 <verdict>|<verdict>y or n|<verdict>yes</verdict><verdict>no|<verdict>not|<reason>no|<answer>no one|<verdict>yes or no
-The date isn't fully correct.|The date isn't unsupported.|The date isn't correct, but the year is.|{"answer" "maybe"}
+The date isn't fully correct.|The date isn't unsupported.|The date isn't correct, but the year is.|{"answer" "yes"}
 """
 FOUR = """
 **Rating:** **4**/5|**Score**: **4** / 5|*Rating*: __4__|**4**/5|__4__|_4_|<b>4</b>/5|Score: **4/5**|Score: <b>4</b>/5
@@ -49,15 +48,13 @@ I would set the rating at 4.|I'd rate this a 4|I give it a 4|My rating is 4|This
 I'd put the score at 4.|I'd go with a 4.|I'd settle on 4.|I'd call it a 4.|I'd say it's a 4.|I assign a 4.
 I would assign a score of 4 to it.
 The answer misses a date. I would set the rating at 4.|I rate this 4 because 3 of 4 facts are right.
-Ich würde 4 geben.|Ich gebe eine 4.|Ich vergebe 4 Punkte.|Je lui donne un 4.|Je donne 4/5.|Le doy un 4.|Le daría un 4.
-Do un 4.|Dou um 4.|Я ставлю 4.|Я ставлю 4 балла.|Ik geef een 4.|我给4分。
 If it named the date, I'd give it a 5. As it stands, I give it a 4.
 Three facts were right and one had no date, so I give it a 4.|The reader asked for the year, so the rating is 4.
-Yo le daría un 4.|[RESULT] 4|Assistant: 4|AI: 4/5|Response: 4|Assistant: Score: 4|✅ 4|4/5 ✅|Rating: 4/5 👍|Score: 4 🎉
+[RESULT] 4|Assistant: 4|AI: 4/5|Response: 4|Assistant: Score: 4|✅ 4|4/5 ✅|Rating: 4/5 👍|Score: 4 🎉
 {"scores": {"overall": 4}}|{"scores": {"overall": 4, "accuracy": 2}}|{"reason": "ok", "scores": {"final_score": 4}}
-{"score" 4}|{"rating" "4"}
 """
 NONE = """
+Ich gebe eine 4.|Je lui donne un 4.|Я ставлю 4 балла.
 rating between 2 and 3|I would set the rating at 7|I would set the rating at 2 or 3.|I would set the rating at 3, or even 4.
 I would set the rating at 4 if the date were there.|I would set the rating at 4, if the date were there.
 If the date were there, I would set the rating at 4.|If the date were there, I'd give it a 4.|I would not set the rating at 4.
@@ -120,7 +117,6 @@ def test_no_score(text: str) -> None:
         '{"score": "4½"}',
         "４½",
         "Note : 4½/5",
-        "Ich gebe eine 4,5.",
         "It deserves a 4,5.",
     ],
 )

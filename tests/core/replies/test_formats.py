@@ -177,8 +177,8 @@ def test_schemas_of_unusual_models() -> None:
 
 def test_the_other_formats_need_no_pydantic() -> None:
     code = (
-        "import sys\nfrom ragmetrics_core.replies import LinesReply, RatingReply, ReplyFormat, ScoreReply, YesNoReply\n"
-        "assert YesNoReply().parse('{\"answer\": \"yes\"} so') and LinesReply().parse('1. a?') == ['a?']\n"
+        "import sys\nfrom ragmetrics_core.replies import RatingReply, ReplyFormat, ScoreReply, YesNoReply\n"
+        'assert YesNoReply().parse(\'{"answer": "yes"} so\')\n'
         "assert ScoreReply(1, 5).parse('Score: 4')[0] == 4 and RatingReply([0, 1]).parse('1') == 1\n"
         "assert 'pydantic' not in sys.modules"
     )

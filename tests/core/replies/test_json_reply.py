@@ -197,8 +197,6 @@ VERDICTS = [
     "2: no\n1: yes",
     "statement 1 is supported. Statement 2 is not supported.",
     "**1.** Yes\n**2.** No",
-    "Yes\nNo",
-    "yes, no",
     '{"1": 1, "2": 0}',
     '{"1": {"verdict": 1}, "2": {"verdict": 0}}',
     '{"statement_1": {"verdict": 1}, "statement_2": {"verdict": 0}}',

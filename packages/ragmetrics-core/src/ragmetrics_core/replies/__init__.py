@@ -34,7 +34,6 @@ from typing import TYPE_CHECKING, Any
 
 from .._values._requests import ReplyFormat
 from ._items import is_chat, real_items
-from ._lines import LinesReply
 from ._object import ObjectReply
 from ._pipeline import answer_text, read_prose
 from ._score import RatingReply, ScoreReply
@@ -43,6 +42,7 @@ from ._yes_no import YesNoReply
 
 if TYPE_CHECKING:
     from ._json import JsonReply
+    from ._lines import LinesReply
 
 __all__ = [
     "JsonReply",
@@ -62,9 +62,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load ``JsonReply``, the one format that needs pydantic, when it is asked for."""
+    """Load the formats that need pydantic when they are asked for."""
     if name == "JsonReply":
-        from ._json import JsonReply  # noqa: PLC0415  the one format that needs pydantic
+        from ._json import JsonReply  # noqa: PLC0415
 
         return JsonReply
+    if name == "LinesReply":
+        from ._lines import LinesReply  # noqa: PLC0415
+
+        return LinesReply
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,15 +10,12 @@ although it might be the answer is kept as ``doubted``: an answer in there that 
 from __future__ import annotations
 
 import re
-import sys
-from bisect import bisect_right
-from itertools import pairwise
 from typing import NamedTuple
 
 from .._kernel._wording import Asked, asked_of
-from ._json_text import OPENER, decode, scan
+from ._json_text import decode
 from ._text import TOKEN, Unreadable, on_line, without_tokens
-from ._whose import declines, is_quoted, speaks_of_another
+from ._whose import is_quoted, speaks_of_another
 
 _SHORT = 80
 """Characters of a line that can be an answer."""
@@ -30,29 +27,11 @@ def _is_genuine(match: re.Match[str], asked: Asked) -> bool:
     return not is_quoted(match.string, *match.span()) and not asked.holds_mark(match.group())
 
 
-def _json_spans(text: str, start: int = 0) -> list[tuple[int, int]]:
-    """Where the complete JSON values in a text from ``start`` on begin and end."""
-    return [(start + item.start, start + item.end) for item in scan(text[start:]) if item.state == "whole"]
-
-
-def _is_inside(spans: list[tuple[int, int]], position: int) -> bool:
-    index = bisect_right(spans, (position, sys.maxsize)) - 1
-    return index >= 0 and position < spans[index][1]
-
-
 def _doubt_unless_clear(kept: str, left_out: str, doubted: list[str]) -> None:
-    """Doubt what is left out, unless what was kept before it is an answer and nothing else, or nothing."""
+    """Doubt what is left out, unless what was kept before it is nothing, or clearly the judge's own answer."""
     bare = without_tokens(kept).strip()
-    if bare and decode(bare) is None and (_JSON.search(left_out) or not _ends_with_answer(bare)):
+    if bare and decode(bare) is None and (_JSON.search(left_out) or speaks_of_another(bare)):
         doubted.append(left_out)
-
-
-def _ends_with_answer(bare: str) -> bool:
-    """Whether a text in words ends with a line that can be its answer, and the text speaks of no other speaker."""
-    *above, last = [line.strip() for line in bare.splitlines() if line.strip()]
-    if _JSON.search(bare) or len(last) > _SHORT or last.startswith(">") or declines(bare):
-        return False
-    return not speaks_of_another(last) and not (above and above[-1].endswith((":", "：")))
 
 
 _ASSISTANT = re.compile(
@@ -80,11 +59,9 @@ def own_turn(text: str, asked: Asked, doubted: list[str]) -> str:
     header = _ASSISTANT.search(text)
     if header and (not text[: header.start()].strip() or TOKEN.match(text.lstrip())):
         text = text[header.end() :]
-    ends = list(_TURN_END.finditer(text))
-    spans = _json_spans(text) if ends else []
     before = 0
-    for match in ends:
-        if _is_inside(spans, match.start()) or not _is_genuine(match, asked):
+    for match in _TURN_END.finditer(text):
+        if not _is_genuine(match, asked):
             continue
         if without_tokens(text[before : match.start()]).strip():
             left_out = text[match.end() :]
@@ -99,13 +76,11 @@ def own_turn(text: str, asked: Asked, doubted: list[str]) -> str:
 
 def before_new_turn(text: str, doubted: list[str]) -> str:
     """Drop the conversation that a model invents after its answer."""
-    turns = list(_NEW_TURN.finditer(text))
-    spans = _json_spans(text) if turns else []
     content = len(text) - len(text.lstrip())
-    for match in turns:
+    for match in _NEW_TURN.finditer(text):
         before = text[max(0, match.start() - 80) : match.start()].rstrip()
         # After a colon the turn is quoted, as an example of a better answer.
-        if match.start() > content and not before.endswith((":", "：")) and not _is_inside(spans, match.start()):
+        if match.start() > content and not before.endswith((":", "：")):
             _doubt_unless_clear(text[: match.start()], text[match.start() :], doubted)
             return text[: match.start()]
     return text
@@ -119,12 +94,11 @@ _TAG = re.compile(rf"<\|?\s{{0,3}}(/?)\s{{0,3}}(?:{_THINK})\s{{0,3}}\|?>|\[(/?)T
 # Only these are certainly thinking when they are never closed; an open <analysis> may just be a heading.
 _SURE = re.compile(r"think|thought", re.IGNORECASE)
 _FINAL_CHANNEL = re.compile(r"<\|channel\|>\s{0,9}final[^<]{0,40}<\|message\|>")
-_ANALYSIS_CHANNEL = re.compile(r"<\|channel\|>\s{0,9}analysis[^<]{0,40}<\|message\|>")
+
 
 _LABELLED_JSON = re.compile(
-    r"\W{0,8}(?:\w{1,20}\s){0,4}\w{1,20}\W{0,4}[:：=][\s*_]{0,6}(?:(?:```|~~~)\w{0,10}\s{0,3})?[{\[]"
+    r"\W{0,8}(?:(?:\w{1,20}\s){0,4}\w{1,20}\W{0,4}[:：=][\s*_]{0,6}(?:(?:```|~~~)\w{0,10}\s{0,3})?)?[{\[]"
 )
-_MAX_LOOKS = 4
 _MAX_TAGS = 2000
 
 
@@ -132,17 +106,16 @@ def last_channel(text: str, doubted: list[str]) -> str:
     """The final channel of a harmony reply; its analysis is thinking."""
     if not text.lstrip().startswith(("<|channel|>", "<|start|>")):
         return text
-    finals = list(_FINAL_CHANNEL.finditer(text))
-    if finals:
-        doubted.extend(text[one.end() : two.start()] for one, two in pairwise(finals))
-        return text[finals[-1].end() :]
-    match = _ANALYSIS_CHANNEL.search(text)
-    if match is None:
+    *before, final = _FINAL_CHANNEL.split(text)
+    if before:
+        doubted.extend(before[1:])
+        return final
+    if "<|channel|>analysis" not in text:
         return text
-    end = text.find("<|end|>", match.end())
-    if end < 0:
+    _, end, rest = text.partition("<|end|>")
+    if not end:
         raise Unreadable("the reply ends before its thinking does")
-    return text[: match.start()] + text[end + len("<|end|>") :]
+    return rest
 
 
 def _closes(tag: re.Match[str]) -> bool:
@@ -171,17 +144,8 @@ def without_thinking(text: str, asked: Asked, doubted: list[str]) -> str:
         raise Unreadable("the reply holds very many blocks of thinking; give the answer and nothing else")
     last = max((number for number, tag in enumerate(tags) if _closes(tag)), default=-1)
     kept = ""
-    start = index = looks = 0  # start: where the text begins that is neither kept nor cut out yet
-    spans: list[tuple[int, int]] = []
+    start = index = 0  # start: where the text begins that is neither kept nor cut out yet
     while index < len(tags):
-        if looks < _MAX_LOOKS and OPENER.search(text, start, tags[index].start()):
-            # Thinking may hold half a JSON value that swallows what follows, so each rest is looked at afresh.
-            looks += 1
-            spans = _json_spans(text, start)
-        while index < len(tags) and _is_inside(spans, tags[index].start()):
-            index += 1
-        if index == len(tags):
-            break
         tag = tags[index]
         kept += text[start : tag.start()]
         start = tag.end()
@@ -218,14 +182,8 @@ def _closing(tags: list[re.Match[str]], opening: int, last: int) -> int | None:
 def _doubt(before: str, tag: re.Match[str], asked: Asked) -> list[str]:
     """What of the text before a lone closing tag may be the judge's own words after all."""
     stripped = before.strip()
-    if (
-        on_line(tag.string, *tag.span())[0].strip()  # the tag does not begin its line
-        or stripped.endswith((":", "："))
-        or stripped[:1] in set("{[`~<>\"'")
-        or _LABELLED_JSON.match(stripped)
-    ):
-        return [before]
-    if not asked.known and (declines(stripped) or speaks_of_another(stripped[-_SHORT:])):
+    begins_line = not on_line(tag.string, *tag.span())[0].strip()
+    if not begins_line or _LABELLED_JSON.match(stripped) or (not asked.known and speaks_of_another(stripped[-_SHORT:])):
         return [before]
     first = stripped.partition("\n")[0]
     return [first] if len(first) <= _SHORT and "{" not in first else []

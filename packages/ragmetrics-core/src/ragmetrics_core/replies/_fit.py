@@ -102,8 +102,6 @@ def fit_text(data: Any, key: str) -> str:
         texts = [str(data)]
     elif isinstance(data, list) and all(isinstance(item, str) for item in data):
         texts = ["; ".join(data)] if is_reason else data
-    elif isinstance(data, dict):
-        texts = [value for value in data.values() if isinstance(value, str)]
     elif data is None and is_reason:
         texts = [""]
     if len(texts) != 1:
@@ -178,16 +176,12 @@ def _menu(options: tuple[Any, ...]) -> str:
 
 
 def fit_enum(data: Any, enum: type[Enum]) -> Any:
-    """The value of the member that ``data`` names by value or by name."""
-    values = tuple(member.value for member in enum)
+    """The value of the member that ``data`` names by name or by value."""
+    by_name = {member.name: member.value for member in enum}
     try:
-        return fit_choice(data, values)
+        return by_name[fit_choice(data, tuple(by_name))]
     except Unreadable:
-        by_name = {member.name: member.value for member in enum}
-        try:
-            return by_name[fit_choice(data, tuple(by_name))]
-        except Unreadable:
-            raise Unreadable(f"must be {_menu(values)}, not {shown(data)}") from None
+        return fit_choice(data, tuple(by_name.values()))
 
 
 MAX_ITEMS = 5000
@@ -294,22 +288,13 @@ def _ordered(items: list[Any], item: Any) -> list[Any]:
         return items
     asked = {name(field.name) for field in fields_of(item)}
     for key in items[0]:
-        if name(key) not in WRITTEN["number"] or name(key) in asked:
-            continue
-        numbers = [_own_number(value.get(key)) for value in items]
-        if None in numbers:
+        numbers = [number_of(value.get(key)) for value in items]
+        if name(key) not in WRITTEN["number"] or name(key) in asked or None in numbers:
             continue
         if len(set(numbers)) < len(numbers):
             raise Unreadable(f"gives the same {key} twice")
         return [value for _, value in sorted(zip(numbers, items, strict=True), key=lambda pair: pair[0] or 0)]
     return items
-
-
-def _own_number(value: Any) -> int | None:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    match = _NUMBERED.fullmatch(value) if isinstance(value, str) and len(value) < 40 else None
-    return int(match.group(1)) if match else None
 
 
 def telling_text(data: dict[str, Any], key: str) -> str | None:

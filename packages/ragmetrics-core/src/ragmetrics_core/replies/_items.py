@@ -18,26 +18,6 @@ from ._whose import QUOTED, declines, quotes_another
 
 ASKS = ("?", "？", "؟")
 
-_NUMERAL = re.compile(r"(?P<lead>\W{0,9})(?P<numeral>[IVX]{1,5})(?P<mark>[.)]\**\s)")
-_TENS = ("", "X")
-_UNITS = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
-_NUMERALS = tuple(tens + units for tens in _TENS for units in _UNITS)
-
-
-def arabic(lines: list[str]) -> list[str]:
-    """Lines numbered I, II, III as 1, 2, 3; any other lines as they are."""
-    found = [(line, _NUMERAL.match(line)) for line in lines]
-    numbered = [(line, match["numeral"]) for line, match in found if match]
-    if not numbered or tuple(numeral for _, numeral in numbered) != _NUMERALS[: len(numbered)]:
-        return lines
-    if len(numbered) == 1 and not numbered[0][0].endswith(ASKS):
-        return lines
-    return [
-        f"{match['lead']}{_NUMERALS.index(match['numeral']) + 1}{match['mark']}{line[match.end() :]}" if match else line
-        for line, match in found
-    ]
-
-
 _GREETINGS = (
     "hello|hi|hey|greetings|welcome|good (?:morning|afternoon|evening|day)|thanks|thank you|hallo|guten (?:tag|morgen|abend)|"
     "willkommen|danke|bonjour|bonsoir|salut|bienvenue|merci|hola|buenos días|buenas (?:tardes|noches)|bienvenid[oa]|gracias|"
@@ -66,10 +46,6 @@ _OFFERS = (
     r"|ご自由に|お気軽に|お手伝いします|도와드리겠습니다|(?:من فضلك|يرجى|الرجاء)\b|يسعدني\b"
     r"|कृपया\b|मैं आपकी (?:मदद|सहायता)|lütfen\b|size yardımcı olmaktan"
 )
-_ASKED_FOR = re.compile(
-    r".{0,20}(?:(?:提供して|ご提供|お知らせ|教えて|入力して)(?:ください|下さい)|(?:제공해|알려|입력해|공유해) ?주세요)"
-)
-"""Offers that begin with what is asked for."""
 _GREETING = re.compile(rf"(?:{_GREETINGS})(?!\w)(?P<rest>[^.!?。！？\n]{{0,40}})(?:[.!。！,，]\s*|\Z)")
 _OFFER = re.compile(_OFFERS)
 _LONGEST = 300
@@ -84,13 +60,13 @@ def is_small_talk(text: str) -> bool:
     if len(text) > _LONGEST:
         return False
     said = plain(text).strip(" \t\r\n*_\"'`>-#").casefold()
-    if _OFFER.match(said) or (not said.isascii() and _ASKED_FOR.match(said)):
+    if _OFFER.match(said):
         return True
     greeting = _GREETING.match(said)
     if greeting is None or len(greeting["rest"].split()) > _NAMES:
         return False
     rest = said[greeting.end() :].strip()
-    return not rest or rest.endswith(ASKS) or bool(_OFFER.match(rest) or _ASKED_FOR.match(rest))
+    return not rest or rest.endswith(ASKS) or _OFFER.match(rest) is not None
 
 
 def is_chat(text: str, source: str = "") -> bool:
@@ -172,7 +148,7 @@ def read_lines(text: str, *, marked_only: bool = False) -> list[str]:
 
 def _items(text: str) -> tuple[list[str], bool]:
     lines = [line for line in text.strip("\ufeff\u200b \n").splitlines() if line.strip() and not _RULE.fullmatch(line)]
-    lines = arabic(_counted(lines))
+    lines = _counted(lines)
     matches = [(line, _ITEM.match(line)) for line in lines]
     kinds = {_kind(match) for _, match in matches if match}
     kind = next((kind for kind in ("number", "circled", "label", "bullet") if kind in kinds), None)

@@ -38,10 +38,8 @@ _BETWEEN_ITEMS = re.compile(
     r"[\s,;*`>#-]{0,20}(?:\d{1,3}[.)]|(?:[^\W\d]{1,12} )?\d{1,3}\**[:：]?)?[\s`*]{0,20}(?:```json\w?\s{0,9})?",
     re.IGNORECASE,
 )
-_VERDICT_ROW = re.compile(r"[01]|[^\d:]{1,24}")
 _LABEL = re.compile(r"\W{0,6}\w{1,20}\s{0,2}[:=]\s{0,2}")
 _MAX_NESTING = 6
-_MAX_ROWS = 500
 _BRIEF = 20
 """Characters in which an answer stands alone."""
 
@@ -82,11 +80,6 @@ class ModelReader(Reader[M]):
             return None
         reading = self._validated([item.value for item in found])
         return reading if isinstance(reading, Fit) else None
-
-    def rejected(self, found: list[Found]) -> Bad | None:
-        if found and found[-1].state in {"cut", "broken"}:
-            return Bad("the JSON in the reply is cut or broken; reply with the whole object, more briefly")
-        return None
 
     def in_value(self, data: Any, depth: int = 0) -> Reading[M]:
         """The reading of a JSON value: the model itself, or something around it."""
@@ -168,7 +161,6 @@ class ModelReader(Reader[M]):
                 yield read_lines(part, marked_only=True)
         elif is_subclass(self.plan.item, BaseModel) and plan_of(self.plan.item).scalar_field is not None:
             yield read_numbered(part)
-            yield _verdict_row(part)
 
 
 def _may_hold_answer(key: str, value: Any, *, alone: bool) -> bool:
@@ -185,14 +177,6 @@ def _says_both(block: Any) -> bool:
     values = block.values() if isinstance(block, dict) else ()
     said = {truth(value) for value in values if isinstance(value, str) and len(value) <= _BRIEF}
     return {True, False} <= said
-
-
-def _verdict_row(part: str) -> list[str] | None:
-    """Verdicts that stand alone, one per line or one after the other."""
-    rows = [row.strip() for row in re.split(r"[\n,;]", part, maxsplit=_MAX_ROWS) if row.strip()]
-    if not 1 < len(rows) <= _MAX_ROWS:
-        return None
-    return rows if all(_VERDICT_ROW.fullmatch(row) and truth(row) is not None for row in rows) else None
 
 
 def _is_data(item: Found, view: str) -> bool:

@@ -197,7 +197,7 @@ class Found(NamedTuple):
 class _Frame:
     """A container under construction; ``repeated``: an object in it gave one key two different values."""
 
-    __slots__ = ("closer", "items", "key", "need_item", "repeated", "serious", "value")
+    __slots__ = ("closer", "key", "need_item", "repeated", "value")
 
     def __init__(self, opener: str) -> None:
         self.closer = CLOSERS[opener]
@@ -205,18 +205,12 @@ class _Frame:
         self.key: str | None = None
         self.need_item = False
         self.repeated = False
-        self.serious = False
-        self.items = 0
 
     def add(self, value: Any) -> None:
-        self.items += 1
         self.need_item = False
         if self.key is None:
-            # A bracket with numbers in prose is an interval or a citation; anything quoted or nested is data.
-            self.serious = self.serious or isinstance(value, (str, dict, list))
             self.value.append(value)
             return
-        self.serious = True
         if self.key in self.value and self.value[self.key] != value:
             self.repeated = True
         self.value[self.key] = value
@@ -228,70 +222,51 @@ class _Frame:
             self.add(None)
         self.need_item = True
 
-    def partial(self) -> Any:
-        if self.key is not None:
-            self.value.setdefault(self.key, None)
-        return self.value
-
 
 def scan(text: str) -> list[Found]:
     """All outermost JSON-like objects and lists of ``text``, in order; linear in its length."""
     found: list[Found] = []
     position = 0
     while match := OPENER.search(text, position):
-        item, position, open_brackets = _read(text, match.start())
+        item, position = _read(text, match.start())
         if item is not None:
             found.append(item)
-            if item.state == "broken":
-                position = _skip(text, position, open_brackets)
     return found
 
 
-def _skip(text: str, position: int, open_brackets: int) -> int:
-    """Leave a broken value behind: what stands inside its brackets is part of it, and no answer."""
-    for match in re.compile(r"[{}\[\]]").finditer(text, position):
-        open_brackets += 1 if match.group() in "{[" else -1
-        if open_brackets == 0:
-            return match.end()
-    return len(text)
-
-
-def _read(text: str, start: int) -> tuple[Found | None, int, int]:
-    """The value that opens at ``start``, where to go on, and how many brackets are still open there."""
+def _read(text: str, start: int) -> tuple[Found | None, int]:
+    """The value that opens at ``start``, and where to go on."""
     stack: list[_Frame] = [_Frame(text[start])]
     position = start + 1
-    serious = False
-    while True:
-        position = SPACE.match(text, position).end()  # type: ignore[union-attr]
-        frame = stack[-1]
-        serious = serious or frame.serious
-        if position >= len(text) or STOP.match(text, position):
-            return _at_end(stack, start, position)
-        char = text[position]
-        if char in ",;":
-            frame.separate()
-            position += 1
-            continue
-        if char in ENDS:
-            if char != frame.closer or frame.key is not None:
-                return _failed(stack, start, position, serious)
-            position += 1
-            if len(stack) == 1:
-                return Found(frame.value, start, position, "broken" if frame.repeated else "whole"), position, 0
-            _close(stack)
-            continue
-        try:
-            position = _step(text, position, stack)
-        except Stopped as stopped:
-            if stopped.cut:
-                return _cut(stack, start, stopped.value)
-            return _failed(stack, start, max(stopped.position, start + 1), serious)
+    try:
+        while True:
+            position = SPACE.match(text, position).end()  # type: ignore[union-attr]
+            frame = stack[-1]
+            if position >= len(text) or STOP.match(text, position):
+                return _at_end(stack, start, max(position, start + 1))
+            char = text[position]
+            if char in ",;":
+                frame.separate()
+                position += 1
+            elif char not in ENDS:
+                position = _step(text, position, stack)
+            elif char != frame.closer or frame.key is not None:
+                raise Stopped(position)
+            elif len(stack) > 1:
+                _close(stack)
+                position += 1
+            else:
+                state: State = "broken" if frame.repeated else "whole"
+                return Found(frame.value, start, position + 1, state), position + 1
+    except Stopped as stopped:
+        return _at_stop(stack, start, stopped)
 
 
 def _step(text: str, position: int, stack: list[_Frame]) -> int:
     """Read a key, an opening bracket or a scalar at ``position``; return the position after it."""
     frame = stack[-1]
-    if frame.closer == "}" and frame.key is None:
+    in_object = frame.closer == "}"
+    if in_object and frame.key is None:
         frame.key, position = read_key(text, position)
         return position
     char = text[position]
@@ -300,7 +275,6 @@ def _step(text: str, position: int, stack: list[_Frame]) -> int:
             raise Stopped(position)
         stack.append(_Frame(char))
         return position + 1
-    in_object = frame.closer == "}"
     quoted = read_string(text, position, in_object=in_object)
     value, position = quoted or read_bare(text, position, in_object=in_object)
     frame.add(value)
@@ -308,47 +282,58 @@ def _step(text: str, position: int, stack: list[_Frame]) -> int:
 
 
 def _close(stack: list[_Frame]) -> None:
-    """Put the innermost container into the one around it."""
+    """Put the innermost container into the one around it; a key without a value has null."""
     inner = stack.pop()
+    if inner.key is not None:
+        inner.value.setdefault(inner.key, None)
     stack[-1].repeated = stack[-1].repeated or inner.repeated
-    stack[-1].add(inner.partial())
+    stack[-1].add(inner.value)
 
 
 def _fold(stack: list[_Frame]) -> Any:
     """The outermost value with every open container put into its parent."""
     while len(stack) > 1:
         _close(stack)
-    return stack[0].partial()
+    outer = stack[0]
+    if outer.key is not None:
+        outer.value.setdefault(outer.key, None)
+    return outer.value
 
 
-def _at_end(stack: list[_Frame], start: int, position: int) -> tuple[Found | None, int, int]:
+def _at_end(stack: list[_Frame], start: int, position: int) -> tuple[Found | None, int]:
     """The text is over (or its fence is): a value only when nothing but closing brackets is missing."""
     top = stack[-1]
-    complete = top.items > 0 and top.key is None and not top.need_item
-    if len(stack) == 1 and top.closer == "]" and not top.items:
-        return None, max(position, start + 1), 0
+    complete = bool(top.value) and top.key is None and not top.need_item
+    if len(stack) == 1 and top.closer == "]" and not top.value:
+        return None, position
     listing = any(frame.closer == "]" for frame in stack)
     value = _fold(stack)
     state: State = "broken" if stack[0].repeated else "open" if listing else "closed"
-    return Found(value, start, position, state if complete else "cut"), max(position, start + 1), 0
+    return Found(value, start, position, state if complete else "cut"), position
 
 
-def _cut(stack: list[_Frame], start: int, value: Any) -> tuple[Found, int, int]:
-    """The text ends inside a string; what was read of it stays visible to tell what the object was about."""
+def _at_stop(stack: list[_Frame], start: int, stopped: Stopped) -> tuple[Found | None, int]:
+    """The text is cut inside a string, whose beginning stays visible, or it is not JSON after all.
+
+    Braces of prose leave nothing behind, and a bracket with numbers is an interval or a citation; a real beginning is broken.
+    """
     top = stack[-1]
-    if top.closer != "}" or top.key is not None:
-        top.add(value)
-    else:
-        top.key = str(value)
-    return Found(_fold(stack), start, 2**62, "cut"), 2**62, 0
+    if stopped.cut:
+        if top.closer != "}" or top.key is not None:
+            top.add(stopped.value)
+        else:
+            top.key = stopped.value
+        return Found(_fold(stack), start, 2**62, "cut"), 2**62
+    top.key = None
+    value = _fold(stack)
+    position = max(stopped.position, start + 1)
+    return (Found(value, start, position, "broken") if _is_data(value) else None), position
 
 
-def _failed(stack: list[_Frame], start: int, position: int, serious: bool) -> tuple[Found | None, int, int]:
-    """Not JSON after all. Braces of prose leave nothing behind; a real beginning is reported as broken."""
-    depth = len(stack)
-    if not serious:
-        return None, max(position, start + 1), 0
-    return Found(_fold(stack), start, position, "broken"), position, depth
+def _is_data(value: Any) -> bool:
+    if isinstance(value, list):
+        return any(map(_is_data, value))
+    return isinstance(value, str) or (isinstance(value, dict) and bool(value))
 
 
 _FENCED = re.compile(r"\s*(?:```|~~~)[ \t]*[\w+-]{0,20}[ \t]*\r?\n(.*?)(?:```|~~~)?\s*\Z", re.DOTALL)

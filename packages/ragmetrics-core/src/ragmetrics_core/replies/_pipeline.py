@@ -81,10 +81,6 @@ class Reader(Generic[T]):
         """What all the candidates are when they are parts of one answer (None: they are not)."""
         return None
 
-    def rejected(self, found: list[Found]) -> Bad | None:  # noqa: ARG002
-        """What is wrong when none of the candidates is meant as an answer (None: the answer may stand elsewhere)."""
-        return None
-
     def confirmed(self, answer: T, before: str, after: str) -> T:  # noqa: ARG002
         """The answer of a JSON value, given the words before and after it.
 
@@ -100,8 +96,7 @@ class Reader(Generic[T]):
             Unreadable: it is none.
         """
         if isinstance(reading, Fit):
-            value: T = reading.value
-            return value
+            return reading.value
         raise Unreadable(reading.reason if reading else self.missing)
 
 
@@ -122,7 +117,7 @@ _SELF = re.compile(
 _WORDS = re.compile(r"[^\W\d_]{2,}")
 _LABEL = re.compile(r"(?:```|~~~)[\w+-]{0,20}|\b(?:json|output|answer|result|response|assistant)\b", re.IGNORECASE)
 _TORN = re.compile(r"[\"'][\w ]{1,40}[\"']\s{0,9}:[^{}]{0,400}\}")
-_AROUND = re.compile(r"\A(?:\w{1,20}\s?){1,2}[:：]\s?|\s(?:but|however|yet|although)\W{0,3}\Z", re.IGNORECASE)
+_AROUND = re.compile(r"\A\s*(?:\w{1,20}\s?){1,2}[:：]\s?|\s(?:but|however|yet|although)\W{0,3}\Z", re.IGNORECASE)
 _FOLLOWS = re.compile(r"[\s\"'`*_”»]*(?:,|;|–|—|-|\(|[^\W\d_])")
 _ENDS = (":", "：", "=", ".", "!", ")", "]", ">", "}")
 """Signs behind which a new sentence, or an answer, begins."""
@@ -146,7 +141,7 @@ def choose(text: str, found: list[Found], reader: Reader[T]) -> Reading[T]:
     answers: list[tuple[Found, T]] = []
     bad: list[tuple[Found, Bad]] = []
     for item in found:
-        reading = reader.in_value(_beginning(item.value) if item.state in _CUT else item.value)
+        reading = reader.in_value(item.value)
         if reading is not None and (
             item.state in _CUT or (item.state == "open" and not _is_complete(item.value, asked))
         ):
@@ -223,7 +218,7 @@ def _unless_doubted(value: T, doubted: tuple[str, ...], reader: Reader[T]) -> T:
     """
     for other in doubted:
         try:
-            said = _in_doubted(other, reader)
+            said = _read_part(asked_of(other).on(_AROUND.sub("", other)) if len(other) <= _SHORT else other, reader)
         except Unreadable as unreadable:
             if unreadable.reason in {TWO_ANSWERS.reason, QUOTED}:
                 raise Unreadable(TWO_ANSWERS.reason) from None
@@ -235,38 +230,11 @@ def _unless_doubted(value: T, doubted: tuple[str, ...], reader: Reader[T]) -> T:
     return value
 
 
-def _in_doubted(text: str, reader: Reader[T]) -> T:
-    """What a text says; where a short one cannot be read, what it says without the words around its answer ("So: 1. But")."""
-    try:
-        return _read_part(text, reader)
-    except Unreadable as unreadable:
-        line = text.strip().rpartition("\n")[2]
-        bare = _AROUND.sub("", line) if len(line) <= _SHORT else ""
-        if bare in {"", text}:
-            raise
-        try:
-            return _read_part(asked_of(text).on(bare), reader)
-        except Unreadable:
-            raise unreadable from None
-
-
 def _is_complete(value: Any, asked: Asked) -> bool:
     """Whether a list that was still open at the end is known to be complete: it has as many items as were asked for."""
     while isinstance(value, dict) and value:
         value = list(value.values())[-1]
     return isinstance(value, list) and asked.count is not None and len(value) == asked.count
-
-
-def _beginning(value: Any) -> Any:
-    """Enough of an unfinished value to tell what it was meant to be."""
-    if isinstance(value, dict):
-        return {key: _beginning(inner) for key, inner in list(value.items())[:50]}
-    return [_beginning(inner) for inner in value[:3]] if isinstance(value, list) else value
-
-
-_NO_COLON = re.compile(
-    r"""\s*\{\s*(?P<key>"[A-Za-z_]{1,40}")\s{1,9}(?P<value>-?[\d.]{1,9}|"[^"\\]{1,40}"|true|false|yes|no)\s*\}\s*"""
-)
 
 
 def read_reply(text: str, reader: Reader[T]) -> T:
@@ -291,11 +259,9 @@ def _read(text: str, reader: Reader[T]) -> T:
 def _read_part(part: str, reader: Reader[T]) -> T:
     """The answer in the part of a reply that is neither thinking nor an invented turn."""
     asked = asked_of(part)
-    if lost := _NO_COLON.fullmatch(part):
-        part = asked.on(f"{{{lost['key']}: {lost['value']}}}")
     for view in views(part):
         found = reader.candidates(scan(view), view)
-        reading = reader.together(found, view) or choose(view, found, reader) or reader.rejected(found)
+        reading = reader.together(found, view) or choose(view, found, reader)
         if reading is not None:
             before, after = view[: found[0].start], view[found[-1].end :]
             return reader.confirmed(reader.settled(reading), asked.on(before), asked.on(after))

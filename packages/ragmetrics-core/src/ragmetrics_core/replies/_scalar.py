@@ -23,8 +23,8 @@ T = TypeVar("T")
 _MAX_NESTING = 6
 _MAX_ITEMS = 100
 _FINAL = 1
-_Ranked = dict[int, list[tuple[str, Any]]]
-"""The keys of an object that may name the answer, with their values, by rank."""
+_ASKED = 1.5
+"""The rank of the key that was asked for: of the others, a final answer alone counts more."""
 _WEAK = 4
 """From this rank of a key on, a value that cannot be read was not meant as the answer."""
 
@@ -121,11 +121,11 @@ class ScalarReader(Reader[Answer[T]]):
     def _in_object(self, data: dict[str, Any], depth: int) -> Reading[Answer[T]]:
         if is_schema(data):
             return None
-        ranked: _Ranked = {}
+        ranked: dict[float, list[tuple[str, Any]]] = {}
         for key, value in data.items():
             if rank := self.rank(key):
-                ranked.setdefault(rank, []).append((key, value))
-        reading = self._under_asked_key(data, ranked, depth) or self._under_other_keys(data, ranked, depth)
+                ranked.setdefault(_ASKED if rank > _FINAL and name(key) == self.key else rank, []).append((key, value))
+        reading = self._under_keys(data, ranked, depth)
         if reading is not None:
             return reading
         names = {key: name(key) for key in data}
@@ -136,36 +136,22 @@ class ScalarReader(Reader[Answer[T]]):
             return Bad(f"the answer is missing from the JSON; give {self.wanted}")
         return reading
 
-    def _under_asked_key(self, data: dict[str, Any], ranked: _Ranked, depth: int) -> Reading[Answer[T]]:
-        """What stands under the key that was asked for, unless a final answer beside it says something else."""
-        asked = [(rank, *pair) for rank, pairs in ranked.items() for pair in pairs if name(pair[0]) == self.key]
-        reading = _agreed([self._under(key, value, depth, weak=rank >= _WEAK) for rank, key, value in asked])
-        if not isinstance(reading, Fit):
-            return reading
-        final = _agreed([self._under(*pair, depth, weak=True) for pair in ranked.get(_FINAL, ())])
-        value = (final if isinstance(final, Fit) else reading).value.value
-        return Fit(Answer(value, reading.value.reason or reason_in(data)))
-
-    def _under_other_keys(self, data: dict[str, Any], ranked: _Ranked, depth: int) -> Reading[Answer[T]]:
-        """What stands under the surest of the other names."""
+    def _under_keys(
+        self, data: dict[str, Any], ranked: dict[float, list[tuple[str, Any]]], depth: int
+    ) -> Reading[Answer[T]]:
+        """What stands under the surest of the keys that name an answer."""
         for rank in sorted(ranked):
-            reading = _agreed([self._under(*pair, depth, weak=rank >= _WEAK) for pair in ranked[rank]])
+            reading = _agreed([self._under(*pair, depth) for pair in ranked[rank]])
+            if isinstance(reading, Fit) and self.single and rank > _ASKED:
+                beside = [self._under(*pair, depth) for other in ranked if other > rank for pair in ranked[other]]
+                reading = _agreed([reading, *(other for other in beside if isinstance(other, Fit))])
             if isinstance(reading, Fit):
-                agreed = _agreed([reading, *(self._beside(rank, ranked, depth) if self.single else ())])
-                if not isinstance(agreed, Fit):
-                    return agreed
                 return Fit(Answer(reading.value.value, reading.value.reason or reason_in(data)))
             if reading is not None:
                 return reading
         return None
 
-    def _beside(self, rank: int, ranked: _Ranked, depth: int) -> list[Fit[Answer[T]]]:
-        """The answers under less sure names; beside a final answer none counts."""
-        pairs = [pair for other in ranked if other > rank > _FINAL for pair in ranked[other]]
-        readings = [self._under(*pair, depth, weak=True) for pair in pairs]
-        return [reading for reading in readings if isinstance(reading, Fit)]
-
-    def _under(self, key: str, value: Any, depth: int, *, weak: bool) -> Reading[Answer[T]]:
+    def _under(self, key: str, value: Any, depth: int) -> Reading[Answer[T]]:
         """What a value says under a key that may name the answer."""
         if isinstance(value, str) and not isinstance(inner := embedded(value), str):
             return self.in_value(inner, depth + 1)
@@ -174,7 +160,7 @@ class ScalarReader(Reader[Answer[T]]):
         except Unreadable as unreadable:
             if isinstance(value, dict) or (isinstance(value, list) and value and isinstance(value[0], dict)):
                 return self.in_value(value, depth + 1)
-            if is_template(value) or (weak and isinstance(value, (str, list))):
+            if is_template(value) or (self.rank(key) >= _WEAK and isinstance(value, (str, list))):
                 return None
             return Bad(f"{shown(key)}: {unreadable.reason}")
 
