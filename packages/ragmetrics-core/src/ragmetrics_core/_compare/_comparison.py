@@ -145,15 +145,14 @@ class ComparedRuns:
         return {**vars(self), "pairing": None}
 
     def __getitem__(self, key: str | tuple[str, str | None]) -> MetricComparison:
-        name, sliced = (key, False) if isinstance(key, str) else (key[0], True)
-        label = None if isinstance(key, str) else key[1]
-        found = [item for item in (self.slices if sliced else self.metrics) if item.name == name]
+        name, label = (key, None) if isinstance(key, str) else key
+        items = self.metrics if isinstance(key, str) else self.slices
+        found = {item.label: item for item in items if item.name == name}
         if not found:
             raise KeyError(f"no metric {name!r}; there are {', '.join(item.name for item in self.metrics)}")
-        for item in found:
-            if item.label == label:
-                return item
-        raise KeyError(f"no slice {label!r} of {self.by!r}; there are {', '.join(repr(item.label) for item in found)}")
+        if label not in found:
+            raise KeyError(f"no slice {label!r} of {self.by!r}; there are {', '.join(map(repr, found))}")
+        return found[label]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values."""

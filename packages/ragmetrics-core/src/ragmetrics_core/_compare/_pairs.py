@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from .._run._columns import REFERENCES, Column, Run, RunRow
-from .._run._slices import slices_of
-from .._show._tables import cut_middle, first_of
+from .._run._slices import no_cluster, slices_of
+from .._show._tables import cut_middle
 from .._values._counts import count_of
 from .._values._errors import InvalidInput, Setting
 from .._values._plain import plain
@@ -263,11 +263,7 @@ def _clusters(pairing: Pairing, path: str) -> list[str | None]:
             found[one] = _at(after.clusters, two)
     without = [before.rows[one].name for one, _ in pairing.pairs if found[one] is None]
     if without:
-        raise InvalidInput(
-            Setting("cluster", path),
-            f": {len(without):,} of {len(pairing.pairs):,} pairs {'has' if len(without) == 1 else 'have'} none, or "
-            f"several ({first_of(without)}): give each row one; a row that shares nothing with others gets one of its own",
-        )
+        raise no_cluster(Setting("cluster", path), without, f"{len(pairing.pairs):,} pairs", "none, or several")
     return found
 
 

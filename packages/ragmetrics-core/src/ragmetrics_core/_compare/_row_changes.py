@@ -135,36 +135,24 @@ def claims_of(scores: Iterable[Score]) -> dict[str, bool]:
     votes: dict[str, list[bool]] = {}
     for score in scores:
         for details in judgements(score.details):
-            for text, supported in _once(details).items():
+            once: dict[str, bool] = {}
+            for text, supported in _claims(details):  # one that stands there twice is supported if it is so both times
+                once[text] = supported and once.get(text, True)
+            for text, supported in once.items():
                 votes.setdefault(text, []).append(supported)
     return {text: sum(given) * 2 > len(given) for text, given in votes.items()}
 
 
-def _once(details: Mapping[str, Any]) -> dict[str, bool]:
-    """The claims of one judgement; one that stands there twice is supported if it is so both times."""
-    found: dict[str, bool] = {}
+def _claims(details: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
+    """The claims of one judgement, in lists of objects, or in a list of texts with their verdicts in another list."""
     for value in details.values():
-        for text, supported in _verdicts(value):
-            found[text] = supported and found.get(text, True)
-    for text, supported in _side_by_side(details):
-        found[text] = supported and found.get(text, True)
-    return found
-
-
-def _verdicts(value: Any) -> Iterator[tuple[str, bool]]:
-    """The claims in a list of objects, each with a text and whether it is supported."""
-    for item in value if isinstance(value, list) else ():
-        supported = item.get("supported") if isinstance(item, Mapping) else None
-        if isinstance(supported, bool):
-            texts = (part for key, part in item.items() if isinstance(part, str) and key not in NO_CLAIMS)
-            yield from ((_plain(text), supported) for text in islice(texts, 1))
-
-
-def _side_by_side(details: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
-    """The claims of a list of texts, with their verdicts in another list."""
-    texts, marks = details.get("statements"), details.get("statement_scores")
-    if isinstance(texts, list) and isinstance(marks, list) and len(texts) == len(marks):
-        yield from ((_plain(str(text)), mark == 1) for text, mark in zip(texts, marks, strict=True))
+        for item in value if isinstance(value, list) else ():
+            if isinstance(item, Mapping) and isinstance(item.get("supported"), bool):
+                texts = (part for key, part in item.items() if isinstance(part, str) and key not in NO_CLAIMS)
+                yield from ((_plain(text), item["supported"]) for text in islice(texts, 1))
+    statements, marks = details.get("statements"), details.get("statement_scores")
+    if isinstance(statements, list) and isinstance(marks, list) and len(statements) == len(marks):
+        yield from ((_plain(str(text)), mark == 1) for text, mark in zip(statements, marks, strict=True))
 
 
 def _plain(text: str) -> str:

@@ -1,14 +1,12 @@
-"""A run as a data frame whose every column has one type, so that Parquet, SQL and Arrow take it as it is.
+"""A run as a data frame whose every column has one type, so that Parquet, SQL and Arrow take it as it is; and as a CSV file.
 
-Strategy. Rows come from anywhere: numbers and texts in one column, objects in the metadata, documents of two kinds, rows with a
+Rows come from anywhere: numbers and texts in one column, objects in the metadata, documents of two kinds, rows with a
 number where a text should be. A column whose values are all of one plain kind keeps it; any other becomes text, and what is no
 text is written as JSON there. Lists are lists of texts. What a cell holds thus never depends on the format that comes after.
 
 Evidence is four columns of lists of equal length per metric, so that ``explode`` makes a row per claim of them.
 
-A run as a table for spreadsheets: a row per sample, a column per field and per score, in one CSV file.
-
-Strategy. The columns are those of the data frame, so that a table says the same wherever it is opened. What is judged is hostile:
+The columns of the CSV file are those of the data frame, so that a table says the same wherever it is opened. Data is hostile:
 a spreadsheet takes a text that begins with ``=`` for a formula, and runs it. So such a text gets an apostrophe before it, which is
 how spreadsheets themselves mark a text; numbers are written as they are.
 """
@@ -18,7 +16,7 @@ from __future__ import annotations
 import csv
 import os
 import re
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from itertools import chain, count
 from pathlib import Path
@@ -70,14 +68,9 @@ def columns_of(records: Sequence[Record], metrics: Sequence[str], *, evidence: b
         columns += _score_columns(name, [record.scores[name] for record in records], evidence=evidence)
     named: dict[str, Column] = {}
     for name, column in columns:
-        named[_free(_text(name), named)] = column
+        names = chain([_text(name)], (f"{_text(name)}_{number}" for number in count(2)))
+        named[next(each for each in names if each not in named)] = column
     return named
-
-
-def _free(name: str, taken: Container[str]) -> str:
-    """The name, with a number where a metric or a key of the metadata is called as another column is."""
-    numbered = (f"{name}_{number}" for number in count(2))
-    return next(each for each in chain([name], numbered) if each not in taken)
 
 
 def _sample_columns(samples: Sequence[Sample]) -> list[tuple[str, Column]]:
@@ -109,17 +102,18 @@ def _score_columns(name: str, scores: Sequence[Score], *, evidence: bool) -> lis
 def _evidence_columns(name: str, scores: Sequence[Score]) -> dict[str, Column]:
     """Lists of equal length, an item per finding, and all that the score holds as JSON."""
     found = [findings_of(score.details).items for score in scores]
-    columns: dict[str, Column] = {}
+    columns = {"details": _column([dict(score.details) for score in scores])}
     if any(found):
         columns = {
-            f"{name}_claims": _each(found, lambda item: _text(item.label)),
-            f"{name}_parts": _each(found, lambda item: _text(item.part)),
-            f"{name}_verdicts": _each(found, lambda item: _text(item.verdict)),
-            f"{name}_passages": _each(found, lambda item: list(item.passages)),
-            f"{name}_against": _each(found, lambda item: list(item.against)),
-            f"{name}_reasons": _each(found, lambda item: _text(item.reason)),
+            "claims": _each(found, lambda item: _text(item.label)),
+            "parts": _each(found, lambda item: _text(item.part)),
+            "verdicts": _each(found, lambda item: _text(item.verdict)),
+            "passages": _each(found, lambda item: list(item.passages)),
+            "against": _each(found, lambda item: list(item.against)),
+            "reasons": _each(found, lambda item: _text(item.reason)),
+            **columns,
         }
-    return {**columns, f"{name}_details": _column([dict(score.details) for score in scores])}
+    return {f"{name}_{part}": column for part, column in columns.items()}
 
 
 def _each(found: Iterable[Sequence[Finding]], part: Any) -> Column:

@@ -14,7 +14,7 @@ import math
 from bisect import insort
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
@@ -194,46 +194,34 @@ class _Vote(NamedTuple):
     usage: Usage
 
 
-@dataclass
-class _Juror:
-    models: dict[str, None] = field(default_factory=dict)
-    values: list[float] = field(default_factory=list)
-    unscored: int = 0
-    errors: Counter[str] = field(default_factory=Counter)
-    usage: Usage = field(default_factory=Usage)
-
-    def add(self, votes: Sequence[_Vote]) -> float | None:
-        """Count a row, with all judgements of it; returns the juror's value of it."""
-        self.usage = sum((vote.usage for vote in votes), self.usage)
-        # on one row a metric may ask its LLM alone, and on others its embedding model too
-        self.models.update((name, None) for vote in votes if vote.model is not None for name in vote.model.split(", "))
-        value, errors = _value(votes), [vote.error for vote in votes if vote.error is not None]
-        if value is not None:
-            self.values.append(value)
-        elif errors:
-            self.errors[errors[0]] += 1
-        else:
-            self.unscored += 1
-        return value
-
-    def summary(self, name: str) -> JurorSummary:
-        return JurorSummary(
-            name=name,
-            model=", ".join(self.models) or None,
-            mean=mean_of_repeats(self.values) if self.values else None,
-            scored=len(self.values),
-            unscored=self.unscored,
-            failed=self.errors.total(),
-            usage=self.usage,
-            errors=tuple(self.errors.most_common()),
-        )
+def _juror(name: str, rows: Sequence[Sequence[_Vote]]) -> JurorSummary:
+    """What one juror made of the rows, each with all judgements of it."""
+    votes = [vote for row in rows for vote in row]
+    values = [value for row in rows if (value := _value(row)) is not None]
+    errors = Counter(
+        next(vote.error for vote in row if vote.error is not None)
+        for row in rows
+        if _value(row) is None and any(vote.error is not None for vote in row)
+    )
+    # on one row a metric may ask its LLM alone, and on others its embedding model too
+    models = dict.fromkeys(model for vote in votes if vote.model is not None for model in vote.model.split(", "))
+    return JurorSummary(
+        name=name,
+        model=", ".join(models) or None,
+        mean=mean_of_repeats(values) if values else None,
+        scored=len(values),
+        unscored=len(rows) - len(values) - errors.total(),
+        failed=errors.total(),
+        usage=sum((vote.usage for vote in votes), Usage()),
+        errors=tuple(errors.most_common()),
+    )
 
 
 class JuryTally:
     """Counts what jurors said, row by row; of a metric that is no jury it counts nothing."""
 
     def __init__(self) -> None:
-        self._jurors: defaultdict[str, _Juror] = defaultdict(_Juror)
+        self._jurors: defaultdict[str, list[list[_Vote]]] = defaultdict(list)
         self._values: list[list[float]] = []
         self._scales: set[Any] = set()
         self._tied = self._incomplete = 0
@@ -242,20 +230,20 @@ class JuryTally:
     def add(self, score: Score, label: str) -> None:
         """Count one score; the label names its row."""
         if JUDGED.isdisjoint(
-            score.unread
+            score.details
         ):  # as nearly always; to look into the details costs more than all the counting
             return
         votes = _votes(score)
         if not votes:
             return
-        values = [value for name, cast in votes.items() if (value := self._jurors[name].add(cast)) is not None]
-        self._values.append(values)
+        for name, cast in votes.items():
+            self._jurors[name].append(cast)
+        self._values.append(_values(votes))
         self._scales.add(score.scale)
         self._tied += any(judgement.get("tied") is True for judgement in judgements(score.details))
-        self._incomplete += score.value is not None and any(
-            vote.value is None for cast in votes.values() for vote in cast
-        )
-        if difference := _difference(values):
+        lacking = any(vote.value is None for cast in votes.values() for vote in cast)
+        self._incomplete += score.value is not None and lacking
+        if difference := _difference(self._values[-1]):
             keep_lowest(self._disputed, -difference, label, MOST_DISPUTED)
 
     def summary(self) -> JurySummary | None:
@@ -263,7 +251,7 @@ class JuryTally:
         if not self._jurors:
             return None
         return JurySummary(
-            jurors=tuple(juror.summary(name) for name, juror in self._jurors.items()),
+            jurors=tuple(_juror(name, rows) for name, rows in self._jurors.items()),
             rows=len(self._values),
             alpha=self._alpha(),
             tied=self._tied,
@@ -291,7 +279,7 @@ def keep_lowest(found: list[tuple[float, T]], key: float, item: T, most: int) ->
 
 def difference_of(score: Score) -> float | None:
     """By how much two jurors differ on average about a row; None where fewer than two have a value."""
-    return _difference([value for votes in _votes(score).values() if (value := _value(votes)) is not None])
+    return _difference(_values(_votes(score)))
 
 
 def _difference(values: Sequence[float]) -> float | None:
@@ -303,6 +291,11 @@ def _value(votes: Sequence[_Vote]) -> float | None:
     """What a juror's judgements of one row come to."""
     values = [vote.value for vote in votes if vote.value is not None]
     return mean_of_repeats(values) if values else None
+
+
+def _values(votes: Mapping[str, Sequence[_Vote]]) -> list[float]:
+    """The values of the jurors that have one."""
+    return [value for cast in votes.values() if (value := _value(cast)) is not None]
 
 
 def _votes(score: Score) -> dict[str, list[_Vote]]:

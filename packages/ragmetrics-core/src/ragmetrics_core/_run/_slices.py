@@ -94,12 +94,14 @@ class RowLabels:
                 f": {none}; columns of the metadata: {there}; fields have their own names, such as 'user_input'",
             )
         if every_row:
-            count = len(self._without)
-            raise InvalidInput(
-                Setting(self._argument, self.path),
-                f": {count} of {len(self.labels)} rows {'has' if count == 1 else 'have'} none "
-                f"({first_of(self._without)}): give each row one; a row that shares nothing with others gets one of its own",
-            )
+            raise no_cluster(Setting(self._argument, self.path), self._without, f"{len(self.labels):,} rows", "none")
+
+
+def no_cluster(setting: Setting, without: Sequence[str], of: str, lack: str) -> InvalidInput:
+    """The error that some rows or pairs have nothing that they share with others, although every one must."""
+    count = f"{len(without):,} of {of} {'has' if len(without) == 1 else 'have'} {lack}"
+    cure = "give each row one; a row that shares nothing with others gets one of its own"
+    return InvalidInput(setting, f": {count} ({first_of(without)}): {cure}")
 
 
 class RowGroups:
