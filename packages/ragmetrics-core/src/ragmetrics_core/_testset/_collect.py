@@ -27,7 +27,6 @@ from typing import Any, TypeVar
 from .._engine import Answers
 from .._engine._pending import PendingCall, RowMemory
 from .._kernel._drive import Models
-from .._kernel._prompt import Prompt
 from .._kernel._steps import Outcome, Steps, next_round
 from .._support._blocking import all_of
 from .._values._errors import BadReply, InvalidInput, ModelError
@@ -37,6 +36,9 @@ from ._documents import GivenDocument
 from ._kinds import Checked, Kind, OnePassage, Passed, Rejected, TwoPassages, Unanswerable, Visit, distinct, in_one_line
 from ._similar import KnownQuestions, PassageIndex, leans_on_a_text, plain_words
 from ._testset import CAVEAT, Dropped, Problem, Why, counted
+
+PER_DOCUMENT = 10
+"""Questions per document where neither number is given."""
 
 ATTEMPTS = 3
 """Questions that are tried for each one that is asked for, at most."""
@@ -145,11 +147,8 @@ class PerDocument:
 
     Attributes:
         documents: what is asked about.
-        number: questions per document.
-        write: the prompt that writes them.
-        answer: the prompt that answers them.
         size: most characters of a passage; None: a document is asked about as a whole.
-        overlap: most characters that a passage repeats of the one before.
+        options: the arguments of ``generate_testset``.
         caveat: what must be known about the model.
         keep: called for each document that is finished.
         samples: the questions that are there, in the order of the documents.
@@ -158,11 +157,8 @@ class PerDocument:
     """
 
     documents: Sequence[GivenDocument]
-    number: int
-    write: Prompt[Any]
-    answer: Prompt[Any]
     size: int | None
-    overlap: int
+    options: Any
     caveat: str | None
     keep: Keep
     samples: list[Sample] = field(default_factory=list)
@@ -192,22 +188,23 @@ class PerDocument:
         self.keep(samples, len(problems))
 
     async def _document(self, drive: Drive, document: GivenDocument) -> list[Sample | Problem] | None:
-        passages = chunks_of(document, self.size or len(document.text), self.overlap)
+        passages = chunks_of(document, self.size or len(document.text), self.options.chunk_overlap)
         if not passages:
             return [Problem(document.id, None, "the document has no text")]
-        parts = await all_of(self._passage(drive, *share) for share in shares(passages, self.number))
+        number = self.options.questions_per_document or PER_DOCUMENT
+        parts = await all_of(self._passage(drive, *share) for share in shares(passages, number))
         found = [item for part in parts for item in part or ()]
         return None if None in parts else found
 
     async def _passage(self, drive: Drive, passage: Chunk, number: int) -> list[Sample | Problem] | None:
-        written = await drive.run(self.write.ask(document=passage.text, number_of_questions=number))
+        written = await drive.run(self.options.write.ask(document=passage.text, number_of_questions=number))
         if written is None:
             return None
         if isinstance(written, ModelError):
             return [Problem(passage.id, None, f"no questions were written: {in_one_line(written)}")]
         questions = distinct(written)[:number]
         answers = await all_of(
-            drive.run(self.answer.ask(document=passage.text, question=question)) for question in questions
+            drive.run(self.options.answer.ask(document=passage.text, question=question)) for question in questions
         )
         found: list[Sample | Problem] = []
         if len(questions) < number:
@@ -365,31 +362,21 @@ class Collection:
     """The questions of a run that asks for a number of them altogether.
 
     Args:
-        chunks: the passages, in the order of their documents.
-        plain: the usual kind of questions.
-        keep: called with each question that has passed.
-        counts: how many questions of each kind there are to be.
-        refusal: the reference of the questions that no passage answers.
-        seed: decides which passages are visited first.
+        documents: what is asked about.
+        size: most characters of a passage.
+        options: the arguments of ``generate_testset``.
         caveat: what must be known about the model.
+        keep: called with each question that has passed.
 
     Attributes:
-        problems: passages that were left out.
+        problems: documents and passages that were left out.
     """
 
     def __init__(
-        self,
-        chunks: Iterable[Chunk],
-        plain: OnePassage,
-        keep: Keep,
-        *,
-        counts: Mapping[str, int],
-        refusal: str,
-        seed: int,
-        caveat: str | None,
+        self, documents: Iterable[GivenDocument], size: int, options: Any, caveat: str | None, keep: Keep
     ) -> None:
         self.problems: list[Problem] = []
-        self._chunks = self._distinct(chunks)
+        self._chunks = self._cut(documents, size, options.chunk_overlap)
         self._places = {chunk: place for place, chunk in enumerate(self._chunks)}
         self._keep = keep
         self._caveat = caveat
@@ -397,23 +384,30 @@ class Collection:
         self._numbers: Counter[str] = Counter()
         self._samples: list[tuple[int, Sample]] = []
         self._counted = 0  # of the dropped questions
-        order = in_turn(self._chunks, seed)
+        order, counts = in_turn(self._chunks, options.seed), options.counts
+        plain = OnePassage(options.write, options.answer)
         self._courses = [Course(plain, counts["one_passage"], [(chunk,) for chunk in order])]
         if asked := counts["unanswerable"]:
-            others = in_turn(self._chunks, (seed, "unanswerable"))
-            kind = Unanswerable(self._nearest, refusal)
+            others = in_turn(self._chunks, (options.seed, "unanswerable"))
+            kind = Unanswerable(self._nearest, options.refusal)
             self._courses.append(Course(kind, asked, [(chunk,) for chunk in others]))
         if asked := counts["two_passages"]:
             pairs = related_pairs(order[: ATTEMPTS * asked], self._index, self._chunks)
             self._courses.append(Course(TwoPassages(plain.answer), asked, pairs))
 
-    def _distinct(self, chunks: Iterable[Chunk]) -> list[Chunk]:
+    def _cut(self, documents: Iterable[GivenDocument], size: int, overlap: int) -> list[Chunk]:
         """The passages, each text once."""
         found: dict[str, Chunk] = {}
-        for chunk in chunks:
-            first = found.setdefault(plain_words(chunk.text), chunk)
-            if first is not chunk:
-                self.problems.append(Problem(chunk.id, None, f"left out: its text is that of {first.id}"))
+        repeated: list[Problem] = []
+        for document in documents:
+            chunks = chunks_of(document, size, overlap)
+            if not chunks:
+                self.problems.append(Problem(document.id, None, "the document has no text"))
+            for chunk in chunks:
+                first = found.setdefault(plain_words(chunk.text), chunk)
+                if first is not chunk:
+                    repeated.append(Problem(chunk.id, None, f"left out: its text is that of {first.id}"))
+        self.problems += repeated
         return list(found.values())
 
     @cached_property

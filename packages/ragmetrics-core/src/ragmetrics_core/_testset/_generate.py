@@ -35,18 +35,15 @@ from .._values._errors import InvalidInput, RagmetricsError, Setting
 from .._values._requests import AnyLLM
 from .._values._sample import Document, Sample
 from .._values._settings import check_calls, check_run_dir, check_whole
-from ._chunks import CHUNK_OVERLAP, CHUNK_SIZE, check_sizes, chunks_of
+from ._chunks import CHUNK_OVERLAP, CHUNK_SIZE, check_sizes
 from ._collect import Collection, Drive, PerDocument, counts_of
-from ._documents import GivenDocument, documents_of
-from ._kinds import ANSWER_FROM_DOCUMENT, NO_ANSWER, WRITE_QUESTIONS, OnePassage
-from ._testset import NO_USAGE, Problem, Testset, line_of
+from ._documents import documents_of
+from ._kinds import ANSWER_FROM_DOCUMENT, NO_ANSWER, WRITE_QUESTIONS
+from ._testset import NO_USAGE, Testset, line_of
 
 QUESTIONS = "testset.jsonl"
 
 SHARES = ("unanswerable", "two_passages")
-
-PER_DOCUMENT = 10
-"""Questions per document where neither number is given."""
 
 
 class KeptQuestions:
@@ -169,36 +166,17 @@ class Generation:
         if "dollars" in self._budget.limits:
             prices.check(llm, local=False)
         self._llm = prepared(llm, 1)
-        given_documents, self._skipped = documents_of(documents)
-        # what is given one by one may be passages already
-        self._questions = self._planned(given_documents, from_files=isinstance(documents, os.PathLike))
+        size = options.chunk_size
+        if size is None and (isinstance(documents, os.PathLike) or options.n is not None):
+            size = CHUNK_SIZE  # else what is given one by one may be passages already
+        read, self._skipped = documents_of(documents)
+        kind = PerDocument if options.n is None else Collection
+        caveat = ModelTraits.of(self._llm).testset_caveat
+        self._questions: PerDocument | Collection = kind(read, size, options, caveat, self._keep)
         self._answers: Answers | None = None
         self._kept: KeptQuestions | None = None
         self._stopped: str | None = None
         self._bar = Bar()
-
-    def _planned(self, documents: list[GivenDocument], *, from_files: bool) -> Collection | PerDocument:
-        options = self._options
-        caveat = ModelTraits.of(self._llm).testset_caveat
-        size, overlap = options.chunk_size, options.chunk_overlap
-        if size is None and (from_files or options.n is not None):
-            size = CHUNK_SIZE
-        if options.n is None:
-            number = options.questions_per_document or PER_DOCUMENT
-            return PerDocument(documents, number, options.write, options.answer, size, overlap, caveat, keep=self._keep)
-        chunks = {document.id: chunks_of(document, size, overlap) for document in documents}
-        questions = Collection(
-            [chunk for found in chunks.values() for chunk in found],
-            OnePassage(options.write, options.answer),
-            self._keep,
-            counts=options.counts,
-            refusal=options.refusal,
-            seed=options.seed,
-            caveat=caveat,
-        )
-        blank = [Problem(name, None, "the document has no text") for name, found in chunks.items() if not found]
-        questions.problems[:0] = blank
-        return questions
 
     def block(self) -> Testset:
         """Run to the end from synchronous code."""
