@@ -16,8 +16,7 @@ from pydantic import BaseModel
 from core.evaluate.doubles import Length
 from core.read.reading import write
 from ragmetrics_core import InvalidInput, Sample, evaluate
-from ragmetrics_core._read import Columns, Understood, open_rows
-from ragmetrics_core._read._rows import understood_rows
+from ragmetrics_core._read import Columns, Understood, look_at, open_rows
 from ragmetrics_core._values._sample import ALIASES, FIELD_NAMES
 
 
@@ -26,9 +25,7 @@ def sample_of(row: Any, columns: dict[str, str] | None = None, separator: str | 
 
 
 def understood(row: Any, columns: dict[str, str] | None = None) -> Understood:
-    ((_, found),) = understood_rows([row], Columns(columns))[1]
-    assert isinstance(found, Understood)
-    return found
+    return Columns(columns).understand(row)
 
 
 def outcome(read: Callable[[Any], Sample], row: Any) -> Sample | str:
@@ -486,11 +483,9 @@ class TestObjects:
 
 class TestLookingAtRows:
     def test_rows_that_cannot_be_read_say_why(self) -> None:
-        sample = Sample("q")
-        rows: list[Any] = [sample, {"question": "q", "query": "p"}, 5]
-        found = list(understood_rows(rows)[1])
-        assert found[0] == ("row 1", Understood(sample, {}, ()))
-        assert [place for place, _ in found] == ["row 1", "row 2", "row 3"]
-        first, second = (str(problem) for _, problem in found[1:])
-        assert first.startswith("the columns 'question' and 'query' both mean 'user_input' but differ: ")
-        assert second == "a row must be a Sample or a mapping from column names to values, got int"
+        rows: list[Any] = [Sample("q"), {"question": "q", "query": "p"}, 5]
+        look, ended = look_at(rows, 3)
+        assert (look.rows, look.good, look.first, ended) == (3, 1, [("row 1", Sample("q"))], None)
+        first, second = map(str, look.problems)
+        assert first.startswith("row 2: the columns 'question' and 'query' both mean 'user_input' but differ: ")
+        assert second == "row 3: a row must be a Sample or a mapping from column names to values, got int"

@@ -79,8 +79,10 @@ def test_a_folder(folder: Path) -> None:
         (["docs/b.txt", "--llm", "lexical"], "no question was made: b.txt: the document has no text"),
         (
             ["docs", "--llm", "lexical", "--base-url", "http://x"],
-            "--base-url needs openai:MODEL or server:MODEL in --llm or --jury, or --embeddings openai:MODEL; other jurors take their "
-            "address from a variable",
+            (
+                "--base-url needs openai:MODEL or server:MODEL in --llm or --jury, or --embeddings openai:MODEL; other jurors take "
+                "their address from a variable"
+            ),
         ),
     ],
 )

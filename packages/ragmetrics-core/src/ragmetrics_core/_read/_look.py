@@ -18,7 +18,7 @@ from ._cells import CONTENTS, literal
 from ._columns import Columns, Doubts, Understood
 from ._input_file import BadShape, FileOptions
 from ._plan import is_empty
-from ._rows import understood_rows
+from ._rows import open_raw, understand_row
 
 MOST_PROBLEMS = 20
 """Problems that are kept; the rest is counted."""
@@ -96,22 +96,24 @@ def look_at(
         InvalidInput: there is no file that could be looked at.
     """
     reading = columns or Columns()
-    file, rows = understood_rows(samples, reading, options)
+    file = open_raw(samples, options)
     look = Look(file.name, file.form, doubts=reading.doubts)
     try:
-        for place, found in rows:
-            if isinstance(found, BadShape) and not look.rows:
-                return look, InvalidInput(f"{place}: ", *found.args)  # no run would begin either
-            look.rows += 1
-            problem = found if isinstance(found, InvalidInput) else _problem(found.sample)
-            if isinstance(found, Understood):
+        for place, value in reading.found(file.rows):
+            try:
+                found = understand_row(place, value, reading)
                 look.add(found)
-            if problem is not None:
-                if len(look.problems) < MOST_PROBLEMS:
-                    look.problems.append(InvalidInput(f"{place}: ", *problem.args))
+                _check_fields(found.sample)
+            except InvalidInput as error:
+                problem = InvalidInput(f"{place}: ", *error.args)
+                if isinstance(error, BadShape) and not look.rows:
+                    return look, problem  # no run would begin either
+                look.rows += 1
+                look.problems += [problem] if len(look.problems) < MOST_PROBLEMS else []
                 continue
+            look.rows += 1
             look.good += 1
-            if len(look.first) < shown and isinstance(found, Understood):
+            if len(look.first) < shown:
                 look.first.append((place, found.sample))
     except InvalidInput as error:
         return look, error
@@ -146,12 +148,8 @@ def rule(name: str, columns: tuple[str, ...], mapped: Mapping[str, Any]) -> str:
     return "found inside" if "." in column else "gathered"
 
 
-def _problem(sample: Sample) -> InvalidInput | None:
+def _check_fields(sample: Sample) -> None:
     for name, kind in FIELD_KINDS.items():
         value = getattr(sample, name)
         if not is_empty(value):
-            try:
-                CHECKS[kind](name, value)
-            except InvalidInput as error:
-                return error
-    return None
+            CHECKS[kind](name, value)

@@ -109,37 +109,29 @@ def open_rows(
         InvalidInput: the samples have no accepted form, or the file is missing or (raised while reading) not of its format.
         MissingExtra: the package that reads a format is not installed.
     """
-    file = _opened(samples, options)
+    file = open_raw(samples, options)
     opened = OpenRows(file.name, rows_of(islice(file.rows, limit), columns), file.count, file.form)
     return opened if limit is None else replace(opened, count=lambda most: file.count(at_most(limit, most)))
 
 
-def understood_rows(
-    samples: Any, columns: Columns | None = None, options: FileOptions | None = None
-) -> tuple[OpenFile, Iterator[tuple[str, Understood | InvalidInput]]]:
-    """A file, or rows in memory, and of every row its place and how it was understood: for people who look at their data.
+def understand_row(place: str, value: Any, reading: Columns) -> Understood:
+    """How a raw row is understood: for people who look at their data.
 
-    A row that cannot be read has its problem in the place of how it was understood.
+    Raises:
+        InvalidInput: it cannot be read.
+    """
+    found = reading.understand(value)
+    _check_bounds(found.sample)
+    reading.note(place, value, found.sample)
+    return found
+
+
+def open_raw(samples: Any, options: FileOptions | None) -> OpenFile:
+    """The raw rows of any accepted form of samples.
 
     Raises:
         InvalidInput: as ``open_rows``.
     """
-    file = _opened(samples, options)
-    reading = columns or Columns()
-    return file, ((place, _understood(place, value, reading)) for place, value in reading.found(file.rows))
-
-
-def _understood(place: str, value: Any, reading: Columns) -> Understood | InvalidInput:
-    try:
-        found = reading.understand(value)
-        _check_bounds(found.sample)
-        reading.note(place, value, found.sample)
-    except InvalidInput as error:
-        return error
-    return found
-
-
-def _opened(samples: Any, options: FileOptions | None) -> OpenFile:
     if isinstance(samples, str | os.PathLike):
         return open_file(Path(samples), options)
     if options is not None:
