@@ -125,6 +125,16 @@ def test_no_import_hides_behind_a_name() -> None:
     assert wrong == []
 
 
+def test_saved_settings_name_no_module_of_the_core() -> None:
+    """They import modules of users by name; the built-in metrics above them are given to them by the package."""
+    named = [
+        node.value
+        for node in ast.walk(tree(f"{CORE}._kernel._saved_settings"))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith(CORE)
+    ]
+    assert named == []
+
+
 def test_no_two_modules_need_each_other() -> None:
     """Counting imports inside functions, which only hide a cycle, and those for types.
 

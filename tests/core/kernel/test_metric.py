@@ -506,11 +506,11 @@ def test_the_repr_of_an_overridden_prompt_reads_back() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"llm": "gpt-4o"}, r"colour: llm must be a model, got the text 'gpt-4o': write llm=OpenAILLM\('gpt-4o'\)"),
+        ({"llm": "gpt-4o"}, r"colour: llm must be a model, got the text 'gpt-4o': write llm=llm_named\('gpt-4o'\)"),
         ({"llm": Counting}, r"colour: llm must be an instance, got the class Counting: write Counting\(...\)"),
         (
             {"embeddings": "MiniLM"},
-            r"colour: embeddings must be a model, got the text 'MiniLM': write embeddings=OpenAIEmbeddings",
+            r"colour: embeddings must be a model, got the text 'MiniLM': write embeddings=embeddings_named",
         ),
         (
             {"prompt": "Say it."},

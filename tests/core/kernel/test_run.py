@@ -145,7 +145,7 @@ def test_a_missing_model_is_named_with_its_cure() -> None:
 
 def test_an_object_that_is_no_model_is_named() -> None:
     with pytest.raises(
-        InvalidInput, match=r"^llm must be a model, got the text 'gpt-4': write llm=OpenAILLM\('gpt-4'\), or give "
+        InvalidInput, match=r"^llm must be a model, got the text 'gpt-4': write llm=llm_named\('gpt-4'\), or give "
     ):
         Models(llm="gpt-4")  # type: ignore[arg-type]
     with pytest.raises(

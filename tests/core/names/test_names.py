@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import importlib
+from typing import Any
 
 import pytest
 
 import ragmetrics_core
 from core.evaluate.doubles import Length
 from ragmetrics_core import InvalidInput, aevaluate, evaluate, generate_testset
-from ragmetrics_core._kernel._model_traits import SERVERS as advised
-from ragmetrics_core.llms._openai._named_servers import SERVERS
 from ragmetrics_core.metrics import Faithfulness, SemanticSimilarity
 
 ROWS = [{"question": "Where?", "answer": "In Paris.", "contexts": ["It is in Paris."], "ground_truth": "In Paris."}]
@@ -45,49 +44,22 @@ def test_a_model_of_openai(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("metric", "advice"),
+    ("metric", "kind", "name"),
     [
-        (
-            lambda: Faithfulness(llm="lexical"),
-            "write llm=LexicalJudge(), or give the text to evaluate(..., llm='lexical')",
-        ),
-        (
-            lambda: Faithfulness(llm="openai:gpt-4o-mini"),
-            "write llm=OpenAILLM('gpt-4o-mini'), or give the text to evaluate(..., llm='openai:gpt-4o-mini')",
-        ),
-        (
-            lambda: Faithfulness(llm="ollama:llama3.1:8b"),
-            "write llm=llm_factory('llama3.1:8b', 'ollama'), or give the text to evaluate(..., llm='ollama:llama3.1:8b')",
-        ),
-        (
-            lambda: SemanticSimilarity(embeddings="azure:dep"),
-            "write embeddings=embedding_factory('azure', 'dep'), or give the text to evaluate(..., embeddings='azure:dep')",
-        ),
-        (
-            lambda: SemanticSimilarity(embeddings="sentence-transformers:all-MiniLM-L6-v2"),
-            (
-                "write embeddings=SentenceTransformerEmbeddings('all-MiniLM-L6-v2'), or give the text to evaluate(..., "
-                "embeddings='sentence-transformers:all-MiniLM-L6-v2')"
-            ),
-        ),
-        (
-            lambda: SemanticSimilarity(embeddings="text-embedding-3-small"),
-            (
-                "write embeddings=OpenAIEmbeddings('text-embedding-3-small'), or give the text to evaluate(..., "
-                "embeddings='text-embedding-3-small')"
-            ),
-        ),
+        (Faithfulness, "llm", "lexical"),
+        (Faithfulness, "llm", "openai:gpt-4o-mini"),
+        (Faithfulness, "llm", "ollama:llama3.1:8b"),
+        (SemanticSimilarity, "embeddings", "azure:dep"),
+        (SemanticSimilarity, "embeddings", "sentence-transformers:all-MiniLM-L6-v2"),
+        (SemanticSimilarity, "embeddings", "text-embedding-3-small"),
     ],
 )
-def test_the_advice_for_a_metric_runs(metric: object, advice: str) -> None:
-    assert callable(metric)
+def test_the_advice_for_a_metric_runs(metric: Any, kind: str, name: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        metric()
+        metric(**{kind: name})
+    advice = f"write {kind}={kind}_named({name!r}), or give the text to evaluate(..., {kind}={name!r})"
     assert str(caught.value).endswith(f": {advice}")
-
-
-def test_advice_knows_every_server() -> None:
-    assert advised == tuple(SERVERS)
+    assert callable(getattr(ragmetrics_core, f"{kind}_named"))
 
 
 class TestOtherNames:

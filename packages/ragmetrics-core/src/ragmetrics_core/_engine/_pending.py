@@ -61,7 +61,8 @@ class PendingCall:
         self.request = request
         self.repeat = repeat if isinstance(request, Ask) else 0
         self._parts = (id(model), self.repeat, request)
-        self._hash = hash(self._parts)  # once: a call is looked up many times
+        sent: Any = (request.messages[-1:], request.reply) if isinstance(request, Ask) else request
+        self._hash = hash((id(model), self.repeat, sent))  # once: a call is looked up many times
         self.digest: bytes | None = None
         self.looked_up = -1
         self.tried_in_place = False

@@ -186,15 +186,10 @@ def inputs_of(measure: Callable[..., Any], taken_empty: tuple[str, ...] = ()) ->
                 f"{measure.__qualname__}: the parameters are the sample fields the metric needs, so *args and **kwargs need an "
                 "`inputs` property that names them"
             )
-        hint = _resolved(parameter.annotation, measure)
-        inputs.append(Input.named(parameter.name, hint, required=parameter.default is parameter.empty))
-    return _the_one(tuple((item.name, item.kind, item.required, item.name in taken_empty) for item in inputs))
-
-
-@cache
-def _the_one(parts: tuple[tuple[str, Kind, bool, bool], ...]) -> tuple[Input, ...]:
-    """The same tuple of inputs for all signatures that name the same: rows are read once for those that share it."""
-    return tuple(_shared_input(*part) for part in parts)
+        required = parameter.default is parameter.empty
+        item = Input.named(parameter.name, _resolved(parameter.annotation, measure), required=required)
+        inputs.append(_shared_input(item.name, item.kind, required, item.name in taken_empty))
+    return tuple(inputs)
 
 
 def _resolved(annotation: Any, measure: Callable[..., Any]) -> Any:
@@ -281,58 +276,35 @@ class Reading:
         sample: what the row holds.
     """
 
-    __slots__ = ("_bound", "_found", "_inputs", "_read", "_sample", "_shared")
+    __slots__ = ("_found", "_read", "_sample")
 
     def __init__(self, sample: Sample) -> None:
         self._sample = sample
-        self._inputs: tuple[Input, ...] | None = None
-        self._shared: Mapping[str, Any] = {}
-        # by the ids of inputs, which are held, so that they stay theirs
-        self._bound: dict[int, tuple[tuple[Input, ...], dict[str, Any]]] = {}
-        self._read: dict[int, tuple[Input, Any]] = {}
+        self._read: dict[int, tuple[Input, Any]] = {}  # by the ids of inputs, which are held, so that they stay theirs
         self._found: dict[Hashable, Any] = {}
 
     def bound(self, metric: str, inputs: tuple[Input, ...]) -> Mapping[str, Any] | Score:
         """The arguments for the ``measure`` of a metric with these inputs; ``metric`` is its name, for messages.
 
-        Or the unscored score, where the system retrieved or answered nothing.
+        Or the unscored score, where the system retrieved or answered nothing. Of a list each metric has a copy, which it may
+        change as it likes.
 
         Raises:
             MissingInput: see ``Input.read``.
             InvalidInput: see ``Input.read``.
         """
-        if inputs is self._inputs:  # signatures that name the same inputs share one tuple
-            return self._shared
-        known = self._bound.get(id(inputs))
-        if known is not None:
-            return self._own(known[1])
         bound: dict[str, Any] = {}
         silent: list[Score] = []
-        shareable = True
         for item in inputs:
-            known_value = self._read.get(id(item))
-            if known_value is None:
-                value = item.read(metric, self._sample)
-                if type(value) in READ_ONCE:
-                    self._read[id(item)] = (item, value)
-            else:
-                value = known_value[1]
-            if value is None and not item.required:
-                continue  # left to the default in the signature
-            if type(value) is Score:
+            known = self._read.get(id(item))
+            value = item.read(metric, self._sample) if known is None else known[1]
+            kind = type(value)
+            if known is None and kind in READ_ONCE:
+                self._read[id(item)] = (item, value)
+            if kind is Score:
                 silent.append(value)
-            bound[item.name] = value
-            shareable = shareable and type(value) is Documents
+            elif value is not None or item.required:  # else it is left to the default in the signature
+                bound[item.name] = Texts.of(value, self._found) if kind is list else value
         if silent:
             return min(silent, key=lambda score: list(SILENCE.values()).index(score.label or ""))
-        if shareable:
-            self._inputs, self._shared = inputs, bound
-        elif READ_ONCE.issuperset(map(type, bound.values())):
-            self._bound[id(inputs)] = (inputs, bound)
-            return self._own(bound)
-        return bound if shareable else self._own(bound)
-
-    def _own(self, bound: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments for one metric; of a list a copy, which it may change as it likes."""
-        found = self._found
-        return {name: Texts.of(value, found) if type(value) is list else value for name, value in bound.items()}
+        return bound

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from functools import cached_property
-from types import GeneratorType
+from types import GeneratorType, ModuleType
 from typing import Any, ClassVar, TypeVar
 
 from .._values._errors import InvalidInput, ModelError
@@ -55,6 +55,9 @@ class Metric(abc.ABC):
     llm: AnyLLM | None = field(default=None, kw_only=True, repr=False, compare=False)
     embeddings: AnyEmbeddings | None = field(default=None, kw_only=True, repr=False, compare=False)
     name: str = field(default="", kw_only=True)
+
+    _built_in: ClassVar[Callable[[], ModuleType]]
+    """The module of all built-in metrics, which stands above this one: the package sets it."""
 
     # Any parameters are allowed here: they name the inputs. Subclasses are checked by `inputs`, not by their type.
     measure: ClassVar[Callable[..., Score | Steps[Score]]]

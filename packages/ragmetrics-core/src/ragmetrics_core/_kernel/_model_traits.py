@@ -137,29 +137,6 @@ def _packages_of(model: object) -> set[str]:
     return {cls.__module__.split(".")[0] for cls in type(model).__mro__}
 
 
-BY_NAME = {
-    "lexical": ("LexicalJudge", False),
-    "hashing": ("HashingEmbeddings", False),
-    "sentence-transformers": ("SentenceTransformerEmbeddings", True),
-    "huggingface": ("SentenceTransformerEmbeddings", True),
-}
-"""Names of models, as ``evaluate`` takes them: the class, and whether the name of a model follows the colon."""
-SERVERS = ("azure", "ollama", "vllm", "llamacpp", "lmstudio", "openrouter", "litellm")
-"""Servers that have a name: their models are made by the factories."""
-
-
-def in_code(name: str, example: str) -> str:
-    """The call that makes the model of this name; ``example`` is the class for a model of OpenAI."""
-    provider, _, model = name.partition(":")
-    if provider in BY_NAME:
-        cls, named = BY_NAME[provider]
-        return f"{cls}({model!r})" if named else f"{cls}()"
-    if model and provider in SERVERS:
-        llm = f"llm_factory({model!r}, {provider!r})"
-        return llm if example == "OpenAILLM" else f"embedding_factory({provider!r}, {model!r})"
-    return f"{example}({name.removeprefix('openai:')!r})"
-
-
 def check_model(kind: str, model: object, metric: str) -> None:
     """Check that something can be a model of this kind, ``llm`` or ``embeddings``, for the metric of that name; None always can.
 
@@ -172,7 +149,7 @@ def check_model(kind: str, model: object, metric: str) -> None:
     owner = f"{metric}: {kind}" if metric else kind
     if isinstance(model, str):
         raise InvalidInput(
-            f"{owner} must be a model, got the text {model!r}: write {kind}={in_code(model, example)}, or give the text "
+            f"{owner} must be a model, got the text {model!r}: write {kind}={kind}_named({model!r}), or give the text "
             f"to evaluate(..., {kind}={model!r})"
         )
     if isinstance(model, type):

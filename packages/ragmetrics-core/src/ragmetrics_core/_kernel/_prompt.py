@@ -109,15 +109,16 @@ class Prompt(Generic[T]):
 
     def _sent(self, name: str, value: Any) -> Any:
         """An input as it is sent; texts that the metrics of a row share are written out once for all prompts that send them so."""
-        form = with_numbers if name in self.numbered else list
+        numbered = name in self.numbered
         # a column holds what it likes, and 1 equals True
-        if type(value) is Texts and JUST_TEXT.issuperset(map(type, value)):
-            key = (form, tuple(value))
-            written: Written | None = value.found.get(key)
-            if written is None:
-                written = value.found[key] = Written.of(form(value))
-            return written
-        return value if form is list else form(value)
+        if not isinstance(value, list) or not JUST_TEXT.issuperset(map(type, value)):
+            return with_numbers(value) if numbered else value
+        if type(value) is not Texts:
+            return Written.of_texts(value, numbered=numbered)
+        key = ("written", numbered, tuple(value))
+        if key not in value.found:
+            value.found[key] = Written.of_texts(value, numbered=numbered)
+        return value.found[key]
 
     def ask(self, /, **inputs: Any) -> Steps[T]:
         """Ask a model; the value that its reply holds.

@@ -68,30 +68,24 @@ def _same_but_version(one: Prompt[Any], two: Prompt[Any]) -> bool:
     return one.replace(version="") == two.replace(version="")
 
 
-def metric_class(path: str, root: type[M]) -> type[M]:
-    """The class that ``Name`` (a built-in metric) or ``module:Name`` stands for; ``root`` is the base class of all metrics.
+def named_metric(path: str, root: type[Any]) -> Any:
+    """What ``Name`` (a class of a built-in metric) or ``module:NAME`` (a class, or a metric with its settings) stands for.
 
-    Raises:
-        InvalidInput: there is no such module or class, or it is not a metric.
-    """
-    found = named_metric(path, root)
-    if isinstance(found, root):
-        raise InvalidInput(
-            f"{path!r} is a metric with its settings, not a class: name its class {type(found).__name__}"
-        )
-    assert isinstance(found, type)
-    return found
-
-
-def named_metric(path: str, root: type[M]) -> type[M] | M:
-    """The class, or the metric with its settings, that ``module:NAME`` stands for; ``root`` is the base class of all metrics.
+    Args:
+        path: the name.
+        root: the base class of all metrics.
 
     Raises:
         InvalidInput: there is no such module or name, or what it stands for is no metric.
     """
     module_name, _, name = path.rpartition(":")
-    module = _imported(path, module_name)
-    found = _attribute(module, name)
+    module = _imported(path, module_name) if module_name else root._built_in()
+    found: Any = module
+    try:
+        for part in name.split("."):
+            found = getattr(found, part, None)
+    except ImportError as error:  # for a name of RAGAS our modules raise one that says what to use instead
+        raise InvalidInput(str(error)) from None
     if found is None:
         close = difflib.get_close_matches(name, dir(module), n=1)
         where = f": the module {module_name!r} has no {name!r}" if module_name else ""
@@ -104,42 +98,31 @@ def named_metric(path: str, root: type[M]) -> type[M] | M:
     return found
 
 
-def built_in_metric(name: str, root: type[M]) -> type[M] | None:
+def built_in_metric(name: str, root: type[Any]) -> Any:
     """The built-in metric of which this is the class or the column in a file of scores; None where there is none.
 
     A column may be named for a setting too, as ``noise_sensitivity_relevant`` is; then it begins with the name of its metric.
     """
-    module = _imported(name, "")
+    module = root._built_in()
     found = (getattr(module, each) for each in module.__all__)
     classes: list[Any] = [each for each in found if isinstance(each, type) and issubclass(each, root)]
     for cls in classes:
-        own_names = vars(cls).get("usual_name") is not None
+        own_names = "usual_name" in vars(cls)
         if name in (cls.__name__, cls.default_name()) or (own_names and name.startswith(f"{cls.default_name()}_")):
             return cls
     return None
 
 
 def _imported(path: str, name: str) -> ModuleType:
-    """The module that the path of a metric names; without a name, the one with the built-in metrics."""
+    """The module of a user that the path of a metric names."""
     if name.startswith("."):
         raise InvalidInput(f"the metric {path!r} names a module by a relative path: give its full name")
     try:
-        return importlib.import_module(name or "ragmetrics_core.metrics")
+        return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is None or not (name == error.name or name.startswith(f"{error.name}.")):
             raise  # the module exists, but it imports one that does not
         raise InvalidInput(f"the metric {path!r} names the module {name!r}, which is not found") from None
-
-
-def _attribute(module: ModuleType, name: str) -> Any:
-    """The object with this dotted name in the module, or None."""
-    found: Any = module
-    try:
-        for part in name.split("."):
-            found = getattr(found, part, None)
-    except ImportError as error:  # for a name of RAGAS our modules raise one that says what to use instead
-        raise InvalidInput(str(error)) from None
-    return found
 
 
 def load_metric(base: type[M], data: Mapping[str, Any]) -> M:
@@ -149,7 +132,11 @@ def load_metric(base: type[M], data: Mapping[str, Any]) -> M:
     settings = data.get("settings") or {}
     if not isinstance(settings, Mapping):
         raise InvalidInput(f"{data['metric']}: settings must be a mapping, got {type(settings).__name__}")
-    cls: Any = metric_class(data["metric"], base)
+    cls = named_metric(data["metric"], base)
+    if isinstance(cls, base):
+        raise InvalidInput(
+            f"{data['metric']!r} is a metric with its settings, not a class: name its class {type(cls).__name__}"
+        )
     known = {item.name: item for item in fields(cls) if item.compare}
     _check_names(cls.__name__, settings, known)
     return cls(**{name: _setting(cls, known[name], _read(cls, name, value)) for name, value in settings.items()})

@@ -15,6 +15,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from json.encoder import encode_basestring
 from typing import Any, NamedTuple
 
 from .._values._plain import plain
@@ -135,6 +136,9 @@ encode = json.JSONEncoder(ensure_ascii=False, default=plain).encode
 """Made once: ``json.dumps`` makes an encoder at each call that has settings."""
 
 
+quote = encode_basestring
+"""The JSON of a text; ``encode`` gives the same, with one call more."""
+
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -208,12 +212,22 @@ class Written(str):
         """The JSON of this value."""
         return cls(encode(value))
 
+    @classmethod
+    def of_texts(cls, texts: list[str], *, numbered: bool) -> Written:
+        """The JSON of a list of texts, or of a mapping that has them under their numbers, from 1."""
+        quoted: Iterator[str] = map(quote, texts)
+        if numbered:
+            quoted = (f'"{number}": {text}' for number, text in enumerate(quoted, 1))
+            return cls(f"{{{', '.join(quoted)}}}")
+        return cls(f"[{', '.join(quoted)}]")
+
 
 def object_json(members: Mapping[str, Any]) -> str:
     """The JSON of an object, as ``to_json`` has it; what is ``Written`` is not written once more."""
-    if Written not in map(type, members.values()):
-        return to_json(members)
-    parts = [f"{encode(name)}: {value if type(value) is Written else encode(value)}" for name, value in members.items()]
+    parts = [
+        f"{quote(name)}: {value if type(value) is Written else quote(value) if type(value) is str else encode(value)}"
+        for name, value in members.items()
+    ]
     return _carried(f"{{{', '.join(parts)}}}")
 
 
