@@ -128,18 +128,19 @@ class Details(dict[str, Any]):
         given = dict(values, **named) if values else named
         super().__init__({str(key): plain(item) for key, item in given.items()})
 
-    @classmethod
-    def unread(cls, values: Mapping[str, Any] | None) -> Details:
-        """The details as a score keeps them until somebody reads them: checked and copied, but for ``Evidence``."""
-        if type(values) is cls:
-            return values
-        made = cls()
-        if values:
-            made.update({str(key): item if type(item) is Evidence else plain(item) for key, item in values.items()})
-        return made
 
-    def with_prompts(self, prompts: Mapping[str, str]) -> Details:
-        """The same with the versions of the prompts."""
-        made = Details()
-        made.update(self, prompts=dict(prompts))
-        return made
+def unread_details(values: Mapping[str, Any] | None) -> Details:
+    """Details as a score keeps them until somebody reads them: checked and copied, but for ``Evidence``."""
+    if type(values) is Details:
+        return values
+    made = Details()
+    if values:
+        made.update({str(key): item if type(item) is Evidence else plain(item) for key, item in values.items()})
+    return made
+
+
+def with_prompts(details: Details, prompts: Mapping[str, str]) -> Details:
+    """The same details, with the versions of the prompts."""
+    made = Details()
+    made.update(details, prompts=dict(prompts))
+    return made

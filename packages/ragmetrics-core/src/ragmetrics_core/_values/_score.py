@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from ._details import Details, Evidence
+from ._details import Details, Evidence, unread_details, with_prompts
 from ._errors import BadReply, MissingInput, ModelError, RagmetricsError
 from ._evidence import in_words
 from ._layout import readable
@@ -120,7 +120,7 @@ class Score(HasUnread):
             value=value,
             passing=passing,
             reason=reason,
-            unread=Details.unread(details),
+            unread=unread_details(details),
             error=error,
             usage=usage,
             metric=metric,
@@ -167,7 +167,7 @@ class Score(HasUnread):
         made = object.__new__(type(self))
         vars(made).update(vars(self), usage=usage, metric=metric, scale=scale)
         if prompts:
-            vars(made).update(unread=self.unread.with_prompts(prompts))
+            vars(made).update(unread=with_prompts(self.unread, prompts))
             vars(made).pop("details", None)
         return made
 
@@ -242,7 +242,7 @@ class Score(HasUnread):
         def __getattr__(self, name: str) -> Any:
             own = vars(self)
             if name == "unread" and "details" in own:  # a subclass has set its fields itself
-                own["unread"] = Details.unread(own["details"])
+                own["unread"] = unread_details(own["details"])
             elif name == "details" and "unread" in own:
                 if Evidence in map(type, own["unread"].values()):
                     own["unread"] = Details(own["unread"])
