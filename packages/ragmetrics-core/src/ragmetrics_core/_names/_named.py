@@ -244,14 +244,18 @@ class Uncalled:
     Args:
         missing: what a call would raise.
         model: its name.
-        base_url: where it is.
+        provider: the server that it is on.
+        base_url: its address, if it is not the usual one.
         settings: what else identifies it.
     """
 
-    def __init__(self, missing: MissingExtra, model: str, base_url: str, **settings: Any) -> None:
+    def __init__(self, missing: MissingExtra, model: str, provider: str, base_url: str | None, **settings: Any) -> None:
+        from ..llms._openai._named_servers import address_of  # noqa: PLC0415  loaded where a name is used
+
         self._missing = missing
         self.model = model
-        self.identity = {"provider": "openai", "model": model, "base_url": base_url, **settings}
+        url = address_of(provider, base_url)
+        self.identity = {"provider": "openai", "model": model, "base_url": url, **settings}
 
     def generate(self, _: object) -> NoReturn:
         """Say which package is missing."""
@@ -270,10 +274,10 @@ def llm_to_price(model: Any, base_url: str | None = None) -> Any:
     try:
         return llm_named(model, base_url, NO_KEY)
     except MissingExtra as missing:
-        provider, _, name = model.strip().partition(":")
+        provider, _, name = _parts(model)
         known = provider in ("openai", "server") or is_server(provider)
-        named = name.strip() if known and name else model.strip()
-        return Uncalled(missing, named, _address(provider, base_url), structured="schema", parameters={})
+        named = name if known and name else model.strip()
+        return Uncalled(missing, named, provider, base_url, structured="schema", parameters={})
 
 
 def embeddings_to_price(model: Any, base_url: str | None = None) -> Any:
@@ -286,15 +290,7 @@ def embeddings_to_price(model: Any, base_url: str | None = None) -> Any:
     try:
         return embeddings_named(model, base_url)
     except MissingExtra as missing:
-        provider, _, name = model.partition(":")
-        if provider.strip() != "openai" and not is_server(provider):
+        provider, _, name = _parts(model)
+        if provider != "openai" and not is_server(provider):
             raise
-        return Uncalled(
-            missing, name.strip() or "text-embedding-3-small", _address(provider, base_url), dimensions=None
-        )
-
-
-def _address(provider: str, base_url: str | None) -> str:
-    from ..llms._openai._named_servers import address_of  # noqa: PLC0415  loaded where a name is used
-
-    return address_of(provider, base_url)
+        return Uncalled(missing, name or "text-embedding-3-small", provider, base_url, dimensions=None)

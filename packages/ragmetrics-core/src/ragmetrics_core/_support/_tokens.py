@@ -21,31 +21,19 @@ marks in ASCII, or one that is not."""
 
 SHORT = 6
 
+OTHER = 1.64
+"""A letter of any script that is not in the table."""
+
 SCRIPTS = (
-    (0x250, None),  # Latin
-    (0x370, 1.64),
-    (0x400, 0.394),  # Greek
-    (0x530, 0.325),  # Cyrillic
-    (0x590, 1.64),
-    (0x600, 0.473),  # Hebrew
-    (0x780, 0.359),  # Arabic
-    (0x900, 1.64),
-    (0xE00, 0.058),  # of India; the vowel signs between the letters count as marks
-    (0xE80, 0.269),  # Thai
-    (0x1100, 1.64),
-    (0x1200, 0.675),  # Hangul
-    (0x1E00, 1.64),
-    (0x1F00, None),  # Latin
-    (0x3040, 1.64),
-    (0x3100, 0.636),  # Kana
-    (0x3400, 1.64),
-    (0xA000, 0.801),  # Han
-    (0xAC00, 1.64),
-    (0xD7B0, 0.675),  # Hangul
+    *((0x250, None), (0x370, OTHER)),  # Latin
+    *((0x400, 0.394), (0x530, 0.325), (0x590, OTHER)),  # Greek, Cyrillic
+    *((0x600, 0.473), (0x780, 0.359), (0x900, OTHER)),  # Hebrew, Arabic
+    *((0xE00, 0.058), (0xE80, 0.269), (0x1100, OTHER)),  # of India, whose vowel signs count as marks; Thai
+    *((0x1200, 0.675), (0x1E00, OTHER), (0x1F00, None)),  # Hangul, Latin
+    *((0x3040, OTHER), (0x3100, 0.636), (0x3400, OTHER)),  # Kana
+    *((0xA000, 0.801), (0xAC00, OTHER), (0xD7B0, 0.675)),  # Han, Hangul
 )
 """The end of a range of characters, and what one of its letters weighs; None where words are weighed."""
-
-OTHER = 1.64
 
 
 def tokens_in(text: str) -> float:
@@ -69,16 +57,12 @@ def _word(word: str) -> float:
     if word.isascii():
         return WORD + LONGER * max(0, len(word) - SHORT)
     weights = [_weight(ord(letter)) for letter in word]
-    latin = weights.count(None)
     total = sum(weight for weight in weights if weight is not None)
-    if latin:
+    if latin := weights.count(None):
         accents = sum(weight is None and not letter.isascii() for letter, weight in zip(word, weights, strict=True))
         total += WORD + LONGER * max(0, latin - SHORT) + ACCENT * accents
     return total
 
 
 def _weight(character: int) -> float | None:
-    for end, weight in SCRIPTS:
-        if character < end:
-            return weight
-    return OTHER
+    return next((weight for end, weight in SCRIPTS if character < end), OTHER)

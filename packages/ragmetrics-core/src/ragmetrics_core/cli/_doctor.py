@@ -171,6 +171,9 @@ KNOCKING = 0.3
 
 def environment() -> dict[str, Any]:
     """Versions, extras, variables (whether they are set) and servers of this machine that listen where they usually do."""
+    variables = ["OPENAI_API_KEY", "OPENAI_BASE_URL"]
+    for server in SERVERS.values():
+        variables += [*server.url_variables, *server.key_variables, *server.version_variables]
     return {
         "versions": {
             "ragmetrics-core": _version("ragmetrics-core"),
@@ -179,16 +182,9 @@ def environment() -> dict[str, Any]:
             **{name: found for name in OTHERS if (found := _version(name))},
         },
         "extras": {extra: _version(package) for extra, package in EXTRAS.items()},
-        "variables": {name: bool(os.environ.get(name, "").strip()) for name in _variables()},
+        "variables": {name: bool(os.environ.get(name, "").strip()) for name in variables},
         "listening": {name: url for name, server in SERVERS.items() if (url := _listening(server.url))},
     }
-
-
-def _variables() -> list[str]:
-    found = ["OPENAI_API_KEY", "OPENAI_BASE_URL"]
-    for server in SERVERS.values():
-        found += [*server.url_variables, *server.key_variables, *server.version_variables]
-    return found
 
 
 def _version(package: str) -> str | None:
@@ -456,30 +452,25 @@ def _plain(found: Diagnosis) -> dict[str, Any]:
 
 def _table(found: Diagnosis) -> str:
     """The lines of one model; what was seen stands beside the name of the check, the cure below it."""
-    plain = _plain(found)
-    width = max((len(check["name"]) for check in plain["checks"]), default=0)
-    lines = [plain["what"]]
-    for check in plain["checks"]:
+    checks = _plain(found)["checks"]
+    width = max((len(check["name"]) for check in checks), default=0)
+    lines = [found.what]
+    for check in checks:
         head = f"  {check['state']:2}  {check['name']:{width}}  "
-        lines += _beside(head, check["seen"])
-        lines += _beside(" " * len(head), f"-> {check['cure']}") if check["cure"] else []
-    return "\n".join([*lines, *wrapped(plain["verdict"], room())])
-
-
-def _beside(head: str, text: str) -> list[str]:
-    first, *others = wrapped(text, max(20, room() - len(head))) or [""]
-    return [head + first, *(" " * len(head) + line for line in others)]
+        blank, most = " " * len(head), max(20, room() - len(head))
+        cure = wrapped(f"-> {check['cure']}", most) if check["cure"] else []
+        beside = [*(wrapped(check["seen"], most) or [""]), *cure]
+        lines += [head + beside[0], *(blank + line for line in beside[1:])]
+    return "\n".join([*lines, *wrapped(found.verdict, room())])
 
 
 def _as_text(here: dict[str, Any]) -> str:
-    extras = {name: version or f'no: pip install "ragmetrics-core[{name}]"' for name, version in here["extras"].items()}
-    variables = {name: "set" if is_set else "-" for name, is_set in here["variables"].items()}
-    listening = here["listening"] or {"-": "no server at the usual ports of this machine"}
+    missing = 'no: pip install "ragmetrics-core[{}]"'
     parts = {
         "Versions": here["versions"],
-        "Extras": extras,
-        "Variables (never what they hold)": variables,
-        "Listening (a guess by its port)": listening,
+        "Extras": {name: version or missing.format(name) for name, version in here["extras"].items()},
+        "Variables (never what they hold)": {name: "set" if it else "-" for name, it in here["variables"].items()},
+        "Listening (a guess by its port)": here["listening"] or {"-": "no server at the usual ports of this machine"},
     }
     width = max(len(name) for items in parts.values() for name in items)
     return "\n\n".join(

@@ -105,25 +105,10 @@ JSONL = frozenset({".jsonl", ".ndjson"})
 
 HTML = frozenset({".html", ".htm"})
 
-WRITERS: dict[str, Callable[[Evaluation, Path, str | None, Decision], None]] = {
-    **dict.fromkeys(JSONL, lambda evaluation, path, _by, _gates: evaluation.to_jsonl(path)),
-    **dict.fromkeys(HTML, lambda evaluation, path, _by, gates: write_html(evaluation, path, decision=gates)),
-    ".csv": lambda evaluation, path, _by, _gates: evaluation.to_csv(path),
-    ".md": lambda evaluation, path, by, gates: _put_text(path, _markdown(evaluation, by, gates)),
-}
-"""Who writes a file, by the ending of its name; a summary has slices by a column too, where one is named."""
+ENDINGS = JSONL | HTML | {".csv", ".md"}
+"""What ``--out`` can write."""
 
 NO_GATES = Decision(())
-
-
-def _markdown(evaluation: Evaluation, by: str | None, gates: Decision) -> str:
-    summary = evaluation.summary(by).to_markdown()
-    return f"{gates.to_markdown()}\n{summary}" if gates.results else summary
-
-
-def _put_text(path: Path, text: str) -> None:
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
 
 
 class Command(TyperCommand):
@@ -171,9 +156,12 @@ def stop(message: str, status: int, command: str = "") -> None:
 def complain(message: str, command: str = "") -> None:
     """Print one line to stderr; a command stands on its own line, to be copied as it is."""
     one_line = " ".join(part.strip() for part in message.splitlines())
-    lines = [f"ragmetrics: {one_line}", *([command] if command else [])]
+    _say_on_stderr(f"ragmetrics: {one_line}" + (f"\n{command}" if command else ""))
+
+
+def _say_on_stderr(text: str) -> None:
     try:
-        typer.echo(printable_on("\n".join(lines), sys.stderr), err=True)
+        typer.echo(printable_on(text, sys.stderr), err=True)
     except OSError:
         _silence(sys.stderr)  # the status says it all the same
 
@@ -228,17 +216,11 @@ def how_to_continue(run_dir: Path | None) -> tuple[str, str]:
     """What to say about going on with this run, and the command that does so; no command where nothing was kept."""
     if run_dir is None:
         return " (with --run-dir DIR, the next run would go on from here)", ""
-    command = shlex.join(["ragmetrics", *(conceal(_without_password(argument)) for argument in sys.argv[1:])])
-    rows = ", with the same rows on standard input" if _reads_stdin(sys.argv) else ""
+    without_passwords = (re.sub(r"(://)[^/@\s]*@", r"\1", argument) for argument in sys.argv[1:])
+    command = shlex.join(["ragmetrics", *map(conceal, without_passwords)])
+    reads_stdin = any(argument == STDIN and before != "--out" for before, argument in pairwise(sys.argv))
+    rows = ", with the same rows on standard input" if reads_stdin else ""
     return f" (all replies are kept in {run_dir}); to go on{rows}:", command
-
-
-def _reads_stdin(arguments: list[str]) -> bool:
-    return any(argument == STDIN and before != "--out" for before, argument in pairwise(arguments))
-
-
-def _without_password(argument: str) -> str:
-    return re.sub(r"(://)[^/@\s]*@", r"\1", argument)
 
 
 @contextmanager
@@ -257,17 +239,9 @@ def clear_errors(out: Path | None = None, run_dir: Path | None = None) -> Iterat
         remark, command = how_to_continue(run_dir)
         stop("stopped" + _save(error, out) + remark, 130, command)
     except (Exception, asyncio.CancelledError) as bug:
-        _show_traceback()
+        _say_on_stderr(conceal(traceback.format_exc().rstrip()))  # it may quote data and keys
         complain("this is a bug, in a metric or a model of your own or in ragmetrics" + _save(bug, out))
         raise typer.Exit(BUG) from bug
-
-
-def _show_traceback() -> None:
-    """The traceback of what is being handled; it may quote data and keys."""
-    try:
-        typer.echo(printable_on(conceal(traceback.format_exc().rstrip()), sys.stderr), err=True)
-    except OSError:
-        _silence(sys.stderr)
 
 
 def _save(error: BaseException, out: Path | None) -> str:
@@ -291,21 +265,15 @@ def check_out(out: Path | None, data: str) -> None:
     """
     if out is None or to_stdout(out):
         return
-    _check_name(out)
-    if out.exists() and Path(data).exists() and out.samefile(data):
-        raise InvalidInput(f"--out: {out} is the file that the rows are read from: give another path")
     check_place(out, "--out")
-
-
-def _check_name(out: Path) -> None:
-    if out.is_dir():
-        raise InvalidInput(f"--out: {out} is a directory: give the path of a file")
     special = out.exists() and not out.is_file()  # a device, or a pipe to another program: it takes JSON lines
-    if out.suffix.lower() not in WRITERS and not special:
+    if out.suffix.lower() not in ENDINGS and not special:
         raise InvalidInput(
             f"--out: {out} says no format that can be written: let its name end in .jsonl (rows, scores and evidence for "
             "programs), .html (the same to look at), .csv (rows and scores as a table) or .md (the summary)"
         )
+    if out.exists() and Path(data).exists() and out.samefile(data):
+        raise InvalidInput(f"--out: {out} is the file that the rows are read from: give another path")
 
 
 def write(evaluation: Evaluation, out: Path, by: str | None = None, gates: Decision = NO_GATES) -> None:
@@ -320,17 +288,25 @@ def write(evaluation: Evaluation, out: Path, by: str | None = None, gates: Decis
     Raises:
         InvalidInput: it cannot be written.
     """
-    if to_stdout(out):
-        _write_to_stdout(evaluation)
+
+    def fill(path: Path) -> None:
+        ending = out.suffix.lower()
+        if ending in HTML:
+            write_html(evaluation, path, decision=gates)
+        elif ending == ".csv":
+            evaluation.to_csv(path)
+        elif ending == ".md":
+            above = f"{gates.to_markdown()}\n" if gates.results else ""
+            _write(path, above + evaluation.summary(by).to_markdown())
+        else:
+            evaluation.to_jsonl(path)
+
+    if not to_stdout(out):
+        put_file(out, "--out", fill)
         return
-    write_to = WRITERS.get(out.suffix.lower(), WRITERS[".jsonl"])
-    put_file(out, "--out", lambda part: write_to(evaluation, part, by, gates))
-
-
-def _write_to_stdout(evaluation: Evaluation) -> None:
     with TemporaryDirectory() as folder:
         part = Path(folder) / "scores.jsonl"
-        evaluation.to_jsonl(part)
+        fill(part)
         with part.open("rb") as lines:
             for line in lines:
                 say(line.removesuffix(b"\n"))
@@ -415,26 +391,21 @@ STYLES: dict[Tone, str] = {"title": "bold", "good": "green", "bad": "red", "open
 
 
 def say_lines(parts: Iterable[Iterable[Line]]) -> None:
-    """Print the lines of each part, with a blank line between two parts."""
+    """Print the lines of each part, with a blank line between two parts; in colours where a terminal shows them."""
+    wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    in_colours = wanted and sys.stdout is not None and sys.stdout.isatty()
     for number, part in enumerate(parts):
         lines = [Line(""), *part] if number else list(part)
-        if not (_in_colours() and _painted(lines)):
+        if in_colours:
+            _paint(lines)
+        else:
             say("\n".join(line.text for line in lines))
 
 
-def _in_colours() -> bool:
-    wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return wanted and sys.stdout is not None and sys.stdout.isatty()
+def _paint(lines: Sequence[Line]) -> None:
+    from rich.console import Console  # noqa: PLC0415  a pipe needs no colours
+    from rich.text import Text  # noqa: PLC0415  the same
 
-
-def _painted(lines: Sequence[Line]) -> bool:
-    """Print the lines in colours; returns whether there is something that can."""
-    try:
-        from rich.console import Console  # noqa: PLC0415  a pipe needs no colours
-        from rich.text import Text  # noqa: PLC0415  the same
-    except ImportError:  # a typer without it
-        return False
     console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
     for line in lines:
         console.print(Text(printable_on(line.text, sys.stdout), style=STYLES.get(line.tone, "")))
-    return True
