@@ -12,6 +12,7 @@ from ragmetrics_core import Evaluation, Sample, Score
 from ragmetrics_core._store._records import Record
 from ragmetrics_core._store._run_dir import KeptRecords
 from ragmetrics_core._store._run_settings import MetricColumn, ModelIdentity, RunSettings, ScoredBy
+from ragmetrics_core._summary import _summary
 from ragmetrics_core._summary._summary import MetricSummary
 from ragmetrics_core._summary._tally import Tally
 
@@ -20,6 +21,9 @@ FAILED = "failed"
 
 metric_column, metric_column_of, model_identity = MetricColumn, MetricColumn.of, ModelIdentity
 """How tests describe a metric of a run and a model: only this file knows the private classes."""
+
+LabelRate, Reason, Summary = _summary.LabelRate, _summary.Reason, _summary.Summary
+"""What a summary is made of."""
 
 JUDGE = ModelIdentity("gpt-4o", {"model": "1", "temperature": "0"})
 

@@ -13,10 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core._gate._decision import decide
-from ragmetrics_core._gate._evidence import Evidence, of_mean
-from ragmetrics_core._gate._gates import Conditions, Gate
-from ragmetrics_core._gate._results import Decision, GateResult
+from core.statistics.gate_simulation import Conditions, Evidence, decide, of_mean
+from ragmetrics_core import Decision, Gate, GateResult
 from ragmetrics_core.statistics import Interval, holm, mean_interval
 
 pytestmark = pytest.mark.slow

@@ -6,10 +6,17 @@ from typing import Any
 
 import pytest
 
-from ragmetrics_core import InvalidInput
-from ragmetrics_core._gate._gates import Conditions, Gate, check_drop, check_mean, parsed_gates
+from core.report.comparing import metric_column, run_of
+from ragmetrics_core import Gate, InvalidInput
 
-SCALES = {"faithfulness": (0.0, 1.0), "correctness": (1.0, 5.0), "free": None, "a >= b": (0.0, 1.0)}
+METRICS = [
+    metric_column("faithfulness", (0.0, 1.0), "Faithfulness()"),
+    metric_column("correctness", (1.0, 5.0), "Correctness()"),
+    metric_column("free", None, "Free()", higher_is_better=None),
+    metric_column("a >= b", (0.0, 1.0), "AB()", higher_is_better=False),
+]
+RUN = run_of([({"id": f"q{row}"}, {metric.name: 1.0 for metric in METRICS}) for row in range(3)], METRICS)
+COMPARISON = RUN.compare(RUN)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +107,7 @@ def test_between_two_runs_errors_show_the_form_of_a_drop() -> None:
         Gate.parse("<= 0.1", "drop")
     assert str(caught.value) == f"gate '<= 0.1': {shape}"
     with pytest.raises(InvalidInput) as caught:
-        parsed_gates([], "drop")
+        COMPARISON.gate()
     assert str(caught.value) == "there is no gate: name at least one, such as 'faithfulness drop <= 0.03'"
 
 
@@ -121,15 +128,19 @@ def test_parts_that_make_no_gate(parts: tuple[Any, ...], message: str) -> None:
 
 
 def test_gates_are_texts_or_gates_and_each_counts_once() -> None:
-    gates = parsed_gates(["faithfulness >= 0.8", Gate("faithfulness", ">=", 0.8), "correctness>=4", "a >= b >= 0"])
-    assert gates == [Gate("faithfulness", ">=", 0.8), Gate("correctness", ">=", 4.0), Gate("a >= b", ">=", 0.0)]
+    gates = RUN.gate("faithfulness >= 0.8", Gate("faithfulness", ">=", 0.8), "correctness>=4", "a >= b >= 0").results
+    assert [result.gate for result in gates] == [
+        Gate("faithfulness", ">=", 0.8),
+        Gate("correctness", ">=", 4.0),
+        Gate("a >= b", ">=", 0.0),
+    ]
 
 
 @pytest.mark.parametrize(
     "text", ["faithfulness >= 0", "faithfulness <= 1", "correctness >= 1", "free >= 1e9", "free <= -1e9"]
 )
 def test_the_end_of_a_scale_that_every_run_reaches_leaves_the_conditions(text: str) -> None:
-    check_mean(Gate.parse(text), SCALES)
+    assert RUN.gate(text).results[0].gate == Gate.parse(text)
 
 
 @pytest.mark.parametrize(
@@ -169,17 +180,14 @@ def test_the_end_of_a_scale_that_every_run_reaches_leaves_the_conditions(text: s
 )
 def test_what_no_run_could_show(text: str, message: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        check_mean(Gate.parse(text), SCALES)
+        RUN.gate(text)
     assert str(caught.value) == message
 
 
 def test_no_gates() -> None:
     with pytest.raises(InvalidInput) as caught:
-        parsed_gates([])
+        RUN.gate()
     assert str(caught.value) == "there is no gate: name at least one, such as 'faithfulness >= 0.8'"
-
-
-DIRECTIONS = {"faithfulness": True, "correctness": True, "free": None, "a >= b": False}
 
 
 @pytest.mark.parametrize(
@@ -210,10 +218,10 @@ DIRECTIONS = {"faithfulness": True, "correctness": True, "free": None, "a >= b":
 )
 def test_drops(text: str, message: str) -> None:
     if not message:
-        check_drop(Gate.parse(text), SCALES, DIRECTIONS)
+        assert COMPARISON.gate(text).results[0].gate == Gate.parse(text)
         return
     with pytest.raises(InvalidInput) as caught:
-        check_drop(Gate.parse(text), SCALES, DIRECTIONS)
+        COMPARISON.gate(text)
     assert str(caught.value) == message
 
 
@@ -221,5 +229,5 @@ def test_drops(text: str, message: str) -> None:
 @pytest.mark.parametrize("name", ["min_coverage", "max_failed"])
 def test_conditions_are_shares(name: str, value: Any) -> None:
     with pytest.raises(InvalidInput) as caught:
-        Conditions(**{name: value})
+        RUN.gate("faithfulness >= 0.5", **{name: value})
     assert str(caught.value) == f"{name} must be a share of the rows, from 0 to 1, got {value!r}"

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.report.comparing import summed_up
+from core.report.comparing import LabelRate, Summary, summed_up
 from ragmetrics_core import Metric, Score, evaluate
-from ragmetrics_core._summary._summary import LabelRate, Summary
 from ragmetrics_core.metrics import TokenF1
 from ragmetrics_core.statistics import rate_interval
 

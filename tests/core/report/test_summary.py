@@ -10,10 +10,9 @@ from dataclasses import replace
 import pytest
 
 from core.evaluate.doubles import AsyncModel, InstantModel, Length, Rated, questions
-from core.report.comparing import summed_up, text_at
+from core.report.comparing import Reason, Summary, summed_up, text_at
 from ragmetrics_core import Evaluation, Metric, ModelError, Score, Usage, evaluate
 from ragmetrics_core._show._tables import room
-from ragmetrics_core._summary._summary import Reason, Summary
 from ragmetrics_core.metrics import catalogue
 from ragmetrics_core.statistics import rate_interval
 from ragmetrics_core.testing import ScriptedLLM

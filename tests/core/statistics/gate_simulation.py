@@ -22,7 +22,9 @@ from ragmetrics_core._gate import _decision as _gate_decision
 from ragmetrics_core._gate._evidence import Evidence, of_mean
 from ragmetrics_core._gate._gates import Conditions, Gate
 
-__all__ = ["Gated", "drop_gates", "mean_gates"]
+__all__ = ["Conditions", "Evidence", "Gated", "decide", "drop_gates", "mean_gates", "of_mean"]
+
+decide = _gate_decision.decide
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from scipy import optimize, stats
 from statsmodels.stats.contingency_tables import mcnemar
 
 from ragmetrics_core.statistics import paired_difference
-from ragmetrics_core.statistics._pairs import mcnemar_mid_p, tango_limits
 
 UNIT = (0.0, 1.0)
 PAIRS = st.tuples(st.integers(0, 30), st.integers(0, 30), st.integers(0, 60)).filter(lambda item: sum(item) > 1)
@@ -19,6 +18,17 @@ PAIRS = st.tuples(st.integers(0, 30), st.integers(0, 30), st.integers(0, 60)).fi
 
 def runs(gained: int, lost: int, same: int) -> tuple[list[float], list[float]]:
     return [0.0] * gained + [1.0] * (lost + same), [1.0] * gained + [0.0] * lost + [1.0] * same
+
+
+def tango_limits(gained: int, lost: int, pairs: int, confidence: float) -> tuple[float, float]:
+    found = paired_difference(*runs(gained, lost, pairs - gained - lost), scale=UNIT, confidence=confidence).interval
+    assert found is not None
+    assert found.method == "tango"
+    return found.low, found.high
+
+
+def mcnemar_mid_p(gained: int, lost: int) -> float | None:
+    return paired_difference(*runs(gained, lost, 2), scale=UNIT).p_value
 
 
 class TestTango:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,7 +12,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ragmetrics_core.statistics import mean_interval, paired_difference
-from ragmetrics_core.statistics._means import clustered_mean
 
 
 def by_matrices(values: Sequence[float], clusters: Sequence[int]) -> tuple[float, float]:
@@ -44,21 +44,14 @@ SAMPLES = st.lists(st.tuples(st.floats(-2, 2), st.integers(0, 5)), min_size=3, m
 @given(SAMPLES)
 def test_closed_forms_are_those_of_the_matrices(sample: list[tuple[float, int]]) -> None:
     values, clusters = map(list, zip(*sample, strict=True))
-    found, (variance, freedom) = clustered_mean(values, clusters), by_matrices(values, clusters)
-    assert found.variance == pytest.approx(variance, rel=1e-9, abs=1e-15)
-    assert found.freedom == pytest.approx(freedom, rel=1e-9)
-    assert found.mean == pytest.approx(np.mean(values), abs=1e-12)
-
-
-def test_by_hand() -> None:
-    """Clusters (1, 2, 3) and (6): mean 3, sums of deviations -3 and 3, shares 3/4 and 1/4.
-
-    V = (9 / (1/4) + 9 / (3/4)) / 16 = 3; two clusters have one degree of freedom.
-    """
-    found = clustered_mean([1, 2, 3, 6], ["a", "a", "a", "b"])
-    assert (found.mean, found.variance, found.freedom) == pytest.approx((3, 3, 1))
-    assert found.clusters == ((6, 3), (6, 1))
-    assert found.inflation == pytest.approx(3 / (18 / 16))
+    variance, freedom = by_matrices(values, clusters)
+    for confidence in (0.5, 0.95):
+        found = mean_interval(values, clusters, confidence=confidence)
+        if len(set(clusters)) == len(values) or found is None:  # no clusters, or their means are equal
+            continue
+        half = stats.t.ppf((1 + confidence) / 2, max(freedom, 1.0)) * math.sqrt(variance)
+        assert found.high - found.low == pytest.approx(2 * half, rel=1e-8, abs=1e-12)
+        assert (found.high + found.low) / 2 == pytest.approx(np.mean(values), abs=1e-9 * max(1.0, half))
 
 
 def test_equal_clusters_are_as_their_means() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import optimize
 
 from ragmetrics_core.statistics import paired_difference
-from ragmetrics_core.statistics._means import FewChanges, reach_of
+from ragmetrics_core.statistics._means import FewChanges, clustered_mean, reach_of
 from ragmetrics_core.statistics._pairs import tango_limits
 
 Z = 1.959963984540054
@@ -133,3 +133,14 @@ def test_six_changes_in_one_direction_exclude_0() -> None:
             found = paired_difference([0.1] * 40, [0.1 + size for size in sizes] + [0.1] * 34, scale=(0, 1))
             assert found.interval is not None
             assert (found.interval.low > 0, found.p_value) == (excluded, 2 / 64)
+
+
+def test_a_mean_over_clusters_by_hand() -> None:
+    """Clusters (1, 2, 3) and (6): mean 3, sums of deviations -3 and 3, shares 3/4 and 1/4.
+
+    V = (9 / (1/4) + 9 / (3/4)) / 16 = 3; two clusters have one degree of freedom.
+    """
+    found = clustered_mean([1, 2, 3, 6], ["a", "a", "a", "b"])
+    assert (found.mean, found.variance, found.freedom) == pytest.approx((3, 3, 1))
+    assert found.clusters == ((6, 3), (6, 1))
+    assert found.inflation == pytest.approx(3 / (18 / 16))
