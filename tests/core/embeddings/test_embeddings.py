@@ -129,7 +129,7 @@ def test_what_is_no_vector(server: OpenAIServer, key: str, way: str, embedding: 
     with pytest.raises(ModelError) as caught:
         embed(OpenAIEmbeddings("small", base_url=server.base_url, api_key=key), ["a"], way)
     assert str(caught.value) == (
-        f"small: {server.base_url} sent no vector as item 0 of data: embedding must be a list of numbers or base64, "
+        f"small: {server.base_url} sent no vector as data item 0: embedding must be numbers or base64, "
         f"got {embedding!r}"
     )
     assert caught.value.__context__ is None
@@ -139,15 +139,15 @@ def test_what_is_no_vector(server: OpenAIServer, key: str, way: str, embedding: 
 @pytest.mark.parametrize("item", ["a text", None, 3, [1.0, 2.0], {"index": 0}])
 def test_items_that_hold_no_vector(server: OpenAIServer, key: str, way: str, item: Any) -> None:
     server.queue.append(answer(item))
-    with pytest.raises(ModelError, match=r"sent no vector as item 0 of data: embedding must be .*, got "):
+    with pytest.raises(ModelError, match=r"sent no vector as data item 0: embedding must be .*, got "):
         embed(OpenAIEmbeddings("small", base_url=server.base_url, api_key=key), ["a"], way)
 
 
 @pytest.mark.parametrize(
     ("embedding", "said"),
     [
-        ([], "an empty vector as item 0 of data"),
-        ("", "an empty vector as item 0 of data"),
+        ([], "an empty vector as data item 0"),
+        ("", "an empty vector as data item 0"),
     ],
 )
 def test_vectors_that_cannot_be_used(server: OpenAIServer, key: str, embedding: Any, said: str) -> None:
@@ -341,7 +341,7 @@ def test_embedding_factory(server: OpenAIServer, key: str) -> None:
         (lambda: embedding_factory("hashing", model="m"), "hashing uses no model: leave model out"),
         (
             lambda: embedding_factory("huggingface"),
-            "the provider 'huggingface' needs model=..., such as 'sentence-transformers/all-MiniLM-L6-v2'",
+            "'huggingface' needs model=..., such as 'sentence-transformers/all-MiniLM-L6-v2'",
         ),
     ],
 )

@@ -193,7 +193,7 @@ def test_a_prompt_that_cannot_be_sent(server: OpenAIServer, key: str, ask: Any, 
     assert server.requests == []
 
 
-NO_ADDRESS = "base_url must be an address such as http://localhost:8000/v1: the host or port in it is none"
+NO_ADDRESS = "base_url must be an address such as http://localhost:8000/v1: it has no host or port"
 WRONG_SETTINGS = [
     ({"model": ""}, "model must be the name of a model, got ''"),
     ({"model": None}, "model must be the name of a model, got None"),

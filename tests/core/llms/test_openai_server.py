@@ -279,7 +279,7 @@ WRONG_SETTINGS = [
     ({"stream": True}, "stream cannot be set here: a metric reads whole replies"),
     (
         {"max_retries": 3},
-        "max_retries cannot be set here: nothing is asked twice here; whoever runs many calls asks again",
+        "max_retries cannot be set here: nothing is asked twice here; evaluate makes lost calls again",
     ),
     ({"extra_headers": {}}, "extra_headers cannot be set here: headers of your own need OpenAILLM(..., client="),
     ({"extra_body": {"n": 2}}, "n cannot be set here: a metric reads one reply"),

@@ -257,9 +257,7 @@ Sample_with_nothing: dict[str, Any] = {"id": "1"}
     [{}, {1: "only one"}, {1: "a", 2: " "}, ["a", "b"], {True: "a", 2: "b"}, {1: "a", "1": "b"}, {1: "a", 2: 2}],
 )
 def test_wrong_rubrics(rubric: Any) -> None:
-    with pytest.raises(
-        InvalidInput, match="rubric_score: rubric must map at least two whole numbers to what each of them means"
-    ):
+    with pytest.raises(InvalidInput, match="rubric_score: rubric must map at least two whole numbers to texts"):
         RubricScore(rubric)
 
 

@@ -121,7 +121,7 @@ class TestEveryRankingMetric:
         with pytest.raises(InvalidInput) as caught:
             cls(k=k)
         assert str(caught.value) == (
-            f"{cls.__name__}: the setting 'k' cannot be {k!r}: give a whole number from 1 up, or None for no cut-off"
+            f"{cls.__name__}: the setting 'k' cannot be {k!r}: give a whole number from 1, or None"
         )
 
     @pytest.mark.parametrize("field", ["", "meta", "meta.", "meta.a..b", "meta.a.", "a.b", None, 3])

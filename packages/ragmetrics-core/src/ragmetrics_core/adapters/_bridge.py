@@ -202,7 +202,7 @@ class Bridge(Generic[Q, A]):
         return model
 
     def _name(self, model: Any) -> str:
-        """What messages call the model: the name that it gives itself as ``model``, else that of its class."""
+        """What messages call the model: the name that it gives itself as ``model``, else the name of its class."""
         return name_of(self._inner(model))
 
     def _secrets(self, model: Any) -> tuple[str, ...]:

@@ -236,11 +236,11 @@ class LiveJudging(Generic[T]):
             "telling", "untold", f"a result was not handed on: {self._max_pending} wait for that already"
         ):
             return False
-        work, told = self._mark(job), partial(self._note_told, then)
+        work, ended = self._mark(job), partial(self._note_told, then)
         try:
-            return self._tellers.submit(work, told)
+            return self._tellers.submit(work, ended)
         except RuntimeError:  # the program ends, or the system has no thread left: this one does it
-            settled(partial(Context().run, work), told)
+            settled(partial(Context().run, work), ended)
             return True
 
     def _note_told(self, then: Callable[[Future[Any]], object], outcome: Future[Any]) -> None:

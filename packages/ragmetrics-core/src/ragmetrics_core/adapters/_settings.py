@@ -57,13 +57,13 @@ def declared_settings(model: Any) -> dict[str, Any]:
 
 
 def name_of(model: Any) -> str:
-    """What messages call a model: the name that it gives itself as ``model``, else that of its class."""
+    """What messages call a model: the name that it gives itself as ``model``, else the name of its class."""
     name = getattr(model, "model", None)
     return name if isinstance(name, str) and name else type(model).__name__
 
 
 def kind_of(given: Any) -> str:
-    """What messages call something that is not what was wanted: the name of a class, else that of its class."""
+    """What messages call something that is not what was wanted: a class by its name, anything else by the name of its class."""
     return given.__name__ if isinstance(given, type) else type(given).__name__
 
 

@@ -220,7 +220,7 @@ def passes(score: Score, threshold: float | None = None) -> bool | None:
 
 
 def _middle(scale: tuple[float, float] | None) -> float:
-    """The middle of the scale; half of the highest value if the scale goes below 0, as that of a cosine does."""
+    """The middle of the scale; half of the highest value if the scale goes below 0, as for a cosine."""
     low, high = scale or (0.0, 1.0)
     return high / 2 if low < 0 else (low + high) / 2
 

@@ -47,9 +47,7 @@ def embedding_factory(
         raise InvalidInput(f"the provider {provider!r} takes no client")
     if name in ("sentence-transformers", "huggingface"):
         if model is None:
-            raise InvalidInput(
-                f"the provider {provider!r} needs model=..., such as 'sentence-transformers/all-MiniLM-L6-v2'"
-            )
+            raise InvalidInput(f"{provider!r} needs model=..., such as 'sentence-transformers/all-MiniLM-L6-v2'")
         return _made(SentenceTransformerEmbeddings, provider, {"model": model}, settings)
     if name == "hashing":
         if model is not None:

@@ -92,13 +92,11 @@ def _floats(item: Any, index: int) -> list[float]:
         elif isinstance(embedding, list) and all(type(number) in (int, float) for number in embedding):
             numbers = [float(number) for number in embedding]
         else:
-            raise Malformed(
-                f"no vector as item {index} of data: embedding must be a list of numbers or base64, got {embedding!r}"
-            )
+            raise Malformed(f"no vector as data item {index}: embedding must be numbers or base64, got {embedding!r}")
     except (OverflowError, ValueError, struct.error) as error:  # no base64 after all, or a number without end
         raise Malformed(f"a vector that cannot be read: {error}") from None
     if not numbers:
-        raise Malformed(f"an empty vector as item {index} of data")
+        raise Malformed(f"an empty vector as data item {index}")
     return list(numbers)
 
 

@@ -147,9 +147,7 @@ def _common(name: str, jurors: Sequence[Metric]) -> Any:
     found = [getattr(item, name) for item in jurors]
     for item, value in zip(jurors, found, strict=True):
         if value != found[0]:
-            raise InvalidInput(
-                f"Jury: all jurors must have the same {name}: {jurors[0].name} has {found[0]}, {item.name} has {value}"
-            )
+            raise InvalidInput(f"Jury: jurors need one {name}: {jurors[0].name} has {found[0]}, {item.name} {value}")
     return found[0]
 
 

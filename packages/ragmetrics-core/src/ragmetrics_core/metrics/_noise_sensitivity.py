@@ -19,7 +19,7 @@ class NoiseSensitivity(ClaimMetric):
     or a reference without claims is unscored.
 
     Attributes:
-        relevant: whose noise: that of relevant passages (the name is then ``noise_sensitivity_relevant``), or that of the others
+        relevant: whose noise: of relevant passages (the name is then ``noise_sensitivity_relevant``), or of the others
             (``noise_sensitivity_irrelevant``).
         window: most tokens of context per call, as in ``Faithfulness``.
         per_passage: check the claims against every passage in a separate call.

@@ -105,7 +105,5 @@ class RubricScore(Metric):
         except InvalidInput:
             levels = {}
         if len(levels) < 2 or not all(text.strip() for text in levels.values()):
-            raise InvalidInput(
-                f"{self.name}: rubric must map at least two whole numbers to what each of them means, got {rubric!r}"
-            )
+            raise InvalidInput(f"{self.name}: rubric must map at least two whole numbers to texts, got {rubric!r}")
         return dict(levels)

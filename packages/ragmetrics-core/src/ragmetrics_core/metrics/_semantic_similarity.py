@@ -39,9 +39,7 @@ class SemanticSimilarity(Metric):
             )
         super().__post_init__()
         if self.model is not None and self.embeddings not in (None, self.model):
-            raise InvalidInput(
-                f"{self.name}: 'model' and 'embeddings' mean the same here but differ: give only one of them"
-            )
+            raise InvalidInput(f"{self.name}: 'model' and 'embeddings' mean the same here: give only one")
 
     @property
     def models(self) -> Models:

@@ -125,9 +125,7 @@ def statements(
     shown = prose(response)
     found = list(Markers(passages, names or {}, pattern).find(CODE.sub(_blank, shown) if "`" in shown else shown))
     plain = _without(shown, found)
-    spans = [
-        place for place in sentences(plain, frozenset(item.span[0] for item in found)) if WORD.search(plain, *place)
-    ]
+    spans = [span for span in sentences(plain, frozenset(item.span[0] for item in found)) if WORD.search(plain, *span)]
     owned: list[list[Found]] = [[] for _ in spans]
     if spans:
         starts = [start for start, _ in spans]

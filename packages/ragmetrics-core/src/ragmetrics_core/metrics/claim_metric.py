@@ -103,7 +103,7 @@ def check_claims(
 ) -> Steps[Rows]:
     """What the passages say about claims: a row per claim, with numbers of passages; arguments as in ``ClaimMetric``.
 
-    The rows show ``besides()`` besides, as in ``claims.evidence``.
+    The rows also show what ``besides()`` returns, as in ``claims.evidence``.
     """
     if window is None and not per_passage:
         return (yield from evidence(prompt, claims, passages, question, besides))

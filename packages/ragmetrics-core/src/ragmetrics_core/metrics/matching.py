@@ -54,9 +54,7 @@ def check_settings(metric: str, k: object, field: object) -> None:
         InvalidInput: ``k`` is not a whole number from 1 up or None; ``field`` is not a matching field.
     """
     if k is not None and (not isinstance(k, int) or isinstance(k, bool) or k < 1):
-        raise InvalidInput(
-            f"{metric}: the setting 'k' cannot be {k!r}: give a whole number from 1 up, or None for no cut-off"
-        )
+        raise InvalidInput(f"{metric}: the setting 'k' cannot be {k!r}: give a whole number from 1, or None")
     if not _is_matching_field(field):
         is_key = isinstance(field, str) and field.isidentifier()
         hint = f"; for an entry of the metadata write 'meta.{field}'" if is_key else ""

@@ -139,11 +139,7 @@ class LLMContract:
     def test_it_takes_a_second_attempt(self, llm: Any) -> None:
         """After a bad reply the same question comes with the reply and what was wrong with it."""
         first = self.question()
-        messages = (
-            *first.messages,
-            Message("assistant", "Dunno."),
-            Message("user", "Reply again, in the form asked for."),
-        )
+        messages = (*first.messages, Message("assistant", "Dunno."), Message("user", "Reply in the form asked for."))
         reply = self._ask(llm, Ask(messages, first.reply, first.prompt, first.inputs))
         assert isinstance(reply.value, str)
 

@@ -2,7 +2,7 @@
 
 Strategy. One table, and no branch per server: what a name means is an address and a key, and both come from the variables that
 the users of that server have set already. Only Azure's older addresses need more, its own client, because there the deployment is
-a part of the path. A named server sees the key in its own variable and no other; above all it never sees that of OpenAI.
+a part of the path. A named server sees the key in its own variable and no other, and never the key of OpenAI.
 """
 
 from __future__ import annotations

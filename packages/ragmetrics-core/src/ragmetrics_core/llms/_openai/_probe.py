@@ -24,18 +24,6 @@ LONGEST_LIST = 2.0**20
 """Bytes of a list of models that is still read: the longest known one has half of it."""
 
 
-class OneForm(Ladder):
-    """A ladder of one rung."""
-
-    def __init__(self, form: Rung) -> None:
-        super().__init__()
-        self.rung: Rung = form
-
-    def rungs(self, schema: Mapping[str, Any] | None) -> tuple[Rung, ...]:
-        """The one form, whatever the schema is."""
-        return ("text",) if schema is None else (self.rung,)
-
-
 @dataclass(frozen=True)
 class Found:
     """What one question brought.
@@ -71,12 +59,10 @@ async def probe(llm: OpenAILLM, ask: Ask, form: Rung, timeout: float) -> Found:
     client = await clients.here()
     assert client is not None  # no name stands for a client with its own ways
     failures = Failures(llm.model, clients)
-    exchange = chat(failures, llm.parameters, OneForm(form), ask)
+    exchange = chat(failures, llm.parameters, Ladder(form), ask)
     sent = prepared(next(exchange))
-    create = (
-        client.chat.completions.with_raw_response.create
-    )  # loads a part of the package, which is no time of the server's
-    headers: Mapping[str, str] = {}
+    # loads a part of the package, which is no time of the server's
+    create = client.chat.completions.with_raw_response.create
     start = time.perf_counter()
     with TranslatedErrors(failures) as errors:
         try:
@@ -84,9 +70,7 @@ async def probe(llm: OpenAILLM, ask: Ask, form: Rung, timeout: float) -> Found:
         except asyncio.TimeoutError:  # not the built-in TimeoutError before Python 3.11
             return Found(time.perf_counter() - start, problem=failures.too_late(), late=True)
         headers = {name.lower(): value for name, value in response.headers.items()}
-        answer = response.json()
-        seconds = time.perf_counter() - start
-        return _read(exchange, answer, Found(seconds, headers=headers))
+        return _read(exchange, response.json(), Found(time.perf_counter() - start, headers=headers))
     refused = errors.failure.refused
     seconds, problem = time.perf_counter() - start, errors.failure.problem
     if refused is None:

@@ -6,8 +6,8 @@ how long hundreds of thousands of calls take, or how much of a machine is left f
 
 The place where ``OpenAIServerLLM`` posts its questions: address, key, connections, and what may go wrong on the way.
 
-Strategy. aiohttp does the HTTP; all that stands here is which session serves the running loop and how its failures are told
-apart. A failure is returned, not raised, so that the exception of aiohttp, which knows the request, is attached to nothing.
+Strategy. aiohttp does the HTTP; this module chooses the session for the running loop and tells the failures of aiohttp from each
+other. A failure is returned, not raised, so that the exception of aiohttp, which knows the request, is attached to nothing.
 Whatever aiohttp raises for one call is a failure of that call, because a server can make it raise nearly anything.
 """
 
@@ -205,7 +205,7 @@ class Endpoint:
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes | None:
-    """The answer, unpacked; None where it is longer than anybody would wait for."""
+    """The answer, unpacked; None where it is too long."""
     parts = []
     size = 0
     async for part in response.content.iter_any():
@@ -279,7 +279,7 @@ def _check_timeout(timeout: Any) -> None:
 FROM_OPENAI_LLM = "OpenAILLM(..., client=openai.AsyncOpenAI(...))"
 SET_ELSEWHERE = {
     "client": f"this model makes its own connections; a client of yours serves {FROM_OPENAI_LLM}",
-    "max_retries": "nothing is asked twice here; whoever runs many calls asks again",
+    "max_retries": "nothing is asked twice here; evaluate makes lost calls again",
     "extra_headers": f"headers of your own need {FROM_OPENAI_LLM}",
     "extra_query": f"a query of your own needs {FROM_OPENAI_LLM}",
 }
@@ -336,7 +336,7 @@ class OpenAIServerLLM:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Every setting that can change a reply; no key. Equal to that of ``OpenAILLM``: the way to a server changes no reply."""
+        """Every setting that can change a reply; no key. It is the same as for ``OpenAILLM`` at this address."""
         return {
             "provider": "openai",
             "model": self.model,

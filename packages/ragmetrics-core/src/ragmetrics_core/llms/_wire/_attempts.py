@@ -47,9 +47,7 @@ NO_AFTER = (
 )
 PHRASE = re.compile(rf"{NO_BEFORE}[^\n!?]{{0,40}}?{FORM}|{FORM}[^\n!?]{{0,40}}?{NO_AFTER}", re.IGNORECASE)
 ABOUT_THE_SIZE = re.compile(r"context[ _]length|maximum context|too many tokens|too long", re.IGNORECASE)
-ABOUT_ONE_SCHEMA = re.compile(
-    r"invalid (?:json[ _]?)?schema|schema conversion|schema contains|parse grammar", re.IGNORECASE
-)
+ONE_SCHEMA = re.compile(r"invalid (?:json[ _]?)?schema|schema conversion|schema contains|parse grammar", re.IGNORECASE)
 
 
 def is_refusal(refused: Refused, sent: Iterable[str]) -> Literal["pointed at", "said"] | None:
@@ -134,7 +132,7 @@ class Ladder:
             certain: whether the server pointed at the form; if not, a second question must be refused too.
         """
         key = _key(schema)
-        if key not in self._floors and not (schema and ABOUT_ONE_SCHEMA.search(refusal)):
+        if key not in self._floors and not (schema and ONE_SCHEMA.search(refusal)):
             key = ""
         self._doubts[key] += SURE if certain else 1
         if self._doubts[key] >= SURE:
@@ -366,9 +364,7 @@ def chat_parameters(
     return {**({} if temperature is None else {"temperature": temperature}), **parameters}
 
 
-KNOWN = frozenset(
-    {"extra_body", "max_completion_tokens", "max_tokens", "reasoning_effort", "seed", "stop", "temperature", "top_p"}
-)
+KNOWN = frozenset({"extra_body", "max_completion_tokens", "max_tokens", "seed", "stop", "temperature", "top_p"})
 SETTINGS = frozenset({"api_key", "base_url", "structured", "timeout"})
 ALMOST_SURELY = 0.9
 """Similarity from which on a name counts as a misspelt one; ``min_tokens``, which vLLM knows, is 0.8 like ``max_tokens``."""

@@ -16,7 +16,7 @@ One client per event loop, closed when its loop ends.
 Strategy. The connections of an asynchronous client belong to the event loop that opened them, so every loop gets a client of its
 own. It is closed when the loop shuts down: asyncio promises to finish every asynchronous generator that was started in a loop,
 so each client lives inside one. It is closed earlier when it is no longer needed: at once where its loop runs, and with the loop
-otherwise. The generator outlives whoever needed the client, so at no moment of the garbage collector is the client left behind.
+otherwise. The generator lives longer than the model, so the client is closed whenever the model is collected.
 """
 
 from __future__ import annotations
@@ -90,9 +90,7 @@ def check_url(url: object, name: str = "base_url") -> None:
     if not url.startswith(("http://", "https://")):
         raise InvalidInput(f"{name} must start with http:// or https://{_as_shown(url)}")
     if any(character.isspace() or not character.isprintable() for character in url) or not _has_host(url):
-        raise InvalidInput(
-            f"{name} must be an address such as http://localhost:8000/v1: the host or port in it is none"
-        )
+        raise InvalidInput(f"{name} must be an address such as http://localhost:8000/v1: it has no host or port")
     parts = urlsplit(url)
     if parts.query or parts.fragment:
         raise InvalidInput(f"{name} must end with the path, such as /v1: leave out what starts with ? or #")
