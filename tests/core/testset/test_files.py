@@ -12,9 +12,18 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import Document, InvalidInput, Sample, Testset, evaluate, generate_testset
-from ragmetrics_core._testset._documents import GivenDocument, Skipped, documents_of
 from ragmetrics_core.llms import LexicalJudge
 from ragmetrics_core.metrics import ExactMatch, Recall
+from ragmetrics_core.testing import ScriptedLLM
+
+
+def documents_of(documents: Any) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """The ids and texts of the documents that are asked about, and what was skipped."""
+    llm = ScriptedLLM(lambda ask: "1. Who?" if ask.prompt.name == "write_questions" else '{"answer": "Ada"}')
+    testset = generate_testset(documents, llm, 1)
+    found = [(str(sample.metadata["document_id"]), (sample.reference_contexts or [""])[0]) for sample in testset]
+    return found, [(item.name, item.reason) for item in testset.skipped]
+
 
 KINDS = ".htm, .html, .markdown, .md, .pdf, .rst, .txt, .xhtml"
 FORMS = "documents must be a list of texts, Documents or mappings with 'content', or the Path of a file or a folder"
@@ -100,7 +109,7 @@ class TestDocuments:
     def test_in_memory(self) -> None:
         given = ["one", Document("two", id="b"), {"content": "three", "id": 7, "page": 1}]
         assert documents_of(iter(given)) == (
-            [GivenDocument("document-1", "one"), GivenDocument("b", "two"), GivenDocument("7", "three")],
+            [("document-1", "one"), ("b", "two"), ("7", "three")],
             [],
         )
 
@@ -109,8 +118,8 @@ class TestDocuments:
         for name in ("b.txt", "a.md", "sub/c.RST", "image.png"):
             (tmp_path / name).write_text(name)
         assert documents_of(tmp_path) == (
-            [GivenDocument(name, name) for name in ("a.md", "b.txt", "sub/c.RST")],
-            [Skipped("image.png", f"only {KINDS} are read")],
+            [(name, name) for name in ("a.md", "b.txt", "sub/c.RST")],
+            [("image.png", f"only {KINDS} are read")],
         )
 
     def test_what_cannot_be_read_in_a_folder_costs_nothing_else_and_is_named(self, tmp_path: Path) -> None:
@@ -131,11 +140,11 @@ class TestDocuments:
         assert [sample.metadata["document_id"] for sample in testset] == ["a.md"]
         assert testset.problems == ()
         assert testset.skipped == (
-            *(Skipped(f"{letter}.png", f"only {KINDS} are read") for letter in "abcde"),
-            Skipped("empty.txt", "the document has no text"),
-            *(Skipped(f"{letter}.png", f"only {KINDS} are read") for letter in "fg"),
-            Skipped("sub/old.txt", "old.txt, line 1: not UTF-8 text: save the file as UTF-8"),
-            Skipped("sub/page.docx", f"only {KINDS} are read"),
+            *((f"{letter}.png", f"only {KINDS} are read") for letter in "abcde"),
+            ("empty.txt", "the document has no text"),
+            *((f"{letter}.png", f"only {KINDS} are read") for letter in "fg"),
+            ("sub/old.txt", "old.txt, line 1: not UTF-8 text: save the file as UTF-8"),
+            ("sub/page.docx", f"only {KINDS} are read"),
         )
         assert str(testset).splitlines()[1:4] == [
             f"skipped: a.png, b.png, c.png, d.png, e.png and 3 more: only {KINDS} are read",
@@ -156,10 +165,10 @@ class TestDocuments:
         (tmp_path / "gone.txt").symlink_to(tmp_path / "nowhere")
         os.mkfifo(tmp_path / "pipe.txt")
         assert documents_of(tmp_path) == (
-            [GivenDocument("a.txt", "text")],
+            [("a.txt", "text")],
             [
-                Skipped("gone.txt", "gone.txt cannot be read: No such file or directory"),
-                Skipped("pipe.txt", "no regular file"),
+                ("gone.txt", "gone.txt cannot be read: No such file or directory"),
+                ("pipe.txt", "no regular file"),
             ],
         )
 
@@ -174,7 +183,7 @@ class TestDocuments:
             return scan(path)
 
         monkeypatch.setattr(os, "scandir", refuse)
-        assert documents_of(tmp_path)[1] == [Skipped("locked", "the folder cannot be read: Permission denied")]
+        assert documents_of(tmp_path)[1] == [("locked", "the folder cannot be read: Permission denied")]
 
     def test_documents_of_frameworks(self) -> None:
         page = SimpleNamespace(page_content="one", metadata={"source": "x"}, id=None)
@@ -182,22 +191,22 @@ class TestDocuments:
         row = {"page_content": "{'content': 'three'}"}
         assert documents_of([page, node, row, "{'content': 'four'}"]) == (
             [
-                GivenDocument("document-1", "one"),
-                GivenDocument("n", "two"),
-                GivenDocument("document-3", "{'content': 'three'}"),
-                GivenDocument("document-4", "{'content': 'four'}"),
+                ("document-1", "one"),
+                ("n", "two"),
+                ("document-3", "{'content': 'three'}"),
+                ("document-4", "{'content': 'four'}"),
             ],
             [],
         )
 
     def test_a_text_file(self, tmp_path: Path) -> None:
         (tmp_path / "a.txt").write_text("line\nline\n")
-        assert documents_of(tmp_path / "a.txt") == ([GivenDocument("a.txt", "line\nline\n")], [])
+        assert documents_of(tmp_path / "a.txt") == ([("a.txt", "line\nline\n")], [])
 
     def test_rows(self, tmp_path: Path) -> None:
         rows = [{"content": "one", "text": "no"}, {"text": "two", "id": "t"}, {"page_content": "three"}]
         (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, rows)))
-        found = [GivenDocument("document-1", "one"), GivenDocument("t", "two"), GivenDocument("document-3", "three")]
+        found = [("document-1", "one"), ("t", "two"), ("document-3", "three")]
         assert documents_of(tmp_path / "d.jsonl") == (found, [])
 
     @pytest.mark.parametrize(

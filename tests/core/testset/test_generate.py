@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import threading
 from pathlib import Path
@@ -23,7 +24,6 @@ from ragmetrics_core import (
     agenerate_testset,
     generate_testset,
 )
-from ragmetrics_core._testset._kinds import ANSWER_FROM_DOCUMENT, WRITE_QUESTIONS, distinct
 from ragmetrics_core.llms import LexicalJudge
 from ragmetrics_core.replies import LinesReply
 from ragmetrics_core.testing import ScriptedLLM
@@ -61,7 +61,7 @@ def test_the_document_is_data() -> None:
     llm = ScriptedLLM(answers)
     generate_testset([hostile], llm, 3)
     (instructions, data, *_) = llm.asks[0].messages
-    assert instructions.content == WRITE_QUESTIONS.system
+    assert instructions.content == llm.asks[0].prompt.system
     assert json.loads(data.content) == {"document": hostile, "number_of_questions": 3}
 
 
@@ -81,10 +81,31 @@ def test_what_is_a_question(reply: str, questions: list[str]) -> None:
     assert "evidence" not in testset[0].metadata
 
 
-def test_what_is_the_same_question() -> None:
-    """A prompt of one's own may have a form of reply that leaves more in."""
-    assert distinct([" ", "Who is  it?", "?", " who is it ", "Who?"]) == ["Who is  it?", "Who?"]
-    assert distinct(["None"]) == distinct(["No questions can be written.", "n/a"]) == []
+class Lines:
+    """A form of reply that leaves in what others leave out."""
+
+    schema = None
+
+    def instructions(self) -> str:
+        return "Reply with a line for each."
+
+    def parse(self, text: str) -> list[str]:
+        return text.split("\n")
+
+
+@pytest.mark.parametrize(
+    ("reply", "questions"),
+    [
+        (" \nWho is  it?\n?\n who is it \nWho?", ["Who is  it?", "Who?"]),
+        ("None", []),
+        ("No questions can be written.\nn/a", []),
+    ],
+)
+def test_what_is_the_same_question(reply: str, questions: list[str]) -> None:
+    write = Prompt("Write.", Lines(), name="write_questions")
+    llm = ScriptedLLM({"write_questions": [reply], "answer_from_document": '{"answer": "x"}'})
+    testset = generate_testset(["text"], llm, 9, write=write)
+    assert [sample.user_input for sample in testset] == questions
 
 
 @pytest.mark.parametrize(
@@ -316,7 +337,8 @@ class TestConcurrency:
 class TestOwnPrompts:
     def test_they_are_asked(self) -> None:
         write = Prompt("Write exam questions.", LinesReply(), name="mine")
-        answer = ANSWER_FROM_DOCUMENT.replace(instructions="Answer briefly.")
+        answer = inspect.signature(generate_testset).parameters["answer"].default
+        answer = answer.replace(instructions="Answer briefly.")
         llm = ScriptedLLM(["1. who?", '{"answer": "x"}'])
         assert len(generate_testset(["alpha"], llm, 1, write=write, answer=answer)) == 1
         assert [ask.messages[0].content.split("\n")[0] for ask in llm.asks] == [

@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragmetrics_core import InvalidInput, MissingExtra, generate_testset
-from ragmetrics_core._testset import _documents as _files
-from ragmetrics_core._testset._chunks import chunks_of
-from ragmetrics_core._testset._documents import GivenDocument, Skipped, documents_of, text_of_file
+from core.testset.test_files import documents_of
+from ragmetrics_core import Document, InvalidInput, MissingExtra, generate_testset
 from ragmetrics_core.llms import LexicalJudge
+from ragmetrics_core.testing import ScriptedLLM
 
 pypdf = pytest.importorskip("pypdf", exc_type=ImportError)
 DependencyError = pypdf.errors.DependencyError
@@ -52,19 +51,24 @@ def encrypted(content: bytes, password: str) -> bytes:
     return out.getvalue()
 
 
+def text_of(path: Path) -> str:
+    ((_, text),), _ = documents_of(path)
+    return text
+
+
 def message(path: Path) -> str:
     with pytest.raises(InvalidInput) as caught:
-        text_of_file(path)
+        documents_of(path)
     return str(caught.value)
 
 
 def test_pages(tmp_path: Path) -> None:
     (tmp_path / "a.PDF").write_bytes(pdf("It opens at nine. It", "", "closes at ten. Bring maps."))
-    found = text_of_file(tmp_path / "a.PDF")
-    assert found.text == "It opens at nine. It\ncloses at ten. Bring maps."
-    assert found.pages == (0, 21, 21)
-    chunks = chunks_of(GivenDocument("a.PDF", *found), 20, 0)
-    assert [(chunk.text, chunk.page) for chunk in chunks] == [
+    assert text_of(tmp_path / "a.PDF") == "It opens at nine. It\ncloses at ten. Bring maps."
+    llm = ScriptedLLM(lambda ask: "1. Who?" if ask.prompt.name == "write_questions" else '{"answer": "Ada"}')
+    testset = generate_testset(tmp_path / "a.PDF", llm, 3, chunk_size=20, chunk_overlap=0)
+    documents = [document for sample in testset for document in sample.reference_documents or ()]
+    assert [(document.content, document.meta["page"]) for document in documents if isinstance(document, Document)] == [
         ("It opens at nine.", 1),
         ("It\ncloses at ten.", 1),
         ("Bring maps.", 3),
@@ -76,7 +80,7 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     file.write_bytes(encrypted(pdf("text"), "secret"))
     assert message(file) == "a.pdf is encrypted: save it without its password"
     file.write_bytes(encrypted(pdf("text"), ""))
-    assert text_of_file(file).text == "text"
+    assert text_of(file) == "text"
     file.write_bytes(pdf("", ""))
     assert message(file) == "a.pdf: no text on 2 pages, perhaps only pictures: recognise the text (OCR) first"
     file.write_bytes(pdf(""))
@@ -84,15 +88,17 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     file.write_text("The library opens at nine.")
     assert message(file).startswith("a.pdf is no readable PDF (Pdf")
     file.unlink()
-    assert message(file) == "a.pdf cannot be read: No such file or directory"
+    assert message(file).startswith("there is no file ")
 
 
 def test_what_pypdf_logs_stays_out_of_the_output(tmp_path: Path) -> None:
     file = tmp_path / "a.pdf"
     file.write_bytes(pdf("text").replace(b"startxref\n", b"startxref\n9"))
     code = (
-        "from ragmetrics_core._testset._documents import text_of_file; from pathlib import Path; "
-        f"print(text_of_file(Path({str(file)!r})).text)"
+        "from pathlib import Path; from ragmetrics_core import generate_testset; "
+        "from ragmetrics_core.testing import ScriptedLLM; "
+        f"testset = generate_testset(Path({str(file)!r}), ScriptedLLM(['1. Who?', '{{\"answer\": \"Ada\"}}']), 1); "
+        "print(testset[0].reference_contexts[0])"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (result.stdout, result.stderr) == ("text\n", "")
@@ -108,7 +114,7 @@ def test_damage_is_said_and_stops_nothing(tmp_path_factory: pytest.TempPathFacto
     file.write_bytes(bytes(content[: data.draw(st.integers(0, len(content)))]))
     (file.parent / "b.txt").write_text("text")
     documents, skipped = documents_of(file.parent)
-    assert [item.id for item in documents][-1] == "b.txt"
+    assert [name for name, _ in documents][-1] == "b.txt"
     assert len(documents) + len(skipped) == 2
 
 
@@ -120,7 +126,7 @@ def test_without_the_extra_a_file_is_skipped(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "b.txt").write_text("The library opens at nine.")
     pip = 'the pypdf package is not installed: pip install "ragmetrics-core[documents]"'
     testset = generate_testset(tmp_path, LexicalJudge(), 1)
-    assert (len(testset), testset.skipped) == (1, (Skipped("a.pdf", pip),))
+    assert (len(testset), testset.skipped) == (1, (("a.pdf", pip),))
     with pytest.raises(MissingExtra) as caught:
         documents_of(tmp_path / "a.pdf")
     assert str(caught.value) == pip
@@ -141,7 +147,7 @@ def test_without_the_extra_a_file_is_skipped(tmp_path: Path, monkeypatch: pytest
 )
 def test_the_encoding_of_a_page(tmp_path: Path, content: bytes, text: str) -> None:
     (tmp_path / "a.html").write_bytes(content)
-    assert text_of_file(tmp_path / "a.html").text == text
+    assert text_of(tmp_path / "a.html") == text
 
 
 @pytest.mark.parametrize("told", ["", "<meta charset=klingon>", "<meta charset=zlib>", "<meta charset=ascii>"])
@@ -150,11 +156,12 @@ def test_a_page_in_no_known_encoding(tmp_path: Path, told: str) -> None:
     assert message(tmp_path / "a.htm") == "a.htm: not UTF-8 text: save the file as UTF-8"
 
 
-def test_what_is_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_text(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("The library\0 opens at nine.")
     assert message(tmp_path / "a.txt") == "a.txt is no text: it holds NUL characters"
-    monkeypatch.setattr(_files, "MOST_BYTES", 2)
-    assert message(tmp_path / "a.txt") == "a.txt has 27 bytes, more than 2: divide it"
+    with (tmp_path / "a.txt").open("ab") as file:
+        file.truncate(50_000_001)
+    assert message(tmp_path / "a.txt") == "a.txt has 50,000,001 bytes, more than 50,000,000: divide it"
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.html"])

@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from ragmetrics_core._testset._similar import leans_on_a_text
+from ragmetrics_core import Ask, generate_testset
+from ragmetrics_core.testing import ScriptedLLM
+
+
+def objections(question: str) -> list[str]:
+    """What is said of a question before a model checks it."""
+
+    def reply(ask: Ask) -> str:
+        if ask.prompt.name != "write_questions":
+            return '{"answer": ""}'
+        return "[]" if "already_asked" in ask.inputs else json.dumps([question])
+
+    testset = generate_testset(["The library lends maps."], ScriptedLLM(reply), n=1)
+    return [item.message for item in testset.dropped if item.message.startswith("it speaks of a text")]
 
 
 @pytest.mark.parametrize(
@@ -31,7 +46,7 @@ from ragmetrics_core._testset._similar import leans_on_a_text
     ],
 )
 def test_it_leans(question: str, words: str) -> None:
-    assert leans_on_a_text(question) == words
+    assert objections(question) == [f"it speaks of a text: {words!r}"]
 
 
 @pytest.mark.parametrize(
@@ -53,4 +68,4 @@ def test_it_leans(question: str, words: str) -> None:
     ],
 )
 def test_it_names_another_text_or_none(question: str) -> None:
-    assert leans_on_a_text(question) is None
+    assert objections(question) == []

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import Ask, Document, InvalidInput, ModelError, Testset, agenerate_testset, generate_testset
-from ragmetrics_core._testset._kinds import NO_ANSWER
 from ragmetrics_core.llms import LexicalJudge
 from ragmetrics_core.testing import ScriptedLLM
 
+NO_ANSWER = "The documents do not contain the answer to this question."
 TRIED = "3 questions were tried for each that was asked for"
 CITIES = ["Lyon", "Nice", "Rome", "Oslo", "Kyiv", "Bonn", "Cork", "Bari", "Lodz", "Ghent", "Turin", "Porto"]
 
