@@ -189,6 +189,19 @@ def unpacked(page: str, name: str) -> Any:
     return json.loads(zlib.decompress(base64.b64decode(content)))
 
 
+def exchanges_shown(
+    evaluation: Evaluation, folder: Path
+) -> tuple[list[dict[str, list[dict[str, Any]]]], dict[str, str]]:
+    """What the page of a run shows of messages and replies, by row and metric; and by metric why it shows none."""
+    evaluation.to_html(folder / "report.html")
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    index = unpacked(page, "index")
+    found: dict[int, Any] = {}
+    for number, rows in enumerate(index["blocks"]):
+        found |= zip(rows, (row["exchanges"] for row in unpacked(page, f"block-{number}")), strict=True)
+    return [found[row] for row in sorted(found)], index["problems"]
+
+
 WORDS = ["".join(random.Random(number).choices("etaoinshrdlucmfwypvbgk", k=2 + number % 9)) for number in range(4000)]
 
 

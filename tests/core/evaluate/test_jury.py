@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +20,11 @@ from ragmetrics_core import (
     estimate,
     evaluate,
 )
-from ragmetrics_core._store._exchanges import Exchanges
 from ragmetrics_core.embeddings import HashingEmbeddings
 from ragmetrics_core.llms import LexicalJudge
 from ragmetrics_core.metrics import AnswerRelevancy, Correctness, Faithfulness, Jury, SinglePassFaithfulness
 from ragmetrics_core.testing import ScriptedLLM
+from report_data import exchanges_shown
 
 FAITHFUL = [
     {
@@ -302,9 +301,7 @@ class TestKept:
     def test_what_each_juror_was_asked_and_replied_is_found_again(self, tmp_path: Path) -> None:
         jury, _ = three(lambda _: 2.0, lambda _: 3.0, lambda _: 4.0)
         evaluate(rows(1), jury, run_dir=tmp_path, progress=False)
-        loaded = Evaluation.load(tmp_path)
-        with closing(Exchanges(loaded.run_dir, loaded.settings, loaded.scores)) as exchanges:
-            (found,) = (exchanges.of(record) for record in loaded.records)
+        (found,), _ = exchanges_shown(Evaluation.load(tmp_path), tmp_path)
         assert [(item["prompt"], json.loads(item["reply"])["score"]) for item in found["correctness_jury"]] == [
             ("juror 1, grade_correctness", 2.0),
             ("juror 2, grade_correctness", 3.0),
@@ -346,9 +343,7 @@ class TestKept:
 
         jury = Jury([Faithfulness(llm=LexicalJudge()), Faithfulness(llm=Deaf()), Faithfulness(llm=Other())])
         evaluate(FAITHFUL[:1], jury, run_dir=tmp_path, progress=False)
-        loaded = Evaluation.load(tmp_path)
-        with closing(Exchanges(loaded.run_dir, loaded.settings, loaded.scores)) as exchanges:
-            (found,) = (exchanges.of(record) for record in loaded.records)
+        (found,), _ = exchanges_shown(Evaluation.load(tmp_path), tmp_path)
         assert [(item["prompt"], item["reply"] is not None) for item in found["faithfulness_jury"]] == [
             ("juror 1, extract_claims", True),
             ("juror 2, extract_claims", False),

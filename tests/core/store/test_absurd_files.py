@@ -12,7 +12,6 @@ import pytest
 from core.evaluate.doubles import Rated, questions
 from core.store.kept import Model, lines, values
 from ragmetrics_core import Evaluation, InvalidInput, evaluate
-from ragmetrics_core._store._journal import Journal
 
 HUGE = 10**400
 
@@ -64,5 +63,5 @@ def test_a_journal_whose_tables_have_lost_their_names(run_dir: Path) -> None:
     at = data.index(b"CREATE TABLE replies")
     journal.write_bytes(data[: at + 13] + b"\xb4\xff" + data[at + 15 :])
     with pytest.raises(InvalidInput, match=r"journal\.sqlite is no journal of ragmetrics \("):
-        Journal(journal)
+        evaluate(questions(3), Rated(), llm=Model(), run_dir=run_dir, progress=False)
     assert values(Evaluation.load(run_dir)) == [0.0, 0.01, 0.02]

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -14,10 +15,12 @@ from core.evaluate.doubles import RATE, Rated
 from core.store.kept import Model
 from exchanges import EXCHANGES, VECTORS, WITH_EMBEDDINGS, Exchange, with_own_words
 from ragmetrics_core import Ask, Evaluation, ModelError, Reply, Usage, evaluate
-from ragmetrics_core._store._exchanges import Exchanges
 from ragmetrics_core.llms import LexicalJudge
 from ragmetrics_core.metrics import Faithfulness
 from ragmetrics_core.testing import ScriptedEmbeddings
+from report_data import exchanges_shown
+
+WITHOUT_DIRECTORY = "messages and replies are kept only by a run with a directory (run_dir, --run-dir)"
 
 ROWS = [
     {
@@ -84,11 +87,10 @@ class Useless(Witness):
         return "Let me think."
 
 
-def told(run_dir: Path) -> tuple[list[dict[str, list[dict[str, Any]]]], dict[str, str]]:
+def told(run: Path | Evaluation) -> tuple[list[dict[str, list[dict[str, Any]]]], dict[str, str]]:
     """What is told of each row, and why something is not."""
-    loaded = Evaluation.load(run_dir)
-    with closing(Exchanges(loaded.run_dir, loaded.settings, loaded.scores)) as exchanges:
-        return [exchanges.of(record) for record in loaded.records], exchanges.problems
+    with TemporaryDirectory() as folder:
+        return exchanges_shown(run if isinstance(run, Evaluation) else Evaluation.load(run), Path(folder))
 
 
 def flat(found: list[dict[str, list[dict[str, Any]]]]) -> list[tuple[list[tuple[str, str]], str]]:
@@ -253,19 +255,12 @@ class TestNotFound:
         assert (len(loaded), loaded.state) == (0, "damaged")
 
     def test_no_directory(self) -> None:
-        evaluation = evaluate(ROWS[:1], "faithfulness", llm=Witness())
-        exchanges = Exchanges(evaluation.run_dir, evaluation.settings, evaluation.scores)
-        assert exchanges.of(evaluation.records[0]) == {}
-        assert exchanges.problems == {
-            "faithfulness": "messages and replies are kept only by a run with a directory (run_dir, --run-dir)"
-        }
+        assert told(evaluate(ROWS[:1], "faithfulness", llm=Witness())) == ([{}], {"faithfulness": WITHOUT_DIRECTORY})
 
     def test_no_journal(self, run_dir: Path) -> None:
         for file in run_dir.glob("journal.sqlite*"):
             file.unlink()
-        assert told(run_dir)[1] == {
-            "faithfulness": "messages and replies are kept only by a run with a directory (run_dir, --run-dir)"
-        }
+        assert told(run_dir)[1] == {"faithfulness": WITHOUT_DIRECTORY}
 
     def test_a_file_of_scores(self, run_dir: Path, tmp_path: Path) -> None:
         Evaluation.load(run_dir).to_jsonl(tmp_path / "scores.jsonl")

@@ -91,9 +91,9 @@ class ModelUsage:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ModelUsage:
         """The usage that ``to_dict`` wrote, perhaps with its seconds."""
-        return cls(
-            data["name"], data["base_url"], Usage(**data["usage"]), data["repeated"], float(data.get("seconds", 0.0))
-        )
+        usage = Usage(**data["usage"])
+        sum(usage.to_dict().values())  # numbers, or a TypeError
+        return cls(data["name"], data["base_url"], usage, data["repeated"], float(data.get("seconds", 0.0)))
 
 
 class Prices:

@@ -16,6 +16,7 @@ import math
 import re
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, fields
 from typing import Any, Generic, TypeVar, overload
 
@@ -156,17 +157,6 @@ class KeptScores:
         counts = (usage.calls, usage.prompt_tokens, usage.completion_tokens, usage.cached_calls)
         return (score.passing, score.reason, score.error, score.label, score.scale, *counts)
 
-    def reorder(self, order: Sequence[int]) -> KeptScores:
-        """The scores at these positions, in this order."""
-        new = KeptScores(self._metric, self._scale)
-        new._values = [self._values[position] for position in order]
-        new._details = [self._details[position] for position in order]
-        new._rest = [self._rest[position] for position in order]
-        return new
-
-    def __iter__(self) -> Iterator[Score]:
-        return map(self.__getitem__, range(len(self._values)))
-
     def __getitem__(self, index: int) -> Score:
         value, details, rest = self._values[index], self._details[index], self._rest[index]
         if isinstance(value, Score):
@@ -187,6 +177,7 @@ class KeptRecords(Records):
         self._places: list[str] = []
         self._samples: list[Sample] = []
         self._scores: dict[str, KeptScores] = {}
+        self._order: Sequence[int] | None = None
 
     def add(self, record: Record) -> None:
         """Keep a row, which has the same metrics as all others."""
@@ -199,34 +190,33 @@ class KeptRecords(Records):
         self._indexes.append(record.index)  # last: other threads count only what is complete
 
     def in_order(self) -> KeptRecords:
-        """The rows that are there by now, in input order."""
-        indexes = self._indexes[:]
-        order = sorted(range(len(indexes)), key=indexes.__getitem__)
-        new = KeptRecords()
-        new._indexes = array("q", (indexes[position] for position in order))
-        new._places = [self._places[position] for position in order]
-        new._samples = [self._samples[position] for position in order]
-        new._scores = {name: scores.reorder(order) for name, scores in self._scores.items()}
+        """The rows that are there by now, in input order; the columns are the same."""
+        new = copy(self)
+        new._order = sorted(range(len(self._indexes)), key=self._indexes.__getitem__)
         return new
+
+    def _positions(self) -> Sequence[int]:
+        return range(len(self._indexes)) if self._order is None else self._order
 
     def samples(self) -> list[Sample]:
         """The samples."""
-        return self._samples[:]
+        return [self._samples[position] for position in self._positions()]
 
     def places(self) -> list[str]:
         """Where they stood in the input."""
-        return self._places[:]
+        return [self._places[position] for position in self._positions()]
 
     def scores(self, metric: str) -> list[Score]:
         """The scores by the metric of that name."""
-        return list(self._scores[metric]) if self._scores else []
+        return [self._scores[metric][position] for position in self._positions()]
 
     def __len__(self) -> int:
-        return len(self._indexes)
+        return len(self._positions())
 
     def _at(self, index: int) -> Record:
-        scores = {name: scores[index] for name, scores in self._scores.items()}
-        return Record(self._indexes[index], self._places[index], self._samples[index], scores)
+        position = self._positions()[index]
+        scores = {name: scores[position] for name, scores in self._scores.items()}
+        return Record(self._indexes[position], self._places[position], self._samples[position], scores)
 
 
 def record_dict(record: Record) -> dict[str, Any]:
@@ -293,9 +283,8 @@ def record_of(line: str | bytes) -> Record:
 
 
 def _score(data: Any) -> Score:
-    _check(isinstance(data, dict), "a score must be an object")
-    details, usage = data.get("details") or {}, data.get("usage") or {}
-    _check(isinstance(details, dict) and isinstance(usage, dict), "a part of a score has another type")
+    usage = data.get("usage") or {}
+    _check(isinstance(data.get("details") or {}, dict), "details must be an object")
     _check(all(type(count) is int for count in usage.values()), "a count must be a whole number")
     texts = (data.get(name) for name in ("metric", "reason", "error"))
     _check(all(text is None or isinstance(text, str) for text in texts), "a text of a score has another type")

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 from .._engine._reply_keys import ReplyStore
 from .._kernel._steps import Outcome
@@ -30,7 +30,7 @@ from ._files import ANOTHER, check_directory, explain_errors, free_name, make_di
 from ._journal import Journal
 from ._prices import ModelUsage, add_up
 from ._records import KeptRecords, Record, Records, json_value, round_trip
-from ._run_settings import RunSettings, difference, digest_of, unequal_names, with_earlier_models
+from ._run_settings import RunSettings, checked_text, difference, digest_of, unequal_names, with_earlier_models
 from ._scores_file import ScoresFile, Seal
 
 
@@ -131,22 +131,16 @@ class RunAccount:
             AttributeError, LookupError, OverflowError, TypeError, ValueError: it has another shape.
         """
         seconds, seal, stopped = data.get("seconds"), data.get("scores"), data.get("stopped", UNFINISHED)
-        account = cls(
-            source=data.get("source", ""),
+        return cls(
+            source=checked_text(data.get("source", "")),
             seconds=None if seconds is None else float(seconds),
             models=tuple(map(ModelUsage.from_dict, data.get("models", ()))),
             earlier=tuple(map(ModelUsage.from_dict, data.get("earlier", ()))),
-            caveats=tuple(data.get("caveats", ())),
+            caveats=tuple(map(checked_text, data.get("caveats", ()))),
             waited={name: float(value) for name, value in data.get("waited", {}).items()},
-            stopped=stopped,
+            stopped=None if stopped is None else checked_text(stopped),
             seal=None if seal is None else Seal.from_dict(seal),
         )
-        texts = (account.source, *account.caveats, *([] if stopped is None else [stopped]))
-        if not all(isinstance(text, str) for text in texts):
-            raise TypeError("a text has another type")
-        usages = [item.usage for item in (*account.models, *account.earlier)]
-        sum(usage.calls + usage.prompt_tokens + usage.completion_tokens for usage in usages)  # numbers, or a TypeError
-        return account
 
 
 def _with_seconds(models: Iterable[ModelUsage]) -> list[dict[str, Any]]:
@@ -164,6 +158,9 @@ class StoredRun:
 
     settings: RunSettings | None
     account: RunAccount
+
+
+NO_RUN = StoredRun(None, RunAccount())
 
 
 def write_account(path: Path, settings: RunSettings, account: RunAccount) -> None:
@@ -268,18 +265,18 @@ class RunDir:
         self.path = path
         self.notes: tuple[str, ...] = ()
         self._replacing = replacing
-        self._earlier = read_account(path)
+        stored = read_account(path)
+        self._earlier = stored or NO_RUN
         self._settings = settings
         self._source = ""
         scores = path / SCORES
-        if self._earlier is None and scores.is_file() and scores.stat().st_size:
+        if stored is None and scores.is_file() and scores.stat().st_size:
             raise InvalidInput(
                 f"{scores} is not that of a run, for there is no {ACCOUNT} beside it: ",
                 *ANOTHER,
                 ", or move the file away",
             )
-        settings_there = self._earlier.settings if self._earlier else None
-        names = [item.name for item in settings_there.metrics] if settings_there else ()
+        names = [item.name for item in self._earlier.settings.metrics] if self._earlier.settings else ()
         self._scores = ScoresFile(scores, writing=True, metrics=names) if scores.exists() else None
         self._waiting: ScoresFile | None = None
         self._finished = 0 if self._scores is None else rows_finished(self._scores)
@@ -306,7 +303,7 @@ class RunDir:
             return opened.rows
         first = list(islice(opened.rows, LOOK_AHEAD))
         rows = chain(first, opened.rows)
-        if self._earlier is None or self._earlier.settings is None:
+        if self._earlier.settings is None:
             self._others = True
             return rows
         found = difference(self._earlier.settings, self._settings) or self._other_data(self._scores, first, opened.name)
@@ -388,7 +385,7 @@ class RunDir:
             self._others = False
         elif self._copying:
             self._set_aside_copy()
-        if self._earlier is not None and self._earlier.settings is not None:
+        if self._earlier.settings is not None:
             self._settings = with_earlier_models(self._settings, self._earlier.settings)
         write_account(self.path, self._settings, RunAccount(self._source, earlier=self.earlier))
         if self._scores is None:
@@ -419,10 +416,10 @@ class RunDir:
             account = self.path / ACCOUNT
             if account.exists():
                 account.rename(kept.with_name(kept.name.replace("scores", "run", 1).replace(".jsonl", ".json")))
-        if self._earlier is None or self._earlier.settings is None:
+        if self._earlier.settings is None:
             damaged = f"{ACCOUNT} was damaged, so the scores that stood in {self.path} were set aside as {kept.name}"
             self.notes += (f"{damaged}, and all rows were scored anew from the replies",)
-        self._earlier = None
+        self._earlier = NO_RUN
 
     def _set_aside_copy(self, why: str = "") -> None:
         scores = self.path / SCORES
@@ -440,10 +437,8 @@ class RunDir:
         Raises:
             InvalidInput: it may not.
         """
-        if self._finished and not self._replacing:
-            self._refuse(what)
-
-    def _refuse(self, what: str) -> NoReturn:
+        if not self._finished or self._replacing:
+            return
         kept = free_name(self.path / SCORES).name
         raise InvalidInput(
             Setting("run_dir", str(self.path)),
@@ -467,8 +462,7 @@ class RunDir:
                 there = scores.read(row.index)
                 fields = changed_fields(there.sample, row.sample) if is_finished(there) else None
                 if fields:
-                    if not self._replacing:
-                        self._refuse(f"another row than {row.place}: the {fields} differs")
+                    self._allow(f"another row than {row.place}: the {fields} differs")
                     self._copying = True
                     if self._begun:
                         self._set_aside_copy()
@@ -489,8 +483,7 @@ class RunDir:
         return KeptRecords() if self._waiting is None else self._waiting.records()
 
     def _spent(self) -> tuple[ModelUsage, ...]:
-        account = self._earlier.account if self._earlier else RunAccount()
-        return add_up(account.earlier, account.models)
+        return add_up(self._earlier.account.earlier, self._earlier.account.models)
 
 
 Keeper = InMemory | RunDir

@@ -143,7 +143,7 @@ class MetricColumn:
         Raises:
             LookupError, TypeError, ValueError: it has another shape.
         """
-        name, settings = _checked_text(data["name"]), _checked_text(data["settings"])
+        name, settings = checked_text(data["name"]), checked_text(data["settings"])
         scale = None if data["scale"] is None else checked_scale(data["scale"])
         column = cls.named(name, scale, settings)
         if "inputs" in data:  # an older version wrote none
@@ -195,7 +195,7 @@ class ModelIdentity:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | None) -> ModelIdentity | None:
         """What ``run.json`` holds of it."""
-        return None if data is None else cls(_checked_text(data["name"]), _checked_texts(data["parts"]))
+        return None if data is None else cls(checked_text(data["name"]), _checked_texts(data["parts"]))
 
     @property
     def is_unknown(self) -> bool:
@@ -270,14 +270,19 @@ def _parts(identity: Mapping[str, Any], above: str = "") -> Iterable[tuple[str, 
             yield f"{above}{name}", digest_of(json.dumps(value, sort_keys=True, default=str))
 
 
-def _checked_text(value: object) -> str:
+def checked_text(value: object) -> str:
+    """The value, if it is a text.
+
+    Raises:
+        TypeError: it is none.
+    """
     if not isinstance(value, str):
         raise TypeError(f"{value!r} is not a text")
     return value
 
 
 def _checked_texts(values: Mapping[str, Any]) -> dict[str, str]:
-    return {name: _checked_text(value) for name, value in values.items()}
+    return {name: checked_text(value) for name, value in values.items()}
 
 
 def unequal_names(there: Mapping[str, str], here: Mapping[str, str]) -> Sequence[str]:
