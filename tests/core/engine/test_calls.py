@@ -13,9 +13,14 @@ import pytest
 from core.engine.virtual_time import run
 from core.evaluate.doubles import Rated, questions
 from ragmetrics_core import Ask, Evaluation, ModelError, Reply, Usage, aevaluate
-from ragmetrics_core._engine._calls import GONE, TRIES_IN_SILENCE, TRIES_UNHEARD
 
 NEVER = 1e9
+
+GONE = 50
+"""Calls given up in a row after which a run stops."""
+
+TRIES_IN_SILENCE, TRIES_UNHEARD = 4, 3
+"""Attempts of a call that is never answered in time, and while the model has never answered at all."""
 
 
 def error(message: str, **signs: Any) -> ModelError:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from ragmetrics_core import Details, Evidence, Score
-from ragmetrics_core._values._plain import in_order
+from ragmetrics_core.adapters import in_order
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, [{"x": -math.inf}]])

@@ -27,10 +27,10 @@ from ragmetrics_core import (
     Score,
     Steps,
     Usage,
+    evaluate,
     run,
     together,
 )
-from ragmetrics_core._kernel._inputs import Reading
 
 from .test_prompt import COLOUR
 
@@ -537,17 +537,17 @@ def test_a_failed_call_that_was_billed_counts() -> None:
     assert caught.value.usage == Usage(1, 50, 5)
 
 
-def test_begin_scores_at_once_where_nothing_is_asked() -> None:
+def test_a_metric_that_asks_nothing_scores_at_once_and_as_a_program() -> None:
     metric = Plain()
     sample = Sample(retrieved_documents=["a"], rubric={1: "bad"})
 
-    assert metric.begin(Reading(sample)) == metric.score(sample) == run(metric.program(sample), metric.models)
+    assert metric.score(sample) == run(metric.program(sample), metric.models)
 
 
-def test_begin_gives_the_program_of_a_metric_that_asks() -> None:
+def test_a_program_asks_nothing_before_it_is_driven() -> None:
     llm = Counting()
     sample = Sample(response="a rose")
-    started = Colour().begin(Reading(sample))
+    started = Colour().program(sample)
 
     assert not isinstance(started, Score)
     assert llm.asks == []
@@ -555,11 +555,18 @@ def test_begin_gives_the_program_of_a_metric_that_asks() -> None:
 
 
 def test_lists_are_each_metrics_own_within_a_row() -> None:
-    reading = Reading(Sample(retrieved_contexts=["a", "b"]))
-    first = reading.bound("m", Contexts().inputs)["retrieved_contexts"]
-    first.clear()
+    @dataclass(frozen=True)
+    class Clearing(Metric):
+        scale = (0.0, 9.0)
 
-    assert reading.bound("m", Contexts().inputs)["retrieved_contexts"] == ["a", "b"]
+        def measure(self, retrieved_contexts: list[str]) -> Score:
+            found = len(retrieved_contexts)
+            retrieved_contexts.clear()
+            return Score(float(found))
+
+    metrics = [Clearing(), Clearing(name="again")]
+    result = evaluate([{"retrieved_contexts": ["a", "b"]}], metrics, progress=False)
+    assert [scores[0].value for scores in result.scores.values()] == [2.0, 2.0]
 
 
 def test_an_input_that_may_be_empty_says_so() -> None:

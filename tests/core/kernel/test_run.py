@@ -17,6 +17,7 @@ from ragmetrics_core import (
     Message,
     ModelError,
     Models,
+    Prompt,
     Reply,
     Steps,
     Usage,
@@ -26,7 +27,6 @@ from ragmetrics_core import (
     run,
     together,
 )
-from ragmetrics_core._kernel._prompt import Prompt
 
 from .test_prompt import COLOUR
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from .._kernel._drive import Call
 from .._kernel._steps import Outcome
@@ -166,15 +167,9 @@ def _items(request: Bulk) -> tuple[object, ...]:
 
 
 def _merged(requests: list[Bulk]) -> Bulk:
-    if len(requests) == 1:
-        return requests[0]
-    if isinstance(requests[0], Embed):
-        return Embed(
-            tuple(dict.fromkeys(text for request in requests if isinstance(request, Embed) for text in request.texts))
-        )
-    return Compare(
-        tuple(dict.fromkeys(pair for request in requests if isinstance(request, Compare) for pair in request.pairs))
-    )
+    """One request for all of the same kind."""
+    items: Any = tuple(dict.fromkeys(item for request in requests for item in _items(request)))
+    return requests[0] if len(requests) == 1 else type(requests[0])(items)
 
 
 def _parts(outcome: Outcome | None, merged: Bulk, requests: list[Bulk]) -> Iterator[Outcome | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from copy import copy
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, overload
 
 from .._kernel._drive import Call
@@ -20,18 +21,17 @@ class Landed(NamedTuple):
     shared: Outcome
 
 
+@dataclass(slots=True, eq=False)
 class PendingCall:
     """A request, resolved to the model that answers it. Two are equal that ask the same model the same in the same repeat.
 
-    Args:
+    Attributes:
         model: the model.
         traits: what it says about itself.
         call: the model's own function with its argument.
         make: makes such a call of another request, as a batch needs.
         request: the request.
-        repeat: which repeat of the metric asks; a text has one vector, however often it is asked for.
-
-    Attributes:
+        repeat: which repeat of the metric asks; 0 for embeddings, as a text has one vector, however often it is asked for.
         digest: its key in the journal; None until it is needed.
         looked_up: how many replies this run had kept when it was last looked up there; -1: never.
         tried_in_place: whether it was made in place, and lost.
@@ -40,35 +40,29 @@ class PendingCall:
         is_shared: whether another program has started that task, and so pays for it.
     """
 
-    __slots__ = (
-        *("_hash", "_parts", "call", "digest", "is_shared", "looked_up", "make", "model", "outcome", "repeat"),
-        *("request", "task", "traits", "tried_in_place"),
-    )
+    model: Any
+    traits: ModelTraits
+    call: Call
+    make: Callable[[Request], Call]
+    request: Request
+    repeat: int
+    digest: bytes | None = None
+    looked_up: int = -1
+    tried_in_place: bool = False
+    outcome: Outcome | None = None
+    task: asyncio.Future[Landed | None] | None = None
+    is_shared: bool = False
+    _parts: tuple[Any, ...] = field(init=False)
+    _hash: int = field(init=False)  # made once: a call is looked up many times
 
-    def __init__(  # noqa: PLR0917  keywords cost time
-        self,
-        model: Any,
-        traits: ModelTraits,
-        call: Call,
-        make: Callable[[Request], Call],
-        request: Request,
-        repeat: int,
-    ) -> None:
-        self.model = model
-        self.traits = traits
-        self.call = call
-        self.make = make
-        self.request = request
-        self.repeat = repeat if isinstance(request, Ask) else 0
-        self._parts = (id(model), self.repeat, request)
-        sent: Any = (request.messages[-1:], request.reply) if isinstance(request, Ask) else request
-        self._hash = hash((id(model), self.repeat, sent))  # once: a call is looked up many times
-        self.digest: bytes | None = None
-        self.looked_up = -1
-        self.tried_in_place = False
-        self.outcome: Outcome | None = None
-        self.task: asyncio.Future[Landed | None] | None = None
-        self.is_shared = False
+    def __post_init__(self) -> None:
+        sent: Any = self.request
+        if isinstance(self.request, Ask):
+            sent = (self.request.messages[-1:], self.request.reply)
+        else:
+            self.repeat = 0
+        self._parts = (id(self.model), self.repeat, self.request)
+        self._hash = hash((id(self.model), self.repeat, sent))
 
     def __hash__(self) -> int:
         return self._hash
