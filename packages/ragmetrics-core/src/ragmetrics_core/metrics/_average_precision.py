@@ -26,6 +26,6 @@ class AveragePrecision(RankingMetric):
     Source: Manning, Raghavan, Schütze 2008, Introduction to Information Retrieval, section 8.4; trec_eval, measure ``map``.
     """
 
-    def value_of(self, hits: Hits) -> float:
+    def _value_of(self, hits: Hits) -> float:
         """The sum of the precisions at the ranks of the hits / relevant documents."""
         return fsum(count / rank for count, rank in enumerate(hits.ranks, 1)) / len(hits.relevant)

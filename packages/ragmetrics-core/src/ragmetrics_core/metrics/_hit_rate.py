@@ -25,6 +25,6 @@ class HitRate(RankingMetric):
 
     two_valued: ClassVar[bool] = True
 
-    def value_of(self, hits: Hits) -> float:
+    def _value_of(self, hits: Hits) -> float:
         """1.0, as there is a hit."""
         return float(bool(hits.ranks))

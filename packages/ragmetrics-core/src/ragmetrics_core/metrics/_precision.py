@@ -27,6 +27,6 @@ class Precision(RankingMetric):
     ``P`` and ``set_P``.
     """
 
-    def value_of(self, hits: Hits) -> float:
+    def _value_of(self, hits: Hits) -> float:
         """Hits / documents looked at."""
         return len(hits.ranks) / (self.k or hits.retrieved)

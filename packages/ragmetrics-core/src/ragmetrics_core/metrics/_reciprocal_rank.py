@@ -23,6 +23,6 @@ class ReciprocalRank(RankingMetric):
     ``recip_rank``.
     """
 
-    def value_of(self, hits: Hits) -> float:
+    def _value_of(self, hits: Hits) -> float:
         """1 / the rank of the first hit."""
         return 1 / hits.ranks[0]

@@ -35,8 +35,8 @@ class RankingMetric(Metric):
     ) -> Score:
         """Score one ranking; details hold the ranks of the hits and the number of relevant documents."""
         hits = find_hits(retrieved_documents, reference_documents, self.field, self.k)
-        return hits.score(self.value_of(hits) if hits.ranks else 0.0)
+        return hits.score(self._value_of(hits) if hits.ranks else 0.0)
 
-    def value_of(self, hits: Hits) -> float:
+    def _value_of(self, hits: Hits) -> float:
         """The value of a ranking with at least one hit."""
         raise NotImplementedError

@@ -56,7 +56,7 @@ class RefiningMetric(Metric):
         super().__post_init__()
         check_window(self.name, self.window)
 
-    def ask_until_yes(
+    def _ask_until_yes(
         self, first: Prompt[Any], refine: Prompt[Any], contexts: Sequence[str], **inputs: Any
     ) -> Steps[Refined]:
         """Ask about one window after the other until the answer is yes; replies are bools, or bools with reasons."""
