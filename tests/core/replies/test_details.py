@@ -163,7 +163,6 @@ def test_no_object_counts(text: str) -> None:
     [
         ("<output><explanation>1 < 2</explanation><br/><rating>2</rating></output>", 2),
         ("<result><rating>2\n</result>", 2),
-        ("<Rating>2</Rating> and <rating>2</rating>", 2),
         ("</x><rating>2</rating>", 2),
     ],
 )

@@ -145,9 +145,7 @@ def _options_by_number(data: Any, options: tuple[Any, ...]) -> list[Any]:
     try:
         return [int(scale_of(min(numbers), max(numbers), numbers).read_value(data))]
     except Unreadable:
-        if isinstance(data, str):
-            return []
-        raise Unreadable(f"must be {_menu(options)}, not {shown(data)}") from None
+        return []
 
 
 def _options_by_words(data: Any, options: tuple[Any, ...]) -> list[Any]:
@@ -246,7 +244,7 @@ def _with_number(value: Any, number: int, asked: FieldPlan, fields: tuple[FieldP
     if not isinstance(value, dict):
         others = [field for field in fields if field.required and field is not asked]
         return {asked.key: number, others[0].key: value} if len(others) == 1 else value
-    named = {number_of(said) for key, said in value.items() if asked.is_named(key) or asked.answers_to(key)} - {None}
+    named = {number_of(said) for key, said in value.items() if asked.answers_to(key)} - {None}
     if named - {number}:
         raise Unreadable("gives an item two numbers")
     return value if named else {asked.key: number, **value}

@@ -355,17 +355,8 @@ def _decided(marks: list[Mark], scale: Scale) -> float:
     for mark in marks:
         if mark.rank == rank and mark.value is None:
             raise Unreadable(mark.reason)
-    values = {mark.value for mark in _comparable(marks, rank) if mark.value is not None}
+    compared = [mark for mark in marks if not (mark.part and rank == FINAL_RANK)]  # a part may differ from the whole
+    values = {mark.value for mark in compared if mark.value is not None}
     if len(values) > 1:
         raise Unreadable(f"the reply gives several scores; give one, {scale.wanted}")
     return next(mark.value for mark in marks if mark.rank == rank and mark.value is not None)
-
-
-def _comparable(marks: list[Mark], rank: int) -> list[Mark]:
-    """The marks that must agree with those of the highest rank: all but the scores of parts."""
-    kept = [mark for mark in marks if not (mark.part and rank == FINAL_RANK)]
-    granted = {mark.value for mark in marks if mark.rank == GRANT_RANK < rank}
-    if len(granted) > 1:
-        # They tell of several things, none of which is the whole.
-        kept = [mark for mark in kept if mark.rank != GRANT_RANK]
-    return kept

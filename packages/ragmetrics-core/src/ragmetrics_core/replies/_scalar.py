@@ -82,7 +82,7 @@ class ScalarReader(Reader[Answer[T]]):
         part = asked_of(part).on(lines_of_table(ticked(part)))
         closed, tag = close_tag(part)
         tags = read_tags(closed if self.single and tag and 0 < self.rank(tag) <= _WEAK else part)
-        reading = self._in_object(_once(tags), 0) if tags is not None else None
+        reading = self._in_object(tags, 0) if tags is not None else None
         if reading is None:
             return self.read_text(asked_of(part).on(without_role(part)))
         around = outside_tags(closed)
@@ -147,7 +147,7 @@ class ScalarReader(Reader[Answer[T]]):
                 reading = _agreed([reading, *(other for other in beside if isinstance(other, Fit))])
             if isinstance(reading, Fit):
                 return Fit(Answer(reading.value.value, reading.value.reason or reason_in(data)))
-            if reading is not None:
+            if reading is not None and not (rank == _FINAL and _ASKED in ranked):  # {"score": 4, "total": 10}
                 return reading
         return None
 
@@ -204,13 +204,6 @@ class ScalarReader(Reader[Answer[T]]):
 def _is_aside(key: str, plain: str) -> bool:
     """Whether a key names what stands beside an answer, or is no answer."""
     return plain in ASIDES or plain in REASONS or is_no_answer(key) or is_count(key)
-
-
-def _once(tags: Any) -> Any:
-    """Tags that say the same twice, as if they said it once."""
-    if isinstance(tags, dict):
-        return {tag: _once(inside) for tag, inside in tags.items()}
-    return tags[0] if isinstance(tags, list) and all(item == tags[0] for item in tags) else tags
 
 
 def _agreed(readings: list[Reading[Answer[T]]]) -> Reading[Answer[T]]:

@@ -160,9 +160,9 @@ def ticked(text: str) -> str:
 
 def plain(text: str) -> str:
     """Prose in one normal form: full-width and compatibility forms, quotes, entities and invisible characters undone."""
-    if text.isascii():
-        return html.unescape(text) if "&" in text else text
     text = html.unescape(text) if "&" in text else text
+    if text.isascii():
+        return text
     visible = _INVISIBLE.sub("", text)
     normal = unicodedata.normalize("NFKC", visible)
     # A few ligatures stand for whole sentences; a text made of them is not worth its normal form.
