@@ -3,7 +3,7 @@
 Three things surround an answer without being one: thinking (tags, channels), the machinery of chat templates
 (headers, end-of-turn tokens), and turns of a conversation that the model invents after its own. All of them can be quoted as
 well: a text under judgement may hold ``</think>`` and a verdict behind it. So a tag or token counts only where it cannot be a
-quotation (not inside a complete JSON value, not in quotes, not where the data that was sent holds it too). What is left out
+quotation: not in quotes, and not where the data that was sent holds it too. What is left out
 although it might be the answer is kept as ``doubted``: an answer in there that says something else makes the reply unreadable.
 """
 
