@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
+from operator import mul
 from textwrap import wrap
 from typing import Any
 
@@ -65,11 +66,11 @@ class Count:
     prompt: float = 0.0
     completion: float = 0.0
 
-    def add(self, calls: float, prompt: float, completion: float) -> None:
+    def add(self, other: Count) -> None:
         """Add to it."""
-        self.calls += calls
-        self.prompt += prompt
-        self.completion += completion
+        self.calls += other.calls
+        self.prompt += other.prompt
+        self.completion += other.completion
 
     def usage(self) -> Usage:
         """The same in whole numbers; something is at least one call."""
@@ -135,18 +136,9 @@ class MetricCount:
         """What is left, by the measure of the rows with a score where there are enough."""
         if self.measured < LEAST_MEASURED:
             return self.left
-        calls, prompt, completion = (
-            used / counted if used and counted else 1.0
-            for used, counted in (
-                (self.used.calls, self.counted.calls),
-                (self.used.prompt, self.counted.prompt),
-                (self.used.completion, self.counted.completion),
-            )
-        )
-        return {
-            key: Count(count.calls * calls, count.prompt * prompt, count.completion * completion)
-            for key, count in self.left.items()
-        }
+        pairs = zip(astuple(self.used), astuple(self.counted), strict=True)
+        factors = [used / counted if used and counted else 1.0 for used, counted in pairs]
+        return {key: Count(*map(mul, astuple(count), factors)) for key, count in self.left.items()}
 
 
 class Planner:
@@ -183,14 +175,16 @@ class Planner:
         for name, metric in self._metrics.items():
             total = Count()
             for key, count in metric.scaled().items():
-                for sum_ in (total, models[key]):
-                    sum_.add(count.calls, count.prompt, count.completion)
+                total.add(count)
+                models[key].add(count)
             metrics.append(MetricEstimate(name, total.usage(), metric.shared, metric.measured, metric.failed))
-        calls, written = (sum(getattr(count, name) for count in models.values()) for name in ("calls", "completion"))
+        all_ = Count()
+        for count in models.values():
+            all_.add(count)
         seconds_per_call = _seconds_per_call(self._keeper.earlier)
-        seconds = calls * FIRST_TOKEN + written / TOKENS_PER_SECOND
+        seconds = all_.calls * FIRST_TOKEN + all_.completion / TOKENS_PER_SECOND
         if seconds_per_call is not None:
-            seconds = calls * seconds_per_call
+            seconds = all_.calls * seconds_per_call
         return Estimate(
             source=source,
             rows=number,
@@ -199,7 +193,7 @@ class Planner:
                 ModelUsage.of(self._models[key].model, count.usage(), 0) for key, count in models.items() if count.calls
             ),
             max_concurrency=max_concurrency,
-            seconds=seconds / min(max_concurrency, max(1.0, calls)),
+            seconds=seconds / min(max_concurrency, max(1.0, all_.calls)),
             seconds_per_call=seconds_per_call,
             unforeseen=tuple(sorted(self._unforeseen)),
         )
@@ -224,14 +218,14 @@ class Planner:
             score = None if record is None else record.scores.get(name)
             if score is None or score.error is not None:
                 for key, count in counts.items():
-                    metric.left.setdefault(key, Count()).add(count.calls, count.prompt, count.completion)
+                    metric.left.setdefault(key, Count()).add(count)
             elif measures:
                 metric.measured += is_first
                 for count in counts.values():
-                    metric.counted.add(count.calls, count.prompt, count.completion)
+                    metric.counted.add(count)
                 if is_first:  # the score is of all repeats
                     used = score.usage
-                    metric.used.add(used.calls - used.cached_calls, used.prompt_tokens, used.completion_tokens)
+                    metric.used.add(Count(used.calls - used.cached_calls, used.prompt_tokens, used.completion_tokens))
 
     def _count(self, assignment: Assignment, reading: Reading, index: int, counts: dict[int, Count]) -> int:
         """Go through a program, and fill in its ``counts`` by model; returns how many of its questions need no call.
@@ -262,8 +256,9 @@ class Planner:
                         continue
                     self._asked.add(key)
                     is_batched = number == 0 and not isinstance(request, Ask) and not model.is_free
-                    count = counts.setdefault(id(model.model), Count())
-                    count.add(1 / TEXTS_PER_CALL if is_batched else 1, *model.tokens(request, reply))
+                    calls = 1 / TEXTS_PER_CALL if is_batched else 1
+                    count = Count(calls, *model.tokens(request, reply))
+                    counts.setdefault(id(model.model), Count()).add(count)
         except (StopIteration, ModelError):
             pass
         finally:

@@ -90,20 +90,14 @@ def show(
 ) -> None:
     """Show a run, or rows of it."""
     with clear_errors():
-        given = {
-            "--worst": worst is not None,
-            "--disputed": disputed is not None,
-            "--row": row is not None,
-            "--failed": failed,
-            "--by": by is not None,
-        }
-        if len(ways := [name for name, value in given.items() if value]) > 1:
+        given = {"--worst": worst, "--disputed": disputed, "--row": row, "--failed": failed or None, "--by": by}
+        if len(ways := [name for name, value in given.items() if value is not None]) > 1:
             raise InvalidInput(f"{' and '.join(ways)} are different things to show: give one of them")
         if metric is not None and by is not None:
             raise InvalidInput("--by shows all metrics: leave --metric out")
-        if labels is not None and (metric is not None or any(given[name] for name in ("--worst", "--row", "--failed"))):
+        rows_only = metric is not None or (bool(ways) and by is None)
+        if labels is not None and rows_only:
             raise InvalidInput("--labels is about the summary, and what is to be shown are rows: leave it out")
-        rows_only = metric is not None or any(given[name] for name in ("--worst", "--disputed", "--row", "--failed"))
         evaluation = loaded(run, said=not rows_only)
         names = _names(evaluation, metric)
         if row is not None:
