@@ -20,7 +20,7 @@ from .._testset._documents import by_reason
 from .._testset._kinds import NO_ANSWER
 from .._values._errors import InvalidInput
 from ._options import BaseURL, Budget, LLMName, MaxRetries, Progress, Timeout, option
-from ._output import check_out, clear_errors, how_to_continue, parse_progress, say, stop, write
+from ._output import check_out, clear_errors, parse_progress, say, stop, stop_unfinished, write
 from ._parsing import parse_budget, parse_models
 
 GENERATE = """Write questions with reference answers from DOCS: each about one passage or two, checked, and no two alike.
@@ -125,21 +125,14 @@ def generate(
             progress=parse_progress(progress),
             **given,
         )
+        if not testset and testset.stopped is not None:
+            stop_unfinished(f"no question was made: {testset.stopped}", run_dir)
         if not testset:
-            _stop_empty(testset, run_dir)
+            stop(f"no question was made: {next(iter([*testset.problems, *testset.missing]))}", 2)
         write(cast("Any", testset), out)
         _report(testset, out)
         if testset.stopped is not None:
-            remark, command = how_to_continue(run_dir)
-            stop(testset.stopped + remark, 2, command)
-
-
-def _stop_empty(testset: Testset, run_dir: Path | None) -> None:
-    """Say why there is no question at all."""
-    if testset.stopped is not None:
-        remark, command = how_to_continue(run_dir)
-        stop(f"no question was made: {testset.stopped}{remark}", 2, command)
-    stop(f"no question was made: {next(iter([*testset.problems, *testset.missing]))}", 2)
+            stop_unfinished(testset.stopped, run_dir)
 
 
 def _report(testset: Testset, out: Path) -> None:

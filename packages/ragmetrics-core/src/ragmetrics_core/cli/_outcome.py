@@ -17,7 +17,7 @@ from .._show._tables import hanging, room
 from .._summary._summary import Summary
 from .._values._errors import InvalidInput, MissingInput
 from .._values._sample import Sample
-from ._output import as_option, complain, how_to_continue, in_cli_words, say, stop, to_stdout, write
+from ._output import as_option, complain, how_to_continue, in_cli_words, say, stop, stop_unfinished, to_stdout, write
 from ._parsing import SHORT, Wanted, compared_with_least, map_for
 
 
@@ -83,20 +83,20 @@ def _tell(decision: Decision, summary: Summary, wanted: Wanted, *, err: bool) ->
 def _stop_where_unknown(summary: Summary, dead: Sequence[str], run_dir: Path | None) -> None:
     """End with status 2 where the run ended early, or where a metric has no score since it failed."""
     if summary.stopped is not None:
-        remark, command = how_to_continue(run_dir)
-        stop(summary.stopped + remark, 2, command)
+        stop_unfinished(summary.stopped, run_dir)
     if dead:
         if run_dir is not None:
             remark, command = how_to_continue(run_dir)
             complain(remark.replace("(", "").replace(")", ""), command)
         raise typer.Exit(2)
     if unknown := [item.name for item in summary.metrics if item.failed and not item.scored]:
-        remark, command = how_to_continue(run_dir) if run_dir else ("", "")
         if any(item.scored for item in summary.metrics):
             text = "; ".join(f"{name} was scored on no row: {_why(summary, name)}" for name in unknown)
         else:
             text = "nothing was scored: see the failures above"
-        stop(text + remark, 2, command)
+        if run_dir is not None:
+            stop_unfinished(text, run_dir)
+        stop(text, 2)
 
 
 def _objects(evaluation: Evaluation) -> str:

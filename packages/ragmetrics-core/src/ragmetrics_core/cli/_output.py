@@ -223,6 +223,12 @@ def how_to_continue(run_dir: Path | None) -> tuple[str, str]:
     return f" (all replies are kept in {run_dir}); to go on{rows}:", command
 
 
+def stop_unfinished(message: str, run_dir: Path | None, status: int = 2) -> None:
+    """End the command where a run has not come to its end, and say how to go on."""
+    remark, command = how_to_continue(run_dir)
+    stop(message + remark, status, command)
+
+
 @contextmanager
 def clear_errors(out: Path | None = None, run_dir: Path | None = None) -> Iterator[None]:
     """Turn what stops a run into one line and an exit status, save what was finished until then, and say how to go on."""
@@ -231,13 +237,12 @@ def clear_errors(out: Path | None = None, run_dir: Path | None = None) -> Iterat
     except typer.Exit:
         raise
     except RagmetricsError as error:
-        message = in_cli_words(error)
-        # where nothing was started there is nothing to go on with
-        remark, command = how_to_continue(run_dir) if error.partial and run_dir else ("", "")
-        stop(message + _save(error, out) + remark, 2, command)
+        message = in_cli_words(error) + _save(error, out)
+        if error.partial and run_dir:  # where nothing was started there is nothing to go on with
+            stop_unfinished(message, run_dir)
+        stop(message, 2)
     except KeyboardInterrupt as error:
-        remark, command = how_to_continue(run_dir)
-        stop("stopped" + _save(error, out) + remark, 130, command)
+        stop_unfinished("stopped" + _save(error, out), run_dir, 130)
     except (Exception, asyncio.CancelledError) as bug:
         _say_on_stderr(conceal(traceback.format_exc().rstrip()))  # it may quote data and keys
         complain("this is a bug, in a metric or a model of your own or in ragmetrics" + _save(bug, out))

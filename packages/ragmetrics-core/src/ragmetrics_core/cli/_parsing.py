@@ -274,14 +274,14 @@ def compared_with_least(summary: Summary, least: Mapping[str, float]) -> tuple[l
             missed.append(f"{name} has no score, so it is not known to reach {value:g}")
         elif item.failed > MOST_FAILED * item.rows:
             missed.append(f"{name} failed on {item.failed} of {item.rows} rows, so its mean says too little for a gate")
-        elif mean < value and not math.isclose(mean, value, rel_tol=1e-9):
-            missed.append(f"{name} is {mean:.6g}, under {value:g}{_sure(item, value, is_under=True)}")
         else:
-            reached.append(f"{name} is {mean:.6g}, not under {value:g}{_sure(item, value, is_under=False)}")
+            is_under = mean < value and not math.isclose(mean, value, rel_tol=1e-9)
+            side, told = ("under", missed) if is_under else ("not under", reached)
+            told.append(f"{name} is {mean:.6g}, {side} {value:g}{_certainty(item, value, is_under=is_under)}")
     return reached, missed
 
 
-def _sure(item: MetricSummary, least: float, *, is_under: bool) -> str:
+def _certainty(item: MetricSummary, least: float, *, is_under: bool) -> str:
     """How sure it is that the mean lies on its side of the least one."""
     if item.interval is None:
         return " (one row says nothing of the others)" if item.scored == 1 else ""
