@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.cli.calling import call
+from core.report.comparing import run_of
 from ragmetrics_core import Evaluation, InvalidInput, Metric, Score, evaluate
-from ragmetrics_core._run._judgements import JurySummary, JuryTally, difference_of
 from ragmetrics_core.metrics import Jury
 from ragmetrics_core.statistics import annotator_alpha
 
@@ -42,10 +42,15 @@ def judged(*rows: Sequence[Any], quorum: int | None = None, **more: Any) -> Eval
     return evaluate(data, jury, progress=False)
 
 
-def summed(evaluation: Evaluation) -> JurySummary:
+def summed(evaluation: Evaluation) -> Any:
     found = evaluation.summary()["jury"].jury
     assert found is not None
     return found
+
+
+def run_with(*scores: Score) -> Evaluation:
+    """A run whose only metric, ``jury``, has these scores."""
+    return run_of([({"id": f"r{number}"}, {"jury": score}) for number, score in enumerate(scores)])
 
 
 class TestAgreement:
@@ -84,13 +89,9 @@ class TestAgreement:
         assert f"how far its 3 jurors agree is not known: {problem}" in " ".join(str(found.summary()).split())
 
     def test_where_the_scale_differs_there_is_no_agreement_to_be_told(self) -> None:
-        tally = JuryTally()
         votes = [{"juror": name, "state": "scored", "value": 1.0, "usage": {}} for name in JURORS]
-        for top in (1.0, 5.0):
-            tally.add(Score(1.0, details={"jurors": votes}, scale=(0.0, top)), "r")
-        found = tally.summary()
-        assert found is not None
-        assert found.alpha.problem == "the scale differs from row to row"
+        scores = [Score(1.0, details={"jurors": votes}, scale=(0.0, top)) for top in (1.0, 5.0)]
+        assert summed(run_with(*scores)).alpha.problem == "the scale differs from row to row"
 
     def test_slices_have_their_own(self) -> None:
         found = judged((0.0, 0.0, 1.0), (1.0, 1.0, 1.0), (0.0, 0.0, 0.0), metadata={"lang": "de"})
@@ -132,10 +133,9 @@ class TestCounts:
         ],
     )
     def test_evidence_of_others_under_the_same_name_is_no_jury(self, details: Mapping[str, Any]) -> None:
-        tally = JuryTally()
-        tally.add(Score(0.5, details=details), "r")
-        assert tally.summary() is None
-        assert difference_of(Score(0.5, details=details)) is None
+        found = run_with(Score(0.5, details=details))
+        assert found.summary()["jury"].jury is None
+        assert len(found.disagreements("jury")) == 0
         assert Score(0.5, details=details).text()
 
     @given(
@@ -148,7 +148,7 @@ class TestCounts:
         )
     )
     def test_every_row_is_counted_once_for_every_juror(self, rows: list[list[Any]]) -> None:
-        tally = JuryTally()
+        scores = []
         for row in rows:
             votes = [
                 {
@@ -159,9 +159,8 @@ class TestCounts:
                 }
                 for name, value in zip(JURORS, row, strict=True)
             ]
-            tally.add(Score.unscored("-", details={"jurors": votes}), "r")
-        found = tally.summary()
-        assert found is not None
+            scores.append(Score.unscored("-", details={"jurors": votes}))
+        found = summed(run_with(*scores))
         for place, juror in enumerate(found.jurors):
             column = [row[place] for row in rows]
             assert juror.scored == sum(isinstance(value, float) for value in column)
@@ -192,7 +191,8 @@ class TestDisagreements:
         votes = [{"juror": f"{place}", "state": "scored", "value": value / 100} for place, value in enumerate(values)]
         pairs = list(combinations(values, 2))
         expected = Fraction(sum(abs(one - other) for one, other in pairs), 100 * len(pairs))
-        assert difference_of(Score(0.5, details={"jurors": votes})) == pytest.approx(float(expected), abs=1e-12)
+        differences = run_with(Score(0.5, details={"jurors": votes})).disagreements("jury").differences
+        assert differences == ((pytest.approx(float(expected), abs=1e-12),) if expected else ())
 
     def test_the_printed_rows_show_every_juror(self) -> None:
         found = judged((0.0, 0.5, "gone"), note="it \x1b[31msays so", quorum=2)

@@ -6,22 +6,17 @@ from typing import Any
 
 import pytest
 
-from ragmetrics_core import InvalidInput, Sample
-from ragmetrics_core._run._slices import RowLabels, slice_name, slices_of
+from core.report.comparing import metric_column, run_of
+from ragmetrics_core import Evaluation, InvalidInput
 
 
-def rows(*values: Any, column: str = "lang") -> list[tuple[Sample, str]]:
-    return [(Sample(metadata={column: value}), f"q.jsonl, line {line}") for line, value in enumerate(values, 1)]
+def rows(*values: Any, column: str = "lang") -> Evaluation:
+    return run_of([({column: value}, {"m": 0.5}) for value in values])
 
 
-def labels_of(
-    given: list[tuple[Sample, str]], path: str, argument: str, *, every_row: bool = False
-) -> list[str | None]:
-    found = RowLabels(path, argument)
-    for sample, place in given:
-        found.add(sample, place)
-    found.check(every_row=every_row)
-    return found.labels
+def sizes(run: Evaluation, by: str) -> dict[str | None, int]:
+    """By slice how many rows there are."""
+    return {label: part.rows for label, part in run.summary(by=by).slices.items()}
 
 
 @pytest.mark.parametrize(
@@ -48,24 +43,24 @@ def test_what_a_path_names(path: str, label: str) -> None:
         "x": {"y": 1},
         "id": "inner",
     }
-    sample = Sample(user_input="q", id="7", metadata=metadata)
-    assert labels_of([(sample, "row 1")], path, "by") == [label]
+    run = run_of([({"user_input": "q", "id": "7", "metadata": metadata}, {"m": 0.5})])
+    assert sizes(run, path) == {label: 1}
 
 
 def test_a_value_is_compared_as_text() -> None:
     numpy = pytest.importorskip("numpy")
     values = (3, "3", " 3 ", 3.0, numpy.int64(3), numpy.float64(3), 0.5, True, "true")
-    assert labels_of(rows(*values), "lang", "by") == ["3"] * 6 + ["0.5", "true", "true"]
+    assert sizes(rows(*values), "lang") == {"0.5": 1, "3": 6, "true": 2}
 
 
 def test_what_says_nothing_is_no_value() -> None:
-    found = labels_of([*rows("de", None, "", "  ", float("nan")), (Sample(), "row 6")], "lang", "by")
-    assert found == ["de", None, None, None, None, None]
+    given = [*({"lang": value} for value in ("de", None, "", "  ", float("nan"))), {}]
+    assert sizes(run_of([(fields, {"m": 0.5}) for fields in given]), "lang") == {"de": 1, None: 5}
 
 
 def test_slices_are_sorted_by_name_and_rows_without_come_last() -> None:
-    found = slices_of(["en", None, "de", "en"], "lang")
-    assert list(found.items()) == [("de", [2]), ("en", [0, 3]), (None, [1])]
+    found = sizes(rows("en", None, "de", "en"), "lang")
+    assert list(found.items()) == [("de", 1), ("en", 2), (None, 1)]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +74,8 @@ def test_slices_are_sorted_by_name_and_rows_without_come_last() -> None:
     ],
 )
 def test_the_name_of_a_slice_can_be_shown(path: str, label: str | None, shown: str) -> None:
-    assert slice_name(path, label) == shown
+    run = rows(label, "other", column=path.removeprefix("metadata."))
+    assert run.summary(by=path).slices[label].name == shown
 
 
 @pytest.mark.parametrize(
@@ -95,7 +91,7 @@ def test_the_name_of_a_slice_can_be_shown(path: str, label: str | None, shown: s
             ),
         ),
         (
-            [(Sample(), "row 1")],
+            run_of([({"question": "q"}, {"m": 0.5})]),
             "lang",
             False,
             "by='lang': no row has it; columns of the metadata: none; fields have their own names, such as 'user_input'",
@@ -117,27 +113,28 @@ def test_the_name_of_a_slice_can_be_shown(path: str, label: str | None, shown: s
             "lang",
             True,
             (
-                "by='lang': 2 of 4 rows have none (q.jsonl, line 2, q.jsonl, line 4): give each row one; a row that shares "
+                "cluster='lang': 2 of 4 rows have none (q.jsonl, line 2, q.jsonl, line 4): give each row one; a row that shares "
                 "nothing with others gets one of its own"
             ),
         ),
     ],
 )
-def test_what_is_refused(given: list[tuple[Sample, str]], path: str, every_row: bool, message: str) -> None:
+def test_what_is_refused(given: Evaluation, path: str, every_row: bool, message: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        labels_of(given, path, "by", every_row=every_row)
+        given.gate("m >= 0", cluster=path) if every_row else given.summary(by=path)
     assert str(caught.value) == message
 
 
 def test_a_slice_for_each_row_is_none() -> None:
-    assert len(slices_of([str(number) for number in range(100)], "id")) == 100
+    assert len(sizes(rows(*range(100), column="id"), "id")) == 100
     with pytest.raises(InvalidInput) as caught:
-        slices_of([str(number) for number in range(101)], "id")
+        sizes(rows(*range(101), column="id"), "id")
     assert str(caught.value) == (
         "by='id': 101 different values in 101 rows are no slices (at most 100): name a column that many rows share"
     )
 
 
 def test_no_rows_have_no_labels() -> None:
-    assert labels_of([], "lang", "by", every_row=True) == []
-    assert slices_of([], "lang") == {}
+    run = run_of([], columns=[metric_column("m", (0.0, 1.0), "M()")])
+    assert sizes(run, "lang") == {}
+    assert [result.rows for result in run.gate("m >= 0", cluster="lang").results] == [0]

@@ -16,7 +16,7 @@ from ragmetrics_core._compare._compare import finished
 from ragmetrics_core._compare._comparison import MetricComparison
 from ragmetrics_core._compare._pairs import MetricPairs, PairedValues, Part, RowCounts
 
-__all__ = ["Verdicts", "by_verdict", "compared", "draft"]
+__all__ = ["Family", "Verdicts", "by_verdict", "compared", "draft"]
 
 Family = Sequence[MetricComparison]
 Rule = Callable[[Family, Family], tuple[Sequence[bool], Sequence[bool]]]

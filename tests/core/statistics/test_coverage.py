@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from statistics import NormalDist, fmean, stdev
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 from scipy import stats
 
 from core.statistics import comparison_simulation, gate_simulation, simulation
+from core.statistics.comparison_simulation import Family
 from core.statistics.populations import (
     CLUSTERS,
     Population,
@@ -25,12 +26,9 @@ from core.statistics.populations import (
     halved,
     pass_rates,
 )
-from ragmetrics_core._compare._comparison import MetricComparison
 from ragmetrics_core.statistics import Interval, PairedDifference, holm, paired_difference
 
 pytestmark = pytest.mark.slow
-
-Family = Sequence[MetricComparison]
 
 RUNS = 500
 
@@ -61,7 +59,7 @@ def students_t(before: Sequence[float], after: Sequence[float], **_: object) -> 
     return PairedDifference(mean, Interval(mean - half, mean + half, "t"), p_value, "t", count, count)
 
 
-def clear(each: MetricComparison, p_value: float | None) -> bool:
+def clear(each: Any, p_value: float | None) -> bool:
     """What a comparison would show if this were its adjusted p-value."""
     assert each.interval is not None
     return p_value is not None and p_value <= 0.05 and not each.interval.low <= 0 <= each.interval.high

@@ -76,7 +76,9 @@ def prompts_of(details: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def spread_of(details: Mapping[str, Any]) -> float | None:
     """Standard deviation of the judgements of one row; None where fewer than two have a value."""
-    values = [item["value"] for item in details.get("repeats", ()) if item["value"] is not None]
+    repeats = details.get("repeats")
+    items = [item for item in repeats if isinstance(item, Mapping)] if isinstance(repeats, list) else []
+    values = [item["value"] for item in items if isinstance(item.get("value"), int | float)]
     if len(values) < 2:
         return None
     mean = mean_of_repeats(values)
