@@ -5,8 +5,8 @@ Sentences may quote data: faces escape it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterator
+from dataclasses import dataclass, field, is_dataclass
 from typing import Any
 
 from .._run._slices import slice_name
@@ -128,7 +128,7 @@ class MetricCalibration:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values, but for the labels themselves."""
-        values = {item.name: _plain(getattr(self, item.name)) for item in fields(self) if item.name != "own"}
+        values = {name: _plain(value) for name, value in vars(self).items() if name != "own"}
         return {**values, "threshold": self.threshold}
 
 
@@ -205,13 +205,11 @@ class Calibration(Result):
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Interval):
-        return {"low": value.low, "high": value.high, "method": value.method}
-    if isinstance(value, tuple | list):
+        return value._asdict()
+    if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    if hasattr(value, "__dataclass_fields__"):
-        return {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
+    if is_dataclass(value):
+        return {name: _plain(item) for name, item in vars(value).items()}
     return value
 
 

@@ -83,14 +83,14 @@ class Tally:
         """The counts so far."""
         scale = common_scale(self._scale, self._scales)
         verdicts = self._verdicts + self._silent if self._verdicts else 0
-        worst = self._named_worst(scale)
+        worst, scored = self._named_worst(scale), len(self._values)
         return MetricSummary(
             name=self._name,
             mean=mean_of(self._values),
             interval=mean_interval(self._values, scale=scale),
             scale=scale,
-            scored=len(self._values),
-            unscored=self._rows - len(self._values) - self._failed,
+            scored=scored,
+            unscored=self._rows - scored - self._failed,
             failed=self._failed,
             passed=self._passed if self._verdicts else None,
             pass_rate=self._passed / verdicts if verdicts else None,
@@ -101,7 +101,10 @@ class Tally:
             unsteady=self._unsteady,
             labels=dict(self._labels.most_common()),
             silent=self._silent,
-            label_rates=self._label_rates(),
+            label_rates={
+                label: LabelRate(count, count / scored, rate_interval(count, scored))
+                for label, count in self._own_labels.most_common()
+            },
             highest=worst if self._sign < 0 else (),
             jury=self._jury.summary(),
         )
@@ -114,36 +117,9 @@ class Tally:
         worst = ((label, self._sign * key) for key, label in self._worst)
         return tuple(item for item in worst if item[1] != best)
 
-    def _label_rates(self) -> dict[str, LabelRate]:
-        scored = len(self._values)
-        return {
-            label: LabelRate(count, count / scored, rate_interval(count, scored))
-            for label, count in self._own_labels.most_common()
-        }
 
-
-class Causes:
-    """Groups the scores without a value by cause, as the rows pass by."""
-
-    def __init__(self) -> None:
-        self._groups: dict[tuple[str, str], tuple[dict[str, int], dict[str, None]]] = {}
-
-    def add(self, metric: str, score: Score, place: str, label: str) -> None:
-        """Note a score of a metric without a value, with the place and the label of its row; not where it was not asked for."""
-        if not is_asked(score):
-            return
-        key = (score.state, _cause(score, metric, place))
-        metrics, rows = self._groups.setdefault(key, ({}, {}))
-        metrics[metric] = metrics.get(metric, 0) + 1
-        rows[label] = None
-
-    def reasons(self) -> tuple[Reason, ...]:
-        """The causes, the most common ones first."""
-        found = [
-            Reason(state, text, tuple(metrics), tuple(rows), tuple(metrics.values()))
-            for (state, text), (metrics, rows) in self._groups.items()
-        ]
-        return tuple(sorted(found, key=lambda reason: -reason.count))
+Causes = dict[tuple[str, str], tuple[Counter[str], dict[str, None]]]
+"""By the state of scores and why they have no value: how many there are of each metric, and the names of their rows."""
 
 
 def _cause(score: Score, metric: str, place: str) -> str:
@@ -176,7 +152,8 @@ def summary_of(
         InvalidInput: ``by`` names nothing that rows have in common, or the calibration is that of another run.
     """
     slicing = None if by is None else RowLabels(by, "by")
-    whole, causes, with_verdicts = _tallies(run.metrics), Causes(), 0
+    whole, with_verdicts = _tallies(run.metrics), 0
+    causes: Causes = {}
     parts: dict[str | None, dict[str, Tally]] = {}
     for record in run.records:
         tallies = [whole]
@@ -196,7 +173,7 @@ def summary_of(
     return Summary(
         title=f"{run.source}: {size}" if run.source else size,
         metrics=tuple(metrics),
-        reasons=causes.reasons(),
+        reasons=_reasons(causes),
         caveats=(*run.caveats, *_of_verdicts(with_verdicts), *(calibration.notes if calibration else ())),
         seconds=run.seconds,
         models=run.models,
@@ -214,10 +191,22 @@ def _count(record: Record, tallies: Sequence[Mapping[str, Tally]], causes: Cause
     for metric, score in record.scores.items():
         for tally in tallies:
             tally[metric].add(score, name)
-        if score.value is None:
-            causes.add(metric, score, record.place, name)
+        if score.value is None and is_asked(score):
+            key = (score.state, _cause(score, metric, record.place))
+            metrics, rows = causes.setdefault(key, (Counter(), {}))
+            metrics[metric] += 1
+            rows[name] = None
         asked = asked or score.usage.calls > 0
     return asked
+
+
+def _reasons(causes: Causes) -> tuple[Reason, ...]:
+    """Why scores have no value, the most common causes first."""
+    found = (
+        Reason(state, text, tuple(metrics), tuple(rows), tuple(metrics.values()))
+        for (state, text), (metrics, rows) in causes.items()
+    )
+    return tuple(sorted(found, key=lambda reason: -reason.count))
 
 
 def _slices(slicing: RowLabels, parts: Mapping[str | None, Mapping[str, Tally]]) -> dict[str | None, SliceSummary]:

@@ -176,10 +176,7 @@ def check_confidence(confidence: float) -> None:
 
 def check_scale(scale: tuple[float, float] | None) -> None:
     """Two finite ends, the lower one first; they may be one point."""
-    if scale is None:
-        return
-    low, high = scale
-    if not (is_finite(low) and is_finite(high) and -LARGEST <= low <= high <= LARGEST):
+    if scale is not None and not (all(map(is_finite, scale)) and -LARGEST <= scale[0] <= scale[1] <= LARGEST):
         raise InvalidInput(
             f"scale must be its two finite ends, the lower one first, got {scale!r}: leave it out if unknown"
         )

@@ -133,13 +133,8 @@ def clustered_mean(values: Sequence[float], clusters: Sequence[Hashable]) -> Clu
     unbiased = math.fsum(square / (1 - share) for square, share in zip(squares, shares, strict=True))
     leverage = [share * share / (1 - share) for share in shares]
     inverse = math.fsum(w * w for w in shares) + math.fsum(leverage) ** 2 - math.fsum(u * u for u in leverage)
-    return ClusteredMean(
-        mean=mean,
-        variance=unbiased / count**2,
-        inflation=unbiased / plain if plain else 1.0,
-        freedom=max(1 / inverse, 1.0),
-        clusters=tuple((math.fsum(found), len(found)) for found in rows.values()),
-    )
+    sums = tuple((math.fsum(found), len(found)) for found in rows.values())
+    return ClusteredMean(mean, unbiased / count**2, unbiased / plain if plain else 1.0, max(1 / inverse, 1.0), sums)
 
 
 FEW = 50

@@ -169,13 +169,12 @@ class _Changes:
             found = clustered_mean(values, clusters)
             changed = len({cluster for cluster, value in zip(clusters, values, strict=True) if value})
             variance = found.variance if found.variance > near**2 else 0.0
-            return cls(
-                values, mean, width, near, found.clusters, changed, variance, found.inflation, found.freedom, True
-            )
+            spread = (variance, found.inflation, found.freedom)
+            return cls(values, mean, width, near, found.clusters, changed, *spread, clustered=True)
         alike = max(values) - min(values) <= near
         variance = 0.0 if alike else math.fsum((value - mean) ** 2 for value in values) / (count - 1) / count
         units = [(value, 1) for value in values]
-        return cls(values, mean, width, near, units, sum(map(bool, values)), variance, 1.0, count - 1, False)
+        return cls(values, mean, width, near, units, sum(map(bool, values)), variance, 1.0, count - 1, clustered=False)
 
     def possible(self, low: float, high: float, method: str) -> Interval:
         """An interval on the scale, with the observed difference inside, which rounding might push out."""
