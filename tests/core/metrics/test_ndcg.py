@@ -107,7 +107,7 @@ def test_graded_documents_and_others_do_not_mix(reference: list[Document | str])
 
     with pytest.raises(InvalidInput) as caught:
         NDCG().score(retrieved_documents=["a"], reference_documents=mixed)
-    assert str(caught.value) == ("ndcg: reference_documents[1] has no score, but others: grade all or none")
+    assert str(caught.value) == ("ndcg: reference_documents[1] has no score, but others have: score all or none")
 
 
 def test_plain_texts_have_no_grade() -> None:
@@ -119,7 +119,7 @@ def test_plain_texts_have_no_grade() -> None:
 def test_refuses_impossible_grades(score: object) -> None:
     with pytest.raises(InvalidInput) as caught:
         NDCG().measure(["a"], [Document("a", score=1.0), Document("b", score=score)])  # type: ignore[arg-type]
-    assert str(caught.value) == (f"ndcg: reference_documents[1] has the score {score!r}: grades are from 0")
+    assert str(caught.value) == (f"ndcg: reference_documents[1] has the score {score!r}: a grade is at least 0")
 
 
 def test_numpy_and_integer_grades_are_fine() -> None:

@@ -48,13 +48,14 @@ I would set the rating at 4.|I'd rate this a 4|I give it a 4|My rating is 4|This
 I'd put the score at 4.|I'd go with a 4.|I'd settle on 4.|I'd call it a 4.|I'd say it's a 4.|I assign a 4.
 I would assign a score of 4 to it.
 The answer misses a date. I would set the rating at 4.|I rate this 4 because 3 of 4 facts are right.
+Ich würde 4 geben.|Ich gebe eine 4.|Ich vergebe 4 Punkte.|Je lui donne un 4.|Je donne 4/5.|Le doy un 4.|Le daría un 4.
+Do un 4.|Dou um 4.|Я ставлю 4.|Я ставлю 4 балла.|Ik geef een 4.|我给4分。
 If it named the date, I'd give it a 5. As it stands, I give it a 4.
 Three facts were right and one had no date, so I give it a 4.|The reader asked for the year, so the rating is 4.
-[RESULT] 4|Assistant: 4|AI: 4/5|Response: 4|Assistant: Score: 4|✅ 4|4/5 ✅|Rating: 4/5 👍|Score: 4 🎉
+Yo le daría un 4.|[RESULT] 4|Assistant: 4|AI: 4/5|Response: 4|Assistant: Score: 4|✅ 4|4/5 ✅|Rating: 4/5 👍|Score: 4 🎉
 {"scores": {"overall": 4}}|{"scores": {"overall": 4, "accuracy": 2}}|{"reason": "ok", "scores": {"final_score": 4}}
 """
 NONE = """
-Ich gebe eine 4.|Je lui donne un 4.|Я ставлю 4 балла.
 rating between 2 and 3|I would set the rating at 7|I would set the rating at 2 or 3.|I would set the rating at 3, or even 4.
 I would set the rating at 4 if the date were there.|I would set the rating at 4, if the date were there.
 If the date were there, I would set the rating at 4.|If the date were there, I'd give it a 4.|I would not set the rating at 4.
@@ -117,6 +118,7 @@ def test_no_score(text: str) -> None:
         '{"score": "4½"}',
         "４½",
         "Note : 4½/5",
+        "Ich gebe eine 4,5.",
         "It deserves a 4,5.",
     ],
 )

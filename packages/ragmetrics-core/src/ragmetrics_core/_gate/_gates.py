@@ -62,7 +62,7 @@ class Gate:
         if self.relation not in {">=", "<="} or self.of not in {"mean", "drop"}:
             raise InvalidInput(f"a gate is >= or <= for the mean or the drop, got {self.relation!r} for {self.of!r}")
         if self.of == "drop" and self.relation == ">=":
-            raise self.refused(f"a gate says how large a drop may be: write '{self.metric} drop <= 0.03'")
+            raise self._refused(f"a gate says how large a drop may be: write '{self.metric} drop <= 0.03'")
 
     @classmethod
     def parse(cls, text: str, usual: Of = "mean") -> Gate:
@@ -93,7 +93,7 @@ class Gate:
         metric, of = (drop["metric"], "drop") if drop else (found["left"], "mean")
         return cls(metric, RELATIONS[relation], float(number), of)  # type: ignore[arg-type]
 
-    def refused(self, problem: str) -> InvalidInput:
+    def _refused(self, problem: str) -> InvalidInput:
         """The error that says why this gate cannot be decided."""
         return InvalidInput(Setting("gate"), f" '{self}': {problem}")
 
@@ -170,16 +170,16 @@ def check_mean(gate: Gate, scales: Scales) -> None:
         InvalidInput: the gate is about a drop, a metric that is not there, or a limit that is off the scale or out of reach.
     """
     if gate.of == "drop":
-        raise gate.refused("a drop is between two runs, and here is one: compare it with another")
+        raise gate._refused("a drop is between two runs, and here is one: compare it with another")
     scale = _scale(gate, scales)
     if scale is None:
         return
     low, high = scale
     if not low <= gate.limit <= high:
-        raise gate.refused(f"{gate.metric} goes from {low:g} to {high:g}, so {gate.limit:g} is no limit for it")
+        raise gate._refused(f"{gate.metric} goes from {low:g} to {high:g}, so {gate.limit:g} is no limit for it")
     if gate.limit == (high if gate.sign > 0 else low):
         side = "under" if gate.sign > 0 else "over"
-        raise gate.refused(
+        raise gate._refused(
             "no number of rows can show that a mean lies at the very end of its scale: give a limit "
             f"{side} {gate.limit:g}"
         )
@@ -192,24 +192,24 @@ def check_drop(gate: Gate, scales: Scales, higher_is_better: Mapping[str, bool |
         InvalidInput: it is about a mean, its metric is not there or has no better end, or its scale is not as wide as the limit.
     """
     if gate.of == "mean":
-        raise gate.refused(
+        raise gate._refused(
             f"a comparison is about drops, such as '{gate.metric} drop <= 0.03': gate the mean of one of the runs"
         )
     scale = _scale(gate, scales)
     if higher_is_better[gate.metric] is None:
-        raise gate.refused(
+        raise gate._refused(
             f"which end of the scale of {gate.metric} is better is not known, so it has no drop: gate its mean"
         )
     if scale is not None and not scale[0] - scale[1] < gate.limit <= scale[1] - scale[0]:
         low, high = scale
-        raise gate.refused(
+        raise gate._refused(
             f"{gate.metric} goes from {low:g} to {high:g}, so {gate.limit:g} is no limit for a drop of it"
         )
 
 
 def _scale(gate: Gate, scales: Scales) -> tuple[float, float] | None:
     if gate.metric not in scales:
-        raise gate.refused(f"{gate.metric!r} is not among the metrics: {', '.join(scales) or 'none'}")
+        raise gate._refused(f"{gate.metric!r} is not among the metrics: {', '.join(scales) or 'none'}")
     return scales[gate.metric]
 
 

@@ -72,13 +72,17 @@ class NDCG(RankingMetric):
             return []
         if missing:
             index = scores.index(None)
-            raise InvalidInput(f"{self.name}: reference_documents[{index}] has no score, but others: grade all or none")
+            raise InvalidInput(
+                f"{self.name}: reference_documents[{index}] has no score, but others have: score all or none"
+            )
         return [self._checked(index, score) for index, score in enumerate(scores)]
 
     def _checked(self, index: int, score: Any) -> float:
         grade = _float(score)
         if grade is None or not 0 <= grade < inf:
-            raise InvalidInput(f"{self.name}: reference_documents[{index}] has the score {score!r}: grades are from 0")
+            raise InvalidInput(
+                f"{self.name}: reference_documents[{index}] has the score {score!r}: a grade is at least 0"
+            )
         return grade
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from .._kernel._wording import Asked, asked_of
 from ._json_text import decode
 from ._text import TOKEN, Unreadable, on_line, without_tokens
-from ._whose import is_quoted, speaks_of_another
+from ._whose import declines, is_quoted, speaks_of_another
 
 _SHORT = 80
 """Characters of a line that can be an answer."""
@@ -97,7 +97,7 @@ _FINAL_CHANNEL = re.compile(r"<\|channel\|>\s{0,9}final[^<]{0,40}<\|message\|>")
 
 
 _LABELLED_JSON = re.compile(
-    r"\W{0,8}(?:(?:\w{1,20}\s){0,4}\w{1,20}\W{0,4}[:：=][\s*_]{0,6}(?:(?:```|~~~)\w{0,10}\s{0,3})?)?[{\[]"
+    r"\W{0,8}(?:\w{1,20}\s){0,4}\w{1,20}\W{0,4}[:：=][\s*_]{0,6}(?:(?:```|~~~)\w{0,10}\s{0,3})?[{\[]"
 )
 _MAX_TAGS = 2000
 
@@ -182,8 +182,14 @@ def _closing(tags: list[re.Match[str]], opening: int, last: int) -> int | None:
 def _doubt(before: str, tag: re.Match[str], asked: Asked) -> list[str]:
     """What of the text before a lone closing tag may be the judge's own words after all."""
     stripped = before.strip()
-    begins_line = not on_line(tag.string, *tag.span())[0].strip()
-    if not begins_line or _LABELLED_JSON.match(stripped) or (not asked.known and speaks_of_another(stripped[-_SHORT:])):
+    if (
+        on_line(tag.string, *tag.span())[0].strip()  # the tag does not begin its line
+        or stripped.endswith((":", "："))
+        or stripped[:1] in set("{[`~<>\"'")
+        or _LABELLED_JSON.match(stripped)
+    ):
+        return [before]
+    if not asked.known and (declines(stripped) or speaks_of_another(stripped[-_SHORT:])):
         return [before]
     first = stripped.partition("\n")[0]
     return [first] if len(first) <= _SHORT and "{" not in first else []

@@ -49,6 +49,7 @@ _VALUE = (
     r"(?P<percent>\s{0,2}(?:%|percent\b|per cent\b))?"
     r"(?:\s{0,2}(?:/|\bout\sof\b|\bvon\b|\bsur\b|\bsu\b|\bиз\b)\s{0,2}\[{0,2}(?P<top>\d{1,4}(?:[.,]\d{1,2})?))?"
 )
+_SUBJECT = r"\b(?:i|we|i'd|i'll|we'd)\s(?:(?:would|will|have to|must|can)\s)?(?:therefore\s)?"
 _UNITS = r"(?:points?|pts|分|点|점|stars?)?"
 _DIGITS = r"\d{1,3}(?:[.,]\d{1,2})?(?![.,]?\d)"
 
@@ -91,19 +92,28 @@ GRANTS = re.compile(
     r"(?=\s{0,2}(?:$|[.,;:!)\n]))"
     rf"|\b(?:deserves?|earns?|receives?|gets?|merits?)\s(?:an?\s)(?:\w{{1,12}}\s)?(?P<earned>{_DIGITS})"
     r"(?:\s?/\s?(?P<of>\d{1,3}))?(?=\s{0,2}(?:$|[.,;:!)\n]))"
-    rf"|(?<![\d.])(?P<points>{_DIGITS})\]{{0,2}}\s{{0,2}}점(?!\s{{0,2}}만점|[을를]?\s?\w{{1,3}}다는)"
-    rf"(?=\s{{0,2}}(?:으로|을|를|이|입니다|정도|만|주|$|[.,]))"
-    r"|\b(?:i|we|i'd|i'll|we'd)\s(?:(?:would|will|have to|must|can)\s)?(?:therefore\s)?"
+    rf"|(?<![\d.])(?P<points>{_DIGITS})\]{{0,2}}\s{{0,2}}점(?!\s{{0,2}}만점)"
+    r"(?=\s{0,2}(?:으로|을|를|이|입니다|정도|만|주|$|[.,]))"
+    rf"|(?:给|給|打|评为|評為|得)\s{{0,2}}(?P<fen>{_DIGITS})\s{{0,2}}分|{_SUBJECT}"
     r"(?:(?:set|put|place|fix)\s(?:(?:the|my|its|this|overall|final)\s){0,2}(?:rating|score|grade|mark)\s(?:at|to|as)\s"
     r"|(?:go with|go for|settle (?:on|for)|opt for|call it|call this|say it's|assign)\s(?:an?\s)?(?:(?:score|rating|grade)\sof\s)?)"
     rf"{_VALUE.replace('?P<', '?P<put_')}(?=\s{{0,2}}(?:$|[.,;:!)\n]|points?\b(?!\s[a-z])|stars?\b"
-    r"|to (?:it|this)\b|because\b|since\b))"
+    r"|to (?:it|this)\b|because\b|since\b))|(?:(?:\A|\n|[.!?:]\s)(?:yo\s|eu\s)?(?:le\s|lhe\s)?dar[ií]a"
+    r"|\b(?:ich\s(?:gebe|vergebe|würde|bewerte)|je\s(?:(?:lui|leur|le|la)\s)?(?:donne|donnerais|mets|mettrais|attribue)|doy|"
+    r"asigno|pongo|otorgo|assegno|attribuisco|darei|do\sun|dou|atribuo|ik\sgeef|я\s(?:ставлю|даю|оцениваю)))\b"
+    rf"(?:\s[^\W\d]{{1,30}}){{0,5}}?\s(?P<given>{_DIGITS})(?:\s?/\s?(?P<given_of>\d{{1,3}}))?"
+    r"(?=\s{0,2}(?:$|[.,;:!)\n]|punkte?n?\b|points?\b|puntos?\b|punti\b|pontos?\b|баллов|балла|geben\b|vergeben\b))"
 )
 # Words that show a grant to be supposed, denied, or another's.
 NO_GRANT = re.compile(
     r"(?:\A|[,;]|\b(?:but|and|only|even))\W{0,3}(?:if|unless)\b|\A\W{0,3}(?:had|were|should)\b|\botherwise\b"
 )
 ANOTHERS_GRANT = re.compile(r"\b(?:previous|prior|reference|baseline)\b")
+NO_GRANT_ABROAD = re.compile(
+    r"\b(?:wenn|falls|sonst|nicht|kein\w*|si|ne|pas|sinon|sino|se|non|no|não|senão|если|бы|не|als|niet|entre|zwischen|tra|между)\b"
+)
+# Korean: "gave it 8 points, they say".
+TOLD = re.compile(r"점?[을를]?\s?\w{1,3}다는")
 ALSO_GRANTED = re.compile(
     rf"[^.!?\n]{{0,200}}?\b(?:an?|it|this|as|at|un|une?|um|eine)\s(?P<also>{_DIGITS})(?=\s?(?:$|[.,;:!)\n]|for\b|to\b))"
 )
@@ -135,11 +145,12 @@ BOUNDARY = re.compile(r"[\n.!?。;；:：|]\s{0,2}")
 # The scale or a remark in brackets before the colon: "Score (5 is best): 4".
 ASIDE = re.compile(r"(?<=[\w*_`]) ?\([^()\n]{0,80}\)(?=[\"'*_`\s]{0,4}[:=])")
 ANY = frozenset({"a", "an", "any", "the", "each", "every"})
+ANOTHER_NUMBER = re.compile(r"[^.!?\n]{0,200}?(?<![\d.,])\d")
 
 
 FINAL_RANK, LABEL_RANK, SENTENCE_RANK, GRANT_RANK, HINT_RANK = 4, 3, 2, 1, 0
-_GRANTED = ("number", "word", "points", "rated", "earned", "put_number", "put_word")
-_TOPS = ("top", "lead_top", "boxed_top", "put_top", "of")
+_GRANTED = ("number", "word", "points", "fen", "rated", "earned", "given", "put_number", "put_word")
+_TOPS = ("top", "lead_top", "boxed_top", "put_top", "of", "given_of")
 _PERCENTS = ("percent", "lead_percent", "boxed_percent", "put_percent")
 _WHOLE = re.compile(r"\b(?:the|my|a|an|is|as|quoted|injected|demanded)\s*\Z")
 _HEADS = re.compile(r"(?:[:=\-–—→⇒].*|.*:)?", re.DOTALL)
@@ -263,8 +274,7 @@ def _grants(text: str, scale: Scale) -> Iterator[Mark]:
         if _is_no_grant(text, match, before):
             continue
         digits = next((match[name] for name in _GRANTED if match[name]), None)
-        also = ALSO_GRANTED.match(text, match.end())
-        if digits and also and also["also"] != digits:
+        if digits and _grants_more(text, match, before, digits):
             yield Mark(None, GRANT_RANK, *match.span(), f"the reply gives no plain score; give one, {scale.wanted}")
         else:
             yield _mark(scale, match, GRANT_RANK, digits, text)
@@ -277,7 +287,19 @@ def _is_no_grant(text: str, match: re.Match[str], before: str) -> bool:
         or OTHERS.search(before)
         or NO_GRANT.search(before)
         or ANOTHERS_GRANT.search(match.group())
+        or TOLD.match(text, match.end())
     )
+
+
+def _grants_more(text: str, match: re.Match[str], before: str, digits: str) -> bool:
+    """Whether a sentence grants other points as well, or may do so in a language of which few words are known here."""
+    end = match.end()
+    if match["given"] and NO_GRANT_ABROAD.search(before + match.group()):
+        return True
+    if (match["given"] or match["put_number"]) and ANOTHER_NUMBER.match(text, end):
+        return True
+    also = ALSO_GRANTED.match(text, end)
+    return also is not None and also["also"] != digits
 
 
 def _fills_line(text: str, match: re.Match[str]) -> bool:
@@ -355,8 +377,17 @@ def _decided(marks: list[Mark], scale: Scale) -> float:
     for mark in marks:
         if mark.rank == rank and mark.value is None:
             raise Unreadable(mark.reason)
-    compared = [mark for mark in marks if not (mark.part and rank == FINAL_RANK)]  # a part may differ from the whole
-    values = {mark.value for mark in compared if mark.value is not None}
+    values = {mark.value for mark in _comparable(marks, rank) if mark.value is not None}
     if len(values) > 1:
         raise Unreadable(f"the reply gives several scores; give one, {scale.wanted}")
     return next(mark.value for mark in marks if mark.rank == rank and mark.value is not None)
+
+
+def _comparable(marks: list[Mark], rank: int) -> list[Mark]:
+    """The marks that must agree with those of the highest rank: all but the scores of parts."""
+    kept = [mark for mark in marks if not (mark.part and rank == FINAL_RANK)]
+    granted = {mark.value for mark in marks if mark.rank == GRANT_RANK < rank}
+    if len(granted) > 1:
+        # They tell of several things, none of which is the whole.
+        kept = [mark for mark in kept if mark.rank != GRANT_RANK]
+    return kept

@@ -100,6 +100,7 @@ FULLY_NOT = re.compile(
 # A list marker before a lone answer; one that counts on is a list.
 ITEM = re.compile(r"(?:\(?1[.)]|\(?[a-d]\)|[a-d]\.)\s(?!.*(?:(?<!\d)\d{1,2}|\b[a-d])[.)])(?P<body>[^\n]*)\Z")
 COUNTED = re.compile(r"\(?1[.)]\s+(?P<word>[\w']+)")
+CRITERIA = re.compile(r"[,;]\s")
 WORD = re.compile(r"[\w']+")
 FIRST = re.compile(r"\W*\w*")
 # The last two words of a label with what follows it.
@@ -126,11 +127,15 @@ SLOT = re.compile(
 MAX_SENTENCE = 400
 
 
-FINALLY, CONCLUDED, SAID, TERM = 3, 2, 1, 0
+FINALLY, CONCLUDED, SAID, TERM, HINT = 3, 2, 1, 0, -1
 _MOST_LEAD_INS = 3
 _MOST_LABELS = 3
 _ALONE = re.compile(r"\W*\w+\W*")
 _OF_A_PART = re.compile(r"\W*(?:as )?(?:for|on|about|regarding)\b")  # "For the context, no."
+# "Query: no / Faithful: yes": behind the answer comes another label.
+_MORE = re.compile(
+    rf"\W*(?P<word>{'|'.join(map(re.escape, sorted(YES | NO)))})\s?(?:[/|&]|(?:and|und|et|y|e|en)\s)[^:=：\n]{{1,80}}[:=：]"
+)
 
 
 class Sign(NamedTuple):
@@ -260,15 +265,14 @@ def _labelled_sign(match: re.Match[str], *, corrected: bool, nested: int = 0) ->
 
 def _side_of_label(label: str, body: str, *, corrected: bool, nested: int) -> Sign | None:
     if _is_no_label(label):
-        return None
+        return _sign_of_a_part(label, body)
     final = FINAL_LABEL.search(label)
     concluded = final or CONCLUSION_LABEL.search(label)
     answer = answer_at(body, digits=bool(concluded))
     if answer is None:
-        inner = LABELLED.match(body) if nested < _MOST_LABELS else None
-        return _labelled_sign(inner, corrected=corrected, nested=nested + 1) if inner else None
-    if answer.explicit and not NEGATIVE.isdisjoint(WORD.findall(label)[-1:]):
-        return Sign(None, SAID)  # "unsupported: yes" says no
+        return _inner_sign(body, corrected=corrected, nested=nested) if nested < _MOST_LABELS else None
+    if _reverses(label, answer) or (nested < _MOST_LABELS and _judges_more(body, answer)):
+        return Sign(None, SAID)
     if corrected or final:
         return Sign(answer.truth, FINALLY)
     if concluded:
@@ -276,11 +280,44 @@ def _side_of_label(label: str, body: str, *, corrected: bool, nested: int) -> Si
     return Sign(answer.truth, SAID if answer.explicit else TERM, part=True) if answer.truth is not None else None
 
 
+def _sign_of_a_part(label: str, body: str) -> Sign | None:
+    """The answer in "Query: yes. Context: no": it can contradict another one, and is none by itself."""
+    anothers = ANOTHERS.search(label)
+    named = len(WORD.findall(label)) == 1 if anothers else REASON_LABEL.search(label)
+    answer = answer_at(body, digits=False) if named and (anothers or _ALONE.fullmatch(body)) else None
+    return Sign(answer.truth, HINT, part=True) if answer and answer.explicit else None
+
+
+def _inner_sign(body: str, *, corrected: bool, nested: int) -> Sign | None:
+    """The answer behind a second label; none where the first label has another one: "Query: no / Faithful: yes"."""
+    inner = LABELLED.match(body)
+    sign = _labelled_sign(inner, corrected=corrected, nested=nested + 1) if inner else None
+    first = _MORE.match(body) if sign else None
+    return Sign(None, SAID) if sign and first and (first["word"] in YES) is not sign.truth else sign
+
+
 def _is_no_label(label: str) -> bool:
     """Whether words before a colon introduce a reason, another's answer, or one that is hedged."""
     if REASON_LABEL.search(label) and not SUPPORTS.search(label):
         return True
     return bool(ANOTHERS.search(label)) or not HEDGES.isdisjoint(WORD.findall(label))
+
+
+def _reverses(label: str, answer: _Answer) -> bool:
+    """Whether a label may reverse its answer: "unsupported: yes" says no, "it is not supported: yes" may mean either."""
+    if answer.truth and SUPPORTS.search(label) and NEGATION.search(label):
+        return True
+    return answer.explicit and not NEGATIVE.isdisjoint(WORD.findall(label)[-1:])
+
+
+def _judges_more(body: str, answer: _Answer) -> bool:
+    """Whether another label follows with another answer: "supported: yes, faithful: no" judges two things."""
+    for part in CRITERIA.split(body[:MAX_SENTENCE])[1:]:
+        other = LABELLED.match(part)
+        said = _labelled_sign(other, corrected=False, nested=_MOST_LABELS) if other else None
+        if said and said.truth is not answer.truth:
+            return True
+    return False
 
 
 _BOTH = "the reply says both yes and no"
@@ -363,7 +400,7 @@ def _menu(match: re.Match[str]) -> str:
 def _decided(signs: list[Sign], text: str) -> bool:
     """What the signs of the highest rank say, unless another sign says the opposite."""
     rank = max(sign.rank for sign in signs)
-    answer = _agreed({sign.truth for sign in signs if sign.rank == rank})
+    answer = _agreed({sign.truth for sign in signs if sign.rank == rank > HINT})
     against = [sign for sign in signs if sign.truth is (not answer)]
     if against:
         # "No. Correction: yes." has no room for a quotation; else the judge must say that it was wrong.

@@ -55,6 +55,7 @@ _FROM = (
     r"\b(?:line|sentence|paragraph|ending)\s(?:[\w'’]+\s){0,4}(?:was|is)\b"
 )
 _SPEAKS = rf"\b(?:{_TEXTS})(?:['’]s)?\b(?:\s+[\w'’]+){{0,4}}?\s+(?:{_SAYING})\b|(?<!\w)(?:{_ATTACK})|{_ATTACK_CJK}"
+SPEAKER = re.compile(_SPEAKS)
 ANOTHER = re.compile(rf"{_SPEAKS}|\b(?:{_FROM})")
 ANNOUNCED = re.compile(
     rf"{_SPEAKS}|\b(?:{_FROM})|\b(?:in|from|of|by)\s(?:the|this|that|its|their)\s(?:\w+\s){{0,2}}(?:{_TEXTS}|{_SOURCES})\b"
@@ -108,6 +109,7 @@ DECLINES = re.compile(
 )
 SENTENCE = re.compile(r"(?<=[.!?。！？])(?=\s|[^\x00-\x7f])|\n\s*\n")
 PARTS = re.compile(r"(?<=[.!?。！？])(?=\s|[^\x00-\x7f])|(?<=\n)")
+SINGLE = re.compile(r"(?:^|(?<=[\s(\[:]))'(?=\S)([^'\n]{1,300})'(?!\w)", re.MULTILINE)
 SPAN = re.compile(
     r"(?P<fence>^[ \t]*(?P<mark>```|~~~)[^\n]*\n(?P<fenced>.*?)(?:^[ \t]*(?P=mark)[^\n]*$|\Z))"
     r"|(?P<mail>^[ \t]{0,3}>[^\n]*$)|(?P<tick>(?P<ticks>`{1,3})[^`\n]{1,400}(?P=ticks))"
@@ -142,7 +144,7 @@ def _lower(text: str) -> str:
 def quotes_another(line: str) -> bool:
     """Whether a line announces what another says; "questions from the text" do not."""
     line = _lower(line)
-    match, own = ANOTHER.search(line), OWN.search(line)
+    match, own = SPEAKER.search(line), OWN.search(line)
     return match is not None and not (own and own.start() < match.start())
 
 
@@ -185,17 +187,21 @@ def own_words(text: str) -> str:
     if len(text) < _FEW:
         return text
     if MARKS.search(text):
-        text = SPAN.sub(_unquoted, text)
+        text = SINGLE.sub(_unquoted, SPAN.sub(_unquoted, text))
     return _attributed(text)
 
 
 def _unquoted(match: re.Match[str]) -> str:
     """An ellipsis for a quotation; the words themselves where the marks around them do not quote."""
     inside = match.group().strip("`\"'“”„«»‹›「」『』‘’> \t\n~")
+    groups = match.groupdict()
+    mail, fence = groups.get("mail"), groups.get("fence")
     # A single word in quotes is emphasis ("the answer is `no`"); around the whole text they mean nothing.
-    bare = len(re.findall(r"\w+", inside)) <= _BARE and not re.search(r"[:：=]", inside) and not match["mail"]
+    bare = len(re.findall(r"\w+", inside)) <= _BARE and not re.search(r"[:：=]", inside) and not mail
+    if fence and bare and match.string[match.end() :].lstrip()[:1].islower():
+        return " … "  # the sentence goes on behind the fence
     whole = not re.search(r"\w", match.string[: match.start()] + match.string[match.end() :])
-    if bare or whole or (_fills_line(match) and not (match["mail"] or match["fence"])):
+    if bare or whole or not (mail or fence or not _fills_line(match)):
         return match.group()
     return " … "
 
