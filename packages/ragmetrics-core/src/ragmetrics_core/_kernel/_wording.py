@@ -12,7 +12,7 @@ import html
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from json.encoder import encode_basestring
@@ -213,7 +213,7 @@ class Written(str):
         return cls(encode(value))
 
     @classmethod
-    def of_texts(cls, texts: list[str], *, numbered: bool) -> Written:
+    def of_texts(cls, texts: Iterable[str], *, numbered: bool) -> Written:
         """The JSON of a list of texts, or of a mapping that has them under their numbers, from 1."""
         quoted: Iterator[str] = map(quote, texts)
         if numbered:

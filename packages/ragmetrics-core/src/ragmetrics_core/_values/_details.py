@@ -41,6 +41,21 @@ class Texts(list[str]):
 
 
 JUST_TEXT = frozenset({str})
+LISTS = frozenset({list, tuple, Texts})
+
+
+def texts_in(inputs: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[Any, ...]] | None:
+    """The names, and the values, where each is a text, a list of texts (as a tuple) or None; else None, as 1 equals True."""
+    values: list[Any] = []
+    for value in inputs.values():
+        if type(value) is str or value is None:
+            values.append(value)
+        elif type(value) in LISTS and JUST_TEXT.issuperset(map(type, value)):
+            values.append(tuple(value))
+        else:
+            return None
+    return tuple(inputs), tuple(values)
+
 
 Besides = Callable[[], Iterable[Mapping[str, Any]]]
 
