@@ -418,6 +418,7 @@ class TestChanges:
 
 @pytest.mark.usefixtures("untraced")
 class TestLarge:
+    @pytest.mark.slow
     def test_ten_thousand_rows_and_three_metrics(self, tmp_path: Path, request: pytest.FixtureRequest) -> None:
         """Comparing reads every row once, and the rest takes no longer than that: in all 1.6 to 1.8 times as long as reading.
 

@@ -376,6 +376,7 @@ CHANGES = ((1.0, 0.0), (0.0, 1.0), (1.0, 1.0), (0.0, 0.0))
 
 
 @pytest.mark.usefixtures("untraced")
+@pytest.mark.slow
 def test_eight_slices_that_dropped_by_just_so_much_are_seldom_red_by_chance() -> None:
     """A quarter of the rows changes, and three of five of these for the worse: a drop of 0.05, which the gate allows."""
     chance = random.Random(17)

@@ -144,6 +144,7 @@ class TestEvaluation:
         assert repr(result) == "<Evaluation of 2 rows, 4 metrics: average_precision, reciprocal_rank, ndcg, recall>"
         assert "scores" not in vars(result)
 
+    @pytest.mark.slow
     def test_the_garbage_collector_has_little_to_walk_through(self) -> None:
         rows = rankings(500)
         evaluate(rows[:10], RANKING, progress=False)
@@ -160,6 +161,7 @@ class TestEvaluation:
         assert (least["Score"], least["Record"]) == (0, 0)
         assert least.total() < 2.5 * len(rows)  # the evidence, which the four scores of a row share, and its ranks
 
+    @pytest.mark.slow
     def test_a_run_leaves_no_garbage(self) -> None:
         """What refers to itself in a circle stays in memory until the garbage collector looks, with all that was scored."""
         evaluate(rankings(2), RANKING, progress=False)
