@@ -122,7 +122,7 @@ def _built_in_metrics() -> ModuleType:
     return metrics
 
 
-Metric._built_in = _built_in_metrics  # saved settings name these metrics, and stand below them
+Metric._built_in = staticmethod(_built_in_metrics)  # saved settings name these metrics, and stand below them
 
 MODELS = frozenset({"embeddings_named", "llm_named"})
 TESTSETS = frozenset({"Testset", "agenerate_testset", "generate_testset"})

@@ -300,8 +300,9 @@ class Engine:
             return self._failed(assignment, row.locate(error))
         if isinstance(error, ModelError):
             return self._failed(assignment, error)
-        if hasattr(error, "add_note"):  # from Python 3.11
-            error.add_note(f"while {assignment.metric.name} scored {row.place}")
+        add_note = getattr(error, "add_note", None)  # from Python 3.11
+        if add_note is not None:
+            add_note(f"while {assignment.metric.name} scored {row.place}")
         return None
 
     def _failed(self, assignment: Assignment, error: RagmetricsError) -> Score:

@@ -304,7 +304,7 @@ class Reading:
             if kind is Score:
                 silent.append(value)
             elif value is not None or item.required:  # else it is left to the default in the signature
-                bound[item.name] = Texts.of(value, self._found) if kind is list else value
+                bound[item.name] = Texts.of(value, self._found) if type(value) is list else value
         if silent:
             return min(silent, key=lambda score: list(SILENCE.values()).index(score.label or ""))
         return bound

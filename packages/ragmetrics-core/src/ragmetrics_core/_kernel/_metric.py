@@ -56,7 +56,7 @@ class Metric(abc.ABC):
     embeddings: AnyEmbeddings | None = field(default=None, kw_only=True, repr=False, compare=False)
     name: str = field(default="", kw_only=True)
 
-    _built_in: ClassVar[Callable[[], ModuleType]]
+    _built_in: ClassVar[staticmethod[[], ModuleType]]
     """The module of all built-in metrics, which stands above this one: the package sets it."""
 
     # Any parameters are allowed here: they name the inputs. Subclasses are checked by `inputs`, not by their type.

@@ -167,12 +167,15 @@ class Generation:
             prices.check(llm, local=False)
         self._llm = prepared(llm, 1)
         size = options.chunk_size
-        if size is None and (isinstance(documents, os.PathLike) or options.n is not None):
+        if size is None and (isinstance(documents, os.PathLike)):
             size = CHUNK_SIZE  # else what is given one by one may be passages already
         read, self._skipped = documents_of(documents)
-        kind = PerDocument if options.n is None else Collection
         caveat = ModelTraits.of(self._llm).testset_caveat
-        self._questions: PerDocument | Collection = kind(read, size, options, caveat, self._keep)
+        self._questions: PerDocument | Collection
+        if options.n is None:
+            self._questions = PerDocument(read, size, options, caveat, self._keep)
+        else:
+            self._questions = Collection(read, CHUNK_SIZE if size is None else size, options, caveat, self._keep)
         self._answers: Answers | None = None
         self._kept: KeptQuestions | None = None
         self._stopped: str | None = None

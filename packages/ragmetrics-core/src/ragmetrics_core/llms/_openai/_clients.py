@@ -291,12 +291,13 @@ class Clients:
         if isinstance(self._given, openai.OpenAI):
             return self._given
         with self._lock:
-            if self._made is None:
+            made = self._made
+            if made is None:
                 if self._given is not None and not self._can_be_rebuilt(asynchronous=False):
                     raise InvalidInput(NOT_FOR_SYNC)
-                self._made = self._new(asynchronous=False)
-                weakref.finalize(self, self._made.close)
-            return self._made
+                self._made = made = self._new(asynchronous=False)
+                weakref.finalize(self, made.close)
+            return made
 
     async def here(self) -> openai.AsyncOpenAI | None:
         """An asynchronous client for the running loop; None where only a thread with the synchronous one will do.
