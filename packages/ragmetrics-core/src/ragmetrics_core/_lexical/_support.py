@@ -50,6 +50,8 @@ class Index:
         self._stems: dict[str, list[str]] = {}
         self._initials: set[str] = set()
         self._names: set[str] = set()
+        self._forms: dict[str, tuple[str, ...]] = {}
+        self._stances: dict[str, tuple[bool, bool]] = {}
         start = 0
         for context in contexts:
             words = words_of(context, language)
@@ -78,6 +80,12 @@ class Index:
 
     def forms(self, word: Word) -> tuple[str, ...]:
         """The keys under which ``word`` is in the contexts: itself, or other forms of it; empty if it is missing."""
+        found = self._forms.get(word.key)
+        if found is None:
+            found = self._forms[word.key] = self._look_up(word)
+        return found
+
+    def _look_up(self, word: Word) -> tuple[str, ...]:
         key = word.key
         own = (key,) if key in self.positions else ()
         if word.kind not in {"plain", "name"} or len(key) < _STEM:
@@ -96,9 +104,12 @@ class Index:
 
     def stances(self, word: Word) -> tuple[bool, bool]:
         """Whether the contexts affirm ``word`` anywhere, and whether they deny it anywhere."""
-        positions = [at for form in self.forms(word) for at in self.positions[form]]
-        denials = sum(map(self._denied, positions)) if self._negations else 0
-        return denials < len(positions), denials > 0
+        found = self._stances.get(word.key)
+        if found is None:
+            positions = [at for form in self.forms(word) for at in self.positions[form]]
+            denials = sum(map(self._denied, positions)) if self._negations else 0
+            found = self._stances[word.key] = (denials < len(positions), denials > 0)
+        return found
 
     def _denied(self, position: int) -> bool:
         """Whether a negation stands shortly before ``position``; in German and Dutch also right behind it."""
