@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from functools import cached_property
-from types import GeneratorType, ModuleType
+from types import GeneratorType
 from typing import Any, ClassVar, TypeVar
 
 from .._values._errors import InvalidInput, ModelError
@@ -56,7 +56,7 @@ class Metric(abc.ABC):
     embeddings: AnyEmbeddings | None = field(default=None, kw_only=True, repr=False, compare=False)
     name: str = field(default="", kw_only=True)
 
-    _built_in: ClassVar[staticmethod[[], ModuleType]]
+    _built_in: ClassVar[Any]
     """The module of all built-in metrics, which stands above this one: the package sets it."""
 
     # Any parameters are allowed here: they name the inputs. Subclasses are checked by `inputs`, not by their type.
