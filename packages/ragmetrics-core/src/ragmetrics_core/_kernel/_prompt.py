@@ -14,11 +14,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sized
 from dataclasses import dataclass, field, fields, replace
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
-from .._values._details import texts_in
+from .._values._details import JUST_TEXT, Texts, texts_in
 from .._values._errors import BadReply, InvalidInput
 from .._values._plain import in_order, read_in_order
 from .._values._requests import Ask, Message, Reply, ReplyFormat
@@ -105,12 +105,27 @@ class Prompt(Generic[T]):
         """The data message: the inputs as one JSON object."""
         if not self.numbered and not hasattr(inputs, "items"):  # an example may be a text or a list
             return to_json(inputs)
-        texts = texts_in(inputs)
-        if texts is not None:
-            return _data_of_texts(self.numbered, *texts)
-        return object_json(
-            {name: with_numbers(value) if name in self.numbered else value for name, value in inputs.items()}
-        )
+        found = next((value.found for value in inputs.values() if type(value) is Texts), None)
+        texts = None if found is None else texts_in(inputs)
+        known = {} if found is None or texts is None else found  # the metrics of a row ask the same one after the other
+        key = ("data", self.numbered, texts)
+        if key not in known:
+            known[key] = object_json({name: self._sent(name, value) for name, value in inputs.items()})
+        text: str = known[key]
+        return text
+
+    def _sent(self, name: str, value: Any) -> Any:
+        """An input as it is sent; texts that the metrics of a row share are written out once for all prompts that send them so."""
+        numbered = name in self.numbered
+        # a column holds what it likes, and 1 equals True
+        if not isinstance(value, list) or not JUST_TEXT.issuperset(map(type, value)):
+            return with_numbers(value) if numbered else value
+        if type(value) is not Texts:
+            return Written.of_texts(value, numbered=numbered)
+        key = ("written", numbered, tuple(value))
+        if key not in value.found:
+            value.found[key] = Written.of_texts(value, numbered=numbered)
+        return value.found[key]
 
     def ask(self, /, **inputs: Any) -> Steps[T]:
         """Ask a model; the value that its reply holds.
@@ -256,26 +271,6 @@ def _repeated() -> ModuleType:
     from . import _repeated as loaded  # noqa: PLC0415  as said
 
     return loaded
-
-
-@lru_cache(maxsize=64)  # the metrics of a row ask the same one after the other
-def _data_of_texts(numbered: tuple[str, ...], names: tuple[str, ...], values: tuple[Any, ...]) -> str:
-    """The data message of inputs that are texts and lists of texts."""
-    return object_json(
-        {
-            name: _written_texts(value, name in numbered)
-            if type(value) is tuple
-            else with_numbers(value)
-            if name in numbered
-            else value
-            for name, value in zip(names, values, strict=True)
-        }
-    )
-
-
-@lru_cache(maxsize=64)  # as do many prompts, with the same contexts
-def _written_texts(texts: tuple[str, ...], numbered: bool) -> Written:
-    return Written.of_texts(texts, numbered=numbered)
 
 
 def ask(prompt: Prompt[T], /, **inputs: Any) -> Steps[T]:
