@@ -90,12 +90,19 @@ def test_evidence_shows_what_it_has_besides_to_those_who_look() -> None:
         ([{}, {}], ValueError, "argument 2 is longer"),
         ([1], TypeError, "'int' object is not iterable"),
         (1, TypeError, "'int' object is not iterable"),
+        ([{"by": [2]}], ValueError, "evidence has 'by' already"),
         ([{"at": object()}], TypeError, "details hold plain JSON values"),
         ([{"at": math.inf}], ValueError, "details hold finite numbers"),
+        (None, TypeError, "cannot be made: 'NoneType' object has no attribute 'places'"),
     ],
 )
 def test_what_evidence_shows_besides_is_checked_when_it_is_shown(more: Any, error: type[Exception], told: str) -> None:
-    score = Score(0.5, details={"sides": Evidence([{"by": [1]}], lambda: more)})
+    absent: Any = None
+
+    def besides() -> Any:
+        return absent.places() if more is None else more
+
+    score = Score(0.5, details={"sides": Evidence([{"by": [1]}], besides)})
     for look in (lambda: score.details, lambda: hasattr(score, "details"), score.to_dict):
         with pytest.raises(error, match=told):
             look()

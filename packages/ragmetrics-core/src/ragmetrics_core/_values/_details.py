@@ -74,7 +74,8 @@ class Evidence(Shown[Mapping[str, Any]]):
 
     Raises:
         TypeError: an item is no mapping, or JSON has no such value. What ``besides`` makes is checked when it is shown.
-        ValueError: a number is not finite. When it is shown: ``besides`` makes something for more or fewer items than there are.
+        ValueError: a number is not finite. When it is shown: ``besides`` makes something for more or fewer items than there are,
+            or has something that an item has as well.
     """
 
     besides: Besides | None
@@ -99,7 +100,13 @@ class Evidence(Shown[Mapping[str, Any]]):
         # their own method is faster than dict(item), which asks for each key
         rows: list[Any] = [item.copy() for item in cast("Iterable[Any]", self)]
         if self.besides is not None:
-            for row, more in zip(rows, self.besides(), strict=True):
+            try:
+                additions = list(self.besides())
+            except AttributeError as error:  # as such, a score would seem to have no details
+                raise TypeError(f"what evidence shows in addition cannot be made: {error}") from error
+            for row, more in zip(rows, additions, strict=True):
+                if twice := row.keys() & dict(more).keys():
+                    raise ValueError(f"evidence has {min(twice)!r} already, so it cannot be shown in addition")
                 row.update(more)
         return rows
 
