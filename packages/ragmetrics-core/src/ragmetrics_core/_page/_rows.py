@@ -153,13 +153,9 @@ class RunRows:
         """As the page reads it; rows without evidence keep their notes here."""
         columns = self.run.columns.values()
         return {
-            "ids": self._ids,
+            **self._judged(),
             "places": [row.place for row in self.run.rows],
-            "questions": self._texts.questions,
-            "answers": self._texts.answers,
             "worst": _shown(self._worst()),
-            "values": [_shown(column.values) for column in columns],
-            "states": ["".join(_state(column, row) for row in range(len(self._ids))) for column in columns],
             "passing": [
                 "".join({True: "y", False: "n", None: "-"}[item] for item in column.passing) for column in columns
             ],
@@ -168,11 +164,21 @@ class RunRows:
             "notes": {row: self._texts.notes[row] for row in sorted(without_evidence)},
         }
 
+    def _judged(self) -> dict[str, Any]:
+        """What people see of the rows, and what the metrics made of them."""
+        columns = self.run.columns.values()
+        return {
+            "ids": self._ids,
+            "questions": self._texts.questions,
+            "answers": self._texts.answers,
+            "values": [_shown(column.values) for column in columns],
+            "states": ["".join(_state(column, row) for row in range(len(self._ids))) for column in columns],
+        }
+
     def labelling(self) -> dict[str, Any]:
         """What label mode reads: a digest, what labels call rows where that is not their id, and what each metric asks, or None."""
-        rows, columns = self.to_dict(()), self.run.columns
-        known = [rows[name] for name in ("ids", "questions", "answers", "values", "states")]
-        digest = sha256(json.dumps([list(columns), known]).encode()).hexdigest()
+        columns = self.run.columns
+        digest = sha256(json.dumps([list(columns), list(self._judged().values())]).encode()).hexdigest()
         names = {at: row.name for at, row in enumerate(self.run.rows) if row.name != self._ids[at]}
         return {"digest": digest[:32], "names": names, "asks": [_asked(column.metric) for column in columns.values()]}
 

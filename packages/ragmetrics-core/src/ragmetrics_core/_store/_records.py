@@ -254,8 +254,7 @@ def _score_json(score: Score, shared: dict[int, Written]) -> str:
             if id(value) not in shared:
                 shared[id(value)] = Written.of(plain(value))
             details[name] = shared[id(value)]
-    # no text of the score can hold this: its quotes would be escaped
-    return encode(score.with_details(None)).replace('"details": null', f'"details": {object_json(details)}', 1)
+    return object_json(score.with_details(Written(object_json(details))))
 
 
 CALL = re.compile(r".* [0-9a-f]{32}", re.DOTALL)

@@ -126,7 +126,7 @@ class KnownQuestions(dict[str, tuple[Worded, Fact | None]]):
         """Another question that this one repeats, more easily if both ask for one fact; None: there is none."""
         worded = Worded.of(question)
         for other, (words, known) in self.items():
-            if other == question or worded.telling.isdisjoint(words.telling):
+            if other == question or words.deciding != worded.deciding or words.telling.isdisjoint(worded.telling):
                 continue
             about_one = fact is not None and known is not None and fact.same_as(known)
             if alikeness(worded, words) >= (ALIKE_ABOUT_ONE_FACT if about_one else ALIKE):

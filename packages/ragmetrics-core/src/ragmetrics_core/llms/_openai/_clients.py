@@ -214,10 +214,8 @@ class Clients:
                 other._retrying = False
                 other._forget_connections()
                 given = self._given
-                if given is not None and type(given).__module__.startswith(
-                    "openai"
-                ):  # a copy that uses the same connections
-                    other._given = given.with_options(max_retries=0)
+                if given is not None and type(given).__module__.startswith("openai"):
+                    other._given = given.with_options(max_retries=0)  # a copy that uses the same connections
                 self._unretrying = other
             return self._unretrying
 
