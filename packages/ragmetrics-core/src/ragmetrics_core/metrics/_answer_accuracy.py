@@ -57,10 +57,6 @@ class AnswerAccuracy(Metric):
 
     def measure(self, user_input: str, response: str, reference: str) -> Steps[Score]:
         """Ask both judges in one round; the second takes the response for the known answer."""
-        return (
-            yield from mean_rating(
-                self.first.ask(question=user_input, reference=reference, answer=response),
-                self.second.ask(question=user_input, first_answer=response, second_answer=reference),
-                highest=4,
-            )
-        )
+        first = self.first.ask(question=user_input, reference=reference, answer=response)
+        second = self.second.ask(question=user_input, first_answer=response, second_answer=reference)
+        return mean_rating(first, second, highest=4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -47,22 +48,21 @@ class AnswerCorrectness(Metric):
 
     def measure(self, user_input: str, response: str, reference: str) -> Steps[Score]:
         """Compute the parts that have a weight, side by side."""
-        programs: list[Steps[Any]] = []
-        if self.weights[0]:
-            programs.append(self._factual.measure(response, reference, user_input))
-        if self.weights[1]:
-            programs.append(compare([(response, reference)]))
-        parts = yield from together(*programs)
+        programs: list[Steps[Any]] = [
+            self._factual.measure(response, reference, user_input),
+            compare([(response, reference)]),
+        ]
+        parts = yield from together(*itertools.compress(programs, self.weights))
         details: dict[str, Any] = {}
-        total = 0.0
         if self.weights[0]:
             factual: Score = parts[0]
             if factual.value is None:
                 return factual
             details.update(factual.details, factual=factual.value)
-            total += self.weights[0] * factual.value
         if self.weights[1]:
-            similarity = max(parts[-1][0], 0.0)
-            details["similarity"] = similarity
-            total += self.weights[1] * similarity
+            details["similarity"] = max(parts[-1][0], 0.0)
+        total = sum(
+            weight * details.get(name, 0.0)
+            for weight, name in zip(self.weights, ("factual", "similarity"), strict=True)
+        )
         return Score(min(total / sum(self.weights), 1.0), details=details)

@@ -55,10 +55,6 @@ class ContextRelevance(Metric):
     def measure(self, user_input: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:
         """Ask both judges in one round."""
         contexts = list(retrieved_contexts)
-        return (
-            yield from mean_rating(
-                self.first.ask(question=user_input, contexts=contexts),
-                self.second.ask(question=user_input, contexts=contexts),
-                highest=2,
-            )
-        )
+        first = self.first.ask(question=user_input, contexts=contexts)
+        second = self.second.ask(question=user_input, contexts=contexts)
+        return mean_rating(first, second, highest=2)

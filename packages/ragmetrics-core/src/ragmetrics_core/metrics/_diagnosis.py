@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from ragmetrics_core import BadReply, Prompt, Score, Steps, together
 from ragmetrics_core.metrics.abstention import JUDGE_ABSTENTION, Abstention, judge_abstention
@@ -23,14 +23,9 @@ REASONS = {
 """Each label in words."""
 
 
-class Findings(NamedTuple):
-    """What is known about a row: the claims of both texts, each by the passages and by the other text."""
-
-    declines: bool
-    said: Rows
-    said_by_reference: Rows
-    wanted: Rows
-    wanted_by_response: Rows
+TABLES = ("verdicts", "reference_verdicts", "reference_claims", "response_verdicts")
+"""What is known about a row, as details: the claims of the response and those of the reference, each by the passages and by the
+other text."""
 
 
 @dataclass(frozen=True)
@@ -75,41 +70,34 @@ class Diagnosis(ClaimMetric):
         declines = abstention.response_declines == "wholly"
         if not wanted or not (claims or declines):
             return Score.unscored(f"the {'response' if wanted else 'reference'} makes no claims")
-        found = Findings(
-            declines,
-            *(
-                yield from together(
-                    self.check(claims, response, retrieved_contexts, user_input),
-                    self.compare(claims, response, reference, user_input),
-                    self.check(wanted, reference, retrieved_contexts, user_input),
-                    self.compare(wanted, reference, response, user_input),
-                )
-            ),
+        found = yield from together(
+            self.check(claims, response, retrieved_contexts, user_input),
+            self.compare(claims, response, reference, user_input),
+            self.check(wanted, reference, retrieved_contexts, user_input),
+            self.compare(wanted, reference, response, user_input),
         )
-        label, why = diagnose(found)
+        label, why = next((label, claims) for label, claims in _labels(declines, *found) if claims is not None)
         value = float(label in ("right", "right_unsupported"))
-        details = {"abstention": abstention.model_dump(), "because": why, **tables(found)}
+        details = {"abstention": abstention.model_dump(), "because": why, **dict(zip(TABLES, found, strict=True))}
         return Score(value, passing=bool(value), reason=REASONS[label], details=details, label=label)
 
 
-def diagnose(found: Findings) -> tuple[str, list[str]]:
-    """The first label that applies, and the claims that it rests on."""
-    return next((label, claims) for label, claims in _labels(found) if claims is not None)
-
-
-def _labels(found: Findings) -> Iterator[tuple[str, list[str] | None]]:
-    """Every label in order, with its claims; None where it does not apply."""
-    yield "declined", [] if found.declines else None
+def _labels(
+    declines: bool, said: Rows, said_by_reference: Rows, wanted: Rows, wanted_by_response: Rows
+) -> Iterator[tuple[str, list[str] | None]]:
+    """Every label in order, with the claims that it rests on; None where it does not apply."""
+    yield "declined", [] if declines else None
     # by place, not by words: a claim that a text makes twice has two rows, and a judge may say different things of them
-    pairs = zip(found.wanted_by_response, found.wanted, strict=True)
-    missing = [(row["claim"], there) for row, there in pairs if not row["supported"]]
+    missing = [
+        (row["claim"], there) for row, there in zip(wanted_by_response, wanted, strict=True) if not row["supported"]
+    ]
     wrong = [
         (row["claim"], by_contexts)
-        for row, by_contexts in zip(found.said_by_reference, found.said, strict=True)
+        for row, by_contexts in zip(said_by_reference, said, strict=True)
         if _contradicted(row)
     ]
     if not missing and not wrong:
-        unsupported = [row["claim"] for row in found.said if not row["supported"]]
+        unsupported = [row["claim"] for row in said if not row["supported"]]
         yield "right", None if unsupported else []
         yield "right_unsupported", unsupported
     yield "contradicted", _some(claim for claim, by_contexts in wrong if _contradicted(by_contexts))
@@ -138,13 +126,3 @@ def _contradicted(row: Mapping[str, Any]) -> bool:
             "contexts against a claim, as the built-in prompt does"
         )
     return bool(row["verdict"] == "contradicted")
-
-
-def tables(found: Findings) -> dict[str, Rows]:
-    """The evidence, as details of a score."""
-    return {
-        "verdicts": found.said,
-        "reference_verdicts": found.said_by_reference,
-        "reference_claims": found.wanted,
-        "response_verdicts": found.wanted_by_response,
-    }

@@ -35,8 +35,8 @@ class FabricatedCitations(CitationMetric):
     ) -> Score:
         """Read the citations and count."""
         said = self.read(response, retrieved_contexts, retrieved_documents)
-        citations = [citation for statement in said for citation in statement.citations]
+        citations = sum(len(statement.citations) for statement in said)
         if not citations:
             return Score.unscored(NOTHING_CITED)
-        fabricated = [citation.marker for citation in citations if not citation.passages]
-        return Score(len(fabricated) / len(citations), details={"fabricated": fabricated, "citations": len(citations)})
+        fabricated = [marker for statement in said for marker in statement.fabricated]
+        return Score(len(fabricated) / citations, details={"fabricated": fabricated, "citations": citations})

@@ -55,26 +55,22 @@ class FactualCorrectness(Metric):
 
     def measure(self, response: str, reference: str, user_input: str | None = None) -> Steps[Score]:
         """Take both texts apart in one round, check both ways in a second one."""
-        text = {"response": response, "reference": reference}
-        texts = [text[side] for side in SIDES[self.mode]]
-        claims = yield from together(*(claims_in(self.extract, user_input, text) for text in texts))
+        own = {"response": response, "reference": reference}
+        other = {"response": reference, "reference": response}
+        sides = SIDES[self.mode]
+        claims = yield from together(*(claims_in(self.extract, user_input, own[side]) for side in sides))
         if not all(claims):
             return self._without_claims(claims)
-        others = [text["reference" if side == "response" else "response"] for side in SIDES[self.mode]]
-        checked = yield from together(
-            *(
-                evidence(self.verify, parts, [other], user_input, parts.places)
-                for parts, other in zip(claims, others, strict=True)
-            )
+        programs = (
+            evidence(self.verify, parts, [other[side]], user_input, parts.places)
+            for side, parts in zip(sides, claims, strict=True)
         )
-        return self._combine(checked)
+        return self._combine((yield from together(*programs)))
 
     def _without_claims(self, claims: Sequence[Sequence[str]]) -> Score:
         details = {f"{side}_claims": found for side, found in zip(SIDES[self.mode], claims, strict=True)}
-        if self.mode != "precision" and not claims[-1]:
-            return Score.unscored("the reference makes no claims", details=details)
-        if self.mode == "precision":
-            return Score.unscored("the response makes no claims", details=details)
+        if not claims[-1]:
+            return Score.unscored(f"the {SIDES[self.mode][-1]} makes no claims", details=details)
         # nothing of the reference is recalled, so F is 0 whatever the precision
         return Score(0.0, reason="the response makes no claims", details={**details, "recall": 0.0})
 

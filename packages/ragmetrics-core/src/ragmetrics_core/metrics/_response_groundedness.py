@@ -57,10 +57,6 @@ class ResponseGroundedness(Metric):
     def measure(self, response: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:
         """Ask both judges in one round."""
         contexts = list(retrieved_contexts)
-        return (
-            yield from mean_rating(
-                self.first.ask(contexts=contexts, response=response),
-                self.second.ask(contexts=contexts, response=response),
-                highest=2,
-            )
-        )
+        first = self.first.ask(contexts=contexts, response=response)
+        second = self.second.ask(contexts=contexts, response=response)
+        return mean_rating(first, second, highest=2)

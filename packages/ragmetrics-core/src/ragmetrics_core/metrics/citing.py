@@ -123,14 +123,14 @@ def statements(
         InvalidInput: the pattern is no regular expression, or has not one group.
     """
     shown = prose(response)
-    found = list(Markers(passages, names or {}, pattern).find(CODE.sub(_blank, shown) if "`" in shown else shown))
+    markers, without_code = Markers(passages, names or {}), CODE.sub(_blank, shown) if "`" in shown else shown
+    found = list(markers.find(without_code) if pattern is None else markers.find_by(pattern, without_code))
     plain = _without(shown, found)
     spans = [span for span in sentences(plain, frozenset(item.span[0] for item in found)) if WORD.search(plain, *span)]
     owned: list[list[Found]] = [[] for _ in spans]
-    if spans:
-        starts = [start for start, _ in spans]
-        for item in found:
-            owned[_owner(plain, item.span[0], spans, starts)].append(item)
+    starts = [start for start, _ in spans]
+    for item in found if spans else ():
+        owned[_owner(plain, item.span[0], spans, starts)].append(item)
     made = (_statement(shown, place, own) for place, own in zip(spans, owned, strict=True))
     return [said for said in made if said.citations or not (HEADING.match(said.text) or SILENT_END.search(said.text))]
 

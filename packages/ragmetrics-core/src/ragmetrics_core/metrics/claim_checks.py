@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragmetrics_core import BadReply
@@ -45,42 +45,29 @@ def check_verdicts(reply: Any, inputs: Mapping[str, Any]) -> None:
 
 def _check_contexts(verdict: Any, contexts: frozenset[int]) -> None:
     by, against = getattr(verdict, "supported_by", ()), getattr(verdict, "contradicted_by", ())
-    if (
-        not against
-        and contexts.issuperset(by)
-        and verdict.supported is bool(by)
-        and not getattr(verdict, "contradicted", False)
-    ):
+    flagged = getattr(verdict, "contradicted", False)
+    if not against and not flagged and contexts.issuperset(by) and verdict.supported is bool(by):
         return  # as nearly always
-    sent = len(contexts)
-    for named in (by, against):
-        if named and not contexts.issuperset(named):
-            unknown = next(number for number in named if number not in contexts)
-            raise BadReply(f"claim {verdict.number}: context {unknown} is named, but the contexts are 1 to {sent}")
-    if by and against and (both := sorted(set(by).intersection(against))):
+    for number in (*by, *against):
+        if number not in contexts:
+            raise BadReply(
+                f"claim {verdict.number}: context {number} is named, but the contexts are 1 to {len(contexts)}"
+            )
+    if both := sorted(set(by).intersection(against)):
         named = ", ".join(map(str, both))
         raise BadReply(f"claim {verdict.number}: context {named} is named both for and against it; decide for one")
     if not hasattr(verdict, "names_contexts"):
         return  # of a user's own model, which says whether the claim is supported in its own way
-    if "contradicted" in verdict.model_fields_set:
-        _check_flag(verdict, sent)
-    if verdict.supported is bool(by):
-        return
-    if not verdict.supported:
-        named_ones = ", ".join(map(str, by))
-        raise BadReply(f"claim {verdict.number} is said to be not supported, but context {named_ones} is named for it")
-    if verdict.names_contexts and sent > 1:  # of a single one there is no doubt
-        raise BadReply(f"claim {verdict.number} is said to be supported, but no context is named for it")
+    if "contradicted" in verdict.model_fields_set:  # the flag of earlier versions
+        _check_flag(verdict, "contradicted", against, "against", len(contexts))
+    _check_flag(verdict, "supported", by, "for", len(contexts))
 
 
-def _check_flag(verdict: Any, sent: int) -> None:
-    """The flag of earlier versions says the same as the lists."""
-    if verdict.contradicted is bool(verdict.contradicted_by):
-        return
-    if not verdict.contradicted:
-        named_ones = ", ".join(map(str, verdict.contradicted_by))
-        raise BadReply(
-            f"claim {verdict.number} is said to be not contradicted, but context {named_ones} is named against it"
-        )
-    if verdict.names_contexts and sent > 1:
-        raise BadReply(f"claim {verdict.number} is said to be contradicted, but no context is named against it")
+def _check_flag(verdict: Any, flag: str, named: Sequence[int], side: str, sent: int) -> None:
+    """The flag says the same as the list of contexts on its side; of a single context there is no doubt."""
+    flagged = getattr(verdict, flag)
+    if named and not flagged:
+        contexts = ", ".join(map(str, named))
+        raise BadReply(f"claim {verdict.number} is said to be not {flag}, but context {contexts} is named {side} it")
+    if flagged and not named and verdict.names_contexts and sent > 1:
+        raise BadReply(f"claim {verdict.number} is said to be {flag}, but no context is named {side} it")

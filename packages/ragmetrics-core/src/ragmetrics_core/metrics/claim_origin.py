@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Any
 
 from ragmetrics_core.metrics.squad import CJK
-from ragmetrics_core.metrics.windows import SENTENCE_END
 
 __all__ = ["PlacedClaims", "Spans", "spans_of"]
 
@@ -23,8 +22,8 @@ FOLDED = bytes(ord(chr(code).lower() if WORD.match(chr(code)) else " ") for code
 """What becomes of a text in ASCII: small letters, and blanks for all that stands between words."""
 WORD_OR_SIGN = re.compile(rf"{CJK.pattern}|(?:(?!{CJK.pattern})\w)+")
 
-PLAIN_END = re.compile(r"[.!?\n](?:(?<=\n)\n*|(?P<gap>\s+))")
-"""``SENTENCE_END`` in ASCII, begun by one set of signs, so that all other characters are skipped fast."""
+SENTENCE_END = re.compile(r"[.!?\n。！？](?:(?<=\n)\n*|(?<=[。！？])|\s+)")
+"""It begins with one set of signs, so that all other characters are skipped fast."""
 
 ARTICLES = frozenset({"a", "an", "the"})
 ROUNDING = 1e-9
@@ -140,11 +139,10 @@ def _words(text: str) -> set[str]:
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
     start = 0
-    gaps = PLAIN_END.finditer(text) if text.isascii() else SENTENCE_END.finditer(text)
-    for gap in gaps:
-        end = gap.start("gap") if gap.re is PLAIN_END and gap["gap"] else gap.start()
+    for match in SENTENCE_END.finditer(text):
+        end = match.start() + (match[0][0] != "\n")  # the mark belongs to the sentence
         if text[start:end].strip():
             yield start, end
-        start = gap.end()
+        start = match.end()
     if text[start:].strip():
         yield start, len(text.rstrip())

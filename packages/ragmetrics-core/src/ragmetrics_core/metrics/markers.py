@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ragmetrics_core import InvalidInput
 
-__all__ = ["Found", "Markers", "Meanings", "compiled"]
+__all__ = ["Found", "Markers", "compiled"]
 
 OPEN, CLOSE = r"[\[［【]", r"[\]］】]"
 WORDS = (
@@ -71,8 +71,17 @@ def compiled(pattern: str) -> re.Pattern[str]:
     return found
 
 
-class Meanings:
-    """What is written inside markers, and which passages that names; arguments as in ``Markers``."""
+class Markers:
+    """Finds the markers of citations, and tells which passages each of them names.
+
+    Built in are ``[1]``, ``[1, 2]``, ``[1-3]``, ``[1][2]``, ``[[1]]``, ``[^1]``, ``[^1^]``, ``【1】``, ``【1†source】``,
+    ``[Source 1]``, ``[citation:1]`` and ``[1](address)``; for names of passages ``[id]``, ``[id, id]``, ``(id)``; for addresses
+    also ``[text](address)`` and the address itself.
+
+    Args:
+        passages: how many there are.
+        names: ids, addresses, file names, with the numbers of the passages that have them.
+    """
 
     def __init__(self, passages: int, names: Mapping[str, Sequence[int]]) -> None:
         self.passages = passages
@@ -86,85 +95,8 @@ class Meanings:
         self.forms = {DIGITS.sub("0", key) for key in self.names if DIGITS.search(key) and not key.isdecimal()}
         self.addresses = any(URL_START.match(name) for name in names)
 
-    def listed(self, text: str) -> Cited:
-        """The numbers or names that a user's pattern has found."""
-        cited: Cited = []
-        for part in filter(None, (part.strip() for part in SEPARATOR.split(text))):
-            to = self.names.get(_key(part))
-            span = ITEM.fullmatch(part)
-            cited += [(part, to)] if to else self._range(span) if span else [(part, ())]
-        return cited
-
-    def numbers(self, text: str) -> Cited:
-        """What numbers cite; nothing if it is a year."""
-        if text in self.ranks:  # as nearly always: the rank of one passage
-            return [(text, self.ranks[text])]
-        cited: Cited = []
-        for item in ITEM.finditer(text):
-            cited += self._range(item)
-        years = [int(marker) in YEARS and not to for marker, to in cited if marker.isdecimal()]
-        return [] if years and all(years) else cited
-
-    def _range(self, item: re.Match[str]) -> Cited:
-        """Each number of a range that is the rank of a passage, and its end if that is none."""
-        first, last = int(item[1]), int(item[2] or item[1])
-        if last < first:
-            first, last = last, first
-        cited: Cited = [(str(number), (number,)) for number in range(max(first, 1), min(last, self.passages) + 1)]
-        outside = [number for number in dict.fromkeys((first, last)) if not 1 <= number <= self.passages]
-        return cited + [(str(number), self.names.get(str(number), ())) for number in outside]
-
-    def address(self, address: str) -> Cited:
-        """What a link or an address cites; nothing where no passage has an address."""
-        if not (self.addresses and URL_START.match(address)):
-            return []
-        return [(address, self.names.get(_key(address), ()))]
-
-    def named(self, text: str, *, strict: bool) -> Cited:
-        """The passages of one name, or of several with commas between them; unless strict, also what has the form of a name."""
-        if not self.names:
-            return []
-        for parts in ([text], SEPARATOR.split(text)):
-            stripped = [part.strip() for part in parts]
-            cited = [(part, self.names.get(_key(part), ())) for part in stripped]
-            fit = [bool(to) or (not strict and self._alike(part)) for part, to in cited]
-            if all(fit):
-                return cited
-        return []
-
-    def _alike(self, name: str) -> bool:
-        """Whether it differs from a name in its digits alone, or is an address where passages have addresses."""
-        alike = DIGITS.sub("0", _key(name)) in self.forms
-        return alike or (self.addresses and bool(re.fullmatch(ADDRESS, name)))
-
-
-class Markers:
-    """Finds the markers of citations of some passages.
-
-    Built in are ``[1]``, ``[1, 2]``, ``[1-3]``, ``[1][2]``, ``[[1]]``, ``[^1]``, ``[^1^]``, ``【1】``, ``【1†source】``,
-    ``[Source 1]``, ``[citation:1]`` and ``[1](address)``; for names of passages ``[id]``, ``[id, id]``, ``(id)``; for addresses
-    also ``[text](address)`` and the address itself.
-
-    Args:
-        passages: how many there are.
-        names: ids, addresses, file names, with the numbers of the passages that have them.
-        pattern: a regular expression with one group, in the place of all these forms.
-
-    Raises:
-        InvalidInput: see ``compiled``.
-    """
-
-    def __init__(self, passages: int, names: Mapping[str, Sequence[int]], pattern: str | None = None) -> None:
-        self.pattern = None if pattern is None else compiled(pattern)
-        self.meanings = Meanings(passages, names)
-
     def find(self, text: str) -> Iterator[Found]:
         """The markers in a text, in order."""
-        if self.pattern is not None:
-            for match in self.pattern.finditer(text):
-                if match[1] and match[1].strip():
-                    yield Found(self.meanings.listed(match[1]), match.span(), NOTHING)
-            return
         at = 0
         search = MARKER.search if "://" in text else _bracketed
         while (marker := search(text, at)) is not None:
@@ -173,28 +105,75 @@ class Markers:
             if found:
                 yield found
 
+    def find_by(self, pattern: str, text: str) -> Iterator[Found]:
+        """What a user's pattern finds in a text, in order: one group with numbers or names, with commas between them.
+
+        Raises:
+            InvalidInput: see ``compiled``.
+        """
+        for match in compiled(pattern).finditer(text):
+            if match[1] and match[1].strip():
+                parts = filter(None, map(str.strip, SEPARATOR.split(match[1])))
+                yield Found([cited for part in parts for cited in self._listed(part)], match.span(), NOTHING)
+
     def _found(self, match: re.Match[str], text: str) -> Found | None:
         """What a marker cites; None if it is none."""
-        numbers = match["numbers"] or match["single"]
-        cited: Cited
-        if numbers is not None:
-            link = TARGET.match(text, match.end())
-            end = link.end() if link else match.end()
-            cited = self.meanings.address(link["target"]) if link and self.meanings.addresses else []
-            inner = match[0].strip("[]［］【】")
-            cited = cited or self.meanings.named(inner, strict=True) or self.meanings.numbers(numbers)
-            return Found(cited, (match.start(), end), NOTHING) if cited else None
-        if match["target"]:
-            cited = self.meanings.address(match["target"]) or self.meanings.named(match["target"], strict=True)
-            return Found(cited, match.span(), match.span("label")) if cited else None
-        if match["address"]:
+        (start, end), kept = match.span(), NOTHING
+        if numbers := match["numbers"] or match["single"]:
+            link = TARGET.match(text, end)
+            end = link.end() if link else end
+            cited = self._address(link["target"]) if link else []
+            cited = cited or self._named(match[0].strip("[]［］【】"), strict=True) or self._numbers(numbers)
+        elif match["target"]:
+            kept = match.span("label")
+            cited = self._address(match["target"]) or self._named(match["target"], strict=True)
+        elif match["address"]:
             address = match["address"].rstrip(AFTER_ADDRESS)
-            cited = self.meanings.address(address)
             end = match.start("address") + len(address)
             end += text[end : end + 1] == ">"
-            return Found(cited, (match.start(), end), NOTHING) if cited else None
-        cited = self.meanings.named(match["name"] or match["aside"], strict=match["name"] is None)
-        return Found(cited, match.span(), NOTHING) if cited else None
+            cited = self._address(address)
+        else:
+            cited = self._named(match["name"] or match["aside"], strict=match["name"] is None)
+        return Found(cited, (start, end), kept) if cited else None
+
+    def _listed(self, part: str) -> Cited:
+        """What a number, a range or a name cites that a user's pattern has found."""
+        to, item = self.names.get(_key(part), ()), ITEM.fullmatch(part)
+        return self._range(item) if item and not to else [(part, to)]
+
+    def _numbers(self, text: str) -> Cited:
+        """What numbers cite; nothing if it is a year."""
+        if text in self.ranks:  # as nearly always: the rank of one passage
+            return [(text, self.ranks[text])]
+        cited = [one for item in ITEM.finditer(text) for one in self._range(item)]
+        years = [int(marker) in YEARS and not to for marker, to in cited if marker.isdecimal()]
+        return [] if years and all(years) else cited
+
+    def _range(self, item: re.Match[str]) -> Cited:
+        """Each number of a range that is the rank of a passage, and its end if that is none."""
+        first, last = sorted((int(item[1]), int(item[2] or item[1])))
+        cited: Cited = [(str(number), (number,)) for number in range(max(first, 1), min(last, self.passages) + 1)]
+        outside = [number for number in dict.fromkeys((first, last)) if not 1 <= number <= self.passages]
+        return cited + [(str(number), self.names.get(str(number), ())) for number in outside]
+
+    def _address(self, address: str) -> Cited:
+        """What a link or an address cites; nothing where no passage has an address."""
+        if not (self.addresses and URL_START.match(address)):
+            return []
+        return [(address, self.names.get(_key(address), ()))]
+
+    def _named(self, text: str, *, strict: bool) -> Cited:
+        """The passages of one name, or of several with commas between them; unless strict, also what has the form of a name."""
+        for parts in ([text], SEPARATOR.split(text)) if self.names else ():
+            cited = [(part.strip(), self.names.get(_key(part), ())) for part in parts]
+            if all(to or (not strict and self._is_alike(part)) for part, to in cited):
+                return cited
+        return []
+
+    def _is_alike(self, name: str) -> bool:
+        """Whether it differs from a name in its digits alone, or is an address where passages have addresses."""
+        alike = DIGITS.sub("0", _key(name)) in self.forms
+        return alike or (self.addresses and bool(re.fullmatch(ADDRESS, name)))
 
 
 def _bracketed(text: str, at: int) -> re.Match[str] | None:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from typing import Any
 
 from ragmetrics_core import BadReply
 
 __all__ = ["check_one_each", "once_each"]
 
 JUST_NUMBERS = frozenset({int})
-
-FEW = 8
-"""Passages that a verdict names at most, as a rule."""
 
 
 def check_one_each(numbers: Iterable[int], count: int, things: str) -> None:
@@ -31,19 +28,8 @@ def check_one_each(numbers: Iterable[int], count: int, things: str) -> None:
         raise BadReply(f"exactly one verdict is needed for each of the {things} 1 to {count}, got numbers {given}")
 
 
-def once_each(numbers: Sequence[int]) -> Sequence[int]:
+def once_each(numbers: Iterable[Any]) -> Sequence[Any]:
     """The numbers in order, each once: in a tuple, if they are whole numbers and nothing else, else in a list."""
-    if not numbers:
-        return ()  # as most often
-    found = tuple(numbers)
-    if not JUST_NUMBERS.issuperset(map(type, found)):
-        return sorted(set(found)) if len(found) > 1 else list(found)
-    return _few(found) if len(found) <= FEW else _sorted(found)
-
-
-def _sorted(numbers: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(sorted(set(numbers)))
-
-
-_few = lru_cache(maxsize=4096)(_sorted)
-"""Rows share what is made of equal ones, so that the garbage collector has less to look at."""
+    given = tuple(numbers)
+    found = sorted(set(given))
+    return tuple(found) if JUST_NUMBERS.issuperset(map(type, given)) else found

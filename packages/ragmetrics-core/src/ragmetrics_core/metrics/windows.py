@@ -17,14 +17,12 @@ from typing import Any, TypeVar
 
 from ragmetrics_core import InvalidInput, Metric, Prompt
 
-__all__ = ["SENTENCE_END", "check_window", "fit_window", "pack", "pack_numbered", "tokens"]
+__all__ = ["check_window", "fit_window", "pack", "pack_numbered", "tokens"]
 
 M = TypeVar("M", bound=Metric)
 
-SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
-"""What stands between two sentences."""
-
-BOUNDARIES = (SENTENCE_END, re.compile(r"\s+"))
+BOUNDARIES = (re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+"), re.compile(r"\s+"))
+"""What stands between two sentences, and between two words."""
 
 PADDING = 200
 """Tokens for the frame of the messages and for the complaint of a second attempt."""
@@ -111,16 +109,20 @@ def pack(texts: Sequence[str], window: int) -> list[list[str]]:
 
 def pack_numbered(texts: Iterable[tuple[int, str]], window: int) -> list[list[tuple[int, str]]]:
     """As ``pack``; each piece keeps the number of the text that it is a piece of."""
+    return _packed(((number, piece) for number, text in texts for piece in _pieces(text, window)), window)
+
+
+def _packed(pieces: Iterable[tuple[int, str]], window: int) -> list[list[tuple[int, str]]]:
+    """Neighbours together, as long as they fit."""
     windows: list[list[tuple[int, str]]] = []
     room = 0
-    for number, text in texts:
-        for piece in _pieces(text, window):
-            size = tokens(piece)
-            if not windows or size > room:
-                windows.append([])
-                room = window
-            windows[-1].append((number, piece))
-            room -= size
+    for number, piece in pieces:
+        size = tokens(piece)
+        if not windows or size > room:
+            windows.append([])
+            room = window
+        windows[-1].append((number, piece))
+        room -= size
     return windows
 
 
@@ -131,7 +133,9 @@ def _pieces(text: str, window: int) -> list[str]:
         starts = [0, *(match.end() for match in boundary.finditer(text)), len(text)]
         parts = [text[start:end] for start, end in pairwise(starts) if end > start]
         if len(parts) > 1:
-            return [piece for joined in _joined(parts, window) for piece in _pieces(joined, window)]
+            groups = _packed(enumerate(parts), window)
+            joined = ["".join(part for _, part in group) for group in groups]
+            return [piece for text in joined for piece in _pieces(text, window)]
     return list(_cut(text, window))
 
 
@@ -147,17 +151,3 @@ def _cut(text: str, window: int) -> Iterator[str]:
 
 def _size(text: str, start: int, end: int) -> int:
     return tokens(text[start:end])
-
-
-def _joined(parts: Sequence[str], window: int) -> list[str]:
-    """Neighbouring parts put together again as long as they fit."""
-    groups: list[list[str]] = []
-    room = 0
-    for part in parts:
-        size = tokens(part)
-        if not groups or size > room:
-            groups.append([])
-            room = window
-        groups[-1].append(part)
-        room -= size
-    return ["".join(group) for group in groups]
