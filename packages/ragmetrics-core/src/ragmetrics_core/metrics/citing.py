@@ -1,6 +1,6 @@
 """Which sentence of a response cites which passages: markers are found, taken out of the text, and given to their sentences.
 
-Markers come in the forms that models write; ``Markers`` says which. Everything rests on the text and on the names of the passages,
+Markers come in the forms that models write; ``markers.find`` says which. All rests on the text and on the names of the passages,
 so the same response always gives the same citations, and no model is asked.
 
 Rules where a text leaves it open: a number in brackets is a marker wherever it stands, except in code, in footnotes, in a list of
@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ragmetrics_core import Document, InvalidInput
-from ragmetrics_core.metrics.markers import Found, Markers
+from ragmetrics_core.metrics.markers import Found, Meanings, find, find_by
 from ragmetrics_core.metrics.sentences import sentences
 
 __all__ = ["Citation", "Statement", "names_of", "prose", "statements"]
@@ -123,8 +123,8 @@ def statements(
         InvalidInput: the pattern is no regular expression, or has not one group.
     """
     shown = prose(response)
-    markers, without_code = Markers(passages, names or {}), CODE.sub(_blank, shown) if "`" in shown else shown
-    found = list(markers.find(without_code) if pattern is None else markers.find_by(pattern, without_code))
+    meanings, without_code = Meanings(passages, names or {}), CODE.sub(_blank, shown) if "`" in shown else shown
+    found = list(find(without_code, meanings) if pattern is None else find_by(pattern, without_code, meanings))
     plain = _without(shown, found)
     spans = [span for span in sentences(plain, frozenset(item.span[0] for item in found)) if WORD.search(plain, *span)]
     owned: list[list[Found]] = [[] for _ in spans]

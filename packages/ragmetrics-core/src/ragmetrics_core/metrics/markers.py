@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ragmetrics_core import InvalidInput
 
-__all__ = ["Found", "Markers", "compiled"]
+__all__ = ["Found", "Meanings", "compiled", "find", "find_by"]
 
 OPEN, CLOSE = r"[\[［【]", r"[\]］】]"
 WORDS = (
@@ -71,12 +71,8 @@ def compiled(pattern: str) -> re.Pattern[str]:
     return found
 
 
-class Markers:
-    """Finds the markers of citations, and tells which passages each of them names.
-
-    Built in are ``[1]``, ``[1, 2]``, ``[1-3]``, ``[1][2]``, ``[[1]]``, ``[^1]``, ``[^1^]``, ``【1】``, ``【1†source】``,
-    ``[Source 1]``, ``[citation:1]`` and ``[1](address)``; for names of passages ``[id]``, ``[id, id]``, ``(id)``; for addresses
-    also ``[text](address)`` and the address itself.
+class Meanings:
+    """Tells which passages numbers, addresses and names mean.
 
     Args:
         passages: how many there are.
@@ -95,53 +91,12 @@ class Markers:
         self.forms = {DIGITS.sub("0", key) for key in self.names if DIGITS.search(key) and not key.isdecimal()}
         self.addresses = any(URL_START.match(name) for name in names)
 
-    def find(self, text: str) -> Iterator[Found]:
-        """The markers in a text, in order."""
-        at = 0
-        search = MARKER.search if "://" in text else _bracketed
-        while (marker := search(text, at)) is not None:
-            found = self._found(marker, text)
-            at = found.span[1] if found else marker.start() + 1
-            if found:
-                yield found
-
-    def find_by(self, pattern: str, text: str) -> Iterator[Found]:
-        """What a user's pattern finds in a text, in order: one group with numbers or names, with commas between them.
-
-        Raises:
-            InvalidInput: see ``compiled``.
-        """
-        for match in compiled(pattern).finditer(text):
-            if match[1] and match[1].strip():
-                parts = filter(None, map(str.strip, SEPARATOR.split(match[1])))
-                yield Found([cited for part in parts for cited in self._listed(part)], match.span(), NOTHING)
-
-    def _found(self, match: re.Match[str], text: str) -> Found | None:
-        """What a marker cites; None if it is none."""
-        (start, end), kept = match.span(), NOTHING
-        if numbers := match["numbers"] or match["single"]:
-            link = TARGET.match(text, end)
-            end = link.end() if link else end
-            cited = self._address(link["target"]) if link else []
-            cited = cited or self._named(match[0].strip("[]［］【】"), strict=True) or self._numbers(numbers)
-        elif match["target"]:
-            kept = match.span("label")
-            cited = self._address(match["target"]) or self._named(match["target"], strict=True)
-        elif match["address"]:
-            address = match["address"].rstrip(AFTER_ADDRESS)
-            end = match.start("address") + len(address)
-            end += text[end : end + 1] == ">"
-            cited = self._address(address)
-        else:
-            cited = self._named(match["name"] or match["aside"], strict=match["name"] is None)
-        return Found(cited, (start, end), kept) if cited else None
-
-    def _listed(self, part: str) -> Cited:
+    def listed(self, part: str) -> Cited:
         """What a number, a range or a name cites that a user's pattern has found."""
         to, item = self.names.get(_key(part), ()), ITEM.fullmatch(part)
         return self._range(item) if item and not to else [(part, to)]
 
-    def _numbers(self, text: str) -> Cited:
+    def numbers(self, text: str) -> Cited:
         """What numbers cite; nothing if it is a year."""
         if text in self.ranks:  # as nearly always: the rank of one passage
             return [(text, self.ranks[text])]
@@ -156,13 +111,13 @@ class Markers:
         outside = [number for number in dict.fromkeys((first, last)) if not 1 <= number <= self.passages]
         return cited + [(str(number), self.names.get(str(number), ())) for number in outside]
 
-    def _address(self, address: str) -> Cited:
+    def address(self, address: str) -> Cited:
         """What a link or an address cites; nothing where no passage has an address."""
         if not (self.addresses and URL_START.match(address)):
             return []
         return [(address, self.names.get(_key(address), ()))]
 
-    def _named(self, text: str, *, strict: bool) -> Cited:
+    def named(self, text: str, *, strict: bool) -> Cited:
         """The passages of one name, or of several with commas between them; unless strict, also what has the form of a name."""
         for parts in ([text], SEPARATOR.split(text)) if self.names else ():
             cited = [(part.strip(), self.names.get(_key(part), ())) for part in parts]
@@ -174,6 +129,55 @@ class Markers:
         """Whether it differs from a name in its digits alone, or is an address where passages have addresses."""
         alike = DIGITS.sub("0", _key(name)) in self.forms
         return alike or (self.addresses and bool(re.fullmatch(ADDRESS, name)))
+
+
+def find(text: str, meanings: Meanings) -> Iterator[Found]:
+    """The markers in a text, in order.
+
+    Built in are ``[1]``, ``[1, 2]``, ``[1-3]``, ``[1][2]``, ``[[1]]``, ``[^1]``, ``[^1^]``, ``【1】``, ``【1†source】``,
+    ``[Source 1]``, ``[citation:1]`` and ``[1](address)``; for names of passages ``[id]``, ``[id, id]``, ``(id)``; for addresses
+    also ``[text](address)`` and the address itself.
+    """
+    at = 0
+    search = MARKER.search if "://" in text else _bracketed
+    while (marker := search(text, at)) is not None:
+        found = _found(marker, text, meanings)
+        at = found.span[1] if found else marker.start() + 1
+        if found:
+            yield found
+
+
+def find_by(pattern: str, text: str, meanings: Meanings) -> Iterator[Found]:
+    """What a user's pattern finds in a text, in order: one group with numbers or names, with commas between them.
+
+    Raises:
+        InvalidInput: see ``compiled``.
+    """
+    for match in compiled(pattern).finditer(text):
+        if match[1] and match[1].strip():
+            parts = filter(None, map(str.strip, SEPARATOR.split(match[1])))
+            yield Found([cited for part in parts for cited in meanings.listed(part)], match.span(), NOTHING)
+
+
+def _found(match: re.Match[str], text: str, meanings: Meanings) -> Found | None:
+    """What a marker cites; None if it is none."""
+    (start, end), kept = match.span(), NOTHING
+    if numbers := match["numbers"] or match["single"]:
+        link = TARGET.match(text, end)
+        end = link.end() if link else end
+        cited = meanings.address(link["target"]) if link else []
+        cited = cited or meanings.named(match[0].strip("[]［］【】"), strict=True) or meanings.numbers(numbers)
+    elif match["target"]:
+        kept = match.span("label")
+        cited = meanings.address(match["target"]) or meanings.named(match["target"], strict=True)
+    elif match["address"]:
+        address = match["address"].rstrip(AFTER_ADDRESS)
+        end = match.start("address") + len(address)
+        end += text[end : end + 1] == ">"
+        cited = meanings.address(address)
+    else:
+        cited = meanings.named(match["name"] or match["aside"], strict=match["name"] is None)
+    return Found(cited, (start, end), kept) if cited else None
 
 
 def _bracketed(text: str, at: int) -> re.Match[str] | None:
