@@ -17,9 +17,9 @@ from types import GeneratorType
 from typing import Any, ClassVar, TypeVar
 
 from .._values._errors import InvalidInput, ModelError
-from .._values._requests import AnyEmbeddings, AnyLLM, Ask
+from .._values._requests import NO_USAGE, AnyEmbeddings, AnyLLM, Ask
 from .._values._sample import ALIASES, FIELD_NAMES, Sample
-from .._values._score import NO_USAGE, Score, checked_scale
+from .._values._score import Score, checked_scale
 from ._drive import Models, arun, run
 from ._inputs import Input, Reading, inputs_of
 from ._prompt import Prompt

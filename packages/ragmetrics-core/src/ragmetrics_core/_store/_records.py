@@ -24,9 +24,9 @@ from .._kernel._wording import Written, encode, object_json, to_json
 from .._values._details import Evidence
 from .._values._errors import InvalidInput
 from .._values._plain import json_walk, plain
-from .._values._requests import Usage
+from .._values._requests import NO_USAGE, Usage
 from .._values._sample import Document, Sample
-from .._values._score import NO_USAGE, Score
+from .._values._score import Score
 
 T = TypeVar("T")
 

@@ -21,8 +21,8 @@ from .._run._slices import RowLabels, row_name, slice_name, slices_of
 from .._store._records import Record
 from .._store._run_settings import MetricColumn
 from .._values._layout import harmless
-from .._values._requests import Usage
-from .._values._score import NO_USAGE, Score, is_asked
+from .._values._requests import NO_USAGE, Usage
+from .._values._score import Score, is_asked
 from ..statistics import mean_interval, rate_interval
 from ..statistics._means import mean_of
 from ._summary import LabelRate, MetricSummary, Reason, SliceSummary, Summary

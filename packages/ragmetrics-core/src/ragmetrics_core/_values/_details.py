@@ -10,10 +10,12 @@ them into lists and dicts when its details are read, and adds then what is worke
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any, ClassVar, Literal, cast
 
 from ._plain import PLAIN_TYPES, Shown, plain
+from ._requests import NO_USAGE, Usage
 
 
 class Texts(list[str]):
@@ -166,3 +168,31 @@ def with_prompts(details: Details, prompts: Mapping[str, str]) -> Details:
     made = Details()
     made.update(details, prompts=dict(prompts))
     return made
+
+
+State = Literal["scored", "unscored", "failed"]
+
+
+@dataclass(frozen=True, init=False)
+class ScoreFields:
+    """What a ``Score`` holds; there they are described."""
+
+    value: float | None
+    passing: bool | None = None
+    reason: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    error: str | None = None
+    usage: Usage = NO_USAGE
+    metric: str | None = None
+    scale: tuple[float, float] | None = None
+    label: str | None = None
+
+    unread: ClassVar[Details]
+    """The details as they are until they are read, with ``Evidence`` in them; each score has its own."""
+
+    @property
+    def state(self) -> State:
+        """``scored``, ``unscored`` or ``failed``."""
+        if self.value is not None:
+            return "scored"
+        return "unscored" if self.error is None else "failed"

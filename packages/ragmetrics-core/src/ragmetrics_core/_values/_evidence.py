@@ -8,31 +8,9 @@ numbers are named. A metric that can say it better sets ``reason``. Long texts a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-
-class ScoreLike(Protocol):
-    """The fields of a ``Score`` that words are made of."""
-
-    @property
-    def value(self) -> float | None: ...
-    @property
-    def passing(self) -> bool | None: ...
-    @property
-    def reason(self) -> str | None: ...
-    @property
-    def details(self) -> Mapping[str, Any]: ...
-    @property
-    def error(self) -> str | None: ...
-    @property
-    def metric(self) -> str | None: ...
-    @property
-    def scale(self) -> tuple[float, float] | None: ...
-    @property
-    def label(self) -> str | None: ...
-    @property
-    def state(self) -> str: ...
-
+from ._details import ScoreFields
 
 REASONS = ("reason", "why", "explanation", "feedback", "comment", "rationale")
 PLAIN_NAMES = frozenset({"verdicts", "results", "items", "judgements", "judgments"})
@@ -79,48 +57,26 @@ def take_side_by_side(details: dict[str, Any]) -> tuple[str, list[Item], bool] |
         What the items are, the items, and whether their marks are verdicts, 1 or 0; None where there are no such lists.
     """
     reasons = details.get("reasons")
-    if not reasons or not _are_reasons(reasons):
+    if not (isinstance(reasons, list) and reasons and all(isinstance(why, str | None) for why in reasons)):
         return None
-    if _is_said_elsewhere(reasons, details):
-        del details["reasons"]
+    beside = {name: value for name, value in details.items() if isinstance(value, list) and len(value) == len(reasons)}
+    if _have_reasons(beside.values()) or (len(reasons) == 1 and details.get("reason") == reasons[0]):
+        del details["reasons"]  # they are said elsewhere
         return None
-    texts, marks = _companions(reasons, details)
-    if not texts and not marks:
+    flat = [name for name, value in beside.items() if name != "reasons" and not any(map(is_nested, value))]
+    if not flat:
         return None
-    columns = [_column(details, name, len(reasons)) for name in (texts, marks, "reasons")]
+    texts = next((name for name in flat if all(isinstance(item, str) for item in details[name])), None)
+    marks = next((name for name in flat if name != texts), None)
+    columns = [details.pop(name) if name else [None] * len(reasons) for name in (texts, marks, "reasons")]
     items = [Item(text, mark, why or "") for text, mark, why in zip(*columns, strict=True)]
     are_verdicts = bool(texts and marks) and all(item.mark in (0, 1) for item in items)
     return (texts or marks or "").replace("_", " "), items, are_verdicts
 
 
-def _are_reasons(values: Any) -> bool:
-    return isinstance(values, list) and all(why is None or isinstance(why, str) for why in values)
-
-
-def _companions(reasons: list[Any], details: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    """The names of the texts and of the marks that the reasons belong to, where there are such lists."""
-    beside = [name for name, value in details.items() if name != "reasons" and _goes_with(value, reasons)]
-    texts = next((name for name in beside if all(isinstance(item, str) for item in details[name])), None)
-    return texts, next((name for name in beside if name != texts), None)
-
-
-def _column(details: dict[str, Any], name: str | None, length: int) -> list[Any]:
-    """The list of this name, taken out of the details; a blank one without a name."""
-    values: list[Any] = [None] * length if name is None else details.pop(name)
-    return values
-
-
-def _is_said_elsewhere(reasons: list[Any], details: Mapping[str, Any]) -> bool:
-    """Whether the reasons also stand beside what they explain, as the reasons of verdicts do."""
-    lists = (value for value in details.values() if isinstance(value, list) and len(value) == len(reasons))
-    beside_verdicts = any(
-        value and all(isinstance(item, Mapping) and "reason" in item for item in value) for value in lists
-    )
-    return beside_verdicts or (len(reasons) == 1 and details.get("reason") == reasons[0])
-
-
-def _goes_with(value: Any, reasons: list[Any]) -> bool:
-    return isinstance(value, list) and len(value) == len(reasons) and not any(map(is_nested, value))
+def _have_reasons(lists: Iterable[list[Any]]) -> bool:
+    """Whether a list holds what the reasons explain with the reasons in it, as a list of verdicts does."""
+    return any(all(isinstance(item, Mapping) and "reason" in item for item in values) for values in lists)
 
 
 def is_nested(value: Any) -> bool:
@@ -138,7 +94,7 @@ NOT_EVIDENCE = frozenset({"prompts", "raw"})
 """Details that say how a score was made, and nothing about the sample."""
 
 
-def in_words(score: ScoreLike) -> str:
+def in_words(score: ScoreFields) -> str:
     """One sentence on what a score rests on; where it holds no evidence, on its value."""
     if score.error is not None:
         return one_line(f"failed: {score.error}", LONGEST)
@@ -147,7 +103,7 @@ def in_words(score: ScoreLike) -> str:
     return evidence_in_words(score) or _in_numbers(score)
 
 
-def evidence_in_words(score: ScoreLike, *, only_failing: bool = False) -> str:
+def evidence_in_words(score: ScoreFields, *, only_failing: bool = False) -> str:
     """What a score with a value rests on; empty where it holds no evidence.
 
     With ``only_failing``, lists of verdicts are not counted: what did not hold is quoted, and that is all.
@@ -173,7 +129,7 @@ def _in_each_repeat(repeats: Any) -> str:
     return f": {', '.join(values)}" if values else ""
 
 
-def _in_numbers(score: ScoreLike) -> str:
+def _in_numbers(score: ScoreFields) -> str:
     value = scalar(score.value)
     if score.scale is None:
         return value
@@ -268,9 +224,8 @@ def _named(numbered: tuple[int, Item]) -> str:
 
 def _items(name: str, items: Sequence[Item]) -> str:
     shown = _listed(map(_label, items), len(items))
-    if any(item.text is not None for item in items):
-        return f"{_count(len(items), name)}: {shown}"
-    return f"{name} {shown}" if any(item.mark is not None for item in items) else f"{_count(len(items), name)}: {shown}"
+    are_marks = all(item.text is None for item in items) and any(item.mark is not None for item in items)
+    return f"{name} {shown}" if are_marks else f"{_count(len(items), name)}: {shown}"
 
 
 def _label(item: Item) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from ._evidence import ScoreLike
-from ._findings import Finding, findings_of, headline, mark_of, standing, verdict_words
+from ._details import ScoreFields
+from ._findings import TONES, Finding, findings_of, headline, mark_of, standing, verdict_words
 from ._layout import readable
 from ._tags import EMPTY, Html, element
 
@@ -30,8 +30,6 @@ STYLE = Html(
     ".ragmetrics details{margin:.3em 0 .3em .6em}.ragmetrics summary{cursor:pointer}"
 )
 """Of our own writing, and of nothing else: it holds no text of the data."""
-
-TONES = {"✔": "good", "✘": "bad", "–": "open"}
 
 
 def block(*children: str | None) -> Html:
@@ -64,12 +62,12 @@ def _cell(cell: str | Html) -> str:
     return cell if isinstance(cell, Html) else readable(cell)
 
 
-def score_html(score: ScoreLike) -> Html:
+def score_html(score: ScoreFields) -> Html:
     """The score as an output of a notebook."""
     return block(score_body(score))
 
 
-def score_body(score: ScoreLike) -> Html:
+def score_body(score: ScoreFields) -> Html:
     """The score, and below it what it rests on; without the style."""
     found = findings_of(score.details)
     why = readable(standing(score))

@@ -7,12 +7,12 @@ Programs that only compute scores do not load this module.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeGuard
 
+from ._details import ScoreFields
 from ._evidence import (
     NOT_EVIDENCE,
     Item,
-    ScoreLike,
     details_in_words,
     is_nested,
     judged_items,
@@ -83,8 +83,7 @@ def findings_of(details: Mapping[str, Any]) -> Findings:
         name, items, are_verdicts = beside
         findings += _side_by_side(name, items, are_verdicts=are_verdicts)
     for name in [name for name, value in left.items() if _is_list_of_mappings(value)]:
-        found = _judged(name.replace("_", " "), left.pop(name))
-        findings += _compared(name, found) if _is_compared(name, details) else found
+        findings += _compared(name, _judged(name.replace("_", " "), left.pop(name)), details)
     return Findings(tuple(findings), details_in_words(left))
 
 
@@ -93,30 +92,36 @@ def _of_repeats(details: dict[str, Any]) -> Iterator[Finding]:
     if not _is_list_of_mappings(details.get("repeats")):
         return
     for number, judgement in enumerate(details.pop("repeats"), 1):
-        why = _text(judgement.get("error")) or _text(judgement.get("reason"))
-        yield Finding("judgements", number, None, None, _verdict_of(judgement.get("value")), reason=why)
-        inner = judgement.get("details")
-        for finding in findings_of(inner).items if isinstance(inner, Mapping) else ():
-            yield finding._replace(part=f"judgement {number}, {finding.part}".removesuffix(", "))
+        verdict = _verdict_of(judgement.get("value"))
+        yield Finding("judgements", number, None, None, verdict, reason=_why(judgement))
+        yield from _inner_findings(judgement, f"judgement {number}")
 
 
 def _of_jurors(details: dict[str, Any]) -> Iterator[Finding]:
     """What each juror of a jury says, and what that rests on."""
     jurors = details.get("jurors")
-    if not (_is_list_of_mappings(jurors) and all(_text(item.get("juror")) for item in jurors or ())):
+    if not (_is_list_of_mappings(jurors) and all(_text(item.get("juror")) for item in jurors)):
         return
     for name in ("jurors", "rule", "tied"):  # the reason of the score tells the other two
         details.pop(name, None)
-    for number, item in enumerate(jurors or (), 1):
-        why = _text(item.get("error")) or _text(item.get("reason"))
+    for number, item in enumerate(jurors, 1):
         model = _text(item.get("model"))
         name = item["juror"] if not model or f"({model})" in item["juror"] else f"{item['juror']} by {model}"
         verdict = _verdict_of(item.get("value")) or _text(item.get("state"))
-        passing = item.get("passing")
-        yield Finding("jurors", number, name, passing if isinstance(passing, bool) else None, verdict, reason=why)
-        inner = item.get("details")
-        for finding in findings_of(inner).items if isinstance(inner, Mapping) else ():
-            yield finding._replace(part=f"{item['juror']}, {finding.part}".removesuffix(", "))
+        passing = item["passing"] if isinstance(item.get("passing"), bool) else None
+        yield Finding("jurors", number, name, passing, verdict, reason=_why(item))
+        yield from _inner_findings(item, item["juror"])
+
+
+def _why(judgement: Mapping[str, Any]) -> str:
+    return _text(judgement.get("error")) or _text(judgement.get("reason"))
+
+
+def _inner_findings(judgement: Mapping[str, Any], by: str) -> Iterator[Finding]:
+    """What one of several judgements rests on."""
+    inner = judgement.get("details")
+    for finding in findings_of(inner).items if isinstance(inner, Mapping) else ():
+        yield finding._replace(part=f"{by}, {finding.part}".removesuffix(", "))
 
 
 def _side_by_side(name: str, items: Sequence[Item], *, are_verdicts: bool) -> Iterator[Finding]:
@@ -133,28 +138,21 @@ def _judged(name: str, values: Sequence[Mapping[str, Any]]) -> Iterator[Finding]
         passages = _numbers(value.get("passages" if "passages" in value else "supported_by"))
         against = _numbers(value.get("contradicted_by"))
         looked_for = flag is None and "passages" in value and item.mark is None
-        verdict, holds = _found(passages) if looked_for else _verdict(value, flag, item)
+        found = ("found", True) if passages else ("not found", False)
+        verdict, holds = found if looked_for else _verdict(value, flag, item)
         yield Finding(part, number, item.text, holds, verdict, passages, against, item.why)
 
 
-def _is_compared(name: str, details: Mapping[str, Any]) -> bool:
-    """Whether the claims of a list were compared with one text as a whole, so that its numbers count no passages.
+def _compared(name: str, found: Iterable[Finding], details: Mapping[str, Any]) -> Iterable[Finding]:
+    """The findings without numbers of passages, where the claims of a list were compared with one text as a whole.
 
     That is so for ``reference_verdicts``, and for ``response_claims`` where no other list tells what the passages say.
     """
     text, _, kind = name.partition("_")
-    return text in WHOLE_TEXTS and (kind == "verdicts" or (kind == "claims" and "verdicts" not in details))
-
-
-def _compared(name: str, found: Iterable[Finding]) -> Iterator[Finding]:
-    text, _, kind = name.partition("_")
-    for finding in found:
-        part = f"claims, compared with the {text}" if kind == "verdicts" else finding.part
-        yield finding._replace(part=part, passages=(), against=())
-
-
-def _found(passages: Sequence[int]) -> tuple[str, bool | None]:
-    return ("found", True) if passages else ("not found", False)
+    if text not in WHOLE_TEXTS or not (kind == "verdicts" or (kind == "claims" and "verdicts" not in details)):
+        return found
+    part = f"claims, compared with the {text}" if kind == "verdicts" else ""
+    return [finding._replace(part=part or finding.part, passages=(), against=()) for finding in found]
 
 
 def _verdict(value: Mapping[str, Any], flag: str | None, item: Item) -> tuple[str, bool | None]:
@@ -172,7 +170,7 @@ def _verdict_of(mark: Any) -> str:
     return "" if mark is None else mark if isinstance(mark, str) else "" if is_nested(mark) else scalar(mark)
 
 
-def _is_list_of_mappings(value: Any) -> bool:
+def _is_list_of_mappings(value: Any) -> TypeGuard[list[Mapping[str, Any]]]:
     return isinstance(value, list) and bool(value) and all(isinstance(item, Mapping) for item in value)
 
 
@@ -193,6 +191,9 @@ QUOTED = 160
 
 Tone = Literal["", "title", "good", "bad", "open", "aside"]
 
+TONES: Mapping[str, Tone] = {"✔": "good", "✘": "bad", "–": "open"}
+"""The tone of a finding by its mark."""
+
 
 class Line(NamedTuple):
     """A line and what it is, for those who paint it."""
@@ -212,7 +213,7 @@ def _is_number(word: str) -> bool:
     return word.lstrip("-").replace(".", "", 1).isdigit()
 
 
-def headline(score: ScoreLike) -> str:
+def headline(score: ScoreFields) -> str:
     """The value with its scale, or why there is none; then the verdict and the label."""
     said = []
     if score.value is not None and score.scale is not None:
@@ -226,20 +227,16 @@ def headline(score: ScoreLike) -> str:
     return f"{name}{value} ({', '.join(said)})" if said else f"{name}{value}"
 
 
-def standing(score: ScoreLike) -> str:
+def standing(score: ScoreFields) -> str:
     """Why there is no value, or the reason of the value; empty where the evidence alone tells."""
     return score.error or score.reason or ""
 
 
 def verdict_words(finding: Finding) -> str:
     """The verdict with its passages: ``supported by passages 1, 3, contradicted by passage 2``."""
-    parts = [f"{finding.verdict}{_by(finding.passages, finding.verdict)}"]
-    if finding.against:
-        others = _by(finding.against, "contradicted")
-        parts = (
-            [f"{finding.verdict}{others}"] if finding.verdict == "contradicted" else [*parts, f"contradicted{others}"]
-        )
-    return ", ".join(part for part in parts if part)
+    said = finding.verdict + _by(finding.passages, finding.verdict)
+    against = f"contradicted{_by(finding.against, 'contradicted')}" if finding.against else ""
+    return ", ".join(filter(None, ("" if against and finding.verdict == "contradicted" else said, against)))
 
 
 def _by(passages: Sequence[int], verdict: str) -> str:
@@ -250,13 +247,7 @@ def _by(passages: Sequence[int], verdict: str) -> str:
     return f" {word} passage{'s' * (len(passages) > 1)} {numbers}"
 
 
-def _passages(contexts: Any) -> Iterator[tuple[int, str]]:
-    """The texts among the contexts, each with its number; a row that could not be scored may have anything there."""
-    if isinstance(contexts, Sequence) and not isinstance(contexts, str):
-        yield from ((number, text) for number, text in enumerate(contexts, 1) if isinstance(text, str))
-
-
-def evidence_lines(score: ScoreLike, width: int, contexts: Any = None) -> list[Line]:
+def evidence_lines(score: ScoreFields, width: int, contexts: Any = None) -> list[Line]:
     """The score, and below it what it rests on.
 
     Args:
@@ -269,7 +260,9 @@ def evidence_lines(score: ScoreLike, width: int, contexts: Any = None) -> list[L
     lines = _painted(fitted(headline(score), width, others="  "), tone)
     if standing(score):
         lines += _painted(fitted(standing(score), width, "  ", "  "))
-    part, quoted = "", dict(_passages(contexts))
+    # a row that could not be scored may have anything there
+    passages = contexts if isinstance(contexts, Sequence) and not isinstance(contexts, str) else ()
+    part, quoted = "", {number: text for number, text in enumerate(passages, 1) if isinstance(text, str)}
     for finding in found.items:
         if finding.part != part:
             part = finding.part
@@ -286,10 +279,8 @@ def evidence_lines(score: ScoreLike, width: int, contexts: Any = None) -> list[L
 
 def _finding_lines(finding: Finding, width: int) -> Iterator[Line]:
     mark = mark_of(finding)
-    tone: Tone = {"✔": "good", "✘": "bad", "–": "open"}.get(mark, "")  # type: ignore[assignment]
-    words = verdict_words(finding)
-    yield from _painted(fitted(finding.label, width, f"  {mark} ", "    "), tone)
-    said = ": ".join(part for part in (words, readable(finding.reason)) if part)
+    yield from _painted(fitted(finding.label, width, f"  {mark} ", "    "), TONES.get(mark, ""))
+    said = ": ".join(filter(None, (verdict_words(finding), readable(finding.reason))))
     if said:
         yield from _painted(fitted(said, width, "      ", "      "))
 

@@ -73,6 +73,7 @@ class Usage:
         }
 
 
+NO_USAGE = Usage()
 ONE_CALL = Usage(calls=1)
 
 MOST_COUNTED = 2**53
@@ -218,16 +219,8 @@ class AsyncLLM(Protocol):
 
 
 @runtime_checkable
-class LLM(Protocol):
+class LLM(SyncLLM, AsyncLLM, Protocol):
     """A language model: ``generate(ask)`` and ``agenerate(ask)`` answer ``ask.messages`` with a ``Reply`` or plain text."""
-
-    def generate(self, ask: Ask) -> Reply[str] | str:
-        """Answer one question; raises ``ModelError`` when it cannot."""
-        ...
-
-    async def agenerate(self, ask: Ask) -> Reply[str] | str:
-        """Answer one question; raises ``ModelError`` when it cannot."""
-        ...
 
 
 Vectors = Sequence[Sequence[float]]
@@ -237,17 +230,13 @@ class SyncEmbeddings(Protocol):
     """An embedding model that can only be called synchronously."""
 
     def embed(self, texts: Sequence[str]) -> Reply[Vectors] | Vectors:
-        """One vector per text, all of one length."""
+        """One vector per text; raises ``ModelError`` when it cannot."""
         ...
 
 
 @runtime_checkable
-class Embeddings(Protocol):
+class Embeddings(SyncEmbeddings, Protocol):
     """An embedding model: one vector of finite numbers per text, all of one length, in the order of the texts."""
-
-    def embed(self, texts: Sequence[str]) -> Reply[Vectors] | Vectors:
-        """One vector per text; raises ``ModelError`` when it cannot."""
-        ...
 
     async def aembed(self, texts: Sequence[str]) -> Reply[Vectors] | Vectors:
         """One vector per text; raises ``ModelError`` when it cannot."""

@@ -20,14 +20,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from ._details import Details, Evidence, unread_details, with_prompts
+from ._details import Details, Evidence, ScoreFields, unread_details, with_prompts
 from ._errors import BadReply, MissingInput, ModelError, RagmetricsError
 from ._evidence import in_words
 from ._layout import readable
-from ._requests import Usage
+from ._requests import NO_USAGE, Usage
 
 
 def checked_scale(scale: Sequence[float]) -> tuple[float, float]:
@@ -47,19 +47,8 @@ def checked_scale(scale: Sequence[float]) -> tuple[float, float]:
     return low, high
 
 
-State = Literal["scored", "unscored", "failed"]
-
-NO_USAGE = Usage()
-
-
-class HasUnread:
-    """Has the details of a score as they are before anybody reads them, with ``Evidence`` in them."""
-
-    unread: Details
-
-
 @dataclass(frozen=True, init=False)
-class Score(HasUnread):
+class Score(ScoreFields):
     """The outcome of one metric on one sample.
 
     Attributes:
@@ -77,16 +66,6 @@ class Score(HasUnread):
         ValueError: the value is not finite or lies outside the scale, or the three states are mixed.
         TypeError: the value is not a number, or the details are not JSON values.
     """
-
-    value: float | None
-    passing: bool | None = None
-    reason: str | None = None
-    details: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    error: str | None = None
-    usage: Usage = NO_USAGE
-    metric: str | None = None
-    scale: tuple[float, float] | None = None
-    label: str | None = None
 
     def __init__(  # noqa: PLR0917  the order of the fields
         self,
@@ -145,13 +124,6 @@ class Score(HasUnread):
         words = error.message_for_data() if isinstance(error, MissingInput) else str(error)
         text = f"{type(error).__name__}: {words}" if isinstance(error, RagmetricsError) else error
         return cls(None, error=text, details=evidence, usage=usage)
-
-    @property
-    def state(self) -> State:
-        """``scored``, ``unscored`` or ``failed``."""
-        if self.value is not None:
-            return "scored"
-        return "unscored" if self.error is None else "failed"
 
     def made_by(
         self,
