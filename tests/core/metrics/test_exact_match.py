@@ -65,7 +65,7 @@ def test_settings() -> None:
     assert Metric.from_dict(metric.to_dict()) == metric
     with pytest.raises(InvalidInput) as caught:
         ExactMatch("yes")  # type: ignore[arg-type]
-    assert str(caught.value) == "ExactMatch: the setting 'normalize' cannot be 'yes': give True or False"
+    assert str(caught.value) == "exact_match: normalize must be True or False, got 'yes'"
 
 
 def test_inputs_are_checked_first() -> None:

@@ -210,7 +210,7 @@ def test_no_question_is_unscored() -> None:
 
 @pytest.mark.parametrize("strictness", [0, -1, 1.5, True, "3"])
 def test_strictness_is_a_positive_whole_number(strictness: Any) -> None:
-    with pytest.raises(InvalidInput, match="answer_relevancy: strictness must be a whole number of at least 1, got"):
+    with pytest.raises(InvalidInput, match="answer_relevancy: strictness must be a whole number from 1, got"):
         AnswerRelevancy(strictness=strictness)
 
 

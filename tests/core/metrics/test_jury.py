@@ -375,7 +375,7 @@ class TestWhatItIs:
             ),
             (
                 lambda: Jury([Faithfulness(), Faithfulness()], rule="mean"),  # type: ignore[arg-type]
-                "faithfulness_jury: rule must be 'median', 'majority' or None, got 'mean'",
+                "faithfulness_jury: rule must be 'median' or 'majority' or None, got 'mean'",
             ),
         ],
     )

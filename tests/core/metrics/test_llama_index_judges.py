@@ -78,9 +78,7 @@ class TestRelevancy:
         assert llm.asks[0].inputs["context"] == "c1\n\nc2\n\nc3"
 
     def test_window_must_be_a_number_of_tokens(self) -> None:
-        with pytest.raises(
-            InvalidInput, match="^relevancy: window must be a whole number of tokens, at least 1, got 0$"
-        ):
+        with pytest.raises(InvalidInput, match="^relevancy: window must be a whole number from 1, got 0$"):
             Relevancy(window=0)
 
 
@@ -170,7 +168,7 @@ class TestContextRelevanceRating:
     def test_settings(self) -> None:
         metric = ContextRelevanceRating(threshold=0.5, llm=ScriptedLLM(["2"]))
         assert metric.score(FIELDS).passing is True
-        with pytest.raises(InvalidInput, match="^context_relevance_rating: window must be a whole number of tokens"):
+        with pytest.raises(InvalidInput, match="^context_relevance_rating: window must be a whole number from 1"):
             ContextRelevanceRating(window=-1)
 
 
@@ -333,7 +331,7 @@ class TestPairwiseComparison:
 
     def test_settings(self) -> None:
         with pytest.raises(
-            InvalidInput, match="^pairwise_comparison: enforce_consensus must be true or false, got 'no'$"
+            InvalidInput, match="^pairwise_comparison: enforce_consensus must be True or False, got 'no'$"
         ):
             PairwiseComparison(enforce_consensus="no")  # type: ignore[arg-type]
 

@@ -120,24 +120,22 @@ class TestEveryRankingMetric:
     def test_refuses_an_impossible_cut_off(self, cls: type[Metric], k: object) -> None:
         with pytest.raises(InvalidInput) as caught:
             cls(k=k)
-        assert str(caught.value) == (
-            f"{cls.__name__}: the setting 'k' cannot be {k!r}: give a whole number from 1, or None"
-        )
+        assert str(caught.value) == f"{cls.default_name()}: k must be a whole number from 1 or None, got {k!r}"
 
     @pytest.mark.parametrize("field", ["", "meta", "meta.", "meta.a..b", "meta.a.", "a.b", None, 3])
     def test_refuses_an_unknown_field(self, cls: type[Metric], field: object) -> None:
         with pytest.raises(InvalidInput) as caught:
             cls(field=field)
         assert str(caught.value).startswith(
-            f"{cls.__name__}: the setting 'field' cannot be {field!r}: give 'content', 'id' or 'meta.<key>[.<key>]'"
+            f"{cls.default_name()}: field must be 'content', 'id' or 'meta.<key>[.<key>]', got {field!r}"
         )
 
     def test_shows_how_to_match_by_metadata(self, cls: type[Metric]) -> None:
         with pytest.raises(InvalidInput) as caught:
             cls(field="url")
         assert str(caught.value) == (
-            f"{cls.__name__}: the setting 'field' cannot be 'url': give 'content', 'id' or 'meta.<key>[.<key>]'; for an entry of "
-            "the metadata write 'meta.url'"
+            f"{cls.default_name()}: field must be 'content', 'id' or 'meta.<key>[.<key>]', got 'url': write 'meta.url' for an "
+            "entry of the metadata"
         )
 
     def test_round_trips_and_shows_its_settings(self, cls: type[Metric]) -> None:

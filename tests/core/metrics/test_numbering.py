@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ragmetrics_core.metrics.numbering import once_each
+from ragmetrics_core.metrics.checks import once_each
 
 
 @pytest.mark.parametrize(

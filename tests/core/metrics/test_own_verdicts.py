@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from ragmetrics_core import BadReply, Metric, Models, Prompt, Score, Steps, evaluate, run
-from ragmetrics_core.metrics.claims import Verdict, Verdicts, check_verdicts, evidence, verify
+from ragmetrics_core.metrics.claims import Verdict, Verdicts, check_verdicts, evidence
 from ragmetrics_core.testing import ScriptedLLM
 
 ROW = {"retrieved_contexts": ["one", "two"]}
@@ -93,23 +93,24 @@ class Verified(Metric):
         return Score(1.0, details={"rows": rows})
 
 
-def rows_of(asking: Callable[..., Steps[Any]], reason: Any) -> Any:
-    program = asking(reading(altered, reason), ["It is here."], ["one", "two"], "Where?")
+def rows_of(reason: Any) -> Any:
+    program = evidence(reading(altered, reason), ["It is here."], ["one", "two"], "Where?")
     return run(program, Models(ScriptedLLM("yes")))
 
 
 def test_what_was_changed_after_it_was_validated_is_closed_as_well() -> None:
     reason = ["it", "is"]
-    rows = rows_of(evidence, reason)
+    rows = rows_of(reason)
     reason.append("there")
     assert rows[0]["reason"] == ("it", "is")
     with pytest.raises(ValueError, match="details hold finite numbers"):
-        rows_of(evidence, float("nan"))
+        rows_of(float("nan"))
 
 
-def test_who_verifies_without_sharing_has_lists_of_ones_own() -> None:
+def test_details_of_a_score_hold_rows_with_lists() -> None:
     told = {"verdict": "supported", "supported_by": [2], "contradicted_by": []}
-    assert rows_of(verify, "why") == [{"claim": "It is here.", "supported": True, "reason": "why", **told}]
+    rows = Score(1.0, details={"rows": rows_of("why")}).details["rows"]
+    assert rows == [{"claim": "It is here.", "supported": True, "reason": "why", **told}]
 
 
 @pytest.mark.parametrize("kind", [list, tuple, set, iter])

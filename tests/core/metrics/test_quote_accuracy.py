@@ -68,7 +68,7 @@ def test_where_nothing_is_quoted_there_is_no_score(response: str) -> None:
 
 @pytest.mark.parametrize("words", [0, -1, True, 2.5])
 def test_the_fewest_words_are_a_whole_number(words: int) -> None:
-    with pytest.raises(InvalidInput, match=f"quote_accuracy: words must be a whole number, at least 1, got {words}"):
+    with pytest.raises(InvalidInput, match=f"quote_accuracy: words must be a whole number from 1, got {words}"):
         QuoteAccuracy(words=words)
 
 

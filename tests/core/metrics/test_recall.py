@@ -56,7 +56,7 @@ def test_a_larger_cut_off_never_lowers_it(retrieved: list[str], reference: list[
 def test_refuses_an_unknown_mode(mode: object) -> None:
     with pytest.raises(InvalidInput) as caught:
         Recall(mode)  # type: ignore[arg-type]
-    assert str(caught.value) == f"Recall: the setting 'mode' cannot be {mode!r}: give 'multi_hit' or 'single_hit'"
+    assert str(caught.value) == f"recall: mode must be 'multi_hit' or 'single_hit', got {mode!r}"
 
 
 def test_settings_in_order_round_trip() -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ragmetrics_core import Metric, Prompt, Score, Steps
-from ragmetrics_core.metrics.dual_judge import mean_rating
+from ragmetrics_core.metrics.ratings import mean_rating
 from ragmetrics_core.metrics.rules import ALTERNATIVES
 from ragmetrics_core.replies import RatingReply, WithReason
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ragmetrics_core import BadReply, Metric, Prompt, Score, Steps
-from ragmetrics_core.metrics.thresholds import check_threshold
+from ragmetrics_core import BadReply, Prompt, Score, Steps
+from ragmetrics_core.metrics.ratings import RatingMetric
 from ragmetrics_core.replies import ScoreReply
 
 
@@ -32,7 +32,7 @@ RATE_ANSWER_RELEVANCE = Prompt(
 
 
 @dataclass(frozen=True)
-class AnswerRelevanceRating(Metric):
+class AnswerRelevanceRating(RatingMetric):
     """How many of two criteria the response meets: the subject of the query, and its point of view. 0, 0.5 or 1.
 
     One call gives a point for each criterion that is met; the value is points / 2. Half a point is a bad reply, never rounded.
@@ -46,16 +46,9 @@ class AnswerRelevanceRating(Metric):
 
     calls: ClassVar[str] = "1"
 
-    threshold: float = 1.0
     rate: Prompt[tuple[float, str]] = RATE_ANSWER_RELEVANCE
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_threshold(self.name, self.threshold, 0, 1)
 
     def measure(self, user_input: str, response: str) -> Steps[Score]:
         """Ask once."""
         points, reason = yield from self.rate.ask(query=user_input, response=response)
-        value = points / 2
-        details = {"points": points, "reason": reason, "reasons": [reason]}
-        return Score(value, passing=value >= self.threshold, reason=reason or None, details=details)
+        return self._rated(points / 2, reason, points=points, reason=reason, reasons=[reason])

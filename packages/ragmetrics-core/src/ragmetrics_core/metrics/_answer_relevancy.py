@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from pydantic import BaseModel
 
-from ragmetrics_core import InvalidInput, Metric, Prompt, Score, Steps, compare
+from ragmetrics_core import Metric, Prompt, Score, Steps, compare
+from ragmetrics_core.metrics.settings import check_whole
 from ragmetrics_core.replies import JsonReply, real_items
 
 
@@ -52,8 +53,7 @@ class AnswerRelevancy(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.strictness, bool) or not isinstance(self.strictness, int) or self.strictness < 1:
-            raise InvalidInput(f"{self.name}: strictness must be a whole number of at least 1, got {self.strictness!r}")
+        check_whole(self.name, "strictness", self.strictness)
 
     def measure(self, user_input: str, response: str) -> Steps[Score]:
         """Write the questions, then compare them with the one that was asked."""

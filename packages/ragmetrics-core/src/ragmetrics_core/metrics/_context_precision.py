@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, Field
 
 from ragmetrics_core import Metric, Prompt, Score, Steps, together
-from ragmetrics_core.metrics.claim_metric import check_settings
-from ragmetrics_core.metrics.numbering import check_one_each
+from ragmetrics_core.metrics.checks import check_one_each
+from ragmetrics_core.metrics.settings import check_switch
 from ragmetrics_core.replies import JsonReply
 
 
@@ -94,7 +94,7 @@ class ContextPrecision(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_settings(self.name, None, self.per_passage)
+        check_switch(self.name, "per_passage", self.per_passage)
 
     def measure(self, user_input: str, reference: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:
         """Judge every context against the reference."""

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragmetrics_core import Metric, Prompt, Score, Steps
-from ragmetrics_core.metrics.halves import check_halves
-from ragmetrics_core.metrics.thresholds import check_threshold
-from ragmetrics_core.metrics.windows import check_window, pack
+from ragmetrics_core import Prompt, Score, Steps
+from ragmetrics_core.metrics.checks import check_halves
+from ragmetrics_core.metrics.ratings import RatingMetric
+from ragmetrics_core.metrics.settings import check_whole
+from ragmetrics_core.metrics.windows import pack
 from ragmetrics_core.replies import ScoreReply
 
 FULL = 4.0
@@ -43,7 +44,7 @@ REFINE_CONTEXT_RELEVANCE = Prompt(
 
 
 @dataclass(frozen=True)
-class ContextRelevanceRating(Metric):
+class ContextRelevanceRating(RatingMetric):
     """How far the contexts meet two criteria: they are about the query's subject, and they answer it in full. 0 to 1.
 
     The contexts are packed in order into windows. The first window is rated from 0 to 4 in halves, every further one refines the
@@ -59,15 +60,13 @@ class ContextRelevanceRating(Metric):
 
     calls: ClassVar[str] = "1 to number of windows"
 
-    threshold: float = 1.0
     window: int = 3000
     first: Prompt[tuple[float, str]] = RATE_CONTEXT_RELEVANCE
     refine: Prompt[tuple[float, str]] = REFINE_CONTEXT_RELEVANCE
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_window(self.name, self.window)
-        check_threshold(self.name, self.threshold, 0, 1)
+        check_whole(self.name, "window", self.window)
 
     def measure(self, user_input: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:
         """Ask window by window until one earns full points."""
@@ -81,6 +80,5 @@ class ContextRelevanceRating(Metric):
             ratings.append({"score": score, "reason": why})
             if score > best:
                 best, reason = score, why
-        value = best / FULL
-        details = {"windows": len(windows), "ratings": ratings, "reasons": [item["reason"] for item in ratings]}
-        return Score(value, passing=value >= self.threshold, reason=reason or None, details=details)
+        reasons = [item["reason"] for item in ratings]
+        return self._rated(best / FULL, reason, windows=len(windows), ratings=ratings, reasons=reasons)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragmetrics_core import Metric, Prompt, Score, Steps
-from ragmetrics_core.metrics.halves import check_halves
+from ragmetrics_core import Prompt, Score, Steps
+from ragmetrics_core.metrics.checks import check_halves
+from ragmetrics_core.metrics.ratings import RatingMetric
 from ragmetrics_core.metrics.rules import ALTERNATIVES
-from ragmetrics_core.metrics.thresholds import check_threshold
 from ragmetrics_core.replies import ScoreReply
 
 GRADE_CORRECTNESS = Prompt(
@@ -30,7 +30,7 @@ GRADE_CORRECTNESS = Prompt(
 
 
 @dataclass(frozen=True)
-class Correctness(Metric):
+class Correctness(RatingMetric):
     """Grade of the response from 1 (not relevant) to 5 (fully correct), in halves; passing from ``threshold`` on.
 
     Not relevant, or no answer: 1; relevant with mistakes: 2 to 3; relevant and fully correct: 4 to 5. A grade off the scale is
@@ -49,14 +49,9 @@ class Correctness(Metric):
     threshold: float = 4.0
     grade: Prompt[tuple[float, str]] = GRADE_CORRECTNESS
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_threshold(self.name, self.threshold, 1, 5)
-
     def measure(self, user_input: str, response: str, reference: str | None = None) -> Steps[Score]:
         """Ask once."""
         value, reason = yield from self.grade.ask(
             query=user_input, reference_answer=reference, generated_answer=response
         )
-        details = {"grade": value, "reason": reason, "reasons": [reason]}
-        return Score(value, passing=value >= self.threshold, reason=reason or None, details=details)
+        return self._rated(value, reason, grade=value, reason=reason, reasons=[reason])

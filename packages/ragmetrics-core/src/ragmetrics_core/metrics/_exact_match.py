@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragmetrics_core import InvalidInput, Metric, Score
+from ragmetrics_core import Metric, Score
+from ragmetrics_core.metrics.settings import check_switch
 from ragmetrics_core.metrics.squad import normalise
 
 
@@ -30,10 +31,7 @@ class ExactMatch(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.normalize, bool):
-            raise InvalidInput(
-                f"{type(self).__name__}: the setting 'normalize' cannot be {self.normalize!r}: give True or False"
-            )
+        check_switch(self.name, "normalize", self.normalize)
 
     def measure(self, response: str, reference: str) -> Score:
         """Score one answer; details hold the texts as they were compared."""

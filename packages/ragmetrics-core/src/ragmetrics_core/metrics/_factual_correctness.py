@@ -17,8 +17,9 @@ from ragmetrics_core.metrics.claims import (
     evidence,
     supported_share,
 )
+from ragmetrics_core.metrics.settings import check_choice
 
-SIDES = {"precision": ["response"], "recall": ["reference"], "f1": ["response", "reference"]}
+SIDES = {"f1": ["response", "reference"], "precision": ["response"], "recall": ["reference"]}
 """The texts whose claims a mode counts."""
 
 
@@ -49,8 +50,7 @@ class FactualCorrectness(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.mode not in ("f1", "precision", "recall"):
-            raise InvalidInput(f"{self.name}: mode must be 'f1', 'precision' or 'recall', got {self.mode!r}")
+        check_choice(self.name, "mode", self.mode, tuple(SIDES))
         check_beta(self.name, self.beta)
 
     def measure(self, response: str, reference: str, user_input: str | None = None) -> Steps[Score]:

@@ -23,6 +23,7 @@ from ragmetrics_core import (
     together,
 )
 from ragmetrics_core.metrics.juries import Vote, verdict_of
+from ragmetrics_core.metrics.settings import check_choice
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,7 @@ class Jury(Metric):
         most = len(jurors)
         if self.quorum is not None and (type(self.quorum) is not int or not 1 <= self.quorum <= most):
             raise InvalidInput(f"{self.name}: quorum must be a whole number from 1 to {most}, got {self.quorum!r}")
-        if self.rule not in ("median", "majority", None):
-            raise InvalidInput(f"{self.name}: rule must be 'median', 'majority' or None, got {self.rule!r}")
+        check_choice(self.name, "rule", self.rule, ("median", "majority", None))
 
     @property
     def usual_name(self) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ragmetrics_core import InvalidInput, Score, Steps, together
+from ragmetrics_core import Score, Steps, together
 from ragmetrics_core.metrics.claim_metric import ClaimMetric, relevant_passages, supporting
+from ragmetrics_core.metrics.settings import check_switch
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,7 @@ class NoiseSensitivity(ClaimMetric):
     relevant: bool = field(default=True, kw_only=True)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.relevant, bool):
-            raise InvalidInput(f"NoiseSensitivity: relevant must be True or False, got {self.relevant!r}")
+        check_switch("NoiseSensitivity", "relevant", self.relevant)
         super().__post_init__()
 
     @property

@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, Field
 
-from ragmetrics_core import InvalidInput, Metric, Prompt, Score, Steps, together
+from ragmetrics_core import Metric, Prompt, Score, Steps, together
+from ragmetrics_core.metrics.settings import check_switch
 from ragmetrics_core.replies import JsonReply, read_prose
 
 MARK = re.compile(r"\[\[([ABC])\]\]")
@@ -131,8 +132,7 @@ class PairwiseComparison(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.enforce_consensus, bool):
-            raise InvalidInput(f"{self.name}: enforce_consensus must be true or false, got {self.enforce_consensus!r}")
+        check_switch(self.name, "enforce_consensus", self.enforce_consensus)
 
     def measure(
         self, user_input: str, response: str, second_response: str, reference: str | None = None

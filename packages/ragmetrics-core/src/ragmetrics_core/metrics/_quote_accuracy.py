@@ -7,8 +7,9 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragmetrics_core import InvalidInput, Metric, Score
+from ragmetrics_core import Metric, Score
 from ragmetrics_core.metrics.citing import prose
+from ragmetrics_core.metrics.settings import check_whole
 from ragmetrics_core.metrics.squad import CJK
 
 # “ ” „ “ « » " " and the brackets of Chinese and Japanese; a quotation is in one line
@@ -43,8 +44,7 @@ class QuoteAccuracy(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.words, bool) or not isinstance(self.words, int) or self.words < 1:
-            raise InvalidInput(f"{self.name}: words must be a whole number, at least 1, got {self.words!r}")
+        check_whole(self.name, "words", self.words)
 
     def measure(self, response: str, retrieved_contexts: Sequence[str]) -> Score:
         """Find the quotations, and look for each in every passage."""

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ragmetrics_core import Document, InvalidInput, Metric, Score
-from ragmetrics_core.metrics.matching import check_settings, find_hits
+from ragmetrics_core import Document, Metric, Score
+from ragmetrics_core.metrics.matching import check_cut_off, find_hits
+from ragmetrics_core.metrics.settings import check_choice
 
 
 @dataclass(frozen=True)
@@ -31,11 +32,8 @@ class Recall(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_settings(type(self).__name__, self.k, self.field)
-        if self.mode not in ("multi_hit", "single_hit"):
-            raise InvalidInput(
-                f"{type(self).__name__}: the setting 'mode' cannot be {self.mode!r}: give 'multi_hit' or 'single_hit'"
-            )
+        check_cut_off(self.name, self.k, self.field)
+        check_choice(self.name, "mode", self.mode, ("multi_hit", "single_hit"))
 
     def measure(
         self, retrieved_documents: Sequence[Document | str], reference_documents: Sequence[Document | str]

@@ -13,9 +13,10 @@ from typing import Any, ClassVar
 
 from ragmetrics_core import Document, InvalidInput, Metric, Prompt, Score, Steps
 from ragmetrics_core.metrics.citing import Statement, names_of, statements
-from ragmetrics_core.metrics.claim_metric import check_claims, check_settings, supporting
+from ragmetrics_core.metrics.claim_metric import check_claims, supporting
 from ragmetrics_core.metrics.claims import VERIFY_CLAIMS, Verdicts
 from ragmetrics_core.metrics.markers import compiled
+from ragmetrics_core.metrics.settings import check_passages
 
 __all__ = ["NOTHING_CITED", "NOTHING_SAID", "CitationMetric", "JudgedCitations", "Statements"]
 
@@ -92,7 +93,7 @@ class JudgedCitations(CitationMetric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_settings(self.name, self.window, self.per_passage)
+        check_passages(self.name, self.window, self.per_passage)
 
     def counted(self, statement: Statement, support: frozenset[int]) -> list[bool]:
         """What the statement adds to the share, given the numbers of the passages that support it: an item each, counted or not."""

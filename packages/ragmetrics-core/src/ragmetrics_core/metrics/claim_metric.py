@@ -11,15 +11,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragmetrics_core import BadReply, Evidence, InvalidInput, Metric, Prompt, Steps, together
+from ragmetrics_core import BadReply, Evidence, Metric, Prompt, Steps, together
 from ragmetrics_core.metrics.claim_origin import PlacedClaims
 from ragmetrics_core.metrics.claims import EXTRACT_CLAIMS, VERIFY_CLAIMS, Claims, Verdicts, best, claims_in, evidence
-from ragmetrics_core.metrics.windows import check_window, pack_numbered
+from ragmetrics_core.metrics.settings import check_passages
+from ragmetrics_core.metrics.windows import pack_numbered
 
-__all__ = ["ClaimMetric", "Rows", "check_claims", "check_settings", "relevant_passages", "supporting"]
+__all__ = ["ClaimMetric", "Rows", "check_claims", "relevant_passages", "supporting"]
 
 Rows = Sequence[Mapping[str, Any]]
-"""What passages say about claims, a row per claim: see ``claims.verify``. Metrics share them, so they can only be read.
+"""What passages say about claims, a row per claim: see ``claims.evidence``. Metrics share them, so they can only be read.
 
 The place of a claim in its text is computed when the details of the whole table are read; single rows do not have it.
 """
@@ -52,7 +53,7 @@ class ClaimMetric(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_settings(self.name, self.window, self.per_passage)
+        check_passages(self.name, self.window, self.per_passage)
 
     def claims_of(self, text: str, question: str | None) -> Steps[PlacedClaims]:
         """The claims of a text, in one call."""
@@ -77,18 +78,6 @@ class ClaimMetric(Metric):
             return []
         said = PlacedClaims.of(claims, text)
         return (yield from evidence(self.verify, said, [other], question, said.places))
-
-
-def check_settings(name: str, window: int | None, per_passage: object) -> None:
-    """Check the settings that say how claims are checked.
-
-    Raises:
-        InvalidInput: an impossible ``window`` or ``per_passage``.
-    """
-    if window is not None:
-        check_window(name, window)
-    if not isinstance(per_passage, bool):
-        raise InvalidInput(f"{name}: per_passage must be True or False, got {per_passage!r}")
 
 
 def check_claims(

@@ -24,9 +24,8 @@ from pydantic import (
 from pydantic.json_schema import SkipJsonSchema
 
 from ragmetrics_core import Evidence, Example, Prompt, Steps
-from ragmetrics_core.metrics.claim_checks import check_claims, check_verdicts
+from ragmetrics_core.metrics.checks import check_claims, check_verdicts, once_each
 from ragmetrics_core.metrics.claim_origin import PlacedClaims
-from ragmetrics_core.metrics.numbering import once_each
 from ragmetrics_core.metrics.rules import CLAIMS, CONTEXTS_ALONE, SUPPORT
 from ragmetrics_core.replies import JsonReply, real_items
 
@@ -40,10 +39,8 @@ __all__ = [
     "check_verdicts",
     "claims_in",
     "evidence",
-    "extract",
     "in_words",
     "supported_share",
-    "verify",
 ]
 
 
@@ -171,34 +168,16 @@ VERIFY_CLAIMS = Prompt(
 )
 
 
-def extract(prompt: Prompt[Claims], question: str | None, answer: str) -> Steps[list[str]]:
-    """Take the answer apart in one call; its claims, in order, without items that only say that there are no claims."""
-    return list((yield from claims_in(prompt, question, answer)))
-
-
 def claims_in(prompt: Prompt[Claims], question: str | None, answer: str) -> Steps[PlacedClaims]:
-    """The same claims, read once for all metrics that ask, with their places in the answer."""
+    """The claims of an answer, in one call: in order, with their places, without items that only say that there are no claims.
+
+    They are read once for all metrics that ask.
+    """
     return prompt.ask_for(_placed_claims, question=question, answer=answer)
 
 
 def _placed_claims(reply: Claims, inputs: Mapping[str, Any]) -> PlacedClaims:
     return PlacedClaims.of(real_items(reply.claims), inputs["answer"])
-
-
-def verify(
-    prompt: Prompt[Verdicts], claims: Sequence[str], contexts: Sequence[str], question: str | None = None
-) -> Steps[list[dict[str, Any]]]:
-    """Check every claim against the contexts in one call; one row per claim, in order.
-
-    A row is ``{"claim", "supported", "reason", "verdict", "supported_by", "contradicted_by"}``: the verdict in words
-    (``supported``, ``contradicted`` or ``not stated``) and the numbers of the contexts, from 1. Where a context contradicts the
-    claim it also holds ``"contradicted": True``, so a claim that is supported and contradicted is one on which contexts disagree.
-    A reply that names no contexts, as earlier prompts asked for, gives rows without the last two, and one that does not speak of
-    contradictions either, as the first prompt had it, gives rows without a verdict: an unsupported claim may be either.
-    """
-    inputs = {"question": question, "contexts": list(contexts), "claims": list(claims)}
-    rows = _rows((yield from prompt.ask(**inputs)), inputs)
-    return [{name: list(value) if type(value) is tuple else value for name, value in row.items()} for row in rows]
 
 
 CLOSED = frozenset({str, bool, tuple})
@@ -212,7 +191,15 @@ def evidence(
     question: str | None,
     besides: Callable[[], Iterable[Mapping[str, Any]]] | None = None,
 ) -> Steps[Evidence]:
-    """The same rows as evidence, made once for all metrics that ask with the same ``besides``, see ``Evidence``."""
+    """Check every claim against the contexts in one call; one row per claim, in order.
+
+    A row is ``{"claim", "supported", "reason", "verdict", "supported_by", "contradicted_by"}``: the verdict in words
+    (``supported``, ``contradicted`` or ``not stated``) and the numbers of the contexts, from 1. Where a context contradicts the
+    claim it also holds ``"contradicted": True``, so a claim that is supported and contradicted is one on which contexts disagree.
+    A reply that names no contexts, as earlier prompts asked for, gives rows without the last two, and one that does not speak of
+    contradictions either, as the first prompt had it, gives rows without a verdict: an unsupported claim may be either.
+    The rows are made once for all metrics that ask with the same ``besides``, see ``Evidence``.
+    """
     texts = contexts.copy() if isinstance(contexts, list) else list(contexts)
     return prompt.ask_for(_evidence, besides, question=question, contexts=texts, claims=list(claims))
 

@@ -14,8 +14,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ragmetrics_core import Details, Document, InvalidInput, Score
+from ragmetrics_core.metrics.settings import check_whole
 
-__all__ = ["Hits", "check_settings", "find_hits"]
+__all__ = ["Hits", "check_cut_off", "find_hits"]
 
 
 class Hits(NamedTuple):
@@ -47,26 +48,17 @@ class Hits(NamedTuple):
         return Score(value, reason=self.problem or None, details=details)
 
 
-def check_settings(metric: str, k: object, field: object) -> None:
+def check_cut_off(metric: str, k: object, field: object) -> None:
     """Check the settings that all ranking metrics have.
 
     Raises:
         InvalidInput: ``k`` is not a whole number from 1 up or None; ``field`` is not a matching field.
     """
-    if k is not None and (not isinstance(k, int) or isinstance(k, bool) or k < 1):
-        raise InvalidInput(f"{metric}: the setting 'k' cannot be {k!r}: give a whole number from 1, or None")
-    if not _is_matching_field(field):
-        is_key = isinstance(field, str) and field.isidentifier()
-        hint = f"; for an entry of the metadata write 'meta.{field}'" if is_key else ""
-        raise InvalidInput(
-            f"{metric}: the setting 'field' cannot be {field!r}: give 'content', 'id' or 'meta.<key>[.<key>]'{hint}"
-        )
-
-
-def _is_matching_field(field: object) -> bool:
-    if not isinstance(field, str):
-        return False
-    return field in ("content", "id") or (field.startswith("meta.") and all(field.split(".")))
+    check_whole(metric, "k", k, or_none=True)
+    is_path = isinstance(field, str) and field.startswith("meta.") and all(field.split("."))
+    if field not in ("content", "id") and not is_path:
+        hint = f": write 'meta.{field}' for an entry of the metadata" if str(field).isidentifier() else ""
+        raise InvalidInput(f"{metric}: field must be 'content', 'id' or 'meta.<key>[.<key>]', got {field!r}{hint}")
 
 
 def find_hits(

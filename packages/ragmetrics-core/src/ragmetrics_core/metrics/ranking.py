@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragmetrics_core import Document, Metric, Score
-from ragmetrics_core.metrics.matching import Hits, check_settings, find_hits
+from ragmetrics_core.metrics.matching import Hits, check_cut_off, find_hits
 
 __all__ = ["RankingMetric"]
 
@@ -28,7 +28,7 @@ class RankingMetric(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_settings(type(self).__name__, self.k, self.field)
+        check_cut_off(self.name, self.k, self.field)
 
     def measure(
         self, retrieved_documents: Sequence[Document | str], reference_documents: Sequence[Document | str]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from ragmetrics_core import Metric, Prompt, Score, Steps
-from ragmetrics_core.metrics.windows import check_window, pack
+from ragmetrics_core.metrics.settings import check_whole
+from ragmetrics_core.metrics.windows import pack
 from ragmetrics_core.replies import value_and_reason
 
 __all__ = ["Refined", "RefiningMetric"]
@@ -54,7 +55,7 @@ class RefiningMetric(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_window(self.name, self.window)
+        check_whole(self.name, "window", self.window)
 
     def _ask_until_yes(
         self, first: Prompt[Any], refine: Prompt[Any], contexts: Sequence[str], **inputs: Any

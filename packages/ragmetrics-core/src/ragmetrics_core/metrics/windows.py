@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from ragmetrics_core import InvalidInput, Metric, Prompt
 
-__all__ = ["check_window", "fit_window", "pack", "pack_numbered", "tokens"]
+__all__ = ["fit_window", "pack", "pack_numbered", "tokens"]
 
 M = TypeVar("M", bound=Metric)
 
@@ -60,16 +60,6 @@ def _word(word: str) -> int:
     if not word[1:].islower() and size > 1:
         return max(TOKEN, CAPITAL * size)
     return max(TOKEN, LETTER * size + LETTER * max(0, size - LONG))
-
-
-def check_window(metric: str, window: int) -> None:
-    """A window is a positive number of tokens.
-
-    Raises:
-        InvalidInput: it is not.
-    """
-    if isinstance(window, bool) or not isinstance(window, int) or window < 1:
-        raise InvalidInput(f"{metric}: window must be a whole number of tokens, at least 1, got {window!r}")
 
 
 def fit_window(metric: M, texts: Iterable[Any], room: int, *, fill: bool = False) -> M:

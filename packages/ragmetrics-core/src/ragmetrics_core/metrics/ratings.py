@@ -1,13 +1,38 @@
-"""Two differently worded judges rate the same thing, and their valid ratings are averaged (the NVIDIA metrics' device)."""
+"""Ratings: a value that passes from a threshold on, and the mean of two differently worded judges (as in the NVIDIA metrics)."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from ragmetrics_core import BadReply, Score, Steps, together
+from ragmetrics_core import BadReply, Metric, Score, Steps, together
+from ragmetrics_core.metrics.settings import check_number
 from ragmetrics_core.replies import value_and_reason
 
-__all__ = ["mean_rating"]
+__all__ = ["RatingMetric", "mean_rating"]
+
+
+@dataclass(frozen=True)
+class RatingMetric(Metric):
+    """Base of metrics whose value passes from a threshold on.
+
+    Attributes:
+        threshold: lowest passing value.
+
+    Raises:
+        InvalidInput: ``threshold`` is no number on the scale.
+    """
+
+    threshold: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        low, high = self.scale or (0.0, 1.0)
+        check_number(self.name, "threshold", self.threshold, low, high)
+
+    def _rated(self, value: float, why: str, **details: Any) -> Score:
+        """The score with its verdict, and the judge's reason where it gave one."""
+        return Score(value, passing=value >= self.threshold, reason=why or None, details=details)
 
 
 def mean_rating(first: Steps[Any], second: Steps[Any], highest: int) -> Steps[Score]:

@@ -1,15 +1,49 @@
-"""What the replies to the two prompts on claims must hold beyond their form, or the judge is asked again."""
+"""What replies must hold beyond their form, or the judge is asked again."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ragmetrics_core import BadReply
-from ragmetrics_core.metrics.numbering import check_one_each
 from ragmetrics_core.replies import is_chat
 
-__all__ = ["check_claims", "check_verdicts"]
+__all__ = ["check_claims", "check_halves", "check_one_each", "check_verdicts", "once_each"]
+
+JUST_NUMBERS = frozenset({int})
+
+
+def check_halves(reply: tuple[float, str], _: Mapping[str, Any]) -> None:
+    """The score of a reply is a multiple of 0.5.
+
+    Raises:
+        BadReply: it is not.
+    """
+    if not (2 * reply[0]).is_integer():
+        raise BadReply(f"the score must be a multiple of 0.5, got {reply[0]:g}")
+
+
+def check_one_each(numbers: Iterable[int], count: int, things: str) -> None:
+    """Each number from 1 to ``count`` stands there exactly once: a missing, doubled or invented verdict would change the score.
+
+    Args:
+        numbers: those in the reply, in any order.
+        count: how many items were sent.
+        things: what they are, for the message, such as ``claims``.
+
+    Raises:
+        BadReply: one is missing, doubled or invented.
+    """
+    given = sorted(numbers)
+    if given != list(range(1, count + 1)):
+        raise BadReply(f"exactly one verdict is needed for each of the {things} 1 to {count}, got numbers {given}")
+
+
+def once_each(numbers: Iterable[Any]) -> Sequence[Any]:
+    """The numbers in order, each once: in a tuple, if they are whole numbers and nothing else, else in a list."""
+    given = tuple(numbers)
+    found = sorted(set(given))
+    return tuple(found) if JUST_NUMBERS.issuperset(map(type, given)) else found
 
 
 def check_claims(reply: Any, inputs: Mapping[str, Any]) -> None:
