@@ -115,7 +115,7 @@ def test_labels_that_are_not_there_yet_are_drawn_first(folder: Path) -> None:
             ("--labels", "labels.jsonl", "--json", "labels.jsonl"),
             "--json: labels.jsonl is a file that is read here: give another path",
         ),
-        (("--labels", "labels.jsonl", "--metric", "m"), "there is no metric 'm'; there are exact_match"),
+        (("--labels", "labels.jsonl", "--metric", "m"), "--metric: there is no metric 'm'; there are exact_match"),
         (
             ("--labels", "labels.jsonl", "--by", "colour"),
             "--by colour: no row has it; columns of the metadata: lang; fields have their own names, such as 'user_input'",

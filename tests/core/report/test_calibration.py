@@ -381,7 +381,7 @@ class TestRefusals:
         assert problem(run(values), [*labels, line(999, True)]) == (
             "label 41: no row of this run has the id 'q999': labels need the ids of its rows"
         )
-        assert problem(run(values), labels, metric="n") == "there is no metric 'n'; there are m"
+        assert problem(run(values), labels, metric="n") == "metric: there is no metric 'n'; there are m"
         assert problem(run(values), [line(1, True, "n")]) == "label 1: the run has no metric 'n'; it has 'm'"
 
     def test_ids_may_be_written_in_other_ways(self) -> None:

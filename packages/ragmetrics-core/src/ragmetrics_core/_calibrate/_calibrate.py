@@ -18,7 +18,6 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from .._run._columns import Run, common_scale
@@ -47,7 +46,7 @@ from ..statistics._interval import difference_of_means, weighted_mean
 from ..statistics._labelled import FEWEST_LABELS, SURE, LabelledRows, effective_count, uncertainty, uneven
 from ..statistics._means import mean_of
 from ._calibration import Calibration, ClaimCalibration, MetricCalibration, SliceCalibration
-from ._rows import HALF, LabelledRow, MetricLabels, labels_in_force, metric_labels, stale_labels
+from ._rows import HALF, MetricLabels, labels_in_force, metric_labels, stale_labels
 
 UNIT = (0.0, 1.0)
 CONFIDENCE = 0.95
@@ -79,15 +78,23 @@ def known_labels(run: ScoredRows, labels: Any, metric: str | None) -> list[Label
     Raises:
         InvalidInput: there is no such metric, labels cannot be read, or none is of that metric.
     """
-    scales = {item.name: item.scale for item in run.metrics}
-    if metric is not None and metric not in scales:
-        raise InvalidInput(f"there is no metric {metric!r}; there are {', '.join(scales) or 'none'}")
+    scales = _scales(run, metric)
     given = [replace(item, id=as_label(item.id) or item.id) for item in read_labels(labels, metric, scales)]
     found = [item for item in given if metric is None or item.metric == metric]
     if not found:
         others = ", ".join(dict.fromkeys(repr(item.metric) for item in given))
         raise InvalidInput(f"no label is of {metric!r}: the labels are of {others}")
     return found
+
+
+def _scales(run: ScoredRows, metric: str | None) -> dict[str, tuple[float, float] | None]:
+    """The scales of all metrics, among them this one."""
+    scales = {item.name: item.scale for item in run.metrics}
+    if metric is not None and metric not in scales:
+        raise InvalidInput(
+            Setting("metric"), f": there is no metric {metric!r}; there are {', '.join(scales) or 'none'}"
+        )
+    return scales
 
 
 def _calibrated_metric(name: str, labels: Sequence[Label], run: Run, by: str | None) -> MetricCalibration:
@@ -97,7 +104,7 @@ def _calibrated_metric(name: str, labels: Sequence[Label], run: Run, by: str | N
     blank = MetricCalibration(
         name=name,
         verdicts=own.verdicts,
-        lower_is_better=judged.lower_is_better,
+        lower_is_better=judged.column.higher_is_better is False,
         scale=judged.scale,
         rows=len(judged.rows),
         without_score=len(run.rows) - len(judged.rows),
@@ -138,10 +145,14 @@ class Judged:
         rows: the rows with a score.
         names: what labels call them.
         scores: their values.
-        passing: whether the metric passes them; None where it does not say.
+        values: the scores, turned so that high is good where labels are passes and fails.
+        verdicts: 1 for each row that the metric passes, 0 for others; None where it does not say so of every row.
         clusters: what they share with others; None if they are independent.
         own: the labels.
-        found: the label of each of these rows; None where it has none.
+        labels: people's label of each row; None where it has none.
+        label_scale: the scale of the labels.
+        weights: how many rows each row with a label stands for; None where all stand for as many.
+        places: the rows with a label, as indices of ``rows``.
     """
 
     column: MetricColumn
@@ -149,67 +160,42 @@ class Judged:
     rows: Sequence[int]
     names: Sequence[str]
     scores: Sequence[float]
-    passing: Sequence[bool | None]
+    values: Sequence[float]
+    verdicts: Sequence[float] | None
     clusters: Sequence[str | None] | None
     own: MetricLabels
-    found: Sequence[LabelledRow | None]
+    labels: Sequence[float | None]
+    label_scale: tuple[float, float] | None
+    weights: Sequence[float | None] | None
+    places: Sequence[int]
 
     @classmethod
     def of(cls, run: Run, name: str, own: MetricLabels) -> Judged:
         """One metric of a run."""
         column = run.columns[name]
         scored = {row: value for row, value in enumerate(column.values) if value is not None}
-        names = [run.rows[row].name for row in scored]
+        names, passing = [run.rows[row].name for row in scored], [column.passing[row] for row in scored]
+        scale = common_scale(column.metric.scale, (column.scales[row] for row in scored))
+        found = [own.rows.get(row) for row in names]
+        weights = [None if item is None else item.weight for item in found]
+        scores = values = list(scored.values())
+        if own.verdicts and column.metric.higher_is_better is False:
+            values = [(sum(scale) if scale else 0.0) - value for value in scores]
         return cls(
             column=column.metric,
-            scale=common_scale(column.metric.scale, (column.scales[row] for row in scored)),
+            scale=scale,
             rows=list(scored),
             names=names,
-            scores=list(scored.values()),
-            passing=[column.passing[row] for row in scored],
+            scores=scores,
+            values=values,
+            verdicts=None if None in passing else [float(bool(passed)) for passed in passing],
             clusters=None if run.clusters is None else [run.clusters[row] for row in scored],
             own=own,
-            found=[own.rows.get(row) for row in names],
+            labels=[None if item is None else item.label for item in found],
+            label_scale=UNIT if own.verdicts else scale,
+            weights=None if set(weights) == {None} else weights,
+            places=[place for place, item in enumerate(found) if item is not None],
         )
-
-    @property
-    def lower_is_better(self) -> bool:
-        """Whether a pass is a low value."""
-        return self.column.higher_is_better is False
-
-    @cached_property
-    def values(self) -> Sequence[float]:
-        """The scores, turned so that high is good where labels are passes and fails."""
-        if not (self.own.verdicts and self.lower_is_better):
-            return self.scores
-        ends = sum(self.scale) if self.scale else 0.0
-        return [ends - value for value in self.scores]
-
-    @cached_property
-    def verdicts(self) -> Sequence[float] | None:
-        """1 for each row that the metric passes, 0 for others; None where it does not say so of every row."""
-        return None if None in self.passing else [float(bool(passed)) for passed in self.passing]
-
-    @cached_property
-    def labels(self) -> Sequence[float | None]:
-        """People's label of each row; None where it has none."""
-        return [None if item is None else item.label for item in self.found]
-
-    @property
-    def label_scale(self) -> tuple[float, float] | None:
-        """The scale of the labels."""
-        return UNIT if self.own.verdicts else self.scale
-
-    @cached_property
-    def weights(self) -> Sequence[float | None] | None:
-        """How many rows each row with a label stands for; None where all stand for as many."""
-        found = [None if item is None else item.weight for item in self.found]
-        return None if set(found) == {None} else found
-
-    @cached_property
-    def places(self) -> Sequence[int]:
-        """The rows with a label, as indices of ``rows``."""
-        return [place for place, item in enumerate(self.found) if item is not None]
 
     def weights_of(self, places: Sequence[int]) -> list[float] | None:
         """The weights of some rows with a label; None where all count the same."""
@@ -247,7 +233,8 @@ class Judged:
         for label, indices in groups.items():
             rows = [self.places[index] for index in indices]
             others = [place for place in self.places if place not in set(rows)]
-            one, other = self._mean_error(errors, rows, strict), self._mean_error(errors, others, strict)
+            error, rest = (self._mean_error(errors, part, CONFIDENCE) for part in (rows, others))
+            one, other = (self._mean_error(errors, part, strict) for part in (rows, others))
             difference = Measure(problem="this slice or the rest of the rows has too few labels to tell")
             if one.value is not None and other.value is not None and one.interval and other.interval:
                 interval = difference_of_means(one.value, one.interval, other.value, other.interval)
@@ -256,22 +243,20 @@ class Judged:
                 by=by,
                 label=label,
                 labels=len(rows),
-                error=self._mean_error(errors, rows, CONFIDENCE),
-                rest=self._mean_error(errors, others, CONFIDENCE),
+                error=error,
+                rest=rest,
                 difference=difference,
                 worse=difference.interval is not None and difference.interval.low > 0,
             )
 
     def _errors(self, threshold: Threshold | None) -> dict[int, float]:
         """How far the judge is from people on each row with a label: 1 where verdicts differ, or the distance of grades."""
-        values: Sequence[float] | None = self.values
-        if self.own.verdicts:
+        values = self.values
+        if self.own.verdicts and self.verdicts is not None:
             values = self.verdicts
-            if values is None and threshold is not None:
-                values = [float(value >= threshold.value) for value in self.values]
-            elif values is None and set(self.values) <= {0, 1}:
-                values = self.values
-        if values is None:
+        elif self.own.verdicts and threshold is not None:
+            values = [float(value >= threshold.value) for value in values]
+        elif self.own.verdicts and not set(values) <= {0, 1}:
             return {}
         return {place: abs(values[place] - (self.labels[place] or 0.0)) for place in self.places}
 
@@ -282,10 +267,9 @@ class Judged:
         if weights is not None:
             mean = sum(weights) / len(weights)
             weights = [weight / mean for weight in weights]
-        clusters = None if self.clusters is None else [self.clusters[row] for row in rows]
-        own = [errors[row] for row in rows]
+        values = [errors.get(place, 0.0) for place in range(len(self.rows))]
         scale = None if self.label_scale is None else (0.0, self.label_scale[1] - self.label_scale[0])
-        found = LabelledRows(own, range(len(rows)), own, weights, clusters, scale)
+        found = LabelledRows(values, rows, [errors[row] for row in rows], weights, self.clusters, scale)
         interval = labels_alone(found, confidence)
         problem = None if interval else "these rows do not tell how much others differ"
         return Measure(found.label_mean, interval, problem)
@@ -433,7 +417,10 @@ def lines_to_label(run: ScoredRows, n: int, metric: str | None, labels: Any, see
         InvalidInput: no metric is named and the run has several, there is none of that name, labels cannot be read, or there are
             not as many rows to draw.
     """
-    name = _only(run, metric)
+    names = list(_scales(run, metric))
+    if metric is None and len(names) != 1:
+        raise InvalidInput(Setting("metric"), f" is missing: name one of {', '.join(names) or 'none'}")
+    name = metric or names[0]
     given = [] if labels is None else known_labels(run, labels, name)
     rows = Run.of(run, "", RowGroups(None, None))
     judged = Judged.of(rows, name, metric_labels([]))
@@ -460,13 +447,3 @@ def lines_to_label(run: ScoredRows, n: int, metric: str | None, labels: Any, see
             }
         )
     return lines
-
-
-def _only(run: ScoredRows, metric: str | None) -> str:
-    names = [item.name for item in run.metrics]
-    if metric is None and len(names) == 1:
-        return names[0]
-    if metric not in names:
-        problem = " is missing: name one of" if metric is None else f": there is no metric {metric!r}; there are"
-        raise InvalidInput(Setting("metric"), f"{problem} {', '.join(names) or 'none'}")
-    return metric

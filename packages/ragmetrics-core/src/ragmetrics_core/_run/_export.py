@@ -41,6 +41,16 @@ LISTS = ("retrieved_contexts", "reference_contexts", "retrieved_documents", "ref
 SURROGATE = re.compile("[\ud800-\udfff]")
 """Half a character, for which no file format has a form."""
 
+EVIDENCE = {
+    "claims": "label",
+    "parts": "part",
+    "verdicts": "verdict",
+    "passages": "passages",
+    "against": "against",
+    "reasons": "reason",
+}
+"""The columns of evidence, and the field of a finding that each holds."""
+
 LARGEST = 2**63
 KINDS: dict[type, str] = {bool: "boolean", int: "Int64", float: "float64"}
 """The type of a column by the type of its values; each of them has a missing value."""
@@ -104,20 +114,13 @@ def _evidence_columns(name: str, scores: Sequence[Score]) -> dict[str, Column]:
     found = [findings_of(score.details).items for score in scores]
     columns = {"details": _column([dict(score.details) for score in scores])}
     if any(found):
-        columns = {
-            "claims": _each(found, lambda item: _text(item.label)),
-            "parts": _each(found, lambda item: _text(item.part)),
-            "verdicts": _each(found, lambda item: _text(item.verdict)),
-            "passages": _each(found, lambda item: list(item.passages)),
-            "against": _each(found, lambda item: list(item.against)),
-            "reasons": _each(found, lambda item: _text(item.reason)),
-            **columns,
-        }
+        columns = {part: _column_of_lists(found, field) for part, field in EVIDENCE.items()} | columns
     return {f"{name}_{part}": column for part, column in columns.items()}
 
 
-def _each(found: Iterable[Sequence[Finding]], part: Any) -> Column:
-    return [[part(item) for item in items] for items in found], "object"
+def _column_of_lists(found: Iterable[Sequence[Finding]], field: str) -> Column:
+    values = ([getattr(item, field) for item in items] for items in found)
+    return [[_text(value) if isinstance(value, str) else list(value) for value in row] for row in values], "object"
 
 
 def _column(values: Sequence[Any]) -> Column:
@@ -126,7 +129,7 @@ def _column(values: Sequence[Any]) -> Column:
     kinds = {type(value) for value in plain if value is not None}
     if kinds == {int, float}:
         kinds = {float}
-    (kind,) = kinds if len(kinds) == 1 else (str,)
+    kind = kinds.pop() if len(kinds) == 1 else str
     if kind in KINDS and not (kind is int and any(value is not None and abs(value) >= LARGEST for value in plain)):
         return plain, KINDS[kind]
     return [None if value is None else _as_text(value) for value in plain], "object"
@@ -134,8 +137,8 @@ def _column(values: Sequence[Any]) -> Column:
 
 def _lists(values: Iterable[Any]) -> Column:
     """Lists of texts; what is no list is a list of one."""
-    plain = [None if value is None else json_value(value) for value in values]
-    several = [value if value is None or isinstance(value, list) else [value] for value in plain]
+    plain = (None if value is None else json_value(value) for value in values)
+    several = (value if value is None or isinstance(value, list) else [value] for value in plain)
     return [None if value is None else [_as_text(item) for item in value] for value in several], "object"
 
 

@@ -21,9 +21,11 @@ from typing import Any, NamedTuple, TypeVar
 
 from .._kernel._inputs import SILENCE
 from .._kernel._metric import Metric
+from .._values._plain import plain
 from .._values._requests import Usage, counted
 from .._values._score import Score
 from ..statistics import Measure, annotator_alpha
+from ..statistics._means import mean_of
 
 
 def combined(metric: Metric, scores: Sequence[Score]) -> Score:
@@ -32,25 +34,23 @@ def combined(metric: Metric, scores: Sequence[Score]) -> Score:
     The value is the mean of the judgements that have one; where some have none, the reason says how many. It passes if most of
     the verdicts do. ``details["repeats"]`` holds all judgements.
     """
-    values = [score.value for score in scores if score.value is not None]
-    usage = sum((score.usage for score in scores), Usage())
     details = {"repeats": [{**score.to_dict(), "usage": score.usage.to_dict()} for score in scores]}
-    if not values:
+    values = [score.value for score in scores if score.value is not None]
+    if values:
+        verdicts = [score.passing for score in scores if score.value is not None and score.passing is not None]
+        lost = f"; {len(scores) - len(values)} of {len(scores)} gave no value" if len(values) < len(scores) else ""
+        score = Score(
+            mean_of_repeats(values),
+            passing=sum(verdicts) * 2 > len(verdicts) if verdicts else None,
+            reason=f"mean of {len(values)} judgements{lost}",
+            details=details,
+            scale=next(score.scale for score in scores if score.value is not None),
+            label=scores[0].label if len({score.label for score in scores}) == 1 else None,
+        )
+    else:
         first = next((score for score in scores if score.error is not None), scores[0])
         score = Score(None, reason=first.reason, error=first.error, details=details, label=first.label)
-        return score.made_by(metric.name, metric.scale, usage, {})
-    scored = [score for score in scores if score.value is not None]
-    verdicts = [score.passing for score in scored if score.passing is not None]
-    lost = f"; {len(scores) - len(values)} of {len(scores)} gave no value" if len(values) < len(scores) else ""
-    score = Score(
-        mean_of_repeats(values),
-        passing=sum(verdicts) * 2 > len(verdicts) if verdicts else None,
-        reason=f"mean of {len(values)} judgements{lost}",
-        details=details,
-        scale=scored[0].scale,
-        label=scores[0].label if len({score.label for score in scores}) == 1 else None,
-    )
-    return score.made_by(metric.name, metric.scale, usage, {})
+    return score.made_by(metric.name, metric.scale, sum((score.usage for score in scores), Usage()), {})
 
 
 def judgements(details: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -119,8 +119,6 @@ T = TypeVar("T")
 MOST_DISPUTED = 3
 """Rows that a summary names, on which the jurors differ most."""
 
-LEAST_ROWS = 2
-
 JUDGED = frozenset({"jurors", "repeats"})
 """Details that what several judges said can stand in."""
 
@@ -149,7 +147,7 @@ class JurorSummary:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values."""
-        return {**vars(self), "usage": self.usage.to_dict(), "errors": [list(item) for item in self.errors]}
+        return plain(vars(self))
 
 
 @dataclass(frozen=True)
@@ -176,15 +174,8 @@ class JurySummary:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values."""
-        limits = self.alpha.interval
-        return {
-            **vars(self),
-            "jurors": [item.to_dict() for item in self.jurors],
-            "alpha": self.alpha.value,
-            "alpha_interval": list(limits[:2]) if limits else None,
-            "alpha_problem": self.alpha.problem,
-            "disputed": [list(item) for item in self.disputed],
-        }
+        value, limits, problem = self.alpha.value, self.alpha.interval, self.alpha.problem
+        return plain({**vars(self), "alpha": value, "alpha_interval": limits and limits[:2], "alpha_problem": problem})
 
 
 class _Vote(NamedTuple):
@@ -200,11 +191,10 @@ def _juror(name: str, rows: Sequence[Sequence[_Vote]]) -> JurorSummary:
     """What one juror made of the rows, each with all judgements of it."""
     votes = [vote for row in rows for vote in row]
     values = [value for row in rows if (value := _value(row)) is not None]
-    errors = Counter(
-        next(vote.error for vote in row if vote.error is not None)
-        for row in rows
-        if _value(row) is None and any(vote.error is not None for vote in row)
+    without = (
+        next((vote.error for vote in row if vote.error is not None), None) for row in rows if _value(row) is None
     )
+    errors = Counter(error for error in without if error is not None)
     # on one row a metric may ask its LLM alone, and on others its embedding model too
     models = dict.fromkeys(model for vote in votes if vote.model is not None for model in vote.model.split(", "))
     return JurorSummary(
@@ -231,11 +221,8 @@ class JuryTally:
 
     def add(self, score: Score, label: str) -> None:
         """Count one score; the label names its row."""
-        if JUDGED.isdisjoint(
-            score.details
-        ):  # as nearly always; to look into the details costs more than all the counting
-            return
-        votes = _votes(score)
+        # nearly always there is neither; to look into the details costs more than all the counting
+        votes = {} if JUDGED.isdisjoint(score.details) else _votes(score)
         if not votes:
             return
         for name, cast in votes.items():
@@ -265,7 +252,7 @@ class JuryTally:
         if len(self._scales) > 1:
             return Measure(problem="the scale differs from row to row")
         rows = [values for values in self._values if len(values) > 1]
-        if len(rows) < LEAST_ROWS:
+        if len(rows) < 2:
             return Measure(problem="fewer than two rows have values of two jurors")
         if len({value for values in rows for value in values}) == 1:
             return Measure(problem="all their values are equal, so that agreement beyond chance cannot be told")
@@ -285,8 +272,7 @@ def difference_of(score: Score) -> float | None:
 
 
 def _difference(values: Sequence[float]) -> float | None:
-    pairs = list(combinations(values, 2))
-    return math.fsum(abs(one - other) for one, other in pairs) / len(pairs) if pairs else None
+    return mean_of([abs(one - other) for one, other in combinations(values, 2)])
 
 
 def _value(votes: Sequence[_Vote]) -> float | None:
