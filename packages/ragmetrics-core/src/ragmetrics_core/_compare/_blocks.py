@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from .._show._blocks import Block, Details, Heading, Items, Note, Table
 from .._show._tables import LONGEST_ROW, cut_middle, first_of, number
+from .._summary._summary import methods_in_words
 from .._values._counts import count_of
-from ..statistics import METHODS
 from ._comparison import ComparedRuns, MetricComparison
 from ._pairs import RowCounts
 from ._row_changes import RowChange
@@ -206,7 +206,7 @@ def remarks(comparison: ComparedRuns) -> Iterator[str]:
         f"slices: {item.why}" for item in comparison.slices if not (item.credited or item.warnings)
     )
     yield "before, after and difference: of the rows that have a value in both runs"
-    yield from _methods(comparison.metrics)
+    yield from methods_in_words((item.name, item.interval) for item in comparison.metrics)
     tests = {
         what: sum(item.p_value is not None for item in items)
         for what, items in (("metric", comparison.metrics), ("slice", comparison.slices))
@@ -230,17 +230,6 @@ def _margins(comparison: ComparedRuns) -> str:
     if unknown:
         text += f"; {comparison.margin:g} as it is for {first_of(unknown)}, whose scale is not known"
     return text
-
-
-def _methods(items: Iterable[MetricComparison]) -> Iterator[str]:
-    """How the intervals were made, and for which metrics, if in more than one way."""
-    found: dict[str, list[str]] = {}
-    for item in items:
-        if item.interval:
-            found.setdefault(METHODS[item.method], []).append(item.name)
-    ways = list(found) if len(found) == 1 else [f"{method} for {first_of(names)}" for method, names in found.items()]
-    if ways:
-        yield f"95 % interval: {'; '.join(ways)}"
 
 
 def _rows(rows: Sequence[str]) -> str:

@@ -40,13 +40,13 @@ def finished(families: Sequence[Sequence[MetricPairs]]) -> list[list[MetricCompa
     tested = sum(map(bool, counts))
     done: list[list[MetricComparison]] = []
     for tests, values in zip(alone, p_values, strict=True):
-        adjusted = _adjusted(values, tested)
         done.append([])
         for place, test in enumerate(tests):
             others = [*values[:place], _p_value(test.with_lost), *values[place + 1 :]]
-            p_with_lost = _adjusted(others, tested)[place] if test.with_lost else None
-            whole = replace(test, tests=sum(counts), p_adjusted=adjusted[place], p_with_lost=p_with_lost)
-            done[-1].append(_comparison(whole))
+            p_adjusted, p_with_lost = (_adjusted(each, tested)[place] for each in (values, others))
+            done[-1].append(
+                _comparison(replace(test, tests=sum(counts), p_adjusted=p_adjusted, p_with_lost=p_with_lost))
+            )
     return done
 
 
@@ -119,11 +119,12 @@ def compared(
     _check_margin(margin)
     pairing = _read(before, after, by, cluster)
     runs = one, two = pairing.before, pairing.after
-    found = credit(one, two, _shared_metrics(one, two))
+    names = _shared_metrics(one, two)
+    found = credit(one, two, names)
     parts, note = parts_of(pairing, by, cluster)
     checked = partial(_checked, pairing, found, margin=margin, allowed=allow_different_judges)
-    wholes = [checked(name, parts[0]) for name in found.metrics]
-    metrics, slices = finished([wholes, [checked(name, part) for name in found.metrics for part in parts[1:]]])
+    wholes = [checked(name, parts[0]) for name in names]
+    metrics, slices = finished([wholes, [checked(name, part) for name in names for part in parts[1:]]])
     changed = (replace(item, changes=row_changes(pairing, own)) for item, own in zip(metrics, wholes, strict=True))
     incomplete = [f"{run.name} is not complete: {run.evaluation.stopped}" for run in runs if run.evaluation.stopped]
     return ComparedRuns(
@@ -171,7 +172,7 @@ def _shared_metrics(one: Run, two: Run) -> list[str]:
 def _checked(pairing: Pairing, found: Credit, name: str, part: Part, margin: float, *, allowed: bool) -> MetricPairs:
     """One metric in one part, with its margin and with what forbids to compare it."""
     pairs = metric_pairs(pairing, name, part)
-    reasons, unsure = list(found.differences.get(name, ())), list(found.unsure.get(name, ()))
+    reasons, unsure = list(found.differences[name]), list(found.unsure[name])
     refusal = f"{'; '.join(reasons)}: a difference may come from that" if reasons and not allowed else ""
     if pairs.scale_problem:
         reasons.append(pairs.scale_problem)

@@ -34,33 +34,31 @@ class Credit:
     """What differs between two runs apart from the system.
 
     Attributes:
-        metrics: those that were looked at.
-        differences: by metric, in words, what differs in who scored it; metrics without are left out.
+        differences: by metric, in words, what differs in who scored it.
+        unsure: by metric, in words, why it is not known that the same judge scored it.
         unknown: in words, what cannot be known to be the same.
-        unsure: by metric, in words, why it is not known that the same judge scored it; metrics without are left out.
     """
 
-    metrics: Sequence[str]
     differences: Mapping[str, Sequence[str]]
-    unknown: Sequence[str]
     unsure: Mapping[str, Sequence[str]]
+    unknown: Sequence[str]
 
 
 def credit(before: Run, after: Run, metrics: Sequence[str]) -> Credit:
     """Compare who scored these metrics in two runs."""
-    differences: dict[str, list[str]] = {}
+    found = {name: list(dict.fromkeys(_Scorers(name, before, after).compared())) for name in metrics}
     unknown: dict[str, list[str]] = {}
-    unsure: dict[str, list[str]] = {}
-    for name in metrics:
-        for kind, text in dict.fromkeys(_Scorers(name, before, after).compared()):
-            if kind == DIFFERS:
-                differences.setdefault(name, []).append(text)
-                continue
+    for name, kind, text in ((name, *each) for name, items in found.items() for each in items):
+        if kind != DIFFERS:
             unknown.setdefault(text, []).append(name)
-            if kind == UNKNOWN:
-                unsure.setdefault(name, []).append(f"{text} ({printable(name)})")
-    words = [f"{text} ({printable(', '.join(names))})" for text, names in unknown.items()]
-    return Credit(metrics, differences, words, unsure)
+    return Credit(
+        {name: [text for kind, text in items if kind == DIFFERS] for name, items in found.items()},
+        {
+            name: [f"{text} ({printable(name)})" for kind, text in items if kind == UNKNOWN]
+            for name, items in found.items()
+        },
+        [f"{text} ({printable(', '.join(names))})" for text, names in unknown.items()],
+    )
 
 
 class _Scorers:
@@ -70,7 +68,8 @@ class _Scorers:
         self._runs = before, after
         self._columns = one, two = before.columns[metric], after.columns[metric]
         self._metrics = one.metric, two.metric
-        self._known = [_scored_by(run, metric) for run in self._runs]
+        settings = (run.evaluation.settings for run in self._runs)
+        self._known = [None if item is None else item.scored_by.get(metric) for item in settings]
         self._built_in = built_in_class(one.metric.name, one.metric.settings)
 
     def compared(self) -> Iterator[Found]:
@@ -115,7 +114,9 @@ class _Scorers:
         reasons: dict[str, list[str]] = {}
         for run, known in zip(self._runs, self._known, strict=True):
             if known is None:
-                reasons.setdefault(_why_unknown(run), []).append(run.name)
+                damaged = run.evaluation.run_dir is not None
+                why = "a damaged run.json hides who scored" if damaged else "only scores are known of"
+                reasons.setdefault(why, []).append(run.name)
         for why, names in reasons.items():
             yield UNKNOWN, f"{why} {' and '.join(names)}: whether {what} are the same is not known"
 
@@ -147,13 +148,3 @@ class _Scorers:
                 yield self._both(f"the version of the prompt {name!r} is", *versions)
         if one and two and not shared:
             yield self._both("the prompts are", *(", ".join(sorted(column)) for column in (one, two)))
-
-
-def _scored_by(run: Run, metric: str) -> ScoredBy | None:
-    settings = run.evaluation.settings
-    return None if settings is None else settings.scored_by.get(metric)
-
-
-def _why_unknown(run: Run) -> str:
-    """Why it is not known who scored a run; its name follows."""
-    return "only scores are known of" if run.evaluation.run_dir is None else "a damaged run.json hides who scored"

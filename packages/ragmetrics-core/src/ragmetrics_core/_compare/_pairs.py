@@ -427,6 +427,7 @@ def metric_pairs(pairing: Pairing, metric: str, part: Part) -> MetricPairs:
     sides = [[_asked(column, unit[side]) for unit in part.units] for side, column in enumerate(columns)]
     known = [[_at(column.values, row) for row in rows] for column, rows in zip(columns, sides, strict=True)]
     rows: list[tuple[int, int]] = []
+    values: list[tuple[float, float]] = []
     lost: list[tuple[int, float]] = []
     absent: list[tuple[int, float]] = []
     without: tuple[list[int], list[int]] = ([], [])
@@ -439,6 +440,7 @@ def metric_pairs(pairing: Pairing, metric: str, part: Part) -> MetricPairs:
                 without[1].append(second)
             else:
                 rows.append((first, second))
+                values.append((old, new))
         elif first is not None and new is not None:
             without[0].append(first)
     scale, problem = _scale(pairing, one, two, rows)
@@ -448,8 +450,8 @@ def metric_pairs(pairing: Pairing, metric: str, part: Part) -> MetricPairs:
         part=part,
         rows=rows,
         values=PairedValues(
-            before=[_value(one, first) for first, _ in rows],
-            after=[_value(two, second) for _, second in rows],
+            before=[old for old, _ in values],
+            after=[new for _, new in values],
             clusters=None if part.clusters is None else [part.clusters[first] for first, _ in rows],
             scale=scale,
         ),
@@ -470,12 +472,6 @@ def metric_pairs(pairing: Pairing, metric: str, part: Part) -> MetricPairs:
 def _asked(column: Column, row: int | None) -> int | None:
     """The row, if the metric was asked about it."""
     return None if row is None or column.labels[row] == NOT_ASKED else row
-
-
-def _value(column: Column, row: int) -> float:
-    value = column.values[row]
-    assert value is not None
-    return value
 
 
 def _counts(run: Run, column: Column, rows: Sequence[int | None], lost: Sequence[int]) -> RowCounts:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
-from .._run._columns import Run, RunRow, common_scale
+from .._run._columns import Run, common_scale
 from .._run._slices import slices_of
 from .._values._counts import count_of
 from .._values._score import NOT_ASKED
@@ -85,7 +85,10 @@ def mean_evidence(
     clusters: Sequence[Hashable] | None = run.clusters
     repeated = False
     if clusters is None:
-        keys = [_row_key(row, position) for position, row in enumerate(run.rows)]
+        keys: list[Hashable] = [
+            (row.id, row.question) if row.id is not None else row.texts or position
+            for position, row in enumerate(run.rows)
+        ]
         repeated = len(set(keys)) < len(keys)
         clusters = keys if repeated else None
     parts: dict[str | None, Sequence[int]] = {}
@@ -115,11 +118,6 @@ def mean_evidence(
     return found
 
 
-def _row_key(row: RunRow, position: int) -> Hashable:
-    """What is the same for all repeats of a row."""
-    return (row.id, row.question) if row.id is not None else row.texts or position
-
-
 def of_mean(
     values: Sequence[float],
     scale: Scale,
@@ -141,20 +139,16 @@ def of_mean(
         failed: rows in which something went wrong.
         absent: rows with a value in an earlier run that this one does not have.
     """
-
-    def with_absent(gate: Gate) -> tuple[list[float], float]:
-        """The values with the worst one for each row that is absent, and that value."""
-        assert scale is not None
-        worst = scale[0 if gate.sign > 0 else 1]
-        return [*values, *[worst] * absent], worst
+    lowest, highest = scale or (math.nan, math.nan)  # without a scale neither function is called
 
     def worst_case(gate: Gate, confidence: float) -> Interval | None:
         groups = None if clusters is None else [*clusters, *(("absent", place) for place in range(absent))]
-        return mean_interval(with_absent(gate)[0], groups, scale, confidence)
+        worst = lowest if gate.sign > 0 else highest
+        return mean_interval([*values, *[worst] * absent], groups, scale, confidence)
 
     def enough(gate: Gate) -> int:
-        all_values, worst = with_absent(gate)
-        return rows_to_meet_losses(all_values, gate.sign, gate.limit, worst)
+        worst = lowest if gate.sign > 0 else highest
+        return rows_to_meet_losses([*values, *[worst] * absent], gate.sign, gate.limit, worst)
 
     return Evidence(
         estimate=mean_of(values),

@@ -44,12 +44,6 @@ CLOSE = 1e-9
 DIGITS = range(3, 7)
 
 
-def why(result: GateResult) -> str:
-    """Why a gate has its verdict: the conditions that are not met, the estimate, how sure it is, and what would decide."""
-    warned = [f"WARNING: who scored differs: {printable(text)}" for text in result.warnings]
-    return "; ".join([*result.unmet, *_numbers(result), *warned])
-
-
 def _numbers(result: GateResult) -> Iterator[str]:
     estimate, interval, limit = result.estimate, result.interval, result.gate.limit
     if estimate is None:
@@ -57,10 +51,10 @@ def _numbers(result: GateResult) -> Iterator[str]:
     sure = f", 95 % interval {_ends(interval, limit)}," if interval else ""
     yield f"{result.gate.of} {_shown(estimate, limit)}{sure} from {_rows(result)}"
     if interval is None:
-        single = "row" if result.repeated or result.scored == 1 else "cluster"
-        nothing = f"one {single} says nothing of the others"
-        alone = 1 in {result.scored, result.clusters}
-        yield f"no interval, since {nothing if alone else 'all values are equal, on a scale that is not known'}"
+        nothing = "all values are equal, on a scale that is not known"
+        if 1 in {result.scored, result.clusters}:
+            nothing = f"one {'row' if result.repeated or result.scored == 1 else 'cluster'} says nothing of the others"
+        yield f"no interval, since {nothing}"
     if interval is None or result.unmet:
         return
     adjusted = result.adjusted or interval
@@ -168,8 +162,9 @@ class GateResult:
 
     @property
     def why(self) -> str:
-        """Why it has this verdict, in words and numbers."""
-        return why(self)
+        """Why it has this verdict: conditions that are not met, the estimate, how sure it is, and what would decide."""
+        warned = [f"WARNING: who scored differs: {printable(text)}" for text in self.warnings]
+        return "; ".join([*self.unmet, *_numbers(self), *warned])
 
     def is_bad(self, interval: Interval) -> bool:
         """Whether an interval lies wholly on the bad side of the limit."""

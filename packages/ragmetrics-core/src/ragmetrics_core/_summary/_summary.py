@@ -367,15 +367,20 @@ def _corrected(metrics: Sequence[MetricSummary]) -> Iterator[str]:
             yield from (f"{item.name}: {words}" for words in corrected_in_words(item.calibration))
 
 
+def methods_in_words(metrics: Iterable[tuple[str, Interval | None]]) -> Iterator[str]:
+    """How the intervals were made, and for which metrics, if in more than one way."""
+    names: dict[str, list[str]] = {}
+    for name, interval in metrics:
+        if interval:
+            names.setdefault(METHODS[interval.method], []).append(name)
+    ways = names if len(names) == 1 else [f"{method} for {first_of(found)}" for method, found in names.items()]
+    if ways:
+        yield f"95 % interval: {'; '.join(ways)}"
+
+
 def _of_scores(metrics: Sequence[MetricSummary]) -> Iterator[str]:
     """What the numbers of the table rest on, and what else was measured."""
-    names: dict[str, list[str]] = {}
-    for item in metrics:
-        if item.interval:
-            names.setdefault(METHODS[item.interval.method], []).append(item.name)
-    if names:
-        ways = names if len(names) == 1 else [f"{method} for {first_of(found)}" for method, found in names.items()]
-        yield f"95 % interval: {'; '.join(ways)}"
+    yield from methods_in_words((item.name, item.interval) for item in metrics)
     for item in metrics:
         if item.has_own_pass_rate:
             limits = f", {whole(f'95 % interval {item.pass_interval}')}" if item.pass_interval else ""

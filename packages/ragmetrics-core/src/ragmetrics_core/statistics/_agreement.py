@@ -53,10 +53,8 @@ def auroc(
         confidence: of the interval.
         alike: by how much clusters multiply variances, 1 or more.
     """
-    passing, failing = (
-        effective_count([mass for mass, passed in zip(masses, passes, strict=True) if passed is wanted]) / alike
-        for wanted in (True, False)
-    )
+    sides = ([mass for mass, passed in zip(masses, passes, strict=True) if passed is side] for side in (True, False))
+    passing, failing = (effective_count(side) / alike for side in sides)
     if not passing or not failing:
         return Measure(problem=f"no labelled row {'fails' if passing else 'passes'}, so there is no pair to order")
     value = _concordance(judged, passes, masses)
@@ -75,15 +73,19 @@ def auroc(
 
 def _concordance(judged: Sequence[float], passes: Sequence[bool], masses: Sequence[float]) -> float:
     rows = sorted(zip(judged, passes, masses, strict=True))
-    totals = [math.fsum(mass for _, passed, mass in rows if passed is wanted) for wanted in (True, False)]
     below, ahead = 0.0, 0.0
     for _, group in groupby(rows, key=itemgetter(0)):
-        tied = list(group)
-        passing = math.fsum(mass for _, passed, mass in tied if passed)
-        failing = math.fsum(mass for _, passed, mass in tied if not passed)
+        passing, failing = _masses(list(group))
         ahead += passing * (below + failing / 2)
         below += failing
-    return ahead / (totals[0] * totals[1])
+    return ahead / math.prod(_masses(rows))
+
+
+def _masses(rows: Sequence[tuple[float, bool, float]]) -> tuple[float, float]:
+    """Of the rows that pass, and of those that fail."""
+    return math.fsum(mass for _, passed, mass in rows if passed), math.fsum(
+        mass for _, passed, mass in rows if not passed
+    )
 
 
 def spearman(
@@ -232,14 +234,11 @@ class VerdictTable:
         """The share of rows that people pass, or fail."""
         return self.shares[True, said] + self.shares[False, said]
 
-    def measures(self) -> dict[str, Any]:
+    def measures(self) -> dict[str, Measure]:
         """Kappa and AC1; of the rows that people pass the share that the judge passes, and the same of fails."""
-        return {
-            "kappa": self.kappa(),
-            "ac1": self.ac1(),
-            "sensitivity": self.rate((True, True), self.people(True), "no labelled row passes"),
-            "specificity": self.rate((False, False), self.people(False), "no labelled row fails"),
-        }
+        sensitivity = self.rate((True, True), self.people(True), "no labelled row passes")
+        specificity = self.rate((False, False), self.people(False), "no labelled row fails")
+        return {"kappa": self.kappa(), "ac1": self.ac1(), "sensitivity": sensitivity, "specificity": specificity}
 
     def threshold(self, value: float) -> Threshold:
         """A threshold whose verdicts these are."""
@@ -410,38 +409,31 @@ def agreement(
         spearman=spearman(own, rows.labels, rows.masses, confidence, alike),
         difference=_difference(rows, own, confidence),
     )
-    return _with_passes(found, rows, own, threshold, confidence, alike) if rows.passes_and_fails else found
-
-
-def _with_passes(  # noqa: PLR0917
-    found: Agreement,
-    rows: LabelledRows,
-    own: Sequence[float],
-    threshold: float | None,
-    confidence: float,
-    alike: float,
-) -> Agreement:
-    """What labels that are passes and fails tell beside; ``alike`` is the design effect of clusters."""
+    if not rows.passes_and_fails:
+        return found
     assert rows.scale is not None
     passes = [label > (rows.scale[0] + rows.scale[1]) / 2 for label in rows.labels]
     verdicts = threshold is None and set(rows.judged) <= {0, 1}
-    chosen, problem = None, None if verdicts or threshold is not None else _too_few(passes)
-    measures: dict[str, Any] = dict.fromkeys(("kappa", "ac1", "sensitivity", "specificity"), Measure(problem=problem))
-    if verdicts or threshold is not None:
-        limit = 1.0 if threshold is None else threshold
+    area = Measure(problem=VERDICTS) if verdicts else auroc(own, passes, rows.masses, confidence, alike)
+    found = dataclasses.replace(found, passing=sum(passes), auroc=area)
+    return _with_verdicts(found, rows, passes, 1.0 if verdicts else threshold, confidence)
+
+
+def _with_verdicts(
+    found: Agreement, rows: LabelledRows, passes: Sequence[bool], limit: float | None, confidence: float
+) -> Agreement:
+    """What verdicts from a limit on tell beside; without a limit, those from a threshold that is chosen."""
+    own, chosen = [rows.judged[place] for place in rows.places], None
+    measures: dict[str, Any]
+    if limit is not None:
         measures = verdict_table(rows, [value >= limit for value in own], passes, confidence).measures()
-    elif problem is None:
-        by_others = _verdicts_by_others(own, passes, rows.masses)
-        table = verdict_table(rows, by_others, passes, confidence)
+    elif problem := _too_few(passes):
+        measures = dict.fromkeys(("kappa", "ac1", "sensitivity", "specificity"), Measure(problem=problem))
+    else:
+        table = verdict_table(rows, _verdicts_by_others(own, passes, rows.masses), passes, confidence)
         measures = table.measures()
         chosen = table.threshold(_best_threshold(own, passes, rows.masses, range(len(passes))))
-    return dataclasses.replace(
-        found,
-        passing=sum(passes),
-        auroc=Measure(problem=VERDICTS) if verdicts else auroc(own, passes, rows.masses, confidence, alike),
-        threshold=chosen,
-        **measures,
-    )
+    return dataclasses.replace(found, threshold=chosen, **measures)
 
 
 def _too_few(passes: Sequence[bool]) -> str | None:
@@ -457,11 +449,8 @@ def _too_few(passes: Sequence[bool]) -> str | None:
 def _difference(rows: LabelledRows, own: Sequence[float], confidence: float) -> Measure:
     """By how much the judge is above people, on average."""
     changes = [value - label for value, label in zip(own, rows.labels, strict=True)]
-    if rows.scale is None or not all(rows.scale[0] <= value <= rows.scale[1] for value in own):
-        scale = None
-    else:
-        width = rows.scale[1] - rows.scale[0]
-        scale = (-width, width)
+    low, high = rows.scale or (math.inf, math.inf)
+    scale = (low - high, high - low) if all(low <= value <= high for value in own) else None
     beside = dataclasses.replace(rows, labels=changes, scale=scale)
     interval = labels_alone(beside, confidence)
     problem = "all labelled rows differ by the same, and without a scale nothing tells how much others may"

@@ -62,8 +62,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import NamedTuple
+from itertools import accumulate, pairwise
 
 from ._distributions import beta_cdf, beta_quantile, normal_quantile, t_quantile
 from ._interval import ROUNDING, Interval, check_confidence, student_interval, unseen_interval, weighted_mean
@@ -306,10 +305,8 @@ def _merged(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
 
 def _between(points: Sequence[tuple[float, float]], shares: Sequence[float]) -> list[float]:
     """The points with these shares below them; half of a point's weight lies below it."""
-    known, reached = [], 0.0
-    for point, weight in points:
-        known.append((reached + weight / 2, point))
-        reached += weight
+    reached = accumulate((weight for _, weight in points), initial=0.0)
+    known = [(below + weight / 2, point) for below, (point, weight) in zip(reached, points, strict=False)]
     return _interpolated(known, shares)
 
 
@@ -395,29 +392,17 @@ def _variance(
     return (found + unseen) / granted if granted else 1.0, freedom
 
 
-class Powered(NamedTuple):
-    """An estimate of PPI++.
-
-    Attributes:
-        mean: of the labels that all rows would have.
-        variance: of that mean.
-        freedom: degrees of freedom of the variance.
-        power: how much the judge counts, 0 (not at all) to 1.
-    """
-
-    mean: float
-    variance: float
-    freedom: float
-    power: float
-
-
-def powered_mean(rows: LabelledRows) -> Powered:
+def powered_mean(rows: LabelledRows) -> tuple[float, float, float, float]:
     """The mean label by PPI++, with the power that makes its variance least.
 
     Without weights and clusters, estimate, power and standard error are those of the authors' own program, ``ppi_py``.
 
     Args:
         rows: some of them without a label; with labels in two clusters or more, if they have clusters.
+
+    Returns:
+        The mean of the labels that all rows would have, its variance, the degrees of freedom of the variance, and the power: how
+        much the judge counts, 0 (not at all) to 1.
 
     Source: Angelopoulos, Duchi & Zrnic 2023, arXiv:2311.01453, section 2 and example 6.1.
     """
@@ -447,7 +432,7 @@ def powered_mean(rows: LabelledRows) -> Powered:
         of_labels.append(own + of_judgements[place])  # the same row in both sums
         of_judgements[place] = 0.0
     variance, freedom = variance_and_freedom(rows, of_labels, of_judgements)
-    return Powered(label_mean + power * (rest_mean - paired_mean), variance, freedom, power)
+    return label_mean + power * (rest_mean - paired_mean), variance, freedom, power
 
 
 MOST_GRADES = 11
@@ -562,9 +547,11 @@ def corrected_mean(  # noqa: PLR0917
 
 def _mean_of(rows: LabelledRows, confidence: float) -> CorrectedMean:
     """The same of rows that were checked."""
-    left = too_uneven(rows.masses)
-    alone = labels_alone(rows, confidence) if left is None else None
-    mean, interval, note = _corrected(rows, confidence) if left is None else (0.0, None, None)
+    left, alone = too_uneven(rows.masses), None
+    mean, interval, note = rows.label_mean, None, None
+    if left is None:
+        alone = labels_alone(rows, confidence)
+        mean, interval, note = _corrected(rows, confidence)
     if interval is not None and alone is not None and _width(interval) >= _width(alone):
         # some methods were chosen by other means than their width
         chosen = rows.verdicts or (interval.method == DIRICHLET and rows.weights is None)
@@ -612,12 +599,12 @@ def _corrected(rows: LabelledRows, confidence: float) -> tuple[float, Interval |
         return *post_stratified(rows, strata, confidence), None
     if len(rows.labels) < ENOUGH:
         return 0.0, None, TOO_FEW
-    found = powered_mean(rows)
-    if not found.power:
+    mean, variance, freedom, power = powered_mean(rows)
+    if not power:
         return 0.0, None, NO_HELP
-    quantile = t_quantile((1 + confidence) / 2, found.freedom)
-    mean = found.mean if rows.scale is None else min(max(found.mean, rows.scale[0]), rows.scale[1])
-    return mean, student_interval(mean, found.variance, quantile, rows.scale, "ppi++"), None
+    low, high = rows.scale or (-math.inf, math.inf)
+    mean, quantile = min(max(mean, low), high), t_quantile((1 + confidence) / 2, freedom)
+    return mean, student_interval(mean, variance, quantile, rows.scale, "ppi++"), None
 
 
 def _gain(interval: Interval | None, alone: Interval | None) -> float | None:

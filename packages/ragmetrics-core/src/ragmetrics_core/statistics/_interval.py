@@ -194,25 +194,21 @@ def checked_values(
         places: of the values in that argument, where others are None.
     """
     low, high = scale or (-LARGEST, LARGEST)
-    floats = [float(value) if is_finite(value) else math.nan for value in values]
-    if all(low <= number <= high for number in floats):
-        return floats
-    near = ROUNDING * (high - low) if scale else 0.0
-    for index, (value, number) in enumerate(zip(values, floats, strict=True)):
+    near, checked = ROUNDING * (high - low) if scale else 0.0, []
+    for index, value in enumerate(values):
+        number = float(value) if is_finite(value) else math.nan
         if low - near <= number <= high + near:
+            checked.append(min(max(number, low), high))
             continue
         problem = f": give numbers up to {LARGEST:g}"
-        if math.isnan(number):
-            cure = (
-                "numbers, and leave out rows without a score"
-                if places is None
-                else "number, or None if the row has no label"
-            )
-            problem = f": give a finite {cure}" if places else f": give finite {cure}"
+        if math.isnan(number) and places is None:
+            problem = ": give finite numbers, and leave out rows without a score"
+        elif math.isnan(number):
+            problem = ": give a finite number, or None if the row has no label"
         elif scale:
             problem = f", which is not on the scale {low:g} to {high:g}: give the scale of these values"
         raise InvalidInput(f"{name}[{places[index] if places else index}] is {value!r}{problem}")
-    return [min(max(number, low), high) for number in floats]
+    return checked
 
 
 def is_bool(value: object) -> bool:

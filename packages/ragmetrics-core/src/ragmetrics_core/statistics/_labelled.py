@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 import random
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
@@ -231,15 +231,14 @@ def _tops(judged: Sequence[float]) -> list[float]:
     """The highest judgement in every stratum but the last one, given those of the labelled rows in order."""
     size = max(FEWEST, math.ceil(len(judged) / MOST))
     tops: list[float] = []
-    start = 0
-    while start + size <= len(judged):
-        top = judged[start + size - 1]
-        start += size
-        while start < len(judged) and judged[start] == top:
-            start += 1
+    end = size
+    while end <= len(judged):
+        top = judged[end - 1]
+        start = bisect_right(judged, top)
         if len(judged) - start < size:
             break
         tops.append(top)
+        end = start + size
     return tops
 
 

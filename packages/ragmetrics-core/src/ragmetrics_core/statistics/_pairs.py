@@ -47,7 +47,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .._values._errors import InvalidInput
 from ._distributions import beta_cdf, crossing, normal_quantile, t_quantile, t_two_sided
@@ -61,7 +61,7 @@ from ._interval import (
     checked_values,
     scale_of,
 )
-from ._means import FEW, FewChanges, clustered_mean, reach_of
+from ._means import FEW, ClusteredMean, FewChanges, clustered_mean, reach_of
 
 
 def tango_limits(gained: int, lost: int, pairs: int, confidence: float) -> tuple[float, float]:
@@ -139,26 +139,19 @@ class _Changes:
 
     Attributes:
         values: after minus before, row by row; 0 where the two differ by rounding only.
-        mean: of the changes.
+        found: their mean; its variance is 0 if all units have the same mean. A unit, which is independent of the others, is a row
+            or a cluster of rows.
+        changed: in how many units a row changed.
         width: of the scale, which no change exceeds; infinite if the scale is not known.
         near: what counts as rounding.
-        units: what is independent of each other, rows or clusters of rows: of each the sum of its changes and its number of rows.
-        changed: in how many units a row changed.
-        variance: of the mean; 0 if all units have the same mean.
-        inflation: for clusters, that variance over the plain one.
-        freedom: degrees of freedom of the variance.
         clustered: whether a unit may have several rows.
     """
 
     values: Sequence[float]
-    mean: float
+    found: ClusteredMean
+    changed: int
     width: float
     near: float
-    units: Sequence[tuple[float, int]]
-    changed: int
-    variance: float
-    inflation: float
-    freedom: float
     clustered: bool
 
     @classmethod
@@ -167,18 +160,18 @@ class _Changes:
         count, mean = len(values), math.fsum(values) / len(values)
         if clusters is not None and len(set(clusters)) < count:
             found = clustered_mean(values, clusters)
+            found = replace(found, variance=found.variance if found.variance > near**2 else 0.0)
             changed = len({cluster for cluster, value in zip(clusters, values, strict=True) if value})
-            variance = found.variance if found.variance > near**2 else 0.0
-            spread = (variance, found.inflation, found.freedom)
-            return cls(values, mean, width, near, found.clusters, changed, *spread, clustered=True)
+            return cls(values, found, changed, width, near, clustered=True)
         alike = max(values) - min(values) <= near
         variance = 0.0 if alike else math.fsum((value - mean) ** 2 for value in values) / (count - 1) / count
-        units = [(value, 1) for value in values]
-        return cls(values, mean, width, near, units, sum(map(bool, values)), variance, 1.0, count - 1, clustered=False)
+        found = ClusteredMean(mean, variance, 1.0, count - 1, tuple((value, 1) for value in values))
+        return cls(values, found, sum(map(bool, values)), width, near, clustered=False)
 
     def possible(self, low: float, high: float, method: str) -> Interval:
         """An interval on the scale, with the observed difference inside, which rounding might push out."""
-        return Interval(min(max(low, -self.width), self.mean), max(min(high, self.width), self.mean), method)
+        mean = self.found.mean
+        return Interval(min(max(low, -self.width), mean), max(min(high, self.width), mean), method)
 
 
 FEWEST_CHANGED = 6
@@ -254,17 +247,17 @@ def _rows_to_show(effect: float, changes: _Changes, power: float, confidence: fl
     in which nothing got worse would name too few rows to show that something did. Rows for six changes are always needed.
     """
     changed = [change for change in changes.values if change]
-    if not (changes.variance > 0 and changed):
+    if not (changes.found.variance > 0 and changed):
         return None
     z, more = normal_quantile((1 + confidence) / 2), normal_quantile(power)
-    count, mean = len(changes.values), changes.mean
+    count, mean = len(changes.values), changes.found.mean
     own = math.fsum((change - mean) ** 2 for change in changes.values) / (count - 1)
     size = math.fsum(map(abs, changed)) / len(changed)
     square = math.fsum(change * change for change in changed) / len(changed)
     missing = max(effect - abs(mean), 0.0) * (1 - len(changed) / count)
     variance = own + missing * square / size
-    design_effect = changes.variance * count / own
-    rows = ((z + more) ** 2 * variance * design_effect / effect**2) + z * z / 2 * (count / len(changes.units))
+    design_effect = changes.found.variance * count / own
+    rows = ((z + more) ** 2 * variance * design_effect / effect**2) + z * z / 2 * (count / len(changes.found.clusters))
     share = min(max(len(changed) / count, effect / size), 1.0)
     needed = math.ceil(max(rows, FEWEST_CHANGED / share))
     return needed if needed <= MOST_ROWS else None
@@ -357,33 +350,34 @@ def _of_passes(changes: _Changes, confidence: float) -> tuple[Interval, float]:
 
 
 def _of_scores(changes: _Changes, confidence: float) -> tuple[Interval | None, float | None]:
-    if not changes.variance:
+    found = changes.found
+    if not found.variance:
         return _of_equal(changes, confidence)
-    few, freedom, error = _few_changes(changes), changes.freedom, math.sqrt(changes.variance)
+    few, freedom, error = _few_changes(changes), found.freedom, math.sqrt(found.variance)
     if few and not changes.clustered:
         freedom = math.inf  # as Tango's is, since no variance of the rows is estimated on its own
     quantile = t_quantile((1 + confidence) / 2, freedom)
-    low, high = few.limits(quantile) if few else (changes.mean - quantile * error, changes.mean + quantile * error)
+    low, high = few.limits(quantile) if few else (found.mean - quantile * error, found.mean + quantile * error)
     if changes.changed <= MOST_FLIPPED and (few or not changes.clustered):
-        p_value = sign_flip_p([total for total, _ in changes.units])
+        p_value = sign_flip_p([total for total, _ in found.clusters])
     else:
-        p_value = t_two_sided(few.distance(0.0) if few else changes.mean / error, freedom)
+        p_value = t_two_sided(few.distance(0.0) if few else found.mean / error, freedom)
     return changes.possible(low, high, "few-changes" if few else "cr2" if changes.clustered else "t"), p_value
 
 
 def _of_equal(changes: _Changes, confidence: float) -> tuple[Interval | None, float | None]:
     if math.isinf(changes.width):
         return None, None
-    z2 = normal_quantile((1 + confidence) / 2) ** 2
-    unseen = z2 / (len(changes.units) + z2)
-    low, high = (changes.mean * (1 - unseen) + end * unseen for end in (-changes.width, changes.width))
-    p_value = 1.0 if abs(changes.mean) <= changes.near else 2.0 ** (1 - len(changes.units))
+    z2, units, mean = normal_quantile((1 + confidence) / 2) ** 2, len(changes.found.clusters), changes.found.mean
+    unseen = z2 / (units + z2)
+    low, high = (mean * (1 - unseen) + end * unseen for end in (-changes.width, changes.width))
+    p_value = 1.0 if abs(mean) <= changes.near else 2.0 ** (1 - units)
     return changes.possible(low, high, "constant"), p_value
 
 
 def _few_changes(changes: _Changes) -> FewChanges | None:
     """Score limits, where fewer than half of the units changed, or of the rows and all in one direction."""
-    units, count = changes.units, len(changes.values)
+    units, count = changes.found.clusters, len(changes.values)
     one_way = not (any(total < 0 for total, _ in units) and any(total > 0 for total, _ in units))
     few_rows_one_way = 2 * sum(map(bool, changes.values)) < count and one_way
     if changes.changed >= FEW or not (2 * changes.changed < len(units) or few_rows_one_way):
@@ -391,7 +385,7 @@ def _few_changes(changes: _Changes) -> FewChanges | None:
     largest = max(map(abs, changes.values))
     beyond = 0.0 if math.isinf(changes.width) else max(changes.width - largest, 0.0) * count / len(units)
     reach = reach_of(units, changes.width)
-    return FewChanges(Counter(units), reach, changes.inflation, UNMET * beyond**2 / len(units))
+    return FewChanges(Counter(units), reach, changes.found.inflation, UNMET * beyond**2 / len(units))
 
 
 MISSED = 0.05
