@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from .._show._blocks import Block, Details, Heading, Items, Note, Table
-from .._show._tables import LONGEST_ROW, cut_middle, first_of, number
-from .._summary._summary import methods_in_words
+from .._show._tables import LONGEST_ROW, cut_middle, first_of, in_groups, number
 from .._values._counts import count_of
+from ..statistics import METHODS
 from ._comparison import ComparedRuns, MetricComparison
 from ._pairs import RowCounts
 from ._row_changes import RowChange
@@ -206,7 +206,8 @@ def remarks(comparison: ComparedRuns) -> Iterator[str]:
         f"slices: {item.why}" for item in comparison.slices if not (item.credited or item.warnings)
     )
     yield "before, after and difference: of the rows that have a value in both runs"
-    yield from methods_in_words((item.name, item.interval) for item in comparison.metrics)
+    if ways := in_groups((METHODS[item.method], item.name) for item in comparison.metrics if item.interval):
+        yield f"95 % interval: {ways}"
     tests = {
         what: sum(item.p_value is not None for item in items)
         for what, items in (("metric", comparison.metrics), ("slice", comparison.slices))

@@ -127,6 +127,14 @@ def first_of(names: Sequence[str], most: int = MOST_ROWS) -> str:
     return shown + (f" and {more} more" if more > 0 else "")
 
 
+def in_groups(pairs: Iterable[tuple[str, str]]) -> str:
+    """What is said of which names: ``Wilson for a, b; CR2 for c``; without names where the same is said of all."""
+    found: dict[str, list[str]] = {}
+    for words, name in pairs:
+        found.setdefault(words, []).append(name)
+    return "; ".join(found if len(found) == 1 else (f"{words} for {first_of(names)}" for words, names in found.items()))
+
+
 def number(value: float | None) -> str:
     """A number for a table or a sentence, with three decimals; "-" where there is none."""
     return "-" if value is None else f"{value:.3f}"

@@ -14,7 +14,7 @@ from typing import Any
 from .._calibrate._calibration import MetricCalibration, corrected_in_words
 from .._run._judgements import JurorSummary, JurySummary
 from .._show._blocks import Block, Details, Heading, Items, Note, Result, Table
-from .._show._tables import LONGEST_ROW, cut_middle, first_of, number, or_dash, whole
+from .._show._tables import LONGEST_ROW, cut_middle, first_of, in_groups, number, or_dash, whole
 from .._store._prices import ModelUsage
 from .._values._counts import count_of
 from .._values._layout import printable
@@ -367,20 +367,10 @@ def _corrected(metrics: Sequence[MetricSummary]) -> Iterator[str]:
             yield from (f"{item.name}: {words}" for words in corrected_in_words(item.calibration))
 
 
-def methods_in_words(metrics: Iterable[tuple[str, Interval | None]]) -> Iterator[str]:
-    """How the intervals were made, and for which metrics, if in more than one way."""
-    names: dict[str, list[str]] = {}
-    for name, interval in metrics:
-        if interval:
-            names.setdefault(METHODS[interval.method], []).append(name)
-    ways = names if len(names) == 1 else [f"{method} for {first_of(found)}" for method, found in names.items()]
-    if ways:
-        yield f"95 % interval: {'; '.join(ways)}"
-
-
 def _of_scores(metrics: Sequence[MetricSummary]) -> Iterator[str]:
     """What the numbers of the table rest on, and what else was measured."""
-    yield from methods_in_words((item.name, item.interval) for item in metrics)
+    if ways := in_groups((METHODS[item.interval.method], item.name) for item in metrics if item.interval):
+        yield f"95 % interval: {ways}"
     for item in metrics:
         if item.has_own_pass_rate:
             limits = f", {whole(f'95 % interval {item.pass_interval}')}" if item.pass_interval else ""
