@@ -119,12 +119,11 @@ def compared(
     _check_margin(margin)
     pairing = _read(before, after, by, cluster)
     runs = one, two = pairing.before, pairing.after
-    names = _shared_metrics(one, two)
-    found = credit(one, two, names)
+    found = credit(one, two, _shared_metrics(one, two))
     parts, note = parts_of(pairing, by, cluster)
     checked = partial(_checked, pairing, found, margin=margin, allowed=allow_different_judges)
-    wholes = [checked(name, parts[0]) for name in names]
-    metrics, slices = finished([wholes, [checked(name, part) for name in names for part in parts[1:]]])
+    wholes = [checked(name, parts[0]) for name in found.differences]
+    metrics, slices = finished([wholes, [checked(name, part) for name in found.differences for part in parts[1:]]])
     changed = (replace(item, changes=row_changes(pairing, own)) for item, own in zip(metrics, wholes, strict=True))
     incomplete = [f"{run.name} is not complete: {run.evaluation.stopped}" for run in runs if run.evaluation.stopped]
     return ComparedRuns(

@@ -34,7 +34,7 @@ class Credit:
     """What differs between two runs apart from the system.
 
     Attributes:
-        differences: by metric, in words, what differs in who scored it.
+        differences: by metric, also for those where nothing differs, in words, what differs in who scored it.
         unsure: by metric, in words, why it is not known that the same judge scored it.
         unknown: in words, what cannot be known to be the same.
     """
