@@ -1,4 +1,4 @@
-"""The command ``ragmetrics``: `_app` declares its commands, and each command has a file."""
+"""The command ``ragmetrics``: `_app` declares its commands, and each command has a file, whose docstring is its help."""
 
 from __future__ import annotations
 

@@ -1,18 +1,4 @@
-"""``ragmetrics calibrate RUN --labels FILE``: whether the judge of a run can be trusted, and which rows to label next."""
-
-from __future__ import annotations
-
-import json
-from pathlib import Path
-from typing import Annotated, Any
-
-import typer
-
-from .._values._errors import InvalidInput
-from ._options import option
-from ._output import check_files, check_place, clear_errors, loaded, put_texts, to_stdout
-
-CALIBRATE = """Hold the judge of RUN against people's labels: agreement, the score that people would give, the best threshold.
+"""Hold the judge of RUN against people's labels: agreement, the score that people would give, the best threshold.
 
 \b
 RUN is the directory of a run (--run-dir of `ragmetrics evaluate`) or a file
@@ -29,7 +15,16 @@ Examples:
 Exit status: 0; 2 the labels cannot be used, or are too few; 70 a bug; 130 stopped.
 """
 
-Run = Annotated[Path, typer.Argument(metavar="RUN", help="A directory of a run, or a file of scores.")]
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+from .._values._errors import InvalidInput
+from ._options import Run, option
+from ._output import check_files, clear_errors, loaded, put_texts, to_stdout
+
 LabelsFile = Annotated[
     Path | None, option("FILE", "What people say of rows: .jsonl, .csv, .tsv, .json, .xlsx or .parquet.", "--labels")
 ]
@@ -84,8 +79,8 @@ def calibrate(
         if labels is None and any(files.values()):
             raise InvalidInput("--json and --markdown write what labels tell: add --labels FILE")
         check_files({**files, **({} if suggest is None else {"--out": out})}, read, "a file that is read here")
-        if suggest is not None:
-            _check_new(out)
+        if suggest is not None and not to_stdout(out) and out.exists():
+            raise InvalidInput(f"--out: {out} is there already, and may hold labels: give the name of a new file")
         evaluation = loaded(run, said=labels is not None and suggest is None)
         # drawn first: rows may be wanted just because there are too few labels for any number
         lines = [] if suggest is None else evaluation.rows_to_label(suggest, metric, labels, seed=seed)
@@ -99,19 +94,6 @@ def calibrate(
             }
             taken = bool(lines) and to_stdout(out)
             put_texts(texts, files, str(calibration), err=taken)
-
-
-def _check_new(out: Path) -> None:
-    """Refuse to write over lines that a person may have filled in.
-
-    Raises:
-        InvalidInput: the file is there, or cannot be written.
-    """
-    if to_stdout(out):
-        return
-    if out.exists():
-        raise InvalidInput(f"--out: {out} is there already, and may hold labels: give the name of a new file")
-    check_place(out, "--out")
 
 
 def _put_lines(lines: list[dict[str, Any]], out: Path) -> None:

@@ -1,23 +1,4 @@
-"""``ragmetrics compare RUN_A RUN_B``: whether the second of two runs is better or worse."""
-
-from __future__ import annotations
-
-import json
-from collections.abc import Callable
-from pathlib import Path
-from typing import Annotated, Any
-
-import typer
-
-from .._evaluate._evaluation import Comparison
-from .._gate._results import Decision
-from .._page._comparison_page import write_comparison
-from .._values._errors import InvalidInput
-from ._options import option
-from ._output import check_files, clear_errors, loaded, put_texts, stop
-from ._parsing import MaxFailed, MinCoverage, Undecided, parse_wanted
-
-COMPARE = """Compare two runs row by row: is RUN_B better or worse than RUN_A, and how sure is that?
+"""Compare two runs row by row: is RUN_B better or worse than RUN_A, and how sure is that?
 
 \b
 Each is the directory of a run (--run-dir of `ragmetrics evaluate`) or a file
@@ -34,6 +15,23 @@ Examples:
 Exit status: 0 the runs were compared, whatever the verdicts are, and all gates passed; 1 a gate failed; 2 they cannot be
 compared, or nothing could be credited since who scored differs; 3 a gate is undecided; 70 a bug; 130 stopped.
 """
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .._evaluate._evaluation import Comparison
+from .._gate._results import Decision
+from .._page._comparison_page import write_comparison
+from .._values._errors import InvalidInput
+from ._options import option
+from ._output import check_files, clear_errors, loaded, put_texts, stop
+from ._parsing import MaxFailed, MinCoverage, Undecided, parse_wanted
 
 RunA = Annotated[Path, typer.Argument(metavar="RUN_A", help="The run that came first.")]
 RunB = Annotated[Path, typer.Argument(metavar="RUN_B", help="The run that is compared with it.")]
@@ -126,12 +124,12 @@ def compare(
     labels: People = None,
 ) -> None:
     """Compare two runs, show the tables, and write what else is asked for."""
+    given = locals()
     with clear_errors():
         files = {"--out": out, "--json": as_json, "--markdown": markdown}
         check_ending(out)
         check_files(files, (before, after), "a file of a run that is compared")
-        shares: dict[str, Any] = {"min_coverage": min_coverage, "max_failed": max_failed}
-        wanted = parse_wanted(gates, **shares, undecided=undecided, by=by, cluster=cluster)
+        wanted = parse_wanted(given)
         if labels and len(labels) != 2:
             raise InvalidInput("--labels is given twice or not at all: the labels of RUN_A, then those of RUN_B")
         runs = [loaded(path, said=True) for path in (before, after)]

@@ -1,12 +1,22 @@
-"""``ragmetrics doctor``: what works with a judge, with an embedding model, or what is found on this machine.
+"""Ask a server a few small questions, and say what works: key, model, forms of reply, speed.
 
-Exit status: 0 when everything that was named can be used, 2 when something cannot. Texts of servers are shown without keys, and
-control characters as escapes. The environment is what a bug report should say; the values of variables are never shown.
+\b
+Examples:
+  ragmetrics doctor
+  ragmetrics doctor --llm openai:gpt-4o-mini
+  ragmetrics doctor --llm ollama:llama3.1:8b
+  ragmetrics doctor --llm azure:DEPLOYMENT --embeddings azure:DEPLOYMENT
 
-Each form of reply is one question of a built-in metric, asked and read as a run asks and reads it. The plain question comes first:
-without an answer to it nothing else can be known, and its failure ends the examination with one line that says what to do. After an
-answer that did not come in time no further question is asked, so the whole takes a bounded time.
+Without a model it says which packages are installed, which variables are set (never what they hold), and which servers listen on
+this machine: what a report of a bug should hold. A judge is asked at most five questions of some 500 tokens each.
+
+Exit status: 0 what is named can be used; 2 it cannot, or its name is wrong; 70 a bug, after its traceback.
 """
+
+# Each form of reply is one question of a built-in metric, asked and read as a run asks and reads it. The plain question comes
+# first: if it fails, nothing else can be known, and one line says what to do. After an answer that did not come in time no further
+# question is asked, so an examination takes a bounded time. Texts of servers are shown without keys, and control characters as
+# escapes.
 
 from __future__ import annotations
 
@@ -384,21 +394,6 @@ async def examine_embeddings(name: str, model: Any, timeout: float) -> Diagnosis
     found.usable, found.verdict = True, "it can be used"
     return found
 
-
-DOCTOR = """Ask a server a few small questions, and say what works: key, model, forms of reply, speed.
-
-\b
-Examples:
-  ragmetrics doctor
-  ragmetrics doctor --llm openai:gpt-4o-mini
-  ragmetrics doctor --llm ollama:llama3.1:8b
-  ragmetrics doctor --llm azure:DEPLOYMENT --embeddings azure:DEPLOYMENT
-
-Without a model it says which packages are installed, which variables are set (never what they hold), and which servers listen on
-this machine: what a report of a bug should hold. A judge is asked at most five questions of some 500 tokens each.
-
-Exit status: 0 what is named can be used; 2 it cannot, or its name is wrong; 70 a bug, after its traceback.
-"""
 
 LLMName = Annotated[str | None, option("MODEL", "The judge to examine, named as for `evaluate`.")]
 EmbeddingsName = Annotated[str | None, option("MODEL", "The embedding model to examine.")]

@@ -1,12 +1,22 @@
-"""``ragmetrics generate``: a test set from a folder of texts, as one JSONL file that ``evaluate`` reads.
+"""Write questions with reference answers from DOCS: each about one passage or two, checked, and no two alike.
 
-It reports as ``evaluate`` does: one line and status 2 for everything that makes the run impossible, and questions that were paid
-for are written even then. A document or question that failed is named in the output; a run whose other questions are good does
-not fail over it.
+\b
+Examples:
+  ragmetrics generate handbook/ -n 50 --llm ollama:qwen3:8b --out test.jsonl
+  ragmetrics generate handbook/ -n 100 --unanswerable 0.2 --two-passages 0.1 \\
+    --llm openai:gpt-4o-mini --run-dir runs/testset --out test.jsonl
+  ragmetrics generate faq.md --llm lexical --out test.jsonl
+
+Exit status: 0 there are questions, and the output names whatever is missing; 2 there are none, or the input, a model or the budget
+ended the run early; 70 a bug, after its traceback; 130 stopped with Ctrl-C.
 """
+
+# Questions that were paid for are written even if the run ends early. A document or question that failed is named in the output;
+# a run whose other questions are good does not fail because of it.
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -20,21 +30,8 @@ from .._testset._documents import by_reason
 from .._testset._kinds import NO_ANSWER
 from .._values._errors import InvalidInput
 from ._options import BaseURL, Budget, LLMName, MaxRetries, Progress, Timeout, option
-from ._output import check_out, clear_errors, parse_progress, say, stop, stop_unfinished, write
+from ._output import JSONL, check_out, clear_errors, parse_progress, say, stop, stop_unfinished, write
 from ._parsing import parse_budget, parse_models
-
-GENERATE = """Write questions with reference answers from DOCS: each about one passage or two, checked, and no two alike.
-
-\b
-Examples:
-  ragmetrics generate handbook/ -n 50 --llm ollama:qwen3:8b --out test.jsonl
-  ragmetrics generate handbook/ -n 100 --unanswerable 0.2 --two-passages 0.1 \\
-    --llm openai:gpt-4o-mini --run-dir runs/testset --out test.jsonl
-  ragmetrics generate faq.md --llm lexical --out test.jsonl
-
-Exit status: 0 there are questions, and the output names whatever is missing; 2 there are none, or the input, a model or the budget
-ended the run early; 70 a bug, after its traceback; 130 stopped with Ctrl-C.
-"""
 
 NEXT = """
 next, in Python, with a function ask() of yours that returns the response and
@@ -72,20 +69,6 @@ RunDir = Annotated[
 Out = Annotated[Path, option("FILE", "Write the questions to this .jsonl file.")]
 MaxConcurrency = Annotated[int, option("N", "Most calls to the model in flight.", least=1)]
 
-PASSED_ON = (
-    "unanswerable",
-    "two_passages",
-    "refusal",
-    "seed",
-    "chunk_size",
-    "chunk_overlap",
-    "run_dir",
-    "max_concurrency",
-    "timeout",
-    "max_retries",
-)
-"""Options that ``generate_testset`` takes, and checks, under the same names."""
-
 
 def generate(
     docs: Docs,
@@ -108,23 +91,20 @@ def generate(
     progress: Progress = "auto",
 ) -> None:
     """Write questions with reference answers from documents into a file."""
-    given: dict[str, Any] = {name: value for name, value in locals().items() if name in PASSED_ON}
+    settings = inspect.signature(generate_testset).parameters
+    given: dict[str, Any] = {name: value for name, value in locals().items() if name in settings}
     with clear_errors(out, run_dir):
         if llm is None:
             raise InvalidInput(
                 "choose a model with --llm openai:MODEL or server:MODEL (or --llm lexical, offline, a baseline)"
             )
-        if out.suffix.lower() not in (".jsonl", ".ndjson"):
+        if out.suffix.lower() not in JSONL:
             raise InvalidInput(f"--out: the name of {out} must end in .jsonl, so that it can be read again")
         check_out(out, str(docs))
-        testset = generate_testset(
-            docs,
-            parse_models(llm, None, base_url)["llm"],
-            n=number,
-            budget=parse_budget(budget or []),
-            progress=parse_progress(progress),
-            **given,
-        )
+        given["llm"] = parse_models(llm, None, base_url)["llm"]
+        given["budget"] = parse_budget(budget or [])
+        given["progress"] = parse_progress(progress)
+        testset = generate_testset(docs, n=number, **given)
         if not testset and testset.stopped is not None:
             stop_unfinished(f"no question was made: {testset.stopped}", run_dir)
         if not testset:

@@ -1,8 +1,15 @@
-"""``ragmetrics look FILE``: how a file is understood, before anything is paid for.
+"""Show how the rows of DATA are understood: format, columns, first rows, problems, metrics that fit. No model is asked.
 
-It asks no model and needs no key. Texts of the data are shown on one line each, cut to the width, with control characters as
-escapes.
+\b
+Examples:
+  ragmetrics look export.csv
+  ragmetrics look export.csv --encoding cp1252 --map question=Frage
+  bq query --format=json 'SELECT ...' | ragmetrics look -
+
+Exit status: 0 there are rows that can be read; 2 there are none, or the file cannot be read to its end; 70 a bug; 130 stopped.
 """
+
+# Texts of the data are shown on one line each, cut to the width, with control characters as escapes.
 
 from __future__ import annotations
 
@@ -22,17 +29,6 @@ from .._values._sample import Sample
 from ._options import At, Data, Encoding, option
 from ._output import clear_errors, complain, in_cli_words, say
 from ._parsing import SHORT, Map, Separator, fitting_metrics, map_for, parse_columns
-
-LOOK = """Show how the rows of DATA are understood: format, columns, first rows, problems, metrics that fit. No model is asked.
-
-\b
-Examples:
-  ragmetrics look export.csv
-  ragmetrics look export.csv --encoding cp1252 --map question=Frage
-  bq query --format=json 'SELECT ...' | ragmetrics look -
-
-Exit status: 0 there are rows that can be read; 2 there are none, or the file cannot be read to its end; 70 a bug; 130 stopped.
-"""
 
 Rows = Annotated[int, option("N", "Rows to show; all are looked at.", "--rows", least=0)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for programs.")]

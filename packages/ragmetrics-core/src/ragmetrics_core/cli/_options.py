@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -49,3 +50,4 @@ At = Annotated[
         "WHERE", "Where the rows are: the name of a sheet, or the path to a list in a JSON file, as in results.results."
     ),
 ]
+Run = Annotated[Path, typer.Argument(metavar="RUN", help="A directory of a run, or a file of scores.")]

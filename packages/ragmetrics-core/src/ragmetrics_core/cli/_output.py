@@ -43,20 +43,6 @@ def to_stdout(path: Path | None) -> bool:
     return str(path) == "-"
 
 
-def check_place(path: Path, option: str) -> None:
-    """Refuse a path where no file could be written.
-
-    Raises:
-        InvalidInput: it is a directory, or in none, or must not be written to; the message names the option.
-    """
-    if path.is_dir():
-        raise InvalidInput(f"{option}: {path} is a directory: give the path of a file")
-    if not path.parent.is_dir():
-        raise InvalidInput(f"{option}: there is no directory {path.parent}")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise InvalidInput(f"{option}: {path} cannot be written: Permission denied")
-
-
 def put_file(path: Path, option: str, fill: Callable[[Path], None]) -> None:
     """Have a file written under another name, and rename it when it is whole.
 
@@ -123,11 +109,8 @@ class Command(TyperCommand):
         given: list[Any] = self.make_parser(ctx).parse_args(list(args))[2]
         for option in given:
             once = option.param_type_name == "option" and not (option.multiple or option.is_flag or option.count)
-            if once and given.count(option) > 1:
-                stop(
-                    f"{max(option.opts, key=len)} is given {given.count(option)} times, and takes one value: give it once",
-                    2,
-                )
+            if once and (times := given.count(option)) > 1:
+                stop(f"{max(option.opts, key=len)} is given {times} times, and takes one value: give it once", 2)
         return super().parse_args(ctx, args)
 
 
@@ -263,22 +246,20 @@ def _save(error: BaseException, out: Path | None) -> str:
 
 
 def check_out(out: Path | None, data: str) -> None:
-    """Refuse before the first call what would only fail, or do harm, after the last.
+    """Refuse before the first call a file that could not be written after the last, or is the one that is read.
 
     Raises:
-        InvalidInput: the name says another format, the path is a directory, the file that is read, or cannot be written to.
+        InvalidInput: its name says no format, or it is refused by ``check_files``.
     """
     if out is None or to_stdout(out):
         return
-    check_place(out, "--out")
     special = out.exists() and not out.is_file()  # a device, or a pipe to another program: it takes JSON lines
     if out.suffix.lower() not in ENDINGS and not special:
         raise InvalidInput(
             f"--out: {out} says no format that can be written: let its name end in .jsonl (rows, scores and evidence for "
             "programs), .html (the same to look at), .csv (rows and scores as a table) or .md (the summary)"
         )
-    if out.exists() and Path(data).exists() and out.samefile(data):
-        raise InvalidInput(f"--out: {out} is the file that the rows are read from: give another path")
+    check_files({"--out": out}, [Path(data)], "the file that the rows are read from")
 
 
 def write(evaluation: Evaluation, out: Path, by: str | None = None, gates: Decision = NO_GATES) -> None:
@@ -354,7 +335,12 @@ def check_files(files: dict[str, Path | None], runs: Sequence[Path], called: str
         parts = [run / name for run in runs for name in FILES_OF_A_RUN if run.is_dir()]
         if path.exists() and any(part.exists() and path.samefile(part) for part in (*parts, *runs)):
             raise InvalidInput(f"{option}: {path} is {called}: give another path")
-        check_place(path, option)
+        if path.is_dir():
+            raise InvalidInput(f"{option}: {path} is a directory: give the path of a file")
+        if not path.parent.is_dir():
+            raise InvalidInput(f"{option}: there is no directory {path.parent}")
+        if not os.access(path if path.exists() else path.parent, os.W_OK):
+            raise InvalidInput(f"{option}: {path} cannot be written: Permission denied")
 
 
 def put_texts(

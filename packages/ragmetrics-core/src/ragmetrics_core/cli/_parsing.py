@@ -28,8 +28,8 @@ from .._read import Columns, FileOptions, open_rows
 from .._run._slices import RowGroups
 from .._show._tables import first_of
 from .._summary._summary import MetricSummary, Summary
-from .._values._errors import InvalidInput
-from .._values._sample import Row, Sample
+from .._values._errors import InvalidInput, Setting
+from .._values._sample import Sample
 from ..metrics import Jury, catalogue
 from ._options import option
 from ._output import as_option
@@ -179,18 +179,6 @@ def parse_budget(texts: list[str]) -> dict[str, float] | None:
     return budget or None
 
 
-JuryOf = Annotated[
-    str | None,
-    option(
-        "MODELS",
-        "Several models as for --llm, with commas between, instead of one: each metric that asks an LLM is asked of all of "
-        "them, and has the median of what they say, or the majority of a yes or no. --base-url is the address of those named "
-        "server: or openai:.",
-        "--jury",
-    ),
-]
-
-
 def with_jury(
     metrics: Sequence[Metric], text: str | None, llm: str | None, base_url: str | None = None, *, called: bool = True
 ) -> list[Metric]:
@@ -225,15 +213,6 @@ def _asks(metric: Metric) -> bool:
     """Whether a metric has prompts and no model to answer them."""
     return metric.llm is None and bool(prompts_of(metric))
 
-
-FailUnder = Annotated[
-    list[str] | None,
-    option(
-        "METRIC=VALUE",
-        "Exit with status 1 if the metric's mean is lower, or if it failed on over half of the rows. It says how sure that "
-        "is. Repeatable.",
-    ),
-]
 
 MOST_FAILED = 0.5
 """Share of failed rows above which a mean no longer passes ``--fail-under``: the rows that failed may be the bad ones."""
@@ -290,28 +269,6 @@ def _certainty(item: MetricSummary, least: float, *, is_under: bool) -> str:
     return f" (95 % interval {item.interval}{chance})"
 
 
-GateTexts = Annotated[
-    list[str] | None,
-    option(
-        "GATE",
-        "'METRIC >= NUMBER' or 'METRIC <= NUMBER', in quotes: passes if the 95 % interval of the mean lies on that side, "
-        "fails (status 1) if it lies on the other, and is undecided (status 3) else. Repeatable.",
-        "--gate",
-    ),
-]
-By = Annotated[
-    str | None,
-    option(
-        "COLUMN", "Show the metrics for every value of this column too, such as lang, and decide each --gate for it."
-    ),
-]
-Cluster = Annotated[
-    str | None,
-    option(
-        "COLUMN",
-        "Rows that share a value of this column, such as document, are alike: the intervals of --gate count with that.",
-    ),
-]
 MinCoverage = Annotated[
     float | None, option("SHARE", "A --gate fails if less than this share of its rows has a score; 0.9 if not given.")
 ]
@@ -335,7 +292,7 @@ class Wanted:
     Attributes:
         gates: those of ``--gate``.
         conditions: the shares of scored and failed rows that they ask for.
-        undecided: the status that undecided ones end with.
+        undecided: the exit status of undecided gates.
         by: the column that the table and the gates have slices by, if any.
         cluster: the column of what rows share, if any.
         least: the least mean by metric, of ``--fail-under``.
@@ -347,14 +304,6 @@ class Wanted:
     by: str | None
     cluster: str | None
     least: Mapping[str, float]
-
-    def check_first(self, rows: Sequence[Row], *, more: bool) -> None:
-        """Refuse columns that the first rows do not have.
-
-        Raises:
-            InvalidInput: a column to go by is not there, or is none.
-        """
-        RowGroups(self.by, self.cluster).check_first(rows, more=more)
 
     def decide(self, evaluation: Evaluation, comparison: Comparison | None = None) -> Decision:
         """The decision on a run or a comparison; an empty one where there are no gates.
@@ -368,7 +317,7 @@ class Wanted:
         return gated(evaluation, self.gates, conditions, by=self.by, cluster=self.cluster, comparison=comparison)
 
     def status(self, decision: Decision) -> int:
-        """The exit status that a decision deserves."""
+        """The exit status of a decision."""
         status = {"failed": 1, "undecided": self.undecided, "passed": 0}[decision.verdict]
         void = any(result.void for result in decision.results)  # more rows would not decide
         return status or (STATUS[None] if void else 0)
@@ -390,45 +339,32 @@ def _names(results: Sequence[GateResult]) -> str:
     return "; ".join([*(result.name for result in results[:MOST_NAMES]), *more])
 
 
-def parse_wanted(
-    gates: list[str] | None,
-    *,
-    min_coverage: float | None,
-    max_failed: float | None,
-    undecided: str | None,
-    by: str | None,
-    cluster: str | None,
-    metrics: Sequence[Metric] | None = None,
-    fail_under: list[str] | None = None,
-) -> Wanted:
-    """What the options say, checked before anything is paid for.
+def parse_wanted(given: Mapping[str, Any], metrics: Sequence[Metric] | None = None) -> Wanted:
+    """What a run or a comparison must show, checked before anything is paid for.
 
     Args:
-        gates: texts such as ``faithfulness >= 0.8``.
-        min_coverage: None where it was not given, as with all that follow.
-        max_failed: the same.
-        undecided: ``pass`` or ``fail``.
-        by: a column.
-        cluster: a column.
+        given: the options of the command, by name; None for one that was not given.
         metrics: those of the run; None where two runs are compared.
-        fail_under: texts such as ``faithfulness=0.8``.
 
     Raises:
         InvalidInput: one cannot be read or is about gates where there are none, or a limit is off its metric's scale.
     """
     usual: Of = "drop" if metrics is None else "mean"
-    shares: dict[str, Any] = {"min_coverage": min_coverage, "max_failed": max_failed}
-    given = {**({} if metrics is None else {"cluster": cluster}), **shares, "undecided": undecided}
-    if not gates and (names := [name.replace("_", "-") for name, value in given.items() if value is not None]):
+    gates, undecided = given["gates"], given["undecided"]
+    shares = {name: given[name] for name in ("min_coverage", "max_failed") if given[name] is not None}
+    about_gates = {"cluster": None if metrics is None else given["cluster"], **shares, "undecided": undecided}
+    if not gates and (
+        options := [as_option(Setting(name)) for name, value in about_gates.items() if value is not None]
+    ):
         example = FORMS[usual].partition(" or ")[0]
-        raise InvalidInput(f"--{names[0]} is about gates: add --gate '{example}', or leave --{names[0]} out")
+        raise InvalidInput(f"{options[0]} is about gates: add --gate '{example}', or leave {options[0]} out")
     if undecided not in STATUS:
         raise InvalidInput(f"--undecided is one of pass, fail, got {undecided!r}")
-    conditions = Conditions(**{name: share for name, share in shares.items() if share is not None}, write=as_option)
+    RowGroups(given["by"], given["cluster"])
     parsed = parsed_gates(gates, usual) if gates else ()
-    RowGroups(by, cluster)
     scales = {metric.name: metric.scale for metric in metrics or ()}
-    if metrics is not None:
-        for gate in parsed:
-            check_mean(gate, scales)
-    return Wanted(parsed, conditions, STATUS[undecided], by, cluster, parse_least(fail_under or (), scales))
+    for gate in parsed if metrics is not None else ():
+        check_mean(gate, scales)
+    least = parse_least(given.get("fail_under") or (), scales)
+    conditions = Conditions(**shares, write=as_option)
+    return Wanted(parsed, conditions, STATUS[undecided], given["by"], given["cluster"], least)

@@ -1,4 +1,13 @@
-"""``ragmetrics report``: a run as one HTML file."""
+"""Write RUN, the directory of a run or a file of scores, as one HTML file to look at and to send to others.
+
+\b
+Examples:
+  ragmetrics report runs/today
+  ragmetrics report scores.jsonl --out scores.html
+  ragmetrics report runs/today --labels labels.jsonl
+
+The file needs no network: it holds the summary, a table of the rows, and the evidence of every score, in any browser.
+"""
 
 from __future__ import annotations
 
@@ -11,24 +20,11 @@ from .._values._errors import InvalidInput
 from ._options import option
 from ._output import HTML, check_out, clear_errors, loaded, put_file, say, to_stdout
 
-REPORT = """Write RUN, the directory of a run or a file of scores, as one HTML file to look at and to send to others.
-
-\b
-Examples:
-  ragmetrics report runs/today
-  ragmetrics report scores.jsonl --out scores.html
-  ragmetrics report runs/today --labels labels.jsonl
-
-The file needs no network: it holds the summary, a table of the rows, and the evidence of every score, in any browser.
-"""
-
 Run = Annotated[
     Path,
     typer.Argument(metavar="RUN", help="The directory of --run-dir, or a file that --out or to_jsonl() wrote."),
 ]
 Page = Annotated[Path, option("FILE", "Where to write it: a .html file.", "--out")]
-
-
 People = Annotated[
     Path | None,
     option(
@@ -39,7 +35,7 @@ People = Annotated[
 ]
 
 
-def report_page(run: Run, *, out: Page = Path("report.html"), labels: People = None) -> None:
+def report(run: Run, *, out: Page = Path("report.html"), labels: People = None) -> None:
     """Write the file, and say where it is."""
     with clear_errors():
         if to_stdout(out) or out.suffix.lower() not in HTML:

@@ -1,30 +1,4 @@
-"""``ragmetrics show RUN``: what a run came to, and why; its rows with the evidence of their scores.
-
-It asks no model. Everything in a row comes from data and replies: it is printed with control characters as escapes.
-"""
-
-from __future__ import annotations
-
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
-
-from .._evaluate._evaluation import Evaluation
-from .._run._slices import row_name
-from .._run._worst_rows import failed_lines, full_lines, why_no_worst
-from .._show._tables import first_of, hanging, room
-from .._values._errors import InvalidInput
-from .._values._findings import Line
-from .._values._layout import printable
-from ._options import option
-from ._output import clear_errors, loaded, say, say_lines
-
-if TYPE_CHECKING:
-    from .._store._records import Record
-
-SHOW = """Show what a run came to, and the evidence of its scores. No model is asked.
+"""Show what a run came to, and the evidence of its scores. No model is asked.
 
 \b
 RUN is the directory of a run (--run-dir of `ragmetrics evaluate`) or a file
@@ -43,7 +17,29 @@ Marks: ✔ holds, ✘ does not, – neither (no passage states it), • a rating
 Exit status: 0; 2 there is no such run, metric or row; 70 a bug; 130 stopped.
 """
 
-Run = Annotated[Path, typer.Argument(metavar="RUN", help="A directory of a run, or a file of scores.")]
+# Everything in a row comes from data and replies, so control characters are printed as escapes.
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .._evaluate._evaluation import Evaluation
+from .._run._slices import row_name
+from .._run._worst_rows import failed_lines, full_lines, why_no_worst
+from .._show._tables import first_of, hanging, room
+from .._values._errors import InvalidInput
+from .._values._findings import Line
+from .._values._layout import printable
+from ._options import Run, option
+from ._output import clear_errors, loaded, say, say_lines
+
+if TYPE_CHECKING:
+    from .._store._records import Record
+
 OfMetric = Annotated[str | None, option("NAME", "Only this metric; alone, its ten worst rows.", "--metric")]
 Worst = Annotated[
     int | None,

@@ -1,0 +1,321 @@
+"""Score the rows of DATA and print a table: mean, scored, unscored, failed, calls, tokens.
+
+\b
+Examples:
+  ragmetrics evaluate rows.jsonl -m faithfulness,context_recall --llm lexical
+  ragmetrics evaluate rows.csv -m 'faithfulness,ndcg(k=5)' \\
+    --llm openai:gpt-4o-mini --run-dir runs/today --out scores.jsonl
+  ragmetrics evaluate rows.jsonl -m faithfulness --llm ollama:qwen3:8b \\
+    --gate 'faithfulness >= 0.8' --by lang
+
+Exit status: 0 all went well; 1 a gate failed (--gate, --fail-under); 2 the input, a model or the budget ended the run early, or a
+metric failed wherever it had something to score; 3 a gate is undecided; 70 a bug, after its traceback; 130 stopped with Ctrl-C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .._evaluate._estimate import Estimate
+from .._evaluate._evaluation import Evaluation
+from .._evaluate._options import RunOptions
+from .._evaluate._run import Run
+from .._gate._results import Decision
+from .._kernel._inputs import Input
+from .._kernel._metric import Metric
+from .._read import Columns, FileOptions, keys_of
+from .._run._slices import RowGroups
+from .._show._tables import hanging, room
+from .._summary._summary import Summary
+from .._values._errors import InvalidInput, MissingInput
+from .._values._sample import Sample
+from ._options import At, BaseURL, Budget, Data, Encoding, LLMName, MaxRetries, Progress, Timeout, option
+from ._output import (
+    as_option,
+    check_out,
+    clear_errors,
+    complain,
+    how_to_continue,
+    in_cli_words,
+    parse_progress,
+    say,
+    stop,
+    stop_unfinished,
+    to_stdout,
+    write,
+)
+from ._parsing import (
+    SHORT,
+    Map,
+    MaxFailed,
+    MinCoverage,
+    Separator,
+    Undecided,
+    Wanted,
+    compared_with_least,
+    map_for,
+    parse_budget,
+    parse_columns,
+    parse_metrics,
+    parse_models,
+    parse_wanted,
+    propose_metrics,
+    with_jury,
+)
+
+Metrics = Annotated[
+    list[str] | None,
+    option(
+        "NAMES",
+        "Names with commas between (`ragmetrics metrics` lists them); settings as in 'ndcg(k=3)'; your own as "
+        "module:NAME, a class or a metric made of one. Without it, those that fit the data are named.",
+        "--metrics",
+        "-m",
+    ),
+]
+EmbeddingsName = Annotated[
+    str | None,
+    option(
+        "MODEL",
+        "openai:MODEL or a server by name, as for --llm; sentence-transformers:MODEL; or hashing: offline, a baseline.",
+    ),
+]
+Out = Annotated[
+    Path | None,
+    option(
+        "FILE",
+        "Write rows, scores and their evidence to this file: .jsonl, or .html to look at; .csv takes rows and scores, .md the "
+        "summary; - writes JSON lines to stdout, and the table to stderr.",
+    ),
+]
+JuryOf = Annotated[
+    str | None,
+    option(
+        "MODELS",
+        "Several models as for --llm, with commas between, instead of one: each metric that asks an LLM is asked of all of "
+        "them, and has the median of what they say, or the majority of a yes or no. --base-url is the address of those named "
+        "server: or openai:.",
+        "--jury",
+    ),
+]
+FailUnder = Annotated[
+    list[str] | None,
+    option(
+        "METRIC=VALUE",
+        "Exit with status 1 if the metric's mean is lower, or if it failed on over half of the rows. It says how sure that "
+        "is. Repeatable.",
+    ),
+]
+GateTexts = Annotated[
+    list[str] | None,
+    option(
+        "GATE",
+        "'METRIC >= NUMBER' or 'METRIC <= NUMBER', in quotes: passes if the 95 % interval of the mean lies on that side, "
+        "fails (status 1) if it lies on the other, and is undecided (status 3) else. Repeatable.",
+        "--gate",
+    ),
+]
+By = Annotated[
+    str | None,
+    option(
+        "COLUMN", "Show the metrics for every value of this column too, such as lang, and decide each --gate for it."
+    ),
+]
+Cluster = Annotated[
+    str | None,
+    option(
+        "COLUMN",
+        "Rows that share a value of this column, such as document, are alike: the intervals of --gate count with that.",
+    ),
+]
+Limit = Annotated[int | None, option("N", "Only the first so many rows.")]
+MaxConcurrency = Annotated[int, option("N", "Most calls to models in flight.")]
+OnError = Annotated[str, option("WORD", "record: go on, and count what failed. raise: stop at the first error.")]
+RunDir = Annotated[
+    Path | None,
+    option(
+        "DIR", "Keep every reply and the scores in this directory; the same command goes on there where it was stopped."
+    ),
+]
+Replace = Annotated[
+    bool,
+    typer.Option(
+        "--replace",
+        help="Where --run-dir holds finished scores of another model, other settings or other rows: keep them there as "
+        "scores.1.jsonl, and score anew.",
+    ),
+]
+Some = Annotated[int | None, option("N", "Only so many rows, chosen at random.", "--sample")]
+Seed = Annotated[int, option("N", "The same seed chooses the same rows.")]
+Repeats = Annotated[int, option("N", "Judge every row so many times: the mean counts, the spread is shown.")]
+Empty = Annotated[
+    str,
+    option(
+        "WORD",
+        "Rows without retrieved contexts or with a blank answer: skip leaves them out of the mean and counts them beside it, "
+        "zero counts them as the worst value.",
+    ),
+]
+DryRun = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run",
+        help="Make no call; say how many there would be, what they cost, and how long they take. With --run-dir, what is left.",
+    ),
+]
+
+
+def evaluate(
+    data: Data,
+    *,
+    metrics: Metrics = None,
+    llm: LLMName = None,
+    jury: JuryOf = None,
+    embeddings: EmbeddingsName = None,
+    base_url: BaseURL = None,
+    out: Out = None,
+    fail_under: FailUnder = None,
+    gates: GateTexts = None,
+    by: By = None,
+    cluster: Cluster = None,
+    min_coverage: MinCoverage = None,
+    max_failed: MaxFailed = None,
+    undecided: Undecided = None,
+    run_dir: RunDir = None,
+    replace: Replace = False,
+    limit: Limit = None,
+    sample: Some = None,
+    seed: Seed = 0,
+    repeats: Repeats = 1,
+    budget: Budget = None,
+    max_concurrency: MaxConcurrency = 16,
+    timeout: Timeout = None,
+    max_retries: MaxRetries = 5,
+    on_error: OnError = "record",
+    empty: Empty = "skip",
+    progress: Progress = "auto",
+    encoding: Encoding = None,
+    at: At = None,
+    columns: Map = None,
+    separator: Separator = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Score the rows of a file, print the table, and end with the status that it deserves."""
+    given = locals()
+    with clear_errors(out, run_dir):
+        _evaluate(data, out, given)
+
+
+def _evaluate(data: str, out: Path | None, given: Mapping[str, Any]) -> None:
+    called = not given["dry_run"]
+    columns = parse_columns(given["columns"] or [])
+    metrics = parse_metrics(given["metrics"] or []) or propose_metrics(
+        data, Columns(columns, given["separator"]), FileOptions(given["encoding"], given["at"])
+    )
+    metrics = with_jury(metrics, given["jury"], given["llm"], given["base_url"], called=called)
+    wanted = parse_wanted(given, metrics)
+    models = parse_models(given["llm"], given["embeddings"], given["base_url"], given["jury"], called=called)
+    if called:
+        check_out(out, data)
+    budget = parse_budget(given["budget"] or []) if called else None
+    progress = parse_progress(given["progress"])
+    options = RunOptions.of({**given, **models, "columns": columns, "budget": budget, "progress": progress})
+    if called:
+        check_first = RowGroups(wanted.by, wanted.cluster).check_first
+        _report(Run(data, metrics, options, check_first).block(), metrics, out, options.directory, wanted)
+    else:
+        _show_price(Run(data, metrics, options).estimate())
+
+
+def _report(
+    evaluation: Evaluation, metrics: Sequence[Metric], out: Path | None, run_dir: Path | None, wanted: Wanted
+) -> None:
+    """Write the file, print the table and what became of the gates, and end with the status that they deserve."""
+    summary, decision, problem = None, Decision(()), ""
+    try:
+        summary = evaluation.summary(wanted.by)
+        decision = wanted.decide(evaluation)
+    except InvalidInput as error:  # the run is paid for, so its table is shown without slices or without gates
+        problem = in_cli_words(error)
+    if summary is None:
+        summary = evaluation.summary()
+    if objects := _objects(evaluation):
+        complain(f"judged as an object, as it stands: {objects}; `ragmetrics look` shows how to name what is inside")
+    dead = summary.failed_everywhere
+    for name in dead:
+        complain(f"{name} failed on every row: {_why(summary, name)}")
+    if unread := _unread(evaluation, [metric for metric in metrics if metric.name in dead]):
+        complain(f"where the data has it under another name: {map_for(unread)} (`ragmetrics look` shows the columns)")
+    try:
+        if out is not None:
+            write(evaluation, out, summary.by, decision)
+    finally:
+        say(str(summary), err=to_stdout(out))
+    reached, missed = compared_with_least(summary, wanted.least)
+    lines = [line for text in reached for line in hanging(f"fail-under: {text}", room())]
+    if decision.results:
+        lines.append(str(decision))
+    if lines:
+        say("\n" + "\n".join(lines), err=to_stdout(out))
+    _stop_where_unknown(summary, dead, run_dir)
+    if problems := list(filter(None, [problem, *missed, wanted.complaint(decision)])):
+        stop("; ".join(problems), 2 if problem else 1 if missed else wanted.status(decision))
+
+
+def _show_price(price: Estimate) -> None:
+    """Print what a run would ask and cost, in place of the run."""
+    say(price.text(write=as_option))
+    if lacking := [item.name for item in price.metrics if item.failed and item.failed == price.rows]:
+        complain(f"no row can be scored by {', '.join(lacking)}: `ragmetrics look` shows what is missing")
+
+
+def _stop_where_unknown(summary: Summary, dead: Sequence[str], run_dir: Path | None) -> None:
+    """End with status 2 where the run ended early, or where a metric has no score since it failed."""
+    if summary.stopped is not None:
+        stop_unfinished(summary.stopped, run_dir)
+    if dead:
+        if run_dir is not None:
+            remark, command = how_to_continue(run_dir)
+            complain(remark.replace("(", "").replace(")", ""), command)
+        raise typer.Exit(2)
+    if unknown := [item.name for item in summary.metrics if item.failed and not item.scored]:
+        if any(item.scored for item in summary.metrics):
+            text = "; ".join(f"{name} was scored on no row: {_why(summary, name)}" for name in unknown)
+        else:
+            text = "nothing was scored: see the failures above"
+        if run_dir is not None:
+            stop_unfinished(text, run_dir)
+        stop(text, 2)
+
+
+def _objects(evaluation: Evaluation) -> str:
+    """The fields whose text is an object in the first row: cells of exports hold the question or answer inside of one."""
+    first = evaluation.rows[0] if len(evaluation) else Sample()
+    texts = {name: getattr(first, name) for name in SHORT}
+    return ", ".join(name for name, text in texts.items() if isinstance(text, str) and keys_of(text))
+
+
+def _unread(evaluation: Evaluation, metrics: Sequence[Metric]) -> list[str]:
+    """The fields that the metrics need and the first row has no text in: they may stand in another column, or inside their own."""
+    row = next((row for row in evaluation.rows if row.to_dict().keys() - {"id"}), None)
+    needed = dict.fromkeys(field for metric in metrics for field in metric.inputs)
+    return [] if row is None else list(dict.fromkeys(field.name for field in needed if _is_unread(field, row)))
+
+
+def _is_unread(field: Input, row: Sample) -> bool:
+    try:
+        field.read("", row)
+    except MissingInput:
+        return True
+    except InvalidInput:
+        return field.kind == "text" and isinstance(row.get(field.name), dict | list)
+    return False
+
+
+def _why(summary: Summary, metric: str) -> str:
+    """The most common cause of a metric's failures."""
+    return next(reason.text for reason in summary.reasons if reason.state == "failed" and metric in reason.metrics)
