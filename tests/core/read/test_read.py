@@ -83,8 +83,8 @@ class TestFrames:
 
     def test_a_data_frame(self) -> None:
         assert read(self.FRAME) == [(f"row {number}", sample, None) for number, sample in enumerate(self.SAMPLES, 1)]
-        assert open_rows(self.FRAME).total == 3
-        assert open_rows(self.FRAME, limit=2).total == 2
+        assert open_rows(self.FRAME).count(None) == 3
+        assert open_rows(self.FRAME, limit=2).count(None) == 2
 
     def test_a_long_frame_keeps_counting(self) -> None:
         rows = read(pd.DataFrame({"response": [str(number) for number in range(2500)]}))
@@ -114,11 +114,11 @@ class TestInMemory:
             Sample(user_input="a", retrieved_contexts=["x"]),
             Sample(user_input="b", retrieved_contexts=[]),
         ]
-        assert open_rows(FakeDataset()).total == 2
+        assert open_rows(FakeDataset()).count(None) == 2
 
     def test_a_generator(self) -> None:
         file = open_rows(row for row in ROWS)
-        assert file.total is None
+        assert file.count(None) is None
         assert [row.sample for row in file.rows] == EXPECTED
 
     def test_nan_is_a_missing_value(self) -> None:
@@ -177,10 +177,10 @@ class TestCounting:
         packed = tmp_path / f"{name}.gz"
         packed.write_bytes(gzip.compress(text.encode()))
         for file in (path, packed):
-            assert open_rows(file).total == rows == len(list(open_rows(file).rows))
-            assert open_rows(file, limit=1).total == 1
-            assert sampled(open_rows(file), 2, seed=1).total == min(rows, 2)
-            assert sampled(open_rows(file, limit=1), 2, seed=1).total == 1
+            assert open_rows(file).count(None) == rows == len(list(open_rows(file).rows))
+            assert open_rows(file, limit=1).count(None) == 1
+            assert sampled(open_rows(file), 2, seed=1).count(None) == min(rows, 2)
+            assert sampled(open_rows(file, limit=1), 2, seed=1).count(None) == 1
 
     def test_no_more_lines_are_read_than_count(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         path = write(tmp_path / "q.jsonl", self.JSONL)
@@ -192,20 +192,20 @@ class TestCounting:
                 yield item
 
         monkeypatch.setattr("ragmetrics_core._read._json.text_lines", lines)
-        assert open_rows(path, limit=2).total == 2
+        assert open_rows(path, limit=2).count(None) == 2
         assert len(looked_at) == 2
 
     def test_what_cannot_be_counted_is_told_when_it_is_read(self, tmp_path: Path) -> None:
         (tmp_path / "q.jsonl.gz").write_bytes(gzip.compress(self.JSONL.encode())[:-8])
-        assert open_rows(tmp_path / "q.jsonl.gz").total is None
-        assert open_rows(write(tmp_path / "bad.json", "{")).total is None
+        assert open_rows(tmp_path / "q.jsonl.gz").count(None) is None
+        assert open_rows(write(tmp_path / "bad.json", "{")).count(None) is None
         with pytest.raises(InvalidInput, match=r"^bad\.json, line 1: not JSON"):
             list(open_rows(tmp_path / "bad.json").rows)
 
     def test_a_pipe_is_read_once(self, tmp_path: Path) -> None:
         os.mkfifo(tmp_path / "q.jsonl")
         opened = open_rows(tmp_path / "q.jsonl")
-        assert (opened.total, opened.form()) == (None, "a pipe")
+        assert (opened.count(None), opened.form()) == (None, "a pipe")
 
     def test_a_bar_over_a_file_knows_how_much_is_left(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         evaluate(write(tmp_path / "q.jsonl", self.JSONL), Length(), progress="always")

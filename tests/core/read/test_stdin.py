@@ -41,7 +41,7 @@ def test_the_format_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     data = gzip.compress(text.encode()) if packed else text.encode()
     pipe(monkeypatch, data)
     opened = open_rows("-")
-    assert (opened.name, opened.total) == ("stdin", 2)
+    assert (opened.name, opened.count(None)) == ("stdin", 2)
     assert [row.sample for row in opened.rows] == EXPECTED
     (tmp_path / f"export.txt{'.gz' * packed}").write_bytes(data)
     assert samples(tmp_path / f"export.txt{'.gz' * packed}") == EXPECTED

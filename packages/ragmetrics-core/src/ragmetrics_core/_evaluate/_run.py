@@ -139,7 +139,7 @@ class Run:
         self._answers, self._started = answers, time.perf_counter()
         engine = Engine(self._assignments, answers, max_rows=most, raising=options.on_error == "raise")
         self._waited = engine.waited
-        with progress_bar(options.progress, lambda: self._rows.total) as bar:
+        with progress_bar(options.progress, lambda: self._rows.count(None)) as bar:
 
             def finished(row: Row, scores: list[Score], asked_by: list[AskedBy]) -> None:
                 record = self._record(row, scores)

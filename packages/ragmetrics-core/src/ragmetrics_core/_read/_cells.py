@@ -38,6 +38,7 @@ CONTENTS = ("content", "page_content", "text", "document.content")
 """What Haystack, LangChain, LlamaIndex and Phoenix call the text of a document, in its dictionary and as an attribute."""
 
 IDS = ("id", "id_", "node_id", "doc_id")
+OBJECTS = frozenset({"rubric", "metadata"})
 METAS = ("meta", "metadata")
 FOREIGN = frozenset({*CONTENTS[1:], "node", "lc"})
 NAMED = frozenset({*CONTENTS, *IDS, *METAS, "score"})
@@ -54,35 +55,26 @@ WRITTEN = NAMED | {
 AROUND_NODE = frozenset({"node", "score", "class_name"})
 """Keys of a node with its score, as LlamaIndex writes it."""
 
-Reader = Callable[[Any, str, str | None], Any]
-"""Makes of a value what its field holds; takes the name of the column and the separator of lists as well."""
 
+def read_cell(field: str, value: Any, column: str, separator: str | None) -> Any:
+    """What a cell of this column holds of the field, whose lists may be written as one text; other fields stay as they are.
 
-def _texts(value: Any, column: str, separator: str | None) -> Any:
-    items = _items(value, column, separator)
-    is_other = isinstance(items, list | tuple) and not all(map(_is_text, items))
-    return [_content(item) for item in items] if is_other else items
-
-
-def _documents(value: Any, column: str, separator: str | None) -> Any:
-    items = _items(value, column, separator)
-    is_other = isinstance(items, list | tuple) and not all(map(_is_document, items))
-    return [document_of(item) for item in items] if is_other else items
-
-
-def _items(value: Any, column: str, separator: str | None) -> Any:
-    if isinstance(value, str):
-        value = _list(value, column, separator)
-    return [value] if isinstance(value, Mapping) else value
-
-
-def _object(value: Any, column: str, _: str | None) -> Any:
-    if not isinstance(value, str):
-        return value
-    found = literal(value)
-    if isinstance(found, dict):
+    Raises:
+        InvalidInput: it is a text that looks like a list or an object and is none.
+    """
+    if field in ITEMS:
+        items = _list(value, column, separator) if isinstance(value, str) else value
+        items = [items] if isinstance(items, Mapping) else items
+        if not isinstance(items, list | tuple) or all(map(ITEMS[field], items)):
+            return items
+        read = document_of if field.endswith("_documents") else _content
+        return [read(item) for item in items]
+    if field in OBJECTS and isinstance(value, str):
+        found = literal(value)
+        if not isinstance(found, dict):
+            raise InvalidInput(f'{column}: the cell is neither a JSON nor a Python object: write {{"key": "text"}}')
         return found
-    raise InvalidInput(f'{column}: the cell is neither a JSON nor a Python object: write {{"key": "text"}}')
+    return value
 
 
 def one_text(value: Any, column: str, field: str, *, mapped: bool) -> Any:
@@ -113,17 +105,6 @@ def _said(content: Any) -> str | None:
 
 SPEAKERS = {"user_input": ("user", "human"), "response": ("assistant", "ai"), "reference": ("assistant", "ai")}
 """Who says what a field holds, in a list of chat messages."""
-
-
-READERS: Mapping[str, Reader] = {
-    "retrieved_contexts": _texts,
-    "reference_contexts": _texts,
-    "retrieved_documents": _documents,
-    "reference_documents": _documents,
-    "rubric": _object,
-    "metadata": _object,
-}
-"""What reads the cells of a field; those of another field stay as they are."""
 
 
 def _list(cell: str, column: str, separator: str | None) -> Any:

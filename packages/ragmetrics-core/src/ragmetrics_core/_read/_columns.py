@@ -23,7 +23,7 @@ from typing import Any
 from .._values._counts import count_of
 from .._values._errors import InvalidInput, Setting
 from .._values._sample import Sample, agreed, without_arrays
-from ._cells import READERS, one_text
+from ._cells import one_text, read_cell
 from ._input_file import EMPTY_CELL, BadShape, RawRow
 from ._plan import ABSENT, TEXTS, Plan, Source, mapped_columns, missing_column, plan_for
 
@@ -117,23 +117,6 @@ def lone_list(text: str) -> tuple[str, int]:
     return (found[0], sum(not part.isspace() and part != "" for part in plain.split(found[0]))) if found else ("", 1)
 
 
-def as_mapping(value: Any) -> Mapping[str, Any] | Sample:
-    """The row as a mapping from columns to values; a sample stays as it is.
-
-    Raises:
-        InvalidInput: it cannot be a row, or it stands for a row that a reader could not make.
-    """
-    if isinstance(value, Sample | Mapping):
-        return value
-    if isinstance(value, InvalidInput):
-        raise value
-    if is_model(value):
-        return dict(value.model_dump(exclude_none=True))
-    if is_dataclass(value) and not isinstance(value, type):
-        return {item.name: getattr(value, item.name) for item in dataclasses.fields(value)}
-    raise BadShape(f"a row must be a Sample or a mapping from column names to values, got {type(value).__name__}")
-
-
 def is_model(value: Any) -> bool:
     """Whether it is a pydantic model; such a model can be iterated over, and gives pairs of a name and a value."""
     return callable(getattr(value, "model_dump", None)) and not isinstance(value, type)
@@ -197,11 +180,22 @@ class Columns:
         return row if isinstance(row, Sample) else self._read(self._plan_of(row), row)
 
     def _row(self, value: Any) -> Mapping[str, Any] | Sample:
-        """The row as a mapping; a sample stays as it is, unless the user says what its columns mean."""
-        row = as_mapping(value)
-        if not (self.mapped and isinstance(row, Sample)):
-            return row
-        return {**{name: value for name, value in row.to_dict().items() if name != "metadata"}, **row.metadata}
+        """The row as a mapping; a sample stays as it is, unless the user says what its columns mean.
+
+        Raises:
+            InvalidInput: it cannot be a row, or it is the reason why a reader could not make one.
+        """
+        if isinstance(value, Sample) and self.mapped:
+            return {**{name: item for name, item in value.to_dict().items() if name != "metadata"}, **value.metadata}
+        if isinstance(value, Sample | Mapping):
+            return value
+        if isinstance(value, InvalidInput):
+            raise value
+        if is_model(value):
+            return dict(value.model_dump(exclude_none=True))
+        if is_dataclass(value) and not isinstance(value, type):
+            return {item.name: getattr(value, item.name) for item in dataclasses.fields(value)}
+        raise BadShape(f"a row must be a Sample or a mapping from column names to values, got {type(value).__name__}")
 
     def _read(self, plan: Plan, row: Mapping[str, Any]) -> Sample:
         if plan.usual is not None:
@@ -265,13 +259,11 @@ class Columns:
         Raises:
             InvalidInput: a column is in no row, or not in the first so many.
         """
-        return self._found(iter(raw_rows)) if self.mapped else iter(raw_rows)
-
-    def _found(self, raw_rows: Iterator[RawRow]) -> Iterator[RawRow]:
         held: list[RawRow] = []
         names: dict[str, None] = {}
         missing = self.mapped
-        for raw_row in raw_rows:
+        raw_rows = iter(raw_rows)
+        for raw_row in raw_rows if missing else ():
             held.append(raw_row)
             row = self._columns_of(raw_row[1])
             names.update((name, None) for column in row for name in _parts(column, row[column], inner=True))
@@ -309,11 +301,9 @@ class Columns:
 
     def _cell(self, field: str, source: Source, row: Mapping[str, Any]) -> Any:
         value = _clean(source.value(row))
-        if field in READERS:
-            return READERS[field](value, source.name, self._separator)
         if field in TEXTS and isinstance(value, list | tuple):
             return one_text(value, source.name, field, mapped=not source.is_column or field in self._fields)
-        return value
+        return read_cell(field, value, source.name, self._separator)
 
     def _agreed(self, field: str, sources: Iterable[Source], row: Mapping[str, Any]) -> Any:
         values = {source.name: self._cell(field, source, row) for source in sources}

@@ -26,69 +26,49 @@ BROKEN = (BadZipFile, KeyError, OSError, SyntaxError, ValueError, zlib.error)
 """What is raised about a damaged file; errors of XML are of Python's ``SyntaxError``."""
 
 
-class ExcelFile:
-    """A workbook.
+def excel_rows(file: InputFile, at: str | None) -> Iterator[RawRow]:
+    """Every row that is not empty, below the one that names the columns.
 
     Args:
-        file: the file.
+        file: the workbook.
         at: the name of the sheet; None: the only one that holds something.
+
+    Raises:
+        InvalidInput: it is no workbook that can be read, it is not clear which sheet is meant, or two columns have one name.
+        MissingExtra: openpyxl is not installed.
     """
+    header: list[str] = []
+    top = number = 0
+    with open_sheet(file, at) as sheet:
+        try:
+            for number, row in enumerate(sheet.iter_rows(), 1):
+                if number > MOST_ROWS:
+                    raise InvalidInput(f"{file.name} has rows below {MOST_ROWS:,}, the last of a sheet: save it anew")
+                cells = list(row)
+                while cells and _is_empty(cells[-1]):
+                    cells.pop()
+                place = f"{file.name}, row {number}"
+                if cells and header:
+                    yield place, _row(header, cells, top)
+                elif cells:
+                    header, top = header_of([_text(cell) for cell in cells], place), number
+        except InvalidInput:  # which is a ``ValueError``
+            raise
+        except BROKEN as error:
+            raise InvalidInput(f"{file.name}, after row {number}: the file is damaged ({error})") from None
 
-    def __init__(self, file: InputFile, at: str | None) -> None:
-        self._file = file
-        self._at = at
 
-    @property
-    def sheet(self) -> str:
-        """The name of the sheet that is read."""
-        with self._opened() as sheet:
-            return sheet.title
-
-    def rows(self) -> Iterator[RawRow]:
-        """Every row that is not empty, below the one that names the columns.
-
-        Raises:
-            InvalidInput: it is no workbook that can be read, it is not clear which sheet is meant, or two columns have one name.
-            MissingExtra: openpyxl is not installed.
-        """
-        header: list[str] = []
-        top = 0
-        for number, cells in self._cells():
-            place = f"{self._file.name}, row {number}"
-            if not header:
-                header, top = [_text(cell).strip() for cell in cells], number
-                header_of(header, place)
-            else:
-                yield place, _row(header, cells, top)
-
-    def _cells(self) -> Iterator[tuple[int, list[Any]]]:
-        """The rows that are not empty, without the empty cells at their ends, and their numbers in the sheet."""
-        number = 0
-        with self._opened() as sheet:
-            try:
-                for number, row in enumerate(sheet.iter_rows(), 1):
-                    if number > MOST_ROWS:
-                        break
-                    cells = list(row)
-                    while cells and _is_empty(cells[-1]):
-                        cells.pop()
-                    if cells:
-                        yield number, cells
-            except BROKEN as error:
-                raise InvalidInput(f"{self._file.name}, after row {number}: the file is damaged ({error})") from None
-        if number > MOST_ROWS:
-            raise InvalidInput(f"{self._file.name} has rows below {MOST_ROWS:,}, the last of a sheet: save it anew")
-
-    @contextmanager
-    def _opened(self) -> Iterator[Any]:
-        with self._file.open() as file:
-            book = _workbook(file, self._file.name)
-            try:
-                sheet = _chosen(book, self._at, self._file.name)
-                sheet.reset_dimensions()  # some programs write wrong ones
-                yield sheet
-            finally:
-                book.close()
+@contextmanager
+def open_sheet(file: InputFile, at: str | None) -> Iterator[Any]:
+    """The sheet that is read, open; see ``excel_rows``."""
+    with file.open() as opened:
+        book = _workbook(opened, file.name)
+        try:
+            sheet = _chosen(book, at, file.name)
+            sheet.reset_dimensions()  # some programs write wrong ones
+            yield sheet
+        finally:
+            book.close()
 
 
 def _workbook(file: Any, name: str) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -17,8 +18,8 @@ from typing import Any
 
 from .._values._errors import InvalidInput, MissingExtra
 from ._csv import csv_rows, separator_of, separator_told
-from ._excel import ExcelFile
-from ._frames import ParquetRows
+from ._excel import excel_rows, open_sheet
+from ._frames import open_parquet
 from ._input_file import STDIN, FileOptions, InputFile, OpenFile, RawRow, copied, encoding_of, lines_of
 from ._json import JsonFile, jsonl_lines, jsonl_rows, wraps_rows
 
@@ -72,16 +73,11 @@ def _sniffed(file: InputFile) -> str:
         return "csv"
     if begin == "[":
         return "json"
-    value = _json(lines[0])
+    value: object = None
+    with suppress(ValueError, RecursionError):  # an object over several lines, or none; its reader tells
+        value = json.loads(lines[0])
     one_of_many = isinstance(value, dict) and (len(lines) > 1 or not wraps_rows(value))
     return "jsonl" if one_of_many else "json"
-
-
-def _json(line: str) -> object:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):  # an object over several lines, or none; its reader tells
-        return None
 
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -123,11 +119,10 @@ def _opened(file: InputFile, kind: str, options: FileOptions) -> OpenFile:
     if kind not in ("json", "xlsx"):
         options.refuse(f"{name}, which is neither a workbook nor a .json file", "at")
     if kind == "parquet":
-        table = ParquetRows(file)
-        return OpenFile(name, table.rows(), table.count, lambda: "Parquet")
+        return open_parquet(file)
     if kind == "xlsx":
-        book = ExcelFile(file, options.at)
-        return OpenFile(name, book.rows(), _counter(file, book.rows), lambda: f"Excel, sheet {book.sheet!r}")
+        rows = partial(excel_rows, file, options.at)
+        return OpenFile(name, rows(), _counter(file, rows), lambda: f"Excel, sheet {_sheet_name(file, options)!r}")
     if kind == "json":
         whole = JsonFile(file, options.at)
         return OpenFile(name, whole.rows(), _counter(file, whole.rows), lambda: f"JSON{whole.where}{_encoded(file)}")
@@ -141,6 +136,11 @@ def _opened(file: InputFile, kind: str, options: FileOptions) -> OpenFile:
         return f"{kind.upper()} with {SEPARATORS[tab or separator_of(file)]}{_encoded(file)}"
 
     return OpenFile(name, rows(), _counter(file, rows), form)
+
+
+def _sheet_name(file: InputFile, options: FileOptions) -> str:
+    with open_sheet(file, options.at) as sheet:
+        return str(sheet.title)
 
 
 def _counter(file: InputFile, rows: Callable[[], Iterator[Any]]) -> Callable[[int | None], int | None]:

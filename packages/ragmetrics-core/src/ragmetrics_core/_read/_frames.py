@@ -7,62 +7,52 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from .._values._errors import InvalidInput, MissingExtra
-from ._input_file import InputFile, RawRow, at_most, first_double
+from ._input_file import InputFile, OpenFile, RawRow, at_most, first_double
 
 INDEX = re.compile(r"__index_level_\d+__")
 """Columns in which pandas keeps the index of a frame: they are no columns of it."""
 
 BATCH = 1000
+"""Rows that are turned into plain values at a time."""
 
 
-class ParquetRows:
-    """A Parquet file.
-
-    Args:
-        file: the file.
+def open_parquet(file: InputFile) -> OpenFile:
+    """A Parquet file, whose rows come in plain values.
 
     Raises:
-        InvalidInput: the file is not Parquet, or two columns have the same name.
+        InvalidInput: the file is not Parquet, two columns have the same name, or (raised while reading) it is damaged.
         MissingExtra: pyarrow is not installed.
     """
-
-    def __init__(self, file: InputFile) -> None:
-        self._name = file.name
-        try:
-            from pyarrow.parquet import ParquetFile  # type: ignore[import-untyped]  # noqa: PLC0415
-        except ImportError:
-            raise MissingExtra(f'reading {file.name} needs pyarrow: pip install "ragmetrics-core[parquet]"') from None
-        try:
-            self._file: Any = ParquetFile(file.path)
-        except (ValueError, OSError) as error:
-            raise InvalidInput(f"{file.name} is not a Parquet file that can be read: {error}") from None
-        names = list(self._file.schema_arrow.names)
-        double = first_double(names)
-        if double is not None:
-            raise InvalidInput(f"{file.name}: two columns are named {double!r}: rename one of them")
-        self._columns = [name for name in names if not INDEX.fullmatch(name)]
-
-    def rows(self) -> Iterator[RawRow]:
-        """Every row, in plain values."""
-        number = 0
-        try:
-            for batch in self._file.iter_batches(BATCH, columns=self._columns):
-                for row in batch.to_pylist():
-                    number += 1
-                    yield f"{self._name}, row {number}", row
-        except (ValueError, OSError) as error:
-            raise InvalidInput(f"{self._name}, after row {number}: the file is damaged ({error})") from None
-
-    def count(self, most: int | None) -> int | None:
-        """The number of rows, or ``most``."""
-        return at_most(self._file.metadata.num_rows, most)
+    try:
+        from pyarrow.parquet import ParquetFile  # type: ignore[import-untyped]  # noqa: PLC0415
+    except ImportError:
+        raise MissingExtra(f'reading {file.name} needs pyarrow: pip install "ragmetrics-core[parquet]"') from None
+    try:
+        opened: Any = ParquetFile(file.path)
+    except (ValueError, OSError) as error:
+        raise InvalidInput(f"{file.name} is not a Parquet file that can be read: {error}") from None
+    names = list(opened.schema_arrow.names)
+    double = first_double(names)
+    if double is not None:
+        raise InvalidInput(f"{file.name}: two columns are named {double!r}: rename one of them")
+    columns = [name for name in names if not INDEX.fullmatch(name)]
+    rows = _parquet_rows(opened, columns, file.name)
+    return OpenFile(file.name, rows, partial(at_most, opened.metadata.num_rows), lambda: "Parquet")
 
 
-CHUNK = 1000
-"""Rows that are turned into plain values at a time: a large frame is never copied whole."""
+def _parquet_rows(opened: Any, columns: list[str], name: str) -> Iterator[RawRow]:
+    number = 0
+    try:
+        for batch in opened.iter_batches(BATCH, columns=columns):
+            for row in batch.to_pylist():
+                number += 1
+                yield f"{name}, row {number}", row
+    except (ValueError, OSError) as error:
+        raise InvalidInput(f"{name}, after row {number}: the file is damaged ({error})") from None
 
 
 def frame_rows(frame: Any, unit: str) -> Iterator[RawRow]:
@@ -74,7 +64,7 @@ def frame_rows(frame: Any, unit: str) -> Iterator[RawRow]:
     if not frame.columns.is_unique:
         double = frame.columns[frame.columns.duplicated()][0]
         raise InvalidInput(f"the DataFrame has two columns {double!r}: rename or drop one of them")
-    for start in range(0, len(frame), CHUNK):
-        part = frame.iloc[start : start + CHUNK].astype(object)
+    for start in range(0, len(frame), BATCH):
+        part = frame.iloc[start : start + BATCH].astype(object)
         for number, row in enumerate(part.where(part.notna(), None).to_dict("records"), start + 1):
             yield f"{unit} {number}", row

@@ -40,36 +40,6 @@ AROUND = 12
 """Characters of a line that are shown on either side of the byte in question."""
 
 
-def check_encoding(name: object) -> None:
-    """The name of an encoding of text that Python knows, or None.
-
-    Raises:
-        InvalidInput: it is none.
-    """
-    try:
-        if name is None or (isinstance(name, str) and "a".encode(name)):
-            return
-    except (LookupError, ValueError):
-        pass
-    raise InvalidInput(Setting("encoding"), f" must be one such as cp1252, latin-1, utf-16 or utf-8, got {name!r}")
-
-
-def not_text(error: UnicodeDecodeError, given: str | None) -> tuple[str | Setting, ...]:
-    """What is wrong with a line that cannot be decoded, and what to do, as the parts of a message."""
-    line: bytes = error.object
-    at = error.start
-    where = f"(byte 0x{line[at]:02X} at position {at + 1})"
-    if given is not None:
-        return f"not text in {given} {where}: give another ", Setting("encoding"), ", or save the file as UTF-8"
-    try:
-        shown = line[:at].decode("cp1252", "replace")[-AROUND:].lstrip() + line[at:].decode("cp1252")[:AROUND].rstrip()
-    except UnicodeDecodeError:
-        hint = f"not UTF-8 text {where}: name its encoding with "
-        return hint, Setting("encoding", ...), ", or save the file as UTF-8"
-    hint = f"not UTF-8 text {where}: if {shown!r} is right there, give "
-    return hint, Setting("encoding", "cp1252"), "; else name its encoding, or save the file as UTF-8"
-
-
 STDIN = "-"
 """What is given instead of a path for the rows on standard input."""
 
@@ -95,7 +65,13 @@ class FileOptions:
     at: str | None = None
 
     def __post_init__(self) -> None:
-        check_encoding(self.encoding)
+        try:
+            is_known = self.encoding is None or (isinstance(self.encoding, str) and "a".encode(self.encoding) != b"")
+        except (LookupError, ValueError):
+            is_known = False
+        if not is_known:
+            cure = "must be one such as cp1252, latin-1, utf-16 or utf-8"
+            raise InvalidInput(Setting("encoding"), f" {cure}, got {self.encoding!r}")
         if self.at is not None and not (isinstance(self.at, str) and self.at.strip()):
             raise InvalidInput(
                 Setting("at"), f" must be the name of a sheet or the path to a list in a JSON file, got {self.at!r}"
@@ -120,23 +96,19 @@ class InputFile:
     Attributes:
         path: where its bytes are.
         name: what messages call it.
-        encoding: of its text, where the user has said so.
+        options: what its user says about it; None: the user cannot say more, so that no message asks for that.
         zipped: whether the bytes are gzipped.
-        has_options: whether its user can say more about it, so that messages may ask for that.
     """
 
     path: Path
     name: str
-    encoding: str | None = None
+    options: FileOptions | None = None
     zipped: bool = False
-    has_options: bool = False
 
     @classmethod
     def of(cls, path: Path, options: FileOptions | None = None) -> InputFile:
         """A file of that path; the name says whether it is gzipped."""
-        return cls(
-            path, path.name, options.encoding if options else None, path.suffix.lower() == ".gz", options is not None
-        )
+        return cls(path, path.name, options, path.suffix.lower() == ".gz")
 
     def open(self) -> BinaryIO:
         """The bytes, unzipped.
@@ -164,7 +136,7 @@ def copied(stream: BinaryIO, name: str, options: FileOptions | None) -> InputFil
         raise InvalidInput(f"{name} cannot be copied to {path.parent}, to be read there: {error.strerror}") from None
     with path.open("rb") as there:
         zipped = there.read(len(GZIP)) == GZIP
-    file = InputFile(path, name, options.encoding if options else None, zipped, options is not None)
+    file = InputFile(path, name, options, zipped)
     weakref.finalize(file, path.unlink, missing_ok=True)
     return file
 
@@ -182,7 +154,8 @@ class Opened(Generic[T]):
     Attributes:
         name: what messages call the file; "" for rows in memory.
         rows: the rows, pulled lazily.
-        count: counts the rows to come, up to a limit if one is given; None where their number cannot be known beforehand.
+        count: counts the rows to come, up to a limit if one is given; None where their number cannot be known beforehand. A file
+            is read for it, without making rows.
         form: says how it is read, such as "CSV with semicolons, UTF-8".
     """
 
@@ -190,11 +163,6 @@ class Opened(Generic[T]):
     rows: Iterator[T]
     count: Callable[[int | None], int | None]
     form: Callable[[], str]
-
-    @property
-    def total(self) -> int | None:
-        """How many rows will come, where that can be known; a file is read for it, without making rows."""
-        return self.count(None)
 
 
 OpenFile = Opened[RawRow]
@@ -275,11 +243,28 @@ def _encoding(handle: Any, file: InputFile) -> tuple[str, bool]:
         if start.startswith(mark):
             handle.read(len(mark))
             return proven, True
-    return file.encoding or "utf-8", False
+    return (file.options and file.options.encoding) or "utf-8", False
 
 
 def _decoded(raw: bytes, encoding: str, file: InputFile) -> str | BadShape:
     try:
         return raw.decode(encoding)
     except UnicodeDecodeError as error:
-        return BadShape(*(not_text(error, file.encoding) if file.has_options else (NOT_UTF8,)))
+        return BadShape(*_not_text(error, file))
+
+
+def _not_text(error: UnicodeDecodeError, file: InputFile) -> tuple[str | Setting, ...]:
+    """What is wrong with a line that cannot be decoded, and what to do, as the parts of a message."""
+    if file.options is None:
+        return (NOT_UTF8,)
+    line, at, given = error.object, error.start, file.options.encoding
+    where = f"(byte 0x{line[at]:02X} at position {at + 1})"
+    if given is not None:
+        return f"not text in {given} {where}: give another ", Setting("encoding"), ", or save the file as UTF-8"
+    cure = f"not UTF-8 text {where}: name its encoding with ", Setting("encoding", ...), ", or save the file as UTF-8"
+    try:
+        shown = line[:at].decode("cp1252", "replace")[-AROUND:].lstrip() + line[at:].decode("cp1252")[:AROUND].rstrip()
+    except UnicodeDecodeError:
+        return cure
+    hint = f"not UTF-8 text {where}: if {shown!r} is right there, give "
+    return hint, Setting("encoding", "cp1252"), "; else name its encoding, or save the file as UTF-8"

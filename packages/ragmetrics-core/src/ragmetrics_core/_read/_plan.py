@@ -300,7 +300,7 @@ def plan_for(mapped: tuple[Mapped, ...], columns: tuple[Any, ...], inside: tuple
     named: Sources = {}
     for column, field in fields_of(tuple(column for column in free if column not in opened)).items():
         named.setdefault(field, []).append(Source(str(column), ((column,),)))
-    for rank in (named, _numbered(free), inner):
+    for rank in (named, _numbered({name: (name,) for name in free}), inner):
         found.update({field: sources for field, sources in rank.items() if field not in found})
     used = _whole_columns(found)
     as_they_are = not mapped and ITEMS.keys() | TEXTS | {"id"} >= set(columns)
@@ -317,14 +317,14 @@ def _whole_columns(found: Sources) -> set[Any]:
     return {path[0] for sources in found.values() for source in sources for path in source.paths if len(path) == 1}
 
 
-def _numbered(names: Iterable[Any]) -> Sources:
-    """Fields whose items stand in a numbered column each.
+def _numbered(paths: Mapping[Any, tuple[Any, ...]], prefix: str = "") -> Sources:
+    """Fields whose items stand in a numbered column each, with these paths; ``prefix`` begins the names of the sources.
 
     Columns that are numbered by different words are different sources, and so is a second column of the same number.
     """
     matches = [
         (int(match[2]), match[1], field, name)
-        for name in names
+        for name in paths
         if len(text := str(name)) <= LONGEST_NUMBERED and text.rstrip(" _-")[-1:].isdigit()
         for pattern, field in NUMBERED.items()
         if (match := pattern.fullmatch(plain_name(name)))
@@ -336,8 +336,8 @@ def _numbered(names: Iterable[Any]) -> Sources:
         seen[word, number] += 1
     found: Sources = {}
     for (field, _, _), members in groups.items():
-        name = ", ".join(map(str, members))
-        found.setdefault(field, []).append(Source(name, tuple((member,) for member in members), gathered=True))
+        name = ", ".join(f"{prefix}{member}" for member in members)
+        found.setdefault(field, []).append(Source(name, tuple(paths[member] for member in members), gathered=True))
     return found
 
 
@@ -360,14 +360,10 @@ def _inside(columns: tuple[Any, ...], keys: Mapping[Any, tuple[Any, ...]]) -> So
             meant = {**meant, "content": part}
         for key, field in meant.items():
             if field in INSIDE[part]:
-                source = Source(f"{head}.{key}", (places[key],))
-                found.setdefault(INSIDE[part][field], []).append(source)
-        for field, sources in _numbered(places).items():
-            if field in INSIDE[part] and INSIDE[part][field] not in found:
-                for source in sources:
-                    paths = tuple(places[path[-1]] for path in source.paths)
-                    named = Source(", ".join(f"{head}.{path[-1]}" for path in source.paths), paths, gathered=True)
-                    found.setdefault(INSIDE[part][field], []).append(named)
+                found.setdefault(INSIDE[part][field], []).append(Source(f"{head}.{key}", (places[key],)))
+        for field, sources in _numbered(places, f"{head}.").items():
+            if field in INSIDE[part]:
+                found.setdefault(INSIDE[part][field], sources)
     return found
 
 
