@@ -12,8 +12,8 @@ from ._errors import InvalidInput
 from ._evidence import evidence_in_words, in_words, one_line
 from ._score import Score
 
-NEAR = 1e-9
-"""Relative difference below which a value equals the bound: a mean of tenths is seldom exact."""
+NEAR = {"rel_tol": 1e-9, "abs_tol": 1e-18}
+"""Difference below which a value equals the bound: a mean of tenths is seldom exact."""
 
 DIGITS = range(2, 12)
 LONGEST_NAME = 80
@@ -45,10 +45,12 @@ def assert_score(score: Score, *, at_least: float | None = None, at_most: float 
     if score.value is None:
         was = "was " if score.state == "unscored" else ""
         raise AssertionError(f"{name} {was}{in_words(score)}; it should be {_wanted(at_least, at_most)}")
-    if at_least is not None and score.value < at_least and not _equal(score.value, at_least):
-        raise AssertionError(_message(score, name, "<", at_least))
-    if at_most is not None and score.value > at_most and not _equal(score.value, at_most):
-        raise AssertionError(_message(score, name, ">", at_most))
+    for sign, relation, bound in ((1, "<", at_least), (-1, ">", at_most)):
+        if bound is None or sign * (bound - score.value) <= 0 or math.isclose(score.value, bound, **NEAR):
+            continue
+        evidence = evidence_in_words(score, only_failing=relation == "<")
+        text = f"{name} {_shown(score.value, bound)} {relation} {bound:.12g}"
+        raise AssertionError(f"{text}; {evidence}" if evidence else text)
 
 
 def _wanted(at_least: float | None, at_most: float | None) -> str:
@@ -56,24 +58,10 @@ def _wanted(at_least: float | None, at_most: float | None) -> str:
     return " and ".join(f"{words} {bound:.12g}" for words, bound in bounds if bound is not None)
 
 
-def _message(score: Score, name: str, relation: str, bound: float) -> str:
-    assert score.value is not None
-    text = f"{name} {_shown(score.value, bound)} {relation} {bound:.12g}"
-    evidence = evidence_in_words(score, only_failing=relation == "<")
-    return f"{text}; {evidence}" if evidence else text
-
-
 def _shown(value: float, bound: float) -> str:
     """The value with two decimals, and more where it would look like the bound."""
-    for digits in DIGITS:
-        text = f"{value:.{digits}f}"
-        if float(text) != bound:
-            return text
-    return repr(value)
-
-
-def _equal(value: float, bound: float) -> bool:
-    return math.isclose(value, bound, rel_tol=NEAR, abs_tol=NEAR * NEAR)
+    texts = (f"{value:.{digits}f}" for digits in DIGITS)
+    return next((text for text in texts if float(text) != bound), repr(value))
 
 
 def _check_bounds(score: Score, at_least: float | None, at_most: float | None) -> None:

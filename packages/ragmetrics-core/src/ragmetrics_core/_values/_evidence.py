@@ -100,7 +100,8 @@ def in_words(score: ScoreFields) -> str:
         return one_line(f"failed: {score.error}", LONGEST)
     if score.value is None:
         return one_line(f"not scored: {score.reason}", LONGEST)
-    return evidence_in_words(score) or _in_numbers(score)
+    scale = f" on a scale from {scalar(score.scale[0])} to {scalar(score.scale[1])}" if score.scale else ""
+    return evidence_in_words(score) or f"{scalar(score.value)}{scale}"
 
 
 def evidence_in_words(score: ScoreFields, *, only_failing: bool = False) -> str:
@@ -127,13 +128,6 @@ def _in_each_repeat(repeats: Any) -> str:
     several = repeats if isinstance(repeats, list) else []
     values = [_inner(item.get("value")) for item in several if isinstance(item, Mapping)]
     return f": {', '.join(values)}" if values else ""
-
-
-def _in_numbers(score: ScoreFields) -> str:
-    value = scalar(score.value)
-    if score.scale is None:
-        return value
-    return f"{value} on a scale from {scalar(score.scale[0])} to {scalar(score.scale[1])}"
 
 
 def _parts(details: dict[str, Any], *, counted: bool) -> Iterable[str]:

@@ -196,18 +196,9 @@ class Score(ScoreFields):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Score:
         """The score that ``to_dict`` wrote."""
-        scale = data.get("scale")
-        return cls(
-            data["value"],
-            passing=data.get("passing"),
-            reason=data.get("reason"),
-            details=data.get("details") or {},
-            error=data.get("error"),
-            usage=Usage(**(data.get("usage") or {})),
-            metric=data.get("metric"),
-            scale=scale or None,
-            label=data.get("label"),
-        )
+        given = {name: data.get(name) for name in ("passing", "reason", "error", "metric", "label")}
+        usage = Usage(**(data.get("usage") or {}))
+        return cls(data["value"], details=data.get("details"), usage=usage, scale=data.get("scale") or None, **given)
 
     if not TYPE_CHECKING:  # or a score would seem to have any attribute
 

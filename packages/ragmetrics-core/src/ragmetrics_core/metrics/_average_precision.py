@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import fsum
 
-from ragmetrics_core.metrics.matching import Hits
-from ragmetrics_core.metrics.ranking import RankingMetric
+from ragmetrics_core.metrics.matching import Hits, RankingMetric
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragmetrics_core.metrics.unfounded import UnfoundedClaims
+from ragmetrics_core.metrics.claim_metric import UnfoundedClaims
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import fsum, inf, log2
+from math import fsum, inf, log2, nan
+from operator import itemgetter
 from typing import Any
 
 from ragmetrics_core import Document, InvalidInput, Score
-from ragmetrics_core.metrics.matching import Hits, find_hits
-from ragmetrics_core.metrics.ranking import RankingMetric
+from ragmetrics_core.metrics.matching import Hits, RankingMetric, find_hits
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class NDCG(RankingMetric):
         grades = self._grades(reference_documents)
         if grades:
             # the first of several duplicates counts, so the best go first
-            best_first = sorted(zip(grades, reference_documents, strict=True), key=_grade, reverse=True)
+            best_first = sorted(zip(grades, reference_documents, strict=True), key=itemgetter(0), reverse=True)
             hits = find_hits(retrieved_documents, [document for _, document in best_first], self.field, self.k)
             return self._graded(hits, [grade for grade, _ in best_first])
         hits = find_hits(retrieved_documents, reference_documents, self.field, self.k)
@@ -75,27 +75,21 @@ class NDCG(RankingMetric):
             raise InvalidInput(
                 f"{self.name}: reference_documents[{index}] has no score, but others have: score all or none"
             )
-        return [self._checked(index, score) for index, score in enumerate(scores)]
-
-    def _checked(self, index: int, score: Any) -> float:
-        grade = _float(score)
-        if grade is None or not 0 <= grade < inf:
-            raise InvalidInput(
-                f"{self.name}: reference_documents[{index}] has the score {score!r}: a grade is at least 0"
-            )
-        return grade
+        grades = [_float(score) for score in scores]
+        for index, grade in enumerate(grades):
+            if not 0 <= grade < inf:
+                raise InvalidInput(
+                    f"{self.name}: reference_documents[{index}] has the score {scores[index]!r}: a grade is at least 0"
+                )
+        return grades
 
 
-def _float(score: Any) -> float | None:
-    """A float from any real number, numpy scalars included; None from anything else, text included."""
+def _float(score: Any) -> float:
+    """A float from any real number, numpy scalars included; NaN from anything else, text included."""
     try:
-        return float(score) if hasattr(score, "__float__") else None
+        return float(score) if hasattr(score, "__float__") else nan
     except OverflowError:  # an int beyond all floats
-        return None
-
-
-def _grade(pair: tuple[float, Document | str]) -> float:
-    return pair[0]
+        return inf
 
 
 @lru_cache(maxsize=1024)  # the same few ranks come again and again

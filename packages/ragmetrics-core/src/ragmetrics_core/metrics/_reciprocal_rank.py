@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ragmetrics_core.metrics.matching import Hits
-from ragmetrics_core.metrics.ranking import RankingMetric
+from ragmetrics_core.metrics.matching import Hits, RankingMetric
 
 
 @dataclass(frozen=True)

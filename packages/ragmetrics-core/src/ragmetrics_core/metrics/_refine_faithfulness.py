@@ -50,5 +50,5 @@ class RefineFaithfulness(RefiningMetric):
 
     def measure(self, response: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:
         """Ask window by window until one says YES."""
-        found = yield from self._ask_until_yes(self.first, self.refine, retrieved_contexts, information=response)
-        return found.score("supports the response")
+        finding = "supports the response"
+        return self._ask_until_yes(self.first, self.refine, finding, retrieved_contexts, information=response)

@@ -50,7 +50,5 @@ class Relevancy(RefiningMetric):
 
     def measure(self, user_input: str, response: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:
         """Ask window by window until one says YES."""
-        found = yield from self._ask_until_yes(
-            self.first, self.refine, retrieved_contexts, query=user_input, response=response
-        )
-        return found.score("is in line with the query and the response")
+        finding, inputs = "is in line with the query and the response", {"query": user_input, "response": response}
+        return self._ask_until_yes(self.first, self.refine, finding, retrieved_contexts, **inputs)

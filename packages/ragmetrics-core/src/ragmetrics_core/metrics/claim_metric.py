@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
-from ragmetrics_core import BadReply, Evidence, Metric, Prompt, Steps, together
+from ragmetrics_core import BadReply, Evidence, Metric, Prompt, Score, Steps, together
 from ragmetrics_core.metrics.claim_origin import PlacedClaims
 from ragmetrics_core.metrics.claims import EXTRACT_CLAIMS, VERIFY_CLAIMS, Claims, Verdicts, best, claims_in, evidence
 from ragmetrics_core.metrics.settings import check_passages
 from ragmetrics_core.metrics.windows import pack_numbered
 
-__all__ = ["ClaimMetric", "Rows", "check_claims", "relevant_passages", "supporting"]
+__all__ = ["ClaimMetric", "Rows", "UnfoundedClaims", "check_claims", "relevant_passages", "supporting"]
 
 Rows = Sequence[Mapping[str, Any]]
 """What passages say about claims, a row per claim: see ``claims.evidence``. Metrics share them, so they can only be read.
@@ -137,3 +137,40 @@ def supporting(rows: Sequence[Mapping[str, Any]], name: str) -> list[frozenset[i
 def relevant_passages(rows: Sequence[Mapping[str, Any]], name: str) -> frozenset[int]:
     """The numbers of the passages that support any of the claims; errors as in ``supporting``."""
     return frozenset[int]().union(*supporting(rows, name))
+
+
+@dataclass(frozen=True)
+class UnfoundedClaims(ClaimMetric):
+    """Base of the two metrics that count claims of the response without support in the passages.
+
+    A claim that the reference supports, the system knew by itself; the others are made up.
+
+    Class attributes to set:
+        right: whether those are counted that the reference supports, or the others.
+        called: the name of the counted claims in the details.
+    """
+
+    higher_is_better: ClassVar[bool | None] = False
+    calls: ClassVar[str] = "3 (with window: 2 + number of windows; per passage: 2 + n)"
+
+    right: ClassVar[bool]
+    called: ClassVar[str]
+
+    def measure(
+        self, user_input: str, response: str, reference: str, retrieved_contexts: Sequence[str]
+    ) -> Steps[Score]:
+        """Extract the claims of the response, check them against the passages and against the reference."""
+        claims = yield from self.claims_of(response, user_input)
+        if not claims:
+            return Score.unscored("the response makes no claims")
+        verdicts, right = yield from together(
+            self.check(claims, response, retrieved_contexts, user_input),
+            self.compare(claims, response, reference, user_input),
+        )
+        counted = [
+            claim
+            for claim, found, other in zip(claims, verdicts, right, strict=True)
+            if not found["supported"] and other["supported"] is self.right
+        ]
+        details = {self.called: counted, "verdicts": verdicts, "reference_verdicts": right}
+        return Score(len(counted) / len(claims), details=details)

@@ -11,12 +11,13 @@ A document's ``score`` plays no part here: every document in ``reference_documen
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ragmetrics_core import Details, Document, InvalidInput, Score
+from ragmetrics_core import Details, Document, InvalidInput, Metric, Score
 from ragmetrics_core.metrics.settings import check_whole
 
-__all__ = ["Hits", "check_cut_off", "find_hits"]
+__all__ = ["Hits", "RankingMetric", "check_cut_off", "find_hits"]
 
 
 class Hits(NamedTuple):
@@ -121,12 +122,11 @@ def _search(wanted: list[Any], shown: list[Any]) -> Matches:
             relevant.append(index)
     ranks, found, left = [], [], list(relevant)
     for rank, value in enumerate(shown, 1):
-        for index in left:
-            if wanted[index] == value:
-                ranks.append(rank)
-                found.append(index)
-                left.remove(index)
-                break
+        place = next((index for index in left if wanted[index] == value), None)
+        if place is not None:
+            ranks.append(rank)
+            found.append(place)
+            left.remove(place)
     return ranks, found, relevant
 
 
@@ -147,3 +147,34 @@ def _entry(meta: Any, keys: list[str]) -> Any:
         meta = meta.get(key)
     # arrays, as Parquet files give, compare item by item; lists compare as a whole
     return meta.tolist() if hasattr(meta, "tolist") else meta
+
+
+@dataclass(frozen=True)
+class RankingMetric(Metric):
+    """Base of metrics that compare a ranking of retrieved documents with the relevant ones.
+
+    Attributes:
+        k: look at the first k retrieved documents only; None for all.
+        field: what makes two documents the same: ``content``, ``id`` or ``meta.<key>[.<key>]``.
+
+    Raises:
+        InvalidInput: an impossible ``k`` or ``field``.
+    """
+
+    k: int | None = None
+    field: str = "content"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_cut_off(self.name, self.k, self.field)
+
+    def measure(
+        self, retrieved_documents: Sequence[Document | str], reference_documents: Sequence[Document | str]
+    ) -> Score:
+        """Score one ranking; details hold the ranks of the hits and the number of relevant documents."""
+        hits = find_hits(retrieved_documents, reference_documents, self.field, self.k)
+        return hits.score(self._value_of(hits) if hits.ranks else 0.0)
+
+    def _value_of(self, hits: Hits) -> float:
+        """The value of a ranking with at least one hit."""
+        raise NotImplementedError

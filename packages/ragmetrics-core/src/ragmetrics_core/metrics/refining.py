@@ -4,40 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from ragmetrics_core import Metric, Prompt, Score, Steps
 from ragmetrics_core.metrics.settings import check_whole
 from ragmetrics_core.metrics.windows import pack
 from ragmetrics_core.replies import value_and_reason
 
-__all__ = ["Refined", "RefiningMetric"]
-
-
-class Refined(NamedTuple):
-    """What the windows said.
-
-    Attributes:
-        answers: the answer for each window that was asked about; only the last one can be a yes.
-        reasons: the judge's reason for each answer, empty where it gave none.
-        windows: number of windows there are.
-    """
-
-    answers: list[bool]
-    reasons: list[str]
-    windows: int
-
-    def score(self, finding: str) -> Score:
-        """1.0 and passing for a YES, else 0.0; the reason names the window that decided, says the finding, and why."""
-        yes = self.answers[-1]
-        where = f"window {len(self.answers)} of {self.windows}" if yes else f"none of the {self.windows} windows"
-        if self.windows == 1:
-            where = "the context" if yes else "no part of the context"
-        why = self.reasons[-1] if yes else " / ".join(filter(None, self.reasons))
-        reason = f"{'YES' if yes else 'NO'}: {where} {finding}" + (f": {why}" if why else "")
-        answers = ["YES" if answer else "NO" for answer in self.answers]
-        details = {"windows": self.windows, "answers": answers, "reasons": self.reasons}
-        return Score(float(yes), passing=yes, reason=reason, details=details)
+__all__ = ["RefiningMetric"]
 
 
 @dataclass(frozen=True)
@@ -58,20 +32,28 @@ class RefiningMetric(Metric):
         check_whole(self.name, "window", self.window)
 
     def _ask_until_yes(
-        self, first: Prompt[Any], refine: Prompt[Any], contexts: Sequence[str], **inputs: Any
-    ) -> Steps[Refined]:
-        """Ask about one window after the other until the answer is yes; replies are bools, or bools with reasons."""
+        self, first: Prompt[Any], refine: Prompt[Any], finding: str, contexts: Sequence[str], **inputs: Any
+    ) -> Steps[Score]:
+        """Ask about one window after the other until the answer is yes; replies are bools, or bools with reasons.
+
+        1.0 and passing for a YES, else 0.0; the reason names the window that decided, says the finding, and why.
+        """
         windows = ["\n\n".join(texts) for texts in pack(contexts, self.window)]
-        answers: list[bool] = []
+        yes = False
+        answers: list[str] = []
         reasons: list[str] = []
         for context in windows:
-            if answers:
-                question = refine.ask(**inputs, existing_answer="NO", context=context)
-            else:
-                question = first.ask(**inputs, context=context)
-            answer, reason = value_and_reason((yield from question))
-            answers.append(answer)
+            earlier = {"existing_answer": "NO"} if answers else {}
+            reply = yield from (refine if answers else first).ask(**inputs, **earlier, context=context)
+            yes, reason = value_and_reason(reply)
+            answers.append("YES" if yes else "NO")
             reasons.append(reason)
-            if answer:
+            if yes:
                 break
-        return Refined(answers, reasons, len(windows))
+        where = f"window {len(answers)} of {len(windows)}" if yes else f"none of the {len(windows)} windows"
+        if len(windows) == 1:
+            where = "the context" if yes else "no part of the context"
+        why = reasons[-1] if yes else " / ".join(filter(None, reasons))
+        reason = f"{answers[-1]}: {where} {finding}" + (f": {why}" if why else "")
+        details = {"windows": len(windows), "answers": answers, "reasons": reasons}
+        return Score(float(yes), passing=yes, reason=reason, details=details)
