@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core.metrics.claim_origin import PlacedClaims, _sentences, spans_of
+from ragmetrics_core.metrics.claim_origin import PlacedClaims, spans_of
 
 ANSWER = (
     "She was born in London in 1815. She designed no machine; Babbage did! Did she write? In 1843 she published notes."
@@ -85,6 +85,14 @@ def test_the_places_of_claims_are_looked_up_once() -> None:
         PlacedClaims.of(numbers, ANSWER)
 
 
-@given(st.text("ab.!?\n\r\t\x0b\x1c ", max_size=60))
+@given(st.text("xy.!?\n\r\t\x0b\x1c ", max_size=60))
 def test_ascii_is_cut_as_all_other_texts(text: str) -> None:
-    assert list(_sentences(text + "\ne")) == list(_sentences(text + "\né"))
+    claims = ["y x", "x, y", "XX", "yx y", "y"]
+    assert spans_of(claims, text + "\ne") == spans_of(claims, text + "\né")
+
+
+@pytest.mark.parametrize("last", ["e", "é"])
+def test_where_sentences_end(last: str) -> None:
+    text = f"One is red. Two\tis red!  Three is\n\nfour? Five.six is {last}"
+    claims = ["Red one", "Red two", "Is three", "Six five"]
+    assert parts(claims, text) == ["One is red.", "Two\tis red!", "Three is", f"Five.six is {last}"]

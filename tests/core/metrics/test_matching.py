@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ragmetrics_core import Document, InvalidInput, Metric, MissingInput, Sample
-from ragmetrics_core._kernel._inputs import Reading
+from ragmetrics_core import Document, InvalidInput, Metric, MissingInput, Sample, Score, evaluate
 from ragmetrics_core.metrics import NDCG, AveragePrecision, HitRate, Precision, Recall, ReciprocalRank
 from ragmetrics_core.metrics.matching import find_hits
 
@@ -241,25 +242,43 @@ class TestProperties:
                 assert cls(k=k).measure(better, reference).value >= cls(k=k).measure(retrieved, reference).value
 
 
+@dataclass(frozen=True)
+class Takes(Metric):
+    """Keeps the documents that it is given."""
+
+    taken: list[Any]
+
+    def measure(self, retrieved_documents: list[Any], reference_documents: list[Any]) -> Score:
+        self.taken.append((retrieved_documents, reference_documents))
+        return Score(1.0)
+
+
+def documents_of(sample: Sample, metrics: int = 1) -> list[tuple[list[Any], list[Any]]]:
+    """The documents of a row, as each of so many metrics gets them."""
+    taken: list[Any] = []
+    evaluate([sample], [Takes(taken, name=f"takes_{number}") for number in range(metrics)], progress=False)
+    return taken
+
+
 class TestSharing:
     """The metrics of one row read and match its documents once."""
 
     ROW = Sample(retrieved_documents=["x", "b", "y", "a"], reference_documents=[{"content": "a"}, {"content": "c"}])
 
     def test_scores_are_those_of_each_metric_alone(self) -> None:
-        every = [cls(k=k) for cls in RANKING for k in (None, 2, 4)]
-        reading = Reading(self.ROW)
+        every = [cls(k=k, name=f"{cls.__name__}_{k}") for cls in RANKING for k in (None, 2, 4)]
+        scores = evaluate([self.ROW], every, progress=False).scores
 
-        assert [metric.begin(reading) for metric in every] == [metric.score(self.ROW) for metric in every]
+        assert [scores[metric.name][0] for metric in every] == [metric.score(self.ROW) for metric in every]
 
     def test_documents_are_read_once(self) -> None:
-        reading = Reading(self.ROW)
-        first, second = (reading.bound("m", cls().inputs)["reference_documents"] for cls in (Recall, NDCG))
+        taken = documents_of(self.ROW, metrics=2)
 
-        assert first is second
+        assert taken[0][0] is taken[1][0]
+        assert taken[0][1] is taken[1][1]
 
     def test_hits_are_found_once_per_field_and_cut_off(self) -> None:
-        shown, wanted = (Reading(self.ROW).bound("m", Recall().inputs)[name] for name in Recall().inputs)
+        ((shown, wanted),) = documents_of(self.ROW)
 
         assert find_hits(shown, wanted, "content", None) is find_hits(shown, wanted, "content", None)
         assert find_hits(shown, wanted, "content", None).ranks == [4]
@@ -267,7 +286,7 @@ class TestSharing:
         assert find_hits(shown, wanted, "id", None).relevant == []
 
     def test_hits_belong_to_one_ranking(self) -> None:
-        wanted = Reading(self.ROW).bound("m", Recall().inputs)["reference_documents"]
+        ((_, wanted),) = documents_of(self.ROW)
 
         assert find_hits(["a"], wanted, "content", None).ranks == [1]
         assert find_hits(["x", "a"], wanted, "content", None).ranks == [2]
@@ -281,15 +300,14 @@ class TestSharing:
         assert (before.value, ReciprocalRank().score(sample).value != 1.0) == (1.0, True)
 
     def test_a_missing_input_is_told_of_each_metric(self) -> None:
-        reading = Reading(Sample(retrieved_documents=["a"]))
-        for cls in (Recall, NDCG):
-            with pytest.raises(MissingInput, match=f"^{cls().name} needs 'reference_documents', which is missing"):
-                cls().begin(reading)
+        rows = [self.ROW, Sample(retrieved_documents=["a"])]
+        scores = evaluate(rows, [Recall(), NDCG()], progress=False).scores
+        for name in ("recall", "ndcg"):
+            assert f"{name} needs 'reference_documents', which is missing" in (scores[name][1].error or "")
 
     def test_the_documents_of_the_sample_stay_its_own(self) -> None:
-        bound = Reading(sample := Sample(retrieved_documents=["a"], reference_documents=["a"])).bound(
-            "m", Recall().inputs
-        )
-        bound["retrieved_documents"].append("b")
+        sample = Sample(retrieved_documents=["a"], reference_documents=["a"])
+        ((shown, _),) = documents_of(sample)
+        shown.append("b")
 
         assert sample.retrieved_documents == ["a"]

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from ragmetrics_core import BadReply
-from ragmetrics_core._values._requests import Reply
+from ragmetrics_core import BadReply, Reply
 from ragmetrics_core.metrics.claims import VERIFY_CLAIMS
 from ragmetrics_core.replies import RatingReply, YesNoReply
 
