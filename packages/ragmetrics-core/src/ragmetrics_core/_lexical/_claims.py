@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from ._words import MONTHS, SPEAKERS, Word, guess_language, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
 
 QUESTION_MARKS = ("?", "？", "؟")
@@ -337,15 +337,11 @@ def _claims_of(statements: list[str], language: str) -> list[str]:
     for sentence in statements:
         words = words_of(sentence, language)
         capitals = sum(sentence[word.start].isupper() for word in words)
-        if has_content(words, language) or capitals > 1:  # a title may be all small words
+        says = (word.kind not in {"stop", "negation"} and word.key not in SPEAKERS[language] for word in words)
+        if any(says) or capitals > 1:  # *I* and *you* say nothing by themselves; a title may be all small words
             parts = pieces(sentence, words)
             claims += [sentence, *parts] if len(parts) > 1 else [sentence]
     return claims
-
-
-def has_content(words: Iterable[Word], language: str) -> bool:
-    """Whether any of ``words`` says something by itself; *I* and *you* do not."""
-    return any(word.kind not in {"stop", "negation"} and word.key not in SPEAKERS[language] for word in words)
 
 
 def is_question(sentence: str) -> bool:

@@ -19,7 +19,7 @@ from .._values._requests import ONE_CALL, Ask, Reply
 from ._claims import ends_in_refusal, is_greeting, is_question, is_refusal, sentences, split_claims
 from ._ratings import (
     agreement,
-    check_cloze,
+    check_question,
     cloze_questions,
     fill_in,
     noncommittal,
@@ -163,25 +163,22 @@ def judge_usefulness_of_all(question: str, answer: str, contexts: Sequence[str])
 
 def rate_contexts(question: str, contexts: Sequence[str]) -> Answer:
     signal = relevance(question, "\n".join(contexts))
-    reason = f"the contexts hold {signal:.0%} of the words of the question"
-    return {"reason": reason, "rating": rating(signal, (0, 1, 2))}
+    return rated(signal, (0, 1, 2), f"the contexts hold {signal:.0%} of the words of the question")
 
 
 def rate_groundedness(response: str, contexts: Sequence[str]) -> Answer:
     share = supported_share(response, contexts)
-    reason = f"the contexts hold {share:.0%} of the parts of the response"
-    return {"reason": reason, "rating": rating(share, (0, 1, 2))}
+    return rated(share, (0, 1, 2), f"the contexts hold {share:.0%} of the parts of the response")
 
 
 def rate_answer(answer: str, reference: str) -> Answer:
     signal = agreement(answer, reference)
-    reason = f"the words of answer and reference agree to {signal:.0%}"
-    return {"reason": reason, "rating": rating(signal, (0, 2, 4))}
+    return rated(signal, (0, 2, 4), f"the words of answer and reference agree to {signal:.0%}")
 
 
 def compare_answers(first_answer: str, second_answer: str) -> Answer:
     signal = agreement(second_answer, first_answer)
-    return {"reason": f"the words of both answers agree to {signal:.0%}", "rating": rating(signal, (0, 2, 4))}
+    return rated(signal, (0, 2, 4), f"the words of both answers agree to {signal:.0%}")
 
 
 def questions_of_answer(answer: str, number_of_questions: int) -> Answer:
@@ -244,10 +241,6 @@ def answer_from_document(question: str, document: str) -> Answer:
     return json.dumps(said, ensure_ascii=False)
 
 
-def check_question(question: str, answer: str, evidence: Sequence[str]) -> Answer:
-    return check_cloze(question, answer, evidence)
-
-
 def supported_share(text: str, contexts: Sequence[str]) -> float:
     """Share of the text's claims that the contexts support; of a text without claims, whether it is in them as it stands.
 
@@ -269,6 +262,10 @@ def merit(query: str, reference: str | None, response: str) -> float:
 
 def yes_or_no(yes: bool, reason: str) -> Answer:
     return {"reason": reason, "answer": "yes" if yes else "no"}
+
+
+def rated(signal: float, menu: tuple[int, int, int], reason: str) -> Answer:
+    return {"reason": reason, "rating": rating(signal, menu)}
 
 
 def rating(signal: float, menu: tuple[int, int, int]) -> int:

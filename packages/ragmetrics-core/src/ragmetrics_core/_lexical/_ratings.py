@@ -73,7 +73,7 @@ def _blanks(document: str) -> list[list[Cloze]]:
     return [list(clozes(s, language))[1:] for s in said]
 
 
-def check_cloze(question: str, answer: str, evidence: Sequence[str]) -> dict[str, str | bool]:
+def check_question(question: str, answer: str, evidence: Sequence[str]) -> dict[str, str | bool]:
     """Whether a question with a blank can be understood alone, whether the evidence gives its answer, and why."""
     opening = _OPENING.match(question.casefold().lstrip(_BLANK + " "))
     alone = opening is None or opening[0] not in _PRONOUNS

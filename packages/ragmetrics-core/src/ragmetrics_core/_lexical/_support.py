@@ -16,6 +16,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from functools import lru_cache
 from itertools import groupby, pairwise
+from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 from ._claims import QUESTION_MARKS, yes_or_no
@@ -80,17 +81,12 @@ class Index:
 
     def forms(self, word: Word) -> tuple[str, ...]:
         """The keys under which ``word`` is in the contexts: itself, or other forms of it; empty if it is missing."""
-        found = self._forms.get(word.key)
-        if found is None:
-            found = self._forms[word.key] = self._look_up(word)
-        return found
-
-    def _look_up(self, word: Word) -> tuple[str, ...]:
         key = word.key
-        own = (key,) if key in self.positions else ()
-        if word.kind not in {"plain", "name"} or len(key) < _STEM:
-            return own
-        return own + tuple(form for form in self._stems.get(key[:_STEM], ()) if form != key and _same_word(form, key))
+        if key not in self._forms:
+            own = (key,) if key in self.positions else ()
+            alike = self._stems.get(key[:_STEM], ()) if word.kind in {"plain", "name"} and len(key) >= _STEM else ()
+            self._forms[key] = own + tuple(form for form in alike if form != key and _same_word(form, key))
+        return self._forms[key]
 
     def abbreviates(self, words: Sequence[Word]) -> bool:
         """Whether ``words`` are a name whose initials the contexts use, or initials of a name in the contexts."""
@@ -104,12 +100,11 @@ class Index:
 
     def stances(self, word: Word) -> tuple[bool, bool]:
         """Whether the contexts affirm ``word`` anywhere, and whether they deny it anywhere."""
-        found = self._stances.get(word.key)
-        if found is None:
+        if word.key not in self._stances:
             positions = [at for form in self.forms(word) for at in self.positions[form]]
             denials = sum(map(self._denied, positions)) if self._negations else 0
-            found = self._stances[word.key] = (denials < len(positions), denials > 0)
-        return found
+            self._stances[word.key] = (denials < len(positions), denials > 0)
+        return self._stances[word.key]
 
     def _denied(self, position: int) -> bool:
         """Whether a negation stands shortly before ``position``; in German and Dutch also right behind it."""
@@ -124,12 +119,8 @@ def is_negation(word: Word) -> bool:
 
 
 def _same_word(one: str, other: str) -> bool:
-    shared = 0
-    for a, b in zip(one, other):  # noqa: B905  # the shorter word ends the comparison
-        if a != b:
-            break
-        shared += 1
-    return shared >= max(_STEM, _SHARED * max(len(one), len(other)))
+    least = max(_STEM, ceil(_SHARED * max(len(one), len(other))))
+    return one[:least] == other[:least]
 
 
 @lru_cache(maxsize=8)

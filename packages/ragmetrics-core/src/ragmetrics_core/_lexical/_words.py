@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
 
 def _sets(lists: dict[str, str]) -> Mapping[str, frozenset[str]]:
@@ -130,13 +130,6 @@ MONTHS: Mapping[str, str] = {
 }
 
 
-def language_of(words: Iterable[str]) -> str:
-    """Guess the language of case-folded words by their stop words; ``"en"`` where nothing points to another language."""
-    counts = Counter(words)
-    hits = {language: sum(counts[w] for w in stop) for language, stop in STOP_WORDS.items()}
-    return max(hits, key=lambda language: (hits[language], language == "en"))
-
-
 Kind = Literal["number", "name", "plain", "pair", "negation", "stop"]
 
 
@@ -186,16 +179,6 @@ def fold(word: str) -> str:
     return folded
 
 
-def _numeral(match: re.Match[str], language: str) -> Word:
-    start, found = match.start(), match.group()
-    rank = _SPELLED_RANKS.get(match.group().casefold()) if language == "en" else None
-    return (
-        Word(rank, "plain", start, found)
-        if rank
-        else Word(_number(match.group("number"), language), "number", start, found)
-    )
-
-
 def _number(text: str, language: str) -> str:
     digits = unicodedata.normalize("NFKC", text)
     if not digits.isascii():
@@ -221,9 +204,12 @@ def words_of(text: str, language: str) -> tuple[Word, ...]:
             year, month, day = found.split("-")
             words += [Word(key, "number", start, found) for key in (year, f"month {int(month)}", str(int(day)))]
         elif group in {"number", "ordinal"}:
-            words.append(_numeral(match, language))
+            rank = _SPELLED_RANKS.get(found.casefold()) if language == "en" else None
+            key = rank or _number(match.group("number"), language)
+            words.append(Word(key, "plain" if rank else "number", start, found))
         elif group == "unspaced":
-            words += _pairs(found, start)
+            pairs = range(max(1, len(found) - 1))  # a single character is a pair as well
+            words += [Word(found[i : i + 2], "pair", start + i, found[i : i + 2]) for i in pairs]
         elif group == "initials":
             words.append(Word(found.replace(".", "").casefold(), "name" if found.isupper() else "stop", start, found))
         elif group == "not":
@@ -233,12 +219,6 @@ def words_of(text: str, language: str) -> tuple[Word, ...]:
         elif fold(found):  # of accents without a letter, nothing is left
             words.append(_word(found, start, language, first=not words))
     return tuple(_with_months(words))
-
-
-def _pairs(run: str, start: int) -> list[Word]:
-    if len(run) == 1:
-        return [Word(run, "pair", start, run)]
-    return [Word(run[i : i + 2], "pair", start + i, run[i : i + 2]) for i in range(len(run) - 1)]
 
 
 def _word(text: str, start: int, language: str, *, first: bool) -> Word:
@@ -270,4 +250,6 @@ def _with_months(words: list[Word]) -> list[Word]:
 
 def guess_language(*texts: str) -> str:
     """The language most of the stop words in ``texts`` belong to; ``"en"`` where there are none."""
-    return language_of(word.casefold() for text in texts for word in _RUN.findall(text[:4000]))
+    counts = Counter(word.casefold() for text in texts for word in _RUN.findall(text[:4000]))
+    hits = {language: sum(counts[word] for word in stop) for language, stop in STOP_WORDS.items()}
+    return max(hits, key=lambda language: (hits[language], language == "en"))
