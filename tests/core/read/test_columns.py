@@ -14,31 +14,41 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from core.evaluate.doubles import Length
-from core.read.reading import write
-from ragmetrics_core import InvalidInput, Sample, evaluate
-from ragmetrics_core._read import Columns, Understood, look_at, open_rows
-from ragmetrics_core._values._sample import ALIASES, FIELD_NAMES
+from core.read.reading import jsonl, looked_at, read, sample_of, samples, write
+from ragmetrics_core import InvalidInput, Sample, evaluate, read_samples
+
+NAMES = [
+    *("user_input", "question", "query", "input", "id", "rubric", "rubrics"),
+    *("response", "answer", "predicted_answer", "generated_answer", "output", "actual_output"),
+    *("retrieved_contexts", "contexts", "context", "retrieval_context", "reference_contexts"),
+    *("reference", "ground_truth", "reference_answer", "ground_truth_answer", "expected_answer", "expected_output"),
+    *("retrieved_documents", "reference_documents"),
+]
+"""Fields but for metadata, and their other common names."""
+
+Understood = tuple[Sample, dict[str, tuple[str, ...]], tuple[str, ...]]
+"""A row: its sample, the columns of each field, and the columns that no field was read from."""
 
 
-def sample_of(row: Any, columns: dict[str, str] | None = None, separator: str | None = None) -> Sample:
-    return Columns(columns, separator).sample(row)
-
-
-def understood(row: Any, columns: dict[str, str] | None = None) -> Understood:
-    return Columns(columns).understand(row)
+def understood(folder: Path, row: Any, columns: dict[str, str] | None = None) -> Understood:
+    path = write(folder / "q.jsonl", jsonl([row]))
+    look = looked_at(path, columns)
+    fields = {name: tuple(origin["columns"][0]["columns"]) for name, origin in look["fields"].items()}
+    (sample,) = read_samples(path, columns=columns)
+    return sample, fields, tuple(look["unused"])
 
 
 def outcome(read: Callable[[Any], Sample], row: Any) -> Sample | str:
     try:
         return read(row)
     except InvalidInput as error:
-        return str(error)
+        return str(error).removeprefix("row 1: ")
 
 
 def problem(row: Any, columns: dict[str, str] | None = None, separator: str | None = None) -> str:
     with pytest.raises(InvalidInput) as caught:
         sample_of(row, columns, separator)
-    return str(caught.value)
+    return str(caught.value).removeprefix("row 1: ")
 
 
 class TestNames:
@@ -61,11 +71,11 @@ class TestNames:
         assert Sample.from_mapping({column: value}) == Sample(**{field: value})
         assert sample_of({column: value}).get(column) == value
 
-    def test_the_very_name_wins(self) -> None:
+    def test_the_very_name_wins(self, tmp_path: Path) -> None:
         row = {"Question": "other", "question": "q", "QUERY": "another"}
         expected = Sample("q", metadata={"Question": "other", "QUERY": "another"})
         assert sample_of(row) == Sample.from_mapping(row) == expected
-        assert understood(row) == Understood(expected, {"user_input": ("question",)}, ("Question", "QUERY"))
+        assert understood(tmp_path, row) == (expected, {"user_input": ("question",)}, ("Question", "QUERY"))
         assert sample_of({"Question": "q", "user_input": None}) == Sample(metadata={"Question": "q"})
 
     @pytest.mark.parametrize("names", [("question", "query"), ("Question", "Query")])
@@ -90,7 +100,7 @@ class TestNames:
         assert sample_of({0: "q", "response": "r"}) == Sample(response="r", metadata={0: "q"})  # type: ignore[dict-item]
         assert sample_of({0: "q"}, {"question": "0"}) == Sample("q")
 
-    @given(st.dictionaries(st.sampled_from(sorted({*ALIASES, *FIELD_NAMES} - {"metadata"})), st.text(min_size=1)))
+    @given(st.dictionaries(st.sampled_from(NAMES), st.text(min_size=1)))
     def test_reading_agrees_with_from_mapping(self, row: dict[str, str]) -> None:
         """Where cells are texts that no list or object begins with."""
         row = {name: f"x{text}" for name, text in row.items() if "context" not in name and "document" not in name}
@@ -113,10 +123,10 @@ class TestNumbered:
             ("doc1", "doc2", "doc3"),
         ],
     )
-    def test_are_gathered_in_the_order_of_their_numbers(self, names: tuple[str, str, str]) -> None:
+    def test_are_gathered_in_the_order_of_their_numbers(self, tmp_path: Path, names: tuple[str, str, str]) -> None:
         row = dict(zip(reversed(names), "cba", strict=True))
-        found = understood(row)
-        assert found == Understood(Sample(retrieved_contexts=["a", "b", "c"]), {"retrieved_contexts": names}, ())
+        found = understood(tmp_path, row)
+        assert found == (Sample(retrieved_contexts=["a", "b", "c"]), {"retrieved_contexts": names}, ())
 
     def test_empty_cells_are_left_out(self) -> None:
         row = {"context_1": "a", "context_2": None, "context_3": "  ", "context_4": float("nan"), "context_5": "b"}
@@ -144,15 +154,15 @@ class TestNumbered:
 class TestMapping:
     """``columns=``."""
 
-    def test_the_example_that_points_both_ways(self) -> None:
+    def test_the_example_that_points_both_ways(self, tmp_path: Path) -> None:
         row = {"prompt": "q", "context_2": "b", "context_1": "a", "context_10": "c", "lang": "de"}
-        found = understood(row, {"question": "prompt", "context_*": "contexts"})
-        assert found.sample == Sample("q", retrieved_contexts=["a", "b", "c"], metadata={"lang": "de"})
-        assert found.fields == {
+        found = understood(tmp_path, row, {"question": "prompt", "context_*": "contexts"})
+        assert found[0] == Sample("q", retrieved_contexts=["a", "b", "c"], metadata={"lang": "de"})
+        assert found[1] == {
             "user_input": ("prompt",),
             "retrieved_contexts": ("context_1", "context_2", "context_10"),
         }
-        assert found.unused == ("lang",)
+        assert found[2] == ("lang",)
 
     @pytest.mark.parametrize(
         "columns",
@@ -213,17 +223,17 @@ class TestMapping:
     def test_paths(self, column: str, row: dict[str, Any]) -> None:
         assert sample_of(row, {"response": column}).response == "r"
 
-    def test_a_path_goes_through_a_list(self) -> None:
+    def test_a_path_goes_through_a_list(self, tmp_path: Path) -> None:
         row = {"hits": [{"text": "a", "id": 1}, {"id": 2}, {"text": "b"}], "n": 3}
-        found = understood(row, {"contexts": "hits.text"})
+        found = understood(tmp_path, row, {"contexts": "hits.text"})
         expected = Sample(retrieved_contexts=["a", "b"], metadata=row)
-        assert found == Understood(expected, {"retrieved_contexts": ("hits.text",)}, ("n",))
+        assert found == (expected, {"retrieved_contexts": ("hits.text",)}, ("n",))
 
-    def test_what_a_pattern_inside_matches_is_used(self) -> None:
+    def test_what_a_pattern_inside_matches_is_used(self, tmp_path: Path) -> None:
         row = {"hits": {"text_10": "b", "text_9": "a", "n": "x"}}
-        found = understood(row, {"contexts": "hits.text_*"})
-        assert found.fields == {"retrieved_contexts": ("hits.text_9", "hits.text_10")}
-        assert found.unused == ("hits.n",)
+        found = understood(tmp_path, row, {"contexts": "hits.text_*"})
+        assert found[1] == {"retrieved_contexts": ("hits.text_9", "hits.text_10")}
+        assert found[2] == ("hits.n",)
 
     def test_arrays_inside_of_objects(self) -> None:
         row = {"answers": {"text": np.array(["r", "s"], dtype=object)}}
@@ -233,9 +243,9 @@ class TestMapping:
         assert sample_of({"Id": 5, "ID": 5}) == Sample(id=5)  # type: ignore[arg-type]
         assert problem({"Id": 5, "ID": 6}).startswith("the columns 'Id' and 'ID' both mean 'id' but differ: ")
 
-    def test_what_a_path_leaves_is_unused(self) -> None:
+    def test_what_a_path_leaves_is_unused(self, tmp_path: Path) -> None:
         row = {"answers": {"text": ["r"], "answer_start": [1]}}
-        assert understood(row, {"reference": "answers.text"}).unused == ("answers.answer_start",)
+        assert understood(tmp_path, row, {"reference": "answers.text"})[2] == ("answers.answer_start",)
 
     def test_several_texts_where_one_is_expected(self) -> None:
         assert problem({"answers": {"text": ["r", "s"]}}, {"reference": "answers.text"}) == (
@@ -244,14 +254,12 @@ class TestMapping:
 
     def test_a_row_without_the_column_has_no_value(self) -> None:
         rows = [{"prompt": "q"}, {"other": 1}, {"answers": {"text": []}, "prompt": "p"}]
-        reading = Columns({"question": "prompt", "response": "answers.text.0"})
-        samples = [row.sample for row in open_rows(rows, columns=reading).rows]
-        assert [(sample.user_input, sample.response) for sample in samples] == [("q", None), (None, None), ("p", None)]
+        found = read_samples(rows, columns={"question": "prompt", "response": "answers.text.0"})
+        assert [(sample.user_input, sample.response) for sample in found] == [("q", None), (None, None), ("p", None)]
 
     def test_columns_of_samples(self) -> None:
         rows = [Sample("q", "old", metadata={"new answer": "new"})]
-        (row,) = open_rows(rows, columns=Columns({"response": "new answer"})).rows
-        assert row.sample == Sample("q", "new", metadata={"response": "old"})
+        assert samples(rows, columns={"response": "new answer"})[0] == Sample("q", "new", metadata={"response": "old"})
 
 
 ROWS = [{"prompt": "q", "answer": "a", "out": {"text": "b"}}, {"prompt": "p", "late": "x"}]
@@ -304,7 +312,7 @@ class TestColumnsThatAreNowhere:
         monkeypatch.setattr("ragmetrics_core._read._columns.MOST_HELD", 3)
         rows = [{f"a{number}": "x" for number in range(30)}] * 5
         with pytest.raises(InvalidInput) as caught:
-            list(open_rows(iter(rows), columns=Columns({"question": "b"})).rows)
+            read_samples(iter(rows), columns={"question": "b"})
         listed = ", ".join(f"a{number}" for number in range(20))
         assert str(caught.value) == (
             "columns={'question': 'b'} reads 'user_input' from the column 'b', which is in no row of the first 3 "
@@ -313,11 +321,11 @@ class TestColumnsThatAreNowhere:
 
     def test_rows_that_cannot_be_read_are_reported_as_ever(self, tmp_path: Path) -> None:
         path = write(tmp_path / "q.jsonl", '{"a": "q"}\n[1]\n{"b": "x"}\n')
-        rows = list(open_rows(path, columns=Columns({"question": "b"})).rows)
-        assert [row.sample.user_input for row in rows] == [None, None, "x"]
-        assert str(rows[1].problem).startswith("q.jsonl, line 2: a row must be a JSON object")
+        rows = read(path, columns={"question": "b"})
+        assert [sample.user_input for _, sample, _ in rows] == [None, None, "x"]
+        assert str(rows[1][2]).startswith("q.jsonl, line 2: a row must be a JSON object")
         with pytest.raises(InvalidInput, match=r"^q\.jsonl, line 1: a row must be a JSON object"):
-            list(open_rows(write(path, "[1]\n"), columns=Columns({"question": "b"})).rows)
+            read(write(path, "[1]\n"), columns={"question": "b"})
 
 
 @pytest.mark.parametrize(
@@ -446,9 +454,9 @@ class TestTraces:
         found.pop("metadata", None)
         assert found == expected.to_dict()
 
-    def test_what_is_not_read_is_kept_and_named(self) -> None:
+    def test_what_is_not_read_is_kept_and_named(self, tmp_path: Path) -> None:
         row = {"inputs": {"question": "q", "lang": "de"}, "outputs": {"answer": "a"}, "latency": 0.5}
-        assert understood(row) == Understood(
+        assert understood(tmp_path, row) == (
             Sample("q", "a", metadata=row),
             {"user_input": ("inputs.question",), "response": ("outputs.answer",)},
             ("inputs.lang", "latency"),
@@ -463,29 +471,32 @@ class TestTraces:
 
 class TestObjects:
     def test_models_and_data_classes(self) -> None:
-        assert understood(Example(inputs={"question": "q"}, outputs={"answer": "r"})).fields == {
-            "user_input": ("inputs.question",),
-            "reference": ("outputs.answer",),
-        }
+        found = sample_of(Example(inputs={"question": "q"}, outputs={"answer": "r"}))
+        assert (found.user_input, found.response, found.reference) == ("q", None, "r")
         assert sample_of(Answer("q", "a"), {"response": "data"}) == Sample("q", "a")
 
     def test_a_data_set_that_is_a_model(self) -> None:
         example = LabelledExample(query="q", reference_answer="r", reference_contexts=["c"])
-        (row,) = open_rows(LabelledDataset(examples=[example])).rows
-        assert row.sample == Sample("q", reference="r", reference_contexts=["c"])
+        (sample,) = read_samples(LabelledDataset(examples=[example]))
+        assert sample == Sample("q", reference="r", reference_contexts=["c"])
 
     def test_one_model_is_not_several(self) -> None:
         with pytest.raises(
             InvalidInput, match=r"^samples must be several rows, got one LabelledExample: write \[row\]$"
         ):
-            open_rows(LabelledExample(query="q", reference_answer="r", reference_contexts=[]))
+            read_samples(LabelledExample(query="q", reference_answer="r", reference_contexts=[]))
 
 
 class TestLookingAtRows:
     def test_rows_that_cannot_be_read_say_why(self) -> None:
         rows: list[Any] = [Sample("q"), {"question": "q", "query": "p"}, 5]
-        look, ended = look_at(rows, 3)
-        assert (look.rows, look.good, look.first, ended) == (3, 1, [("row 1", Sample("q"))], None)
-        first, second = map(str, look.problems)
+        (good, *bad) = read(rows)
+        first, second = (str(why) for _, _, why in bad)
+        assert good == ("row 1", Sample("q"), None)
         assert first.startswith("row 2: the columns 'question' and 'query' both mean 'user_input' but differ: ")
         assert second == "row 3: a row must be a Sample or a mapping from column names to values, got int"
+
+    def test_they_are_counted(self, tmp_path: Path) -> None:
+        look = looked_at(write(tmp_path / "q.jsonl", jsonl([{"user_input": "q"}, {"question": "q", "query": "p"}])))
+        assert (look["rows"], look["good"], len(look["problems"])) == (2, 1, 1)
+        assert look["first"] == [{"place": "q.jsonl, line 1", "user_input": "q"}]

@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 
 from core.cli.calling import call
 from core.evaluate.doubles import Length
-from core.read.reading import read, samples, write
+from core.read.reading import counted, jsonl, read, samples, write
 from ragmetrics_core import InvalidInput, Sample, evaluate
-from ragmetrics_core._read import FileOptions, open_rows
-from ragmetrics_core._read._input_file import InputFile, text_lines
 
 TEXTS = {
     "q.csv": 'question;answer\nWo liegt Köln?;"Am Rhein\nin ""NRW"""\n\nUnd Čačak?;In Serbien\n',
@@ -49,14 +47,14 @@ class TestEveryFormat:
     def test_a_byte_order_mark_is_proof(self, tmp_path: Path, name: str, packed: bool, encoding: str) -> None:
         path = write(tmp_path / f"{name}{'.gz' * packed}", MARKS[encoding] + TEXTS[name].encode(encoding))
         assert samples(path) == EXPECTED
-        assert open_rows(path).count(None) == 2
+        assert counted(path) == 2
         assert samples(path, encoding=encoding) == EXPECTED
 
     @pytest.mark.parametrize("encoding", ["cp1250", "latin2", "utf-16-le", "utf-16-be", "utf-32", "utf-8-sig", "utf-7"])
     def test_an_option_says_it(self, tmp_path: Path, name: str, packed: bool, encoding: str) -> None:
         path = write(tmp_path / f"{name}{'.gz' * packed}", TEXTS[name].encode(encoding))
         assert samples(path, encoding=encoding) == EXPECTED
-        assert open_rows(path, options=FileOptions(encoding)).count(None) == 2
+        assert counted(path, encoding=encoding) == 2
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")), st.sampled_from(sorted(MARKS)))
@@ -64,10 +62,9 @@ def test_lines_are_those_of_utf8_whatever_the_encoding(
     tmp_path_factory: pytest.TempPathFactory, text: str, encoding: str
 ) -> None:
     """Characters whose halves look like line ends, such as U+0A0D, included."""
-    path = write(tmp_path_factory.mktemp("lines") / "q.txt", MARKS[encoding] + text.encode(encoding))
-    lines = text.split("\n")
-    expected = [f"{line}\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
-    assert list(text_lines(InputFile.of(path))) == list(enumerate(expected, 1))
+    data = jsonl([{"response": line} for line in text.split("\n")])
+    path = write(tmp_path_factory.mktemp("lines") / "q.jsonl", MARKS[encoding] + data.encode(encoding))
+    assert [sample.response for sample in samples(path)] == text.split("\n")
 
 
 MUNICH = "id;answer\n1;a\n2;Wo liegt München? In Bayern\n".encode("cp1252")

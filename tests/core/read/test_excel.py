@@ -14,7 +14,7 @@ import pytest
 
 from core.cli.calling import call
 from core.evaluate.doubles import Length
-from core.read.reading import open_rows, read, samples, write
+from core.read.reading import counted, looked_at, read, samples, write
 from ragmetrics_core import InvalidInput, MissingExtra, Sample, evaluate
 
 openpyxl = pytest.importorskip("openpyxl")
@@ -87,9 +87,9 @@ class TestRows:
                 None,
             ),
         ]
-        opened = open_rows(path)
-        assert (opened.name, opened.form()) == ("q.xlsx", "Excel, sheet 'Sheet1'")
-        assert (opened.count(None), opened.count(1)) == (2, 1)
+        look = looked_at(path)
+        assert (look["file"], look["form"]) == ("q.xlsx", "Excel, sheet 'Sheet1'")
+        assert (counted(path), counted(path, limit=1)) == (2, 1)
 
     def test_empty_rows_and_columns_around_the_table(self, tmp_path: Path) -> None:
         path = workbook(
@@ -190,7 +190,7 @@ class TestWhatCannotBeRead:
         for name in ("zip.xlsx", "text.xlsx"):
             with pytest.raises(InvalidInput, match=rf"^{name} is not an Excel workbook that can be read \("):
                 read(tmp_path / name)
-            assert open_rows(tmp_path / name).count(None) is None
+            assert counted(tmp_path / name) is None
 
     def test_a_damaged_sheet(self, tmp_path: Path) -> None:
         whole = workbook(tmp_path / "whole.xlsx", S=[HEADER, ["a", "b", "c"], ["d", "e", "f"]])

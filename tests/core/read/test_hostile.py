@@ -6,23 +6,20 @@ import errno
 import io
 import json
 import random
+import sys
 import tempfile
 import zipfile
-from typing import Any, BinaryIO, cast
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from core.read.reading import jsonl, read, write
+from core.read.reading import jsonl, read, sample_of, samples, write
 from growth import assert_linear, seconds
-from ragmetrics_core import InvalidInput
-from ragmetrics_core._read import Columns
-from ragmetrics_core._read._input_file import copied
+from ragmetrics_core import InvalidInput, read_samples
+from ragmetrics_core._read._plan import plan_for
 
 DEEP = 5000
-
-
-def sample_of(row: Any, columns: dict[str, str] | None = None) -> Any:
-    return Columns(columns).sample(row)
 
 
 class TestNumberedColumns:
@@ -41,7 +38,7 @@ class TestNumberedColumns:
             sample_of(row)
         first, second = sources
         assert str(raised.value).startswith(
-            f"the columns {first!r} and {second!r} both mean 'retrieved_contexts' but differ: keep one of them"
+            f"row 1: the columns {first!r} and {second!r} both mean 'retrieved_contexts' but differ: keep one of them"
         )
         assert sample_of(dict.fromkeys(names, "a")).retrieved_contexts == ["a"]
 
@@ -66,7 +63,7 @@ class TestChats:
     def test_a_last_message_without_a_text_is_not_replaced_by_that_of_an_earlier_turn(self, content: Any) -> None:
         chat = [*self.OLD, {"role": "assistant", "content": content}]
         assert sample_of({"answer": chat}).response == chat
-        with pytest.raises(InvalidInput, match=r"^outputs\.messages: holds 3 values, and response is one text"):
+        with pytest.raises(InvalidInput, match=r"^row 1: outputs\.messages: holds 3 values, and response is one text"):
             sample_of({"outputs": {"messages": chat}}, {"answer": "outputs.messages"})
 
 
@@ -92,11 +89,9 @@ class TestNesting:
             value = []
             for _ in range(DEEP):
                 value = [value]
-        columns = Columns({"answer": "outputs.text"})
-        (found,) = columns.found([("row 1", {"outputs": value})])
         with pytest.raises(InvalidInput) as raised:
-            columns.sample(found[1])
-        assert str(raised.value) == "text is looked for in lists nested more than 100 deep"
+            sample_of({"outputs": value}, {"answer": "outputs.text"})
+        assert str(raised.value) == "row 1: text is looked for in lists nested more than 100 deep"
 
 
 class TestWrappers:
@@ -136,19 +131,25 @@ class TestTime:
         assert_linear(in_csv, 20_000)
         assert_linear(in_json, 20_000)
 
-    def test_rows_whose_empty_cells_are_never_the_same(self) -> None:
+    def test_rows_whose_empty_cells_are_never_the_same(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Each would be understood anew if an empty cell made it a row of another kind."""
         generator = random.Random(1)
         rows = [{f"c{number}": generator.choice([None, "x", 1]) for number in range(300)} for _ in range(50)]
-        columns = Columns()
-        assert [columns.sample(row).metadata for row in rows] == rows
-        assert len({id(columns._plan_of(row)) for row in rows}) == 1
+        planned = []
+
+        def counting(*arguments: Any) -> Any:
+            planned.append(arguments)
+            return plan_for(*arguments)
+
+        monkeypatch.setattr("ragmetrics_core._read._columns.plan_for", counting)
+        assert [sample.metadata for sample in samples(rows)] == rows
+        assert len(planned) == 1
 
     def test_nan_is_no_value_whatever_stands_beside_it(self) -> None:
-        columns = Columns()
-        nan = float("nan")
-        for value in (None, "x", 1, 1.5):
-            sample = columns.sample({"question": nan, "a": nan, "b": value})
+        nan, values = float("nan"), (None, "x", 1, 1.5)
+        for value, sample in zip(
+            values, samples([{"question": nan, "a": nan, "b": value} for value in values]), strict=True
+        ):
             assert (sample.user_input, sample.metadata) == (None, {"a": None, "b": value})
 
 
@@ -181,7 +182,8 @@ def test_standard_input_without_an_end(tmp_path: Any, monkeypatch: pytest.Monkey
             raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=Endless()))
     with pytest.raises(InvalidInput) as raised:
-        copied(cast("BinaryIO", Endless()), "stdin", None)
+        read_samples("-")
     assert str(raised.value) == f"stdin cannot be copied to {tmp_path}, to be read there: No space left on device"
     assert list(tmp_path.iterdir()) == []

@@ -10,7 +10,7 @@ import pytest
 
 from core.cli.calling import call
 from core.evaluate.doubles import Length
-from core.read.reading import open_rows, read, write
+from core.read.reading import looked_at, read, write
 from ragmetrics_core import InvalidInput, Sample, evaluate
 
 ROWS = [{"question": "a"}, {"question": "b"}]
@@ -34,7 +34,7 @@ def test_found(tmp_path: Path, data: Any, path: str, place: str) -> None:
         (f"q.json, {place}", Sample(user_input="a")),
         (f"q.json, {place.replace('item 1', 'item 2')}", Sample(user_input="b")),
     ]
-    assert open_rows(file).form() == f"JSON{path and f', rows at {path}'}, UTF-8"
+    assert looked_at(file)["form"] == f"JSON{path and f', rows at {path}'}, UTF-8"
 
 
 def deep(levels: int) -> Any:

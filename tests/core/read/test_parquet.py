@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.evaluate.doubles import Length
-from core.read.reading import open_rows, read, samples, write
+from core.read.reading import counted, looked_at, read, samples, write
 from ragmetrics_core import InvalidInput, MissingExtra, Sample, evaluate
 
 pa = pytest.importorskip("pyarrow")
@@ -45,8 +45,7 @@ def test_rows(tmp_path: Path) -> None:
         ("q.parquet, row 2", Sample(retrieved_contexts=["z"], metadata={"n": 2, "when": None}), None),
         ("q.parquet, row 3", Sample(user_input="c", response="3", metadata={"n": None, "when": None}), None),
     ]
-    opened = open_rows(path)
-    assert (opened.count(None), opened.count(2), opened.form()) == (3, 2, "Parquet")
+    assert (counted(path), counted(path, limit=2), looked_at(path)["form"]) == (3, 2, "Parquet")
     assert [score.value for score in evaluate(path, Length()).scores["length"]] == [0.1, None, 0.1]
 
 

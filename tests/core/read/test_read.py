@@ -5,7 +5,8 @@ from __future__ import annotations
 import gzip
 import importlib.util
 import os
-from collections.abc import Iterator
+import random
+import threading
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,10 +14,8 @@ import pytest
 from pydantic import BaseModel
 
 from core.evaluate.doubles import Length
-from core.read.reading import EXPECTED, ROWS, read, samples, write
+from core.read.reading import EXPECTED, ROWS, counted, jsonl, looked_at, read, samples, write
 from ragmetrics_core import Document, InvalidInput, Sample, evaluate
-from ragmetrics_core._read import open_rows, sampled
-from ragmetrics_core._read._input_file import InputFile, text_lines
 
 np = pytest.importorskip("numpy")
 pd = pytest.importorskip("pandas")
@@ -83,8 +82,7 @@ class TestFrames:
 
     def test_a_data_frame(self) -> None:
         assert read(self.FRAME) == [(f"row {number}", sample, None) for number, sample in enumerate(self.SAMPLES, 1)]
-        assert open_rows(self.FRAME).count(None) == 3
-        assert open_rows(self.FRAME, limit=2).count(None) == 2
+        assert (counted(self.FRAME), counted(self.FRAME, limit=2)) == (3, 2)
 
     def test_a_long_frame_keeps_counting(self) -> None:
         rows = read(pd.DataFrame({"response": [str(number) for number in range(2500)]}))
@@ -114,12 +112,11 @@ class TestInMemory:
             Sample(user_input="a", retrieved_contexts=["x"]),
             Sample(user_input="b", retrieved_contexts=[]),
         ]
-        assert open_rows(FakeDataset()).count(None) == 2
+        assert counted(FakeDataset()) == 2
 
     def test_a_generator(self) -> None:
-        file = open_rows(row for row in ROWS)
-        assert file.count(None) is None
-        assert [row.sample for row in file.rows] == EXPECTED
+        assert counted(row for row in ROWS) is None
+        assert samples(row for row in ROWS) == EXPECTED
 
     def test_nan_is_a_missing_value(self) -> None:
         assert samples([{"response": float("nan"), "score": 0.5}]) == [Sample(metadata={"score": 0.5})]
@@ -177,35 +174,33 @@ class TestCounting:
         packed = tmp_path / f"{name}.gz"
         packed.write_bytes(gzip.compress(text.encode()))
         for file in (path, packed):
-            assert open_rows(file).count(None) == rows == len(list(open_rows(file).rows))
-            assert open_rows(file, limit=1).count(None) == 1
-            assert sampled(open_rows(file), 2, seed=1).count(None) == min(rows, 2)
-            assert sampled(open_rows(file, limit=1), 2, seed=1).count(None) == 1
+            assert counted(file) == rows == len(read(file))
+            assert counted(file, limit=1) == 1
+            assert counted(file, sample=2, seed=1) == min(rows, 2)
+            assert counted(file, limit=1, sample=2, seed=1) == 1
 
-    def test_no_more_lines_are_read_than_count(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        path = write(tmp_path / "q.jsonl", self.JSONL)
-        looked_at = []
-
-        def lines(file: InputFile) -> Iterator[tuple[int, Any]]:
-            for item in text_lines(file):
-                looked_at.append(item)
-                yield item
-
-        monkeypatch.setattr("ragmetrics_core._read._json.text_lines", lines)
-        assert open_rows(path, limit=2).count(None) == 2
-        assert len(looked_at) == 2
+    def test_no_more_lines_are_read_than_count(self, tmp_path: Path) -> None:
+        """The end of this file cannot be read."""
+        text = jsonl([{"response": f"{random.Random(number).random()}"} for number in range(20_000)])
+        (tmp_path / "q.jsonl.gz").write_bytes(gzip.compress(text.encode())[:-8])
+        assert counted(tmp_path / "q.jsonl.gz", limit=2) == 2
+        assert counted(tmp_path / "q.jsonl.gz") is None
 
     def test_what_cannot_be_counted_is_told_when_it_is_read(self, tmp_path: Path) -> None:
         (tmp_path / "q.jsonl.gz").write_bytes(gzip.compress(self.JSONL.encode())[:-8])
-        assert open_rows(tmp_path / "q.jsonl.gz").count(None) is None
-        assert open_rows(write(tmp_path / "bad.json", "{")).count(None) is None
+        assert counted(tmp_path / "q.jsonl.gz") is None
+        assert counted(write(tmp_path / "bad.json", "{")) is None
         with pytest.raises(InvalidInput, match=r"^bad\.json, line 1: not JSON"):
-            list(open_rows(tmp_path / "bad.json").rows)
+            read(tmp_path / "bad.json")
 
     def test_a_pipe_is_read_once(self, tmp_path: Path) -> None:
-        os.mkfifo(tmp_path / "q.jsonl")
-        opened = open_rows(tmp_path / "q.jsonl")
-        assert (opened.count(None), opened.form()) == (None, "a pipe")
+        path = tmp_path / "q.jsonl"
+        os.mkfifo(path)
+        for check in (lambda: counted(path) is None, lambda: looked_at(path)["form"] == "a pipe"):
+            writer = threading.Thread(target=path.write_text, args=[self.JSONL])
+            writer.start()
+            assert check()
+            writer.join()
 
     def test_a_bar_over_a_file_knows_how_much_is_left(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         evaluate(write(tmp_path / "q.jsonl", self.JSONL), Length(), progress="always")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.evaluate.doubles import Length
-from core.read.reading import EXPECTED, ROWS, open_rows, read, samples, write
+from core.read.reading import EXPECTED, ROWS, counted, read, samples, write
 from ragmetrics_core import InvalidInput, Sample, evaluate
 
 CURE = "put texts that hold separators in double quotes (if the names stand further down, delete what is above)"
@@ -68,7 +68,7 @@ class TestCSV:
         separator = hint.removesuffix("\r")[-1]
         path = write(tmp_path / "q.csv", f"{hint}\nid,a,b{separator}answer\n1{separator}x\n")
         assert read(path) == [("q.csv, line 3", Sample(response="x", metadata={"id,a,b": "1"}), None)]
-        assert open_rows(path).count(None) == 1
+        assert counted(path) == 1
         file = write(tmp_path / "r.csv", "\nsep=,\n\nid,answer\n1,x\n")
         assert read(file) == [("r.csv, line 5", Sample(id="1", response="x"), None)]
 

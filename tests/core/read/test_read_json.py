@@ -13,7 +13,7 @@ import pytest
 
 from core.evaluate.doubles import Length
 from core.read.reading import EXPECTED, ROWS, jsonl, read, samples, write
-from ragmetrics_core import InvalidInput, Sample, evaluate
+from ragmetrics_core import InvalidInput, Sample, Testset, evaluate
 
 
 class TestJSONL:
@@ -82,15 +82,21 @@ class TestJSONL:
         )
 
     def test_other_encodings(self, tmp_path: Path) -> None:
-        path = write(tmp_path / "q.jsonl", b'{"response": "a"}\n{"response": "\xe9"}\n{"response": "ab"}\n')
-        assert [problem for _, _, problem in read(path)] == [
-            None,
-            "q.jsonl, line 2: not UTF-8 text: save the file as UTF-8",  # whoever reads it has no options
-            None,
+        path = write(
+            tmp_path / "q.jsonl", b'{"question": "q", "response": "a"}\n{"response": "\xe9"}\n{"response": "ab"}\n'
+        )
+        problems = [problem for _, _, problem in read(path)]
+        assert [str(problem)[:40] for problem in problems] == [
+            "None",
+            "q.jsonl, line 2: not UTF-8 text (byte 0x",
+            "None",
         ]
         assert [score.value for score in evaluate(path, Length()).scores["length"]] == [0.1, None, 0.2]
         with pytest.raises(InvalidInput) as caught:
-            read(write(tmp_path / "latin.json", b'["\xe9"]'))
+            Testset.load(path)  # which has no option for the encoding
+        assert str(caught.value) == "q.jsonl, line 2: not UTF-8 text: save the file as UTF-8"
+        with pytest.raises(InvalidInput) as caught:
+            Testset.load(write(tmp_path / "latin.json", b'["\xe9"]'))
         assert str(caught.value) == "latin.json, line 1: not UTF-8 text: save the file as UTF-8"
 
     @pytest.mark.parametrize(

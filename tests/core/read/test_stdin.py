@@ -10,13 +10,16 @@ import os
 import sys
 import tempfile
 import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from core.read.reading import EXPECTED, ROWS, jsonl, open_rows, read, samples
-from ragmetrics_core import InvalidInput, Sample
+from core.read.reading import EXPECTED, ROWS, counted, jsonl, read, samples
+from ragmetrics_core import InvalidInput, Metric, Sample, Score, evaluate
 
 TEXTS = {
     "JSON lines": jsonl(ROWS),
@@ -40,9 +43,9 @@ def pipe(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
 def test_the_format_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, packed: bool) -> None:
     data = gzip.compress(text.encode()) if packed else text.encode()
     pipe(monkeypatch, data)
-    opened = open_rows("-")
-    assert (opened.name, opened.count(None)) == ("stdin", 2)
-    assert [row.sample for row in opened.rows] == EXPECTED
+    assert [(place.partition(",")[0], sample) for place, sample, _ in read("-")] == [("stdin", row) for row in EXPECTED]
+    pipe(monkeypatch, data)
+    assert counted("-") == 2
     (tmp_path / f"export.txt{'.gz' * packed}").write_bytes(data)
     assert samples(tmp_path / f"export.txt{'.gz' * packed}") == EXPECTED
 
@@ -83,10 +86,16 @@ def test_what_is_no_rows(monkeypatch: pytest.MonkeyPatch, text: str, message: st
 def test_no_copy_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     pipe(monkeypatch, jsonl(ROWS).encode())
-    opened = open_rows("-")
-    assert len(list(tmp_path.iterdir())) == 1
-    assert len(list(opened.rows)) == 2
-    del opened
+    copies = []
+
+    @dataclass(frozen=True)
+    class Watching(Metric):
+        def measure(self, metadata: Mapping[str, Any] | None = None) -> Score:
+            copies.append(len(list(tmp_path.iterdir())))
+            return Score(1.0)
+
+    evaluate("-", Watching(), progress=False)
+    assert copies == [1, 1]
     gc.collect()
     assert list(tmp_path.iterdir()) == []
 
@@ -108,7 +117,7 @@ def test_no_copy_is_left_of_what_was_stopped(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=Interrupted()))
     with pytest.raises(KeyboardInterrupt):
-        open_rows("-")
+        samples("-")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -116,5 +125,5 @@ def test_no_copy_is_left_of_what_was_stopped(tmp_path: Path, monkeypatch: pytest
 def test_no_standard_input(monkeypatch: pytest.MonkeyPatch, stdin: object) -> None:
     monkeypatch.setattr(sys, "stdin", stdin)
     with pytest.raises(InvalidInput) as caught:
-        open_rows("-")
+        samples("-")
     assert str(caught.value) == "there is no standard input here, as in a notebook: give the path of a file"
