@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core._lexical._claims import sentences, split_claims
+from core.lexical.judging import judged, split_claims
 
 
 def test_a_sentence_and_its_pieces() -> None:
@@ -99,7 +99,9 @@ def test_a_title_of_small_words_is_a_claim() -> None:
     ],
 )
 def test_sentences(text: str, expected: list[str]) -> None:
-    assert sentences(text) == expected
+    """Each is asked as it stands, before any of its pieces is left blank."""
+    asked = judged("questions_of_answer", answer=text, number_of_questions=len(expected))["questions"]
+    assert asked == [f"{sentence.rstrip(' .!?…。！？')}?" for sentence in expected]
 
 
 @given(st.text(), st.text())

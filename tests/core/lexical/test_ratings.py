@@ -6,22 +6,42 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core._lexical._ratings import agreement, noncommittal, questions_from, relevance, relevant_sentences
+from core.lexical.judging import judged, percent
 
 QUESTION = "What is the capital of France?"
 
 
+def relevance(question: str, text: str) -> int:
+    """Percent of the words of the question that the text holds."""
+    return percent(judged("rate_contexts", question=question, contexts=[text]))
+
+
+def agreement(answer: str, reference: str) -> int:
+    """Percent to which the words of both agree."""
+    return percent(judged("rate_answer", answer=answer, reference=reference))
+
+
+def questions_from(answer: str, number: int) -> list[str]:
+    found: list[str] = judged("questions_of_answer", answer=answer, number_of_questions=number)["questions"]
+    return found
+
+
+def noncommittal(answer: str) -> bool:
+    return judged("questions_of_answer", answer=answer, number_of_questions=1)["noncommittal"] is True
+
+
 def test_relevance_weighs_names_and_numbers_double() -> None:
-    assert relevance(QUESTION, "Paris is the capital of France.") == 1.0
-    assert relevance(QUESTION, "France is a country.") == pytest.approx(2 / 3)
-    assert relevance(QUESTION, "Every capital is a city.") == pytest.approx(1 / 3)
-    assert relevance(QUESTION, "Bananas are yellow.") == 0.0
-    assert relevance("What is it?", "It is what it is.") == 0.0
+    assert relevance(QUESTION, "Paris is the capital of France.") == 100
+    assert relevance(QUESTION, "France is a country.") == 67
+    assert relevance(QUESTION, "Every capital is a city.") == 33
+    assert relevance(QUESTION, "Bananas are yellow.") == 0
+    assert relevance("What is it?", "It is what it is.") == 0
 
 
 def test_relevant_sentences_are_copied_in_order() -> None:
     contexts = ["France is large. Its capital is Paris. Bananas are yellow.", "Paris is the capital of France."]
-    assert relevant_sentences(QUESTION, contexts) == ["France is large.", "Paris is the capital of France."]
+    found = judged("find_relevant_statements", question=QUESTION, contexts=contexts)["relevant_statements"]
+    assert found == ["France is large.", "Paris is the capital of France."]
 
 
 def test_agreement_orders_answers_as_people_do() -> None:
@@ -29,14 +49,14 @@ def test_agreement_orders_answers_as_people_do() -> None:
     right = agreement("Paris is the capital of France.", reference)
     short = agreement("Paris", reference)
     wrong = agreement("The capital of France is Lyon.", reference)
-    assert agreement(reference, reference) == 1.0
-    assert 1.0 >= right > short > wrong > agreement("Bananas are yellow.", reference) == 0.0
+    assert agreement(reference, reference) == 100
+    assert 100 >= right > short > wrong > agreement("Bananas are yellow.", reference) == 0
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "value"), [("Yes", "yes.", 1.0), ("No", "Yes", 0.0), ("巴黎", "巴黎", 1.0), ("Paris", "Rome", 0.0)]
+    ("one", "other", "value"), [("Yes", "yes.", 100), ("No", "Yes", 0), ("巴黎", "巴黎", 100), ("Paris", "Rome", 0)]
 )
-def test_agreement_of_short_answers(one: str, other: str, value: float) -> None:
+def test_agreement_of_short_answers(one: str, other: str, value: int) -> None:
     assert agreement(one, other) == value
 
 
@@ -49,9 +69,8 @@ def test_a_denial_agrees_less_than_its_assertion() -> None:
 
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_agreement_is_symmetric_and_bounded(one: str, other: str) -> None:
-    assert 0 <= agreement(one, other) <= 1
-    assert agreement(one, other) == pytest.approx(agreement(other, one))
-    assert 0 <= relevance(one, other) <= 1
+    assert 0 <= agreement(one, other) == agreement(other, one) <= 100
+    assert 0 <= relevance(one, other) <= 100
 
 
 def test_questions_are_the_answers_own_words() -> None:

@@ -6,20 +6,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.lexical.judging import split_claims, verify
 from growth import assert_linear
-from ragmetrics_core._lexical._claims import split_claims
-from ragmetrics_core._lexical._support import Support, verify
 
 pytestmark = pytest.mark.slow
 
 
-def support(claim: str, contexts: list[str]) -> Support:
-    return verify([claim], contexts)[0]
+def supported(claim: str, *contexts: str) -> bool:
+    return bool(verify([claim], list(contexts))[0]["for"])
+
+
+def reason(claim: str, *contexts: str) -> str:
+    return str(verify([claim], list(contexts))[0]["reason"])
 
 
 def verdicts(answer: str, *contexts: str) -> dict[str, bool]:
     claims = split_claims(None, answer)
-    return {claim: verdict.supported for claim, verdict in zip(claims, verify(claims, contexts), strict=True)}
+    return {claim: bool(verdict["for"]) for claim, verdict in zip(claims, verify(claims, list(contexts)), strict=True)}
 
 
 @pytest.mark.parametrize(
@@ -58,7 +61,7 @@ def test_all_supported(answer: str, context: str) -> None:
     ],
 )
 def test_the_sentence_is_not_supported(answer: str, context: str) -> None:
-    assert not support(answer, [context]).supported
+    assert not supported(answer, context)
 
 
 @pytest.mark.parametrize(
@@ -75,14 +78,14 @@ def test_the_sentence_is_not_supported(answer: str, context: str) -> None:
     ],
 )
 def test_a_negation_on_one_side_only(one: str, other: str) -> None:
-    assert not support(one, [other]).supported
-    assert not support(other, [one]).supported
-    assert support(one, [one]).supported
-    assert support(other, [other]).supported
+    assert not supported(one, other)
+    assert not supported(other, one)
+    assert supported(one, one)
+    assert supported(other, other)
 
 
 def test_not_only_is_no_negation() -> None:
-    assert support("It is fast.", ["It is not only fast but cheap."]).supported
+    assert supported("It is fast.", "It is not only fast but cheap.")
 
 
 def test_a_missing_number_takes_the_pieces_beside_it_along() -> None:
@@ -102,27 +105,27 @@ def test_a_missing_ordinary_word_takes_nothing_along() -> None:
 
 
 def test_the_words_in_another_connection() -> None:
-    found = support(
-        "Spain beat Italy in Vienna and Kiev.", ["Kiev is large. Vienna saw Italy win. Later they beat Spain."]
+    claim, context = (
+        "Spain beat Italy in Vienna and Kiev.",
+        "Kiev is large. Vienna saw Italy win. Later they beat Spain.",
     )
-    assert found.share == 1.0
-    assert not found.supported
-    assert "connection" in found.reason
+    assert not supported(claim, context)
+    assert reason(claim, context) == "the contexts hold the words but in another connection (0 of 6 pairs)"
 
 
 def test_the_reason_names_what_is_missing() -> None:
-    found = support("The tower in Lyon is 324 m tall.", ["The tower is tall."])
-    assert "Lyon" in found.reason
-    assert "324" in found.reason
-    assert "tower" not in found.reason
+    found = reason("The tower in Lyon is 324 m tall.", "The tower is tall.")
+    assert "Lyon" in found
+    assert "324" in found
+    assert "tower" not in found
 
 
-def test_share_is_the_part_of_content_words_found() -> None:
-    assert support("Red blue green pink.", ["red, blue, green"]).share == 0.75
+def test_the_reason_counts_the_content_words_found() -> None:
+    assert reason("Red blue green pink.", "red, blue, green") == "the contexts hold 3 of 4 content words"
 
 
 @pytest.mark.parametrize(
-    ("claim", "context", "supported"),
+    ("claim", "context", "expected"),
     [
         ("Yes: Is the tower open?", "Yes, since May.", True),
         ("Yes: Is the tower open?", "No, it is closed.", False),
@@ -132,19 +135,20 @@ def test_share_is_the_part_of_content_words_found() -> None:
         ("Yes: Is the tower open?", "The tower is open.", True),
     ],
 )
-def test_a_bare_yes_or_no(claim: str, context: str, supported: bool) -> None:
-    assert support(claim, [context]).supported is supported
+def test_a_bare_yes_or_no(claim: str, context: str, expected: bool) -> None:
+    assert supported(claim, context) is expected
 
 
 def test_a_title_of_small_words_must_stand_word_for_word() -> None:
-    assert support("And There's More", ["And There's More is a show."]).supported
-    assert not support("And There's More", ["There is more to it, and more."]).supported
+    assert supported("And There's More", "And There's More is a show.")
+    assert not supported("And There's More", "There is more to it, and more.")
 
 
 def test_no_contexts_support_nothing() -> None:
+    nothing = {"for": [], "against": []}
     assert verify(["The tower is tall.", "The tower"], []) == [
-        Support(0.0, supported=False, reason="the contexts do not mention tower, tall"),
-        Support(0.0, supported=False, reason="the contexts do not mention tower"),
+        {"number": 1, "reason": "the contexts do not mention tower, tall", **nothing},
+        {"number": 2, "reason": "the contexts do not mention tower", **nothing},
     ]
 
 
@@ -155,7 +159,7 @@ def test_no_claims_no_verdicts() -> None:
 def test_claims_of_a_stranger_are_judged_each_by_itself() -> None:
     contexts = ["The tower is tall. It opened in 1889."]
     claims = ["The tower is tall.", "It opened in 1999.", "It opened in 1889."]
-    assert [verdict.supported for verdict in verify(claims, contexts)] == [True, False, True]
+    assert [bool(verdict["for"]) for verdict in verify(claims, contexts)] == [True, False, True]
 
 
 @given(st.lists(st.text(max_size=60), max_size=6), st.lists(st.text(max_size=60), max_size=3))
@@ -163,7 +167,7 @@ def test_one_verdict_per_claim_whatever_the_text(claims: list[str], contexts: li
     found = verify(claims, contexts)
     assert found == verify(claims, contexts)
     assert len(found) == len(claims)
-    assert all(0 <= verdict.share <= 1 and verdict.reason for verdict in found)
+    assert all(verdict["reason"] and verdict["number"] == number for number, verdict in enumerate(found, 1))
 
 
 @pytest.mark.usefixtures("untraced")
