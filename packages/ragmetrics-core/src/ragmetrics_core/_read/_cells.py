@@ -118,24 +118,17 @@ def _list(cell: str, column: str, separator: str | None) -> Any:
         if separator is None and not MARK.match(cell.lstrip()):
             cure = 'write ["first text", "second text"]'
             raise InvalidInput(f"{column}: the cell starts with '[' but is no JSON or Python list: {cure}")
-    array = _postgres(cell.strip(), column) if cell.lstrip().startswith("{") else None
-    if array is not None:
-        return array
+    if POSTGRES.fullmatch(cell.strip()):
+        return [_element(item) for item in re.findall(ELEMENT, cell.strip()[1:-1], re.DOTALL)]
+    if NESTED.fullmatch(cell.strip()):
+        raise InvalidInput(f"{column}: the cell is an array of arrays of Postgres: write one list of texts")
     if separator is None:
         return [cell]
     return [part.strip() for part in cell.split(separator) if part.strip()]
 
 
-def _postgres(text: str, column: str) -> list[str | None] | None:
-    """The texts of an array as Postgres writes it, None for its NULL; None if it is no such array."""
-    if POSTGRES.fullmatch(text):
-        return [_element(item) for item in re.findall(ELEMENT, text[1:-1], re.DOTALL)]
-    if NESTED.fullmatch(text):
-        raise InvalidInput(f"{column}: the cell is an array of arrays of Postgres: write one list of texts")
-    return None
-
-
 def _element(item: str) -> str | None:
+    """One text of an array as Postgres writes it; None for its NULL."""
     if item.startswith('"'):
         return re.sub(r"\\(.)", r"\1", item[1:-1], flags=re.DOTALL)
     return None if item.upper() == "NULL" else item

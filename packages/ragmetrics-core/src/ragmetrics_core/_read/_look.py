@@ -18,7 +18,7 @@ from ._cells import CONTENTS, literal
 from ._columns import Columns, Doubts, Understood
 from ._input_file import BadShape, FileOptions
 from ._plan import is_empty
-from ._rows import open_raw, understand_row
+from ._rows import check_row, open_raw
 
 MOST_PROBLEMS = 20
 """Problems that are kept; the rest is counted."""
@@ -101,7 +101,8 @@ def look_at(
     try:
         for place, value in reading.found(file.rows):
             try:
-                found = understand_row(place, value, reading)
+                found = reading.understand(value)
+                check_row(place, value, found.sample, reading)
                 look.add(found)
                 _check_fields(found.sample)
             except InvalidInput as error:

@@ -76,12 +76,12 @@ class Mapped:
     Attributes:
         field: the field of a sample.
         column: the column as the user named it.
-        said: both names as the user put them.
+        setting: both names as the user put them.
     """
 
     field: str
     column: str
-    said: tuple[str, str]
+    setting: Setting
 
     def source(self, columns: Iterable[Any]) -> Source:
         """Where it is in rows of these columns."""
@@ -126,21 +126,16 @@ def _mapped(first: object, second: object) -> Mapped:
     given = [str(name).strip() for name in (first, second)]
     setting = Setting("columns", {given[0]: given[1]})
     for name, column in (given, reversed(given)):
-        field = "" if "*" in name else field_named(name)
+        field = "" if "*" in name else fields_of((name,)).get(name, "")
         if field and "*" in column and field not in ITEMS:
             raise InvalidInput(
                 setting, f": {column!r} may be several columns, and {field} is one value: name one column"
             )
         if field:
-            return Mapped(field, column, (given[0], given[1]))
+            return Mapped(field, column, setting)
     close = [match for name in given for match in difflib.get_close_matches(name, [*FIELD_NAMES, *ALIASES], n=1)]
     hint = f"; did you mean {close[0]!r}?" if close else ""
     raise InvalidInput(setting, f": neither name is a field{hint} (the fields are {', '.join(sorted(FIELD_NAMES))})")
-
-
-def field_named(name: str) -> str:
-    """The field of this name, or of which it is another common name; an empty text where there is none."""
-    return fields_of((name,)).get(name, "")
 
 
 def missing_column(mapped: Mapped, columns: Iterable[str], where: str) -> InvalidInput:
@@ -149,9 +144,8 @@ def missing_column(mapped: Mapped, columns: Iterable[str], where: str) -> Invali
     close = difflib.get_close_matches(mapped.column, names, n=3)
     hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
     others = f" and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else ""
-    first, second = mapped.said
     return InvalidInput(
-        Setting("columns", {first: second}),
+        mapped.setting,
         f" reads {mapped.field!r} from the column {mapped.column!r}, which is in no row{where}{hint} "
         f"(there are: {', '.join(names[:MOST_SHOWN])}{others})",
     )

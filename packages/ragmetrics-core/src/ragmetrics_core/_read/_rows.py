@@ -19,7 +19,7 @@ from typing import Any
 
 from .._values._errors import InvalidInput
 from .._values._sample import Document, Row, Sample
-from ._columns import Columns, Understood, is_model
+from ._columns import Columns, is_model
 from ._files import open_file
 from ._frames import frame_rows
 from ._input_file import MOST_DEEP, BadShape, FileOptions, Opened, OpenFile, RawRow, at_most
@@ -114,18 +114,6 @@ def open_rows(
     return opened if limit is None else replace(opened, count=lambda most: file.count(at_most(limit, most)))
 
 
-def understand_row(place: str, value: Any, reading: Columns) -> Understood:
-    """How a raw row is understood: for people who look at their data.
-
-    Raises:
-        InvalidInput: it cannot be read.
-    """
-    found = reading.understand(value)
-    _check_bounds(found.sample)
-    reading.note(place, value, found.sample)
-    return found
-
-
 def open_raw(samples: Any, options: FileOptions | None) -> OpenFile:
     """The raw rows of any accepted form of samples.
 
@@ -157,8 +145,7 @@ def rows_of(raw_rows: Iterable[RawRow], columns: Columns | None = None) -> Itera
 def _row(index: int, place: str, value: Any, reading: Columns) -> Row:
     try:
         sample = reading.sample(value)
-        _check_bounds(sample)
-        reading.note(place, value, sample)
+        check_row(place, value, sample, reading)
     except InvalidInput as error:
         problem = InvalidInput(f"{place}: ", *error.args)
         if index == 0 and isinstance(error, BadShape):
@@ -170,10 +157,16 @@ def _row(index: int, place: str, value: Any, reading: Columns) -> Row:
     return Row(index, place, sample)
 
 
-def _check_bounds(sample: Sample) -> None:
+def check_row(place: str, value: Any, sample: Sample, reading: Columns) -> None:
+    """Refuse a row that no file can hold, and note what it holds that may mean something else.
+
+    Raises:
+        InvalidInput: no file can hold it.
+    """
     problem = out_of_bounds(sample)
     if problem is not None:
         raise InvalidInput(f"{problem}, which no file can hold: shorten it, or leave it out")
+    reading.note(place, value, sample)
 
 
 def _id_of(value: object) -> Any:
