@@ -41,10 +41,10 @@ from ragmetrics_core import (
     run,
 )
 from ragmetrics_core.adapters import DATA, Slot, by_name, check_threshold, passes, prompts_of, run_blocking, worded
-from ragmetrics_core.metrics.windows import fit_window
 
 from ._models import LlamaIndexLLM, judge_of, scorer_of
 from ._responses import AnyResponse, answer_of, is_async_stream, mode_of, settle
+from ._windows import fit_window
 
 Template = str | BasePromptTemplate
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field
@@ -108,8 +109,7 @@ class ContextPrecision(Metric):
             verdicts = yield from together(*questions)
         else:
             reply = yield from self.judge_all.ask(question=question, answer=answer, contexts=list(contexts))
-            by_number = {verdict.number: verdict for verdict in reply.verdicts}
-            verdicts = [by_number[number] for number in range(1, len(contexts) + 1)]
+            verdicts = sorted(reply.verdicts, key=attrgetter("number"))
         found = [verdict.model_dump(exclude={"number"}) for verdict in verdicts]
         details = {"verdicts": found, "reasons": [verdict.get("reason", "") for verdict in found]}
         return Score(average_precision([verdict.useful for verdict in verdicts]), details=details)

@@ -117,7 +117,7 @@ def as_number(value: Any, scale: tuple[float, float]) -> float | None:
         return None
 
 
-def _names(metric: str, setting: str, names: Any) -> tuple[str, ...]:
+def _names(metric: str, setting: str, names: Any) -> tuple[Any, ...]:
     good = isinstance(names, list | tuple) and all(isinstance(name, str) and name.strip() for name in names)
     if not good or not names or len(set(names)) != len(names):
         raise InvalidInput(f"{metric}: {setting} must be a list of different names, got {names!r}")
@@ -126,11 +126,8 @@ def _names(metric: str, setting: str, names: Any) -> tuple[str, ...]:
 
 def _inputs(metric: str, declared: Any) -> tuple[Input, ...]:
     items = list(declared.items()) if isinstance(declared, Mapping) else declared
-    if not isinstance(items, list | tuple):
-        raise InvalidInput(f"{metric}: inputs must be a list of names, got {declared!r}")
-    inputs = tuple(_input(metric, item) for item in items)
-    _names(metric, "inputs", list(inputs))
-    return inputs
+    inputs = [_input(metric, item) for item in items] if isinstance(items, list | tuple) else items
+    return _names(metric, "inputs", inputs)
 
 
 def _input(metric: str, item: Any) -> Input:

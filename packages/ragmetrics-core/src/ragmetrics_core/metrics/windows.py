@@ -10,25 +10,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields, replace
 from functools import partial
 from itertools import pairwise
-from typing import Any, TypeVar
 
-from ragmetrics_core import InvalidInput, Metric, Prompt
-
-__all__ = ["fit_window", "pack", "pack_numbered", "tokens"]
-
-M = TypeVar("M", bound=Metric)
+__all__ = ["pack", "pack_numbered", "tokens"]
 
 BOUNDARIES = (re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+"), re.compile(r"\s+"))
 """What stands between two sentences, and between two words."""
-
-PADDING = 200
-"""Tokens for the frame of the messages and for the complaint of a second attempt."""
-
-SHARE = 0.95
-"""Of what is left, as quotes and line breaks take more tokens in JSON. No more is needed: tokens are estimated too high already."""
 
 WORDS = re.compile(r"[A-Za-z]+")
 
@@ -60,33 +48,6 @@ def _word(word: str) -> int:
     if not word[1:].islower() and size > 1:
         return max(TOKEN, CAPITAL * size)
     return max(TOKEN, LETTER * size + LETTER * max(0, size - LONG))
-
-
-def fit_window(metric: M, texts: Iterable[Any], room: int, *, fill: bool = False) -> M:
-    """The metric with a window that its judge can read.
-
-    Args:
-        metric: one that packs contexts, and so has a setting ``window``.
-        texts: the other inputs, which every call shows; values that are not text are left out.
-        room: tokens of the judge's context window that are left for a question.
-        fill: whether a smaller window grows to what the judge can read.
-
-    Raises:
-        InvalidInput: there are no tokens left for contexts.
-    """
-    settings = [getattr(metric, item.name) for item in fields(metric)]
-    overhead = PADDING + max((tokens(item.system) for item in settings if isinstance(item, Prompt)), default=0)
-    # claims, reasons and earlier answers repeat the inputs
-    overhead += 2 * sum(tokens(text) for text in texts if isinstance(text, str))
-    window = int((room - overhead) * SHARE)
-    if window < 1:
-        raise InvalidInput(
-            f"{metric.name}: the judge's context window leaves {room} tokens for a question, but the prompt and the inputs take "
-            f"{overhead} without any context: give a judge with a longer context_window, or correct its metadata"
-        )
-    current: int | None = getattr(metric, "window", None)
-    changes: dict[str, Any] = {"window": window if current is None or fill else min(window, current)}
-    return replace(metric, **changes)
 
 
 def pack(texts: Sequence[str], window: int) -> list[list[str]]:
