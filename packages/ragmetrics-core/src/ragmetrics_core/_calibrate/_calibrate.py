@@ -31,15 +31,7 @@ from .._values._counts import count_of
 from .._values._errors import InvalidInput, Setting
 from .._values._findings import findings_of
 from .._values._score import Score
-from ..statistics import (
-    Agreement,
-    Measure,
-    Threshold,
-    agreement,
-    annotator_alpha,
-    corrected_mean,
-    suggest,
-)
+from ..statistics import Agreement, Measure, Threshold, agreement, annotator_alpha, corrected_mean, suggest
 from ..statistics._agreement import without_agreement
 from ..statistics._corrected import labels_alone
 from ..statistics._interval import difference_of_means, weighted_mean

@@ -194,11 +194,7 @@ class SliceSummary:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values."""
-        return {
-            "label": self.label,
-            "rows": self.rows,
-            "metrics": {item.name: item.to_dict() for item in self.metrics},
-        }
+        return {"label": self.label, "rows": self.rows, "metrics": {item.name: item.to_dict() for item in self.metrics}}
 
 
 def named(metrics: Sequence[MetricSummary], name: str) -> MetricSummary:

@@ -288,10 +288,7 @@ def mean_interval(
 
 
 def _interval_of(
-    values: Sequence[float],
-    clusters: Sequence[Hashable] | None,
-    scale: tuple[float, float] | None,
-    confidence: float,
+    values: Sequence[float], clusters: Sequence[Hashable] | None, scale: tuple[float, float] | None, confidence: float
 ) -> Interval | None:
     """The same of values that were checked, of which there are enough."""
     count, mean = len(values), math.fsum(values) / len(values)
