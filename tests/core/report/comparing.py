@@ -9,12 +9,42 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import Evaluation, Sample, Score
+from ragmetrics_core._compare._comparison import MetricComparison
+from ragmetrics_core._gate._decision import decide
+from ragmetrics_core._gate._evidence import Evidence, of_mean
+from ragmetrics_core._gate._gates import Conditions
 from ragmetrics_core._store._records import Record
 from ragmetrics_core._store._run_dir import KeptRecords
 from ragmetrics_core._store._run_settings import MetricColumn, ModelIdentity, RunSettings, ScoredBy
 from ragmetrics_core._summary import _summary
 from ragmetrics_core._summary._summary import MetricSummary
 from ragmetrics_core._summary._tally import Tally
+from ragmetrics_core._values._score import not_asked
+from ragmetrics_core.statistics._pairs import rows_to_meet_losses
+
+__all__ = [
+    "FAILED",
+    "JUDGE",
+    "Conditions",
+    "Evidence",
+    "LabelRate",
+    "MetricComparison",
+    "Reason",
+    "Summary",
+    "by_id",
+    "decide",
+    "judged_by",
+    "metric_column",
+    "metric_column_of",
+    "model_identity",
+    "not_asked",
+    "of_mean",
+    "rows_to_meet_losses",
+    "run_of",
+    "scored",
+    "summed_up",
+    "text_at",
+]
 
 FAILED = "failed"
 """Stands for the value of a score that failed; None stands for one that is unscored."""

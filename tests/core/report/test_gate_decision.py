@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.statistics.gate_simulation import Conditions, Evidence, decide, of_mean
+from core.report.comparing import Conditions, Evidence, decide, of_mean
 from ragmetrics_core import Decision, Gate, GateResult
 from ragmetrics_core.statistics import Interval, holm, mean_interval
 

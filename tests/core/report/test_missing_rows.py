@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import Evaluation, Score
-from ragmetrics_core._values._score import not_asked
 from ragmetrics_core.statistics import mean_interval
 
-from .comparing import by_id, metric_column, run_of
+from .comparing import by_id, metric_column, not_asked, run_of
 
 EXACT_MATCH = (metric_column("m", (0.0, 1.0), "ExactMatch()", higher_is_better=True, knows_better=True),)
 

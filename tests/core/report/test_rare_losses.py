@@ -4,22 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from types import SimpleNamespace
-from typing import Any, cast
-from unittest import mock
 
 import pytest
 
-from core.report.comparing import by_id
-from core.statistics.comparison_simulation import draft
+from core.report.comparing import by_id, metric_column, rows_to_meet_losses, run_of
+from core.statistics.comparison_simulation import two_runs
 from core.statistics.populations import Pair
-from ragmetrics_core._compare._compare import finished
-from ragmetrics_core._compare._drops import drop_evidence
-from ragmetrics_core._gate import _decision as _gate_decision
-from ragmetrics_core._gate._evidence import of_mean
-from ragmetrics_core._gate._gates import Conditions, Gate
-from ragmetrics_core._store._run_settings import MetricColumn
-from ragmetrics_core.statistics._pairs import rows_to_meet_losses
 
 pytestmark = pytest.mark.slow
 
@@ -30,18 +20,15 @@ WITHIN = "no difference larger than the margin"
 
 def compared(rows: list[Pair], limit: float) -> tuple[bool, bool]:
     """Whether a gate on the drop is green, and whether no difference larger than the margin of 0.03 is said to be there."""
-    [[metric]] = finished([[draft("m", rows, cast("Any", SimpleNamespace(scale=UNIT)))]])
-    comparison = SimpleNamespace(metrics=[metric], slices=[], before="a", after="b", incomplete=())
-    gate = Gate("m", "<=", limit, "drop")
-    [evidence] = drop_evidence(cast("Any", comparison), [gate], Conditions())["m"]
-    return _gate_decision.decide([(gate, evidence)]).passed, metric.verdict == WITHIN
+    comparison = two_runs([rows], [UNIT])
+    passed = comparison.gate(f"metric 0 drop <= {limit}").passed
+    return passed, comparison["metric 0"].verdict == WITHIN
 
 
 def green(row: Callable[[random.Random], Pair], rows: int, limit: float = 0.03) -> tuple[float, float]:
     """How often both happen."""
     rng = random.Random(f"rare losses {rows}")
-    with mock.patch.object(_gate_decision, "HALVINGS", 0):
-        found = [compared([row(rng) for _ in range(rows)], limit) for _ in range(RUNS)]
+    found = [compared([row(rng) for _ in range(rows)], limit) for _ in range(RUNS)]
     return sum(gate for gate, _ in found) / RUNS, sum(within for _, within in found) / RUNS
 
 
@@ -86,11 +73,10 @@ class TestHowOften:
     @pytest.mark.parametrize("rows", [15, 30, 60])
     def test_nor_a_mean(self, rows: int) -> None:
         """One row in twenty is 0, the others 0.95: the true mean is 0.9025."""
-        rng, passed, gate = random.Random(rows), 0, Gate("m", ">=", 0.92)
+        rng, passed = random.Random(rows), 0
         for _ in range(RUNS):
             values = [0.0 if rng.random() < 0.05 else on_unit(0.95 + rng.gauss(0, 0.005)) for _ in range(rows)]
-            evidence = of_mean(values, UNIT, None, Conditions(), rows=rows, failed=0)
-            passed += _gate_decision.decide([(gate, evidence)]).passed
+            passed += by_id(values).gate("m >= 0.92").passed
         assert passed / RUNS <= 0.05
 
     @pytest.mark.parametrize(("spread", "rows"), [(0.05, 100), (0.05, 200), (0.1, 200)])
@@ -111,7 +97,7 @@ class TestWords:
         assert result.doubt == (said if verdict == "undecided" else "")
 
     def test_low_values_are_good(self) -> None:
-        column = MetricColumn("m", UNIT, "M()", higher_is_better=False)
+        column = metric_column("m", UNIT, "M()", higher_is_better=False)
         jittered = [0.1 + 1e-6 * (-1) ** row for row in range(88)]
         runs = by_id([0.1] * 88, name="old", columns=[column]), by_id(jittered, name="new", columns=[column])
         (result,) = runs[0].compare(runs[1], allow_different_judges=True).gate("m drop <= 0.03").results
@@ -121,10 +107,7 @@ class TestWords:
     def test_a_gate_on_the_mean(self, rows: int, said: str) -> None:
         """0.95 and a limit of 0.92: ln 0.05 / ln(1 - 0.03 / 0.95) = 93.4."""
         values = [0.95 + 1e-6 * (-1) ** row for row in range(rows)]
-        gate, conditions = Gate("m", ">=", 0.92), Conditions()
-        (result,) = _gate_decision.decide(
-            [(gate, of_mean(values, UNIT, None, conditions, rows=rows, failed=0))]
-        ).results
+        (result,) = by_id(values).gate("m >= 0.92").results
         assert result.verdict == said
         assert result.doubt == (
             "" if said == "passed" else "93 rows are too few to rule out rare large losses: that takes 94"
@@ -132,9 +115,8 @@ class TestWords:
 
     def test_clusters_count_and_not_their_rows(self) -> None:
         values = [0.95 + 1e-6 * (-1) ** (row // 2) for row in range(100)]
-        clusters = [row // 2 for row in range(100)]
-        found = of_mean(values, UNIT, clusters, Conditions(), rows=100, failed=0)
-        (result,) = _gate_decision.decide([(Gate("m", ">=", 0.92), found)]).results
+        rows = [({"id": str(row), "pair": row // 2}, {"m": value}) for row, value in enumerate(values)]
+        (result,) = run_of(rows).gate("m >= 0.92", cluster="pair").results
         assert result.doubt == "50 clusters are too few to rule out rare large losses: that takes 94"
 
     def test_no_difference_larger_than_the_margin(self) -> None:
@@ -148,8 +130,7 @@ class TestWords:
 
     def test_without_a_scale_nothing_tells_what_a_row_may_lose(self) -> None:
         values = [0.95 + 1e-6 * (-1) ** row for row in range(10)]
-        found = of_mean(values, None, None, Conditions(), rows=10, failed=0)
-        assert _gate_decision.decide([(Gate("m", ">=", 0.92), found)]).passed
+        assert by_id(values, columns=[metric_column("m", None, "M()")]).gate("m >= 0.92").passed
 
 
 @pytest.mark.parametrize(

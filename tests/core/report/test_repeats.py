@@ -143,11 +143,8 @@ class TestSample:
         assert int(first[-1]) > 800, "they come from everywhere"
 
     def test_every_row_has_the_same_chance(self) -> None:
-        from ragmetrics_core._read import open_rows, sampled
-
-        found = Counter(
-            row.sample.user_input for seed in range(3000) for row in sampled(open_rows(questions(20)), 5, seed).rows
-        )
+        drawn = (evaluate(questions(20), Length(), sample=5, seed=seed) for seed in range(3000))
+        found = Counter(row.user_input for result in drawn for row in result.rows)
         assert len(found) == 20
         # 750 expected, standard deviation 24
         assert 750 - 5 * 24 < min(found.values()) <= max(found.values()) < 750 + 5 * 24

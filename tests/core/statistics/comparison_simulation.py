@@ -11,12 +11,11 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from core.report.comparing import MetricComparison, metric_column, run_of
 from core.statistics.populations import NORMAL, Pair, Population
-from ragmetrics_core._compare._compare import finished
-from ragmetrics_core._compare._comparison import MetricComparison
-from ragmetrics_core._compare._pairs import MetricPairs, PairedValues, Part, RowCounts
+from ragmetrics_core import Comparison
 
-__all__ = ["Family", "Verdicts", "by_verdict", "compared", "draft"]
+__all__ = ["Family", "Verdicts", "by_verdict", "compared", "two_runs"]
 
 Family = Sequence[MetricComparison]
 Rule = Callable[[Family, Family], tuple[Sequence[bool], Sequence[bool]]]
@@ -63,19 +62,10 @@ def compared(
     false, of_metrics, of_slices = 0, 0, 0
     for _ in range(runs):
         drawn = _drawn(scene, rows // len(scene[0]), alike, rng)
-        families = [
-            [
-                draft(f"metric {place}", [pair for chunk in chunks for pair in chunk], scene[place][0])
-                for place, chunks in enumerate(drawn)
-            ],
-            [
-                draft(f"metric {place}", chunk, scene[place][0], str(number))
-                for place, chunks in enumerate(drawn)
-                for number, chunk in enumerate(chunks)
-                if slices
-            ],
-        ]
-        metrics, parts = rule(*finished(families))
+        pairs = [[pair for chunk in chunks for pair in chunk] for chunks in drawn]
+        labels = [f"{number:03}" for number, chunk in enumerate(drawn[0]) for _ in chunk] if slices else None
+        comparison = two_runs(pairs, [metric[0].scale for metric in scene], labels)
+        metrics, parts = rule(comparison.metrics, comparison.slices)
         shown = [*zip(metrics, wholes, strict=True), *zip(parts, cells, strict=True)]
         false += any(called and not true for called, true in shown)
         of_metrics += sum(called and true for called, true in shown[: len(wholes)])
@@ -101,18 +91,28 @@ def _drawn(
     return drawn
 
 
-def draft(name: str, rows: Sequence[Pair], population: Population, label: str | None = None) -> MetricPairs:
-    """One metric before its p-value is adjusted, as a comparison of two runs would have it."""
-    before, after = zip(*rows, strict=True)
-    places = [(place, place) for place in range(len(rows))]
-    low, high = population.scale
-    return MetricPairs(
-        name=name,
-        part=Part(None if label is None else "slice", label, places, None),
-        rows=places,
-        values=PairedValues(before, after, None, population.scale),
-        counts=(RowCounts(len(rows)), RowCounts(len(rows))),
-        higher_is_better=True,
-        knows_better=True,
-        margin=0.03 * (high - low),
+def two_runs(
+    metrics: Sequence[Sequence[Pair]], scales: Sequence[tuple[float, float]], labels: Sequence[str] | None = None
+) -> Comparison:
+    """A comparison of two runs over the same rows.
+
+    Args:
+        metrics: for every metric its score of each row before a change and after it.
+        scales: those of the metrics.
+        labels: the slice of each row; None where rows are not sliced.
+    """
+    columns = [metric_column(f"metric {place}", scale, "M()") for place, scale in enumerate(scales)]
+    before, after = (
+        run_of(
+            (
+                (
+                    {"id": str(row), "slice": labels and labels[row]},
+                    {f"metric {n}": pair[side] for n, pair in enumerate(pairs)},
+                )
+                for row, pairs in enumerate(zip(*metrics, strict=True))
+            ),
+            columns,
+        )
+        for side in (0, 1)
     )
+    return before.compare(after, by="slice" if labels else None, allow_different_judges=True)

@@ -1,7 +1,6 @@
 """How often gates are falsely red or green, where the truth is exactly at their limit.
 
-Several gates of one command are slices here, each with rows of its own, and they are decided together by what decides the gates of
-users.
+Several gates of one command are about metrics that have nothing in common here.
 """
 
 from __future__ import annotations
@@ -9,22 +8,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import SimpleNamespace
-from typing import cast
-from unittest import mock
 
-from core.statistics.comparison_simulation import draft
+from core.report.comparing import metric_column, run_of
+from core.statistics.comparison_simulation import two_runs
 from core.statistics.populations import Population
-from ragmetrics_core import Comparison
-from ragmetrics_core._compare._compare import finished
-from ragmetrics_core._compare._drops import drop_evidence
-from ragmetrics_core._gate import _decision as _gate_decision
-from ragmetrics_core._gate._evidence import Evidence, of_mean
-from ragmetrics_core._gate._gates import Conditions, Gate
+from ragmetrics_core import Decision, Gate
 
-__all__ = ["Conditions", "Evidence", "Gated", "decide", "drop_gates", "mean_gates", "of_mean"]
-
-decide = _gate_decision.decide
+__all__ = ["Gated", "drop_gates", "mean_gates"]
 
 
 @dataclass(frozen=True)
@@ -45,41 +35,35 @@ class Gated:
 def mean_gates(population: Population, gates: int, rows: int, runs: int) -> Gated:
     """Gates ``score >= limit`` for the scores after the change, whose true mean is the limit."""
     scores = population.scores_after
-    gate = Gate("score", ">=", scores.difference)
+    wanted = [Gate(f"metric {place}", ">=", scores.difference) for place in range(gates)]
+    columns = [metric_column(gate.metric, scores.scale, "M()") for gate in wanted]
 
-    def evidence(rng: random.Random) -> Evidence:
-        values = [after for _, after in scores.sample(rng, rows)]
-        return of_mean(values, scores.scale, None, Conditions(), rows=rows, failed=0)
+    def decided(rng: random.Random) -> Decision:
+        drawn = [[after for _, after in scores.sample(rng, rows)] for _ in wanted]
+        values = (dict(zip([gate.metric for gate in wanted], row, strict=True)) for row in zip(*drawn, strict=True))
+        return run_of((({"id": str(row)}, scored) for row, scored in enumerate(values)), columns).gate(*wanted)
 
-    return _gated(gate, evidence, gates, runs, f"means {population} {gates} {rows}")
+    return _gated(decided, gates, runs, f"means {population} {gates} {rows}")
 
 
 def drop_gates(population: Population, gates: int, rows: int, runs: int) -> Gated:
     """Gates ``score drop <= limit`` where the true drop is the limit."""
-    gate = Gate("score", "<=", -population.difference, "drop")
+    wanted = [Gate(f"metric {place}", "<=", -population.difference, "drop") for place in range(gates)]
 
-    def evidence(rng: random.Random) -> Evidence:
-        [[metric]] = finished([[draft("score", population.sample(rng, rows), population)]])
-        comparison = SimpleNamespace(metrics=[metric], slices=[], before="before", after="after", incomplete=())
-        [found] = drop_evidence(cast("Comparison", comparison), [gate], Conditions())["score"]
-        return found
+    def decided(rng: random.Random) -> Decision:
+        drawn = [population.sample(rng, rows) for _ in wanted]
+        return two_runs(drawn, [population.scale] * gates).gate(*wanted)
 
-    return _gated(gate, evidence, gates, runs, f"drops {population} {gates} {rows}")
+    return _gated(decided, gates, runs, f"drops {population} {gates} {rows}")
 
 
-def _gated(gate: Gate, evidence: Callable[[random.Random], Evidence], gates: int, runs: int, seed: str) -> Gated:
+def _gated(decided: Callable[[random.Random], Decision], gates: int, runs: int, seed: str) -> Gated:
     rng = random.Random(seed)
     red = alone = green = 0
     for _ in range(runs):
-        cases = [(gate, evidence(rng)) for _ in range(gates)]
-        with mock.patch.object(_gate_decision, "HALVINGS", 0):  # how many rows would decide is not asked, and is slow
-            verdicts = [result.verdict for result in _gate_decision.decide(cases).results]
+        results = decided(rng).results
+        verdicts = [result.verdict for result in results]
         red += "failed" in verdicts
         green += verdicts.count("passed")
-        alone += any(_is_bad(gate, found) for _, found in cases)
+        alone += any(result.interval is not None and result.is_bad(result.interval) for result in results)
     return Gated(red / runs, alone / runs, green / runs / gates)
-
-
-def _is_bad(gate: Gate, evidence: Evidence) -> bool:
-    interval = evidence.interval_at(0.95)
-    return interval is not None and (interval.high < gate.limit if gate.sign > 0 else interval.low > gate.limit)
