@@ -143,19 +143,14 @@ class LoadedRun:
 
 def _verify(account: RunAccount, scored: ScoresFile) -> RunAccount:
     """The account of a run, with what is wrong where its scores are not those that it ended with."""
-    seal, there = account.seal, scored.seal
-    if seal is None:
-        if account.stopped == UNFINISHED:
-            return account
-        stopped = account.stopped
-        if stopped is None and scored.unreadable:
-            stopped = f"{count_of(scored.unreadable, 'line')} of {SCORES} cannot be read: {CURE}"
-        return replace(account, stopped=stopped, fault="unverified", caveats=(*account.caveats, UNVERIFIED))
-    if seal == there:
+    seal, there, stopped = account.seal, scored.seal, account.stopped
+    if seal == there or (seal is None and stopped == UNFINISHED):
         return account
-    what = "lines have changed since the run ended"
+    what = f"{count_of(scored.unreadable, 'line')} cannot be read" if scored.unreadable else ""
+    if seal is None:
+        stopped = stopped or (f"{SCORES} is damaged: {what}: {CURE}" if what else None)
+        return replace(account, stopped=stopped, fault="unverified", caveats=(*account.caveats, UNVERIFIED))
     if there.rows != seal.rows:
         what = f"the run ended with {count_of(seal.rows, 'row')}, and {there.rows} are there"
-    elif scored.unreadable:
-        what = f"{count_of(scored.unreadable, 'line')} cannot be read"
+    what = what or "lines have changed since the run ended"
     return replace(account, fault="damaged", stopped=f"{SCORES} is damaged: {what}: {CURE}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -62,12 +62,8 @@ class ModelUsage:
         return cls(traits.called, base_url and str(base_url), usage, repeated, seconds)
 
     def __add__(self, other: ModelUsage) -> ModelUsage:
-        return replace(
-            self,
-            usage=self.usage + other.usage,
-            repeated=self.repeated + other.repeated,
-            seconds=self.seconds + other.seconds,
-        )
+        usage, seconds = self.usage + other.usage, self.seconds + other.seconds
+        return replace(self, usage=usage, repeated=self.repeated + other.repeated, seconds=seconds)
 
     def cost(self) -> Cost | None:
         """The price; None where there are no tokens to pay for."""
@@ -81,12 +77,7 @@ class ModelUsage:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the seconds, as plain JSON values: only ``run.json`` needs those."""
-        return {
-            "name": self.name,
-            "base_url": self.base_url,
-            "usage": self.usage.to_dict(),
-            "repeated": self.repeated,
-        }
+        return {name: value for name, value in asdict(self).items() if name != "seconds"}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ModelUsage:

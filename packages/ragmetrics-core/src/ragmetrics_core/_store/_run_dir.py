@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal
@@ -110,18 +110,11 @@ class RunAccount:
 
     def to_dict(self) -> dict[str, Any]:
         """What ``run.json`` holds: of a run that goes on, only where it started."""
-        begun = {"source": self.source, "earlier": _with_seconds(self.earlier)}
+        begun = {"source": self.source, "earlier": [asdict(item) for item in self.earlier]}
         if self.seal is None:
             return begun
-        return {
-            **begun,
-            "caveats": self.caveats,
-            "seconds": self.seconds,
-            "models": _with_seconds(self.models),
-            "stopped": self.stopped,
-            "waited": self.waited,
-            "scores": self.seal.to_dict(),
-        }
+        ended = {name: getattr(self, name) for name in ("caveats", "seconds", "stopped", "waited")}
+        return {**begun, **ended, "models": [asdict(item) for item in self.models], "scores": self.seal.to_dict()}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> RunAccount:
@@ -141,10 +134,6 @@ class RunAccount:
             stopped=None if stopped is None else checked_text(stopped),
             seal=None if seal is None else Seal.from_dict(seal),
         )
-
-
-def _with_seconds(models: Iterable[ModelUsage]) -> list[dict[str, Any]]:
-    return [{**item.to_dict(), "seconds": item.seconds} for item in models]
 
 
 @dataclass(frozen=True)
@@ -271,11 +260,8 @@ class RunDir:
         self._source = ""
         scores = path / SCORES
         if stored is None and scores.is_file() and scores.stat().st_size:
-            raise InvalidInput(
-                f"{scores} is not that of a run, for there is no {ACCOUNT} beside it: ",
-                *ANOTHER,
-                ", or move the file away",
-            )
+            why = f"{scores} is not that of a run, for there is no {ACCOUNT} beside it: "
+            raise InvalidInput(why, *ANOTHER, ", or move the file away")
         names = [item.name for item in self._earlier.settings.metrics] if self._earlier.settings else ()
         self._scores = ScoresFile(scores, writing=True, metrics=names) if scores.exists() else None
         self._waiting: ScoresFile | None = None
@@ -303,13 +289,13 @@ class RunDir:
             return opened.rows
         first = list(islice(opened.rows, LOOK_AHEAD))
         rows = chain(first, opened.rows)
-        if self._earlier.settings is None:
+        earlier, found = self._earlier.settings, None
+        if earlier is not None:
+            found = difference(earlier, self._settings) or self._other_data(self._scores, first, opened.name)
+        if earlier is None or found:
             self._others = True
-            return rows
-        found = difference(self._earlier.settings, self._settings) or self._other_data(self._scores, first, opened.name)
-        if found:
-            self._others = True
-            self._allow(found)
+            if found:
+                self._allow(found)
             return rows
         most = at_most(self._finished)
         if most is not None and most < self._finished:
@@ -440,14 +426,8 @@ class RunDir:
         if not self._finished or self._replacing:
             return
         kept = free_name(self.path / SCORES).name
-        raise InvalidInput(
-            Setting("run_dir", str(self.path)),
-            f" holds the finished scores of {what}: ",
-            *ANOTHER,
-            ", or ",
-            Setting("replace", True),
-            f", which keeps those scores as {kept}",
-        )
+        cure = (*ANOTHER, ", or ", Setting("replace", True), f", which keeps those scores as {kept}")
+        raise InvalidInput(Setting("run_dir", str(self.path)), f" holds the finished scores of {what}: ", *cure)
 
     def _other_data(self, scores: ScoresFile, first: list[Row], name: str) -> str | None:
         known = {signature(record.sample) for record in islice(scores.records(), 4 * LOOK_AHEAD)}

@@ -46,19 +46,20 @@ def digest_of(text: str) -> str:
 
 def setting_digests(metric: Metric) -> dict[str, str]:
     """A digest of each setting, by name; of a prompt, a digest of all the words that are sent."""
-    found = {}
-    for item in fields(metric):
-        if item.compare:
-            found[item.name] = digest_of(_setting(metric, getattr(metric, item.name)))
-    for name, prompt in _prompts_beside(metric):
-        found.setdefault(name, digest_of(prompt.system))
-    return found
+    own = {item.name: _setting(metric, getattr(metric, item.name)) for item in fields(metric) if item.compare}
+    beside = {name: prompt.system for name, prompt in _prompts_beside(metric)}
+    return {name: digest_of(text) for name, text in {**beside, **own}.items()}
 
 
 def _setting(metric: Metric, value: Any) -> str:
     if value and value == metric.parts:  # with the words of their prompts, as of any metric
         return json.dumps([[type(part).__name__, setting_digests(part)] for part in metric.parts])
-    return value.system if isinstance(value, Prompt) else _as_text(value)
+    if isinstance(value, Prompt):
+        return value.system
+    try:
+        return json.dumps(plain(value), sort_keys=True)
+    except (TypeError, ValueError):  # JSON has no form for it, as for a function
+        return ADDRESS.sub("", repr(value))
 
 
 def _prompts_beside(metric: Metric) -> Iterable[tuple[str, Prompt[Any]]]:
@@ -69,13 +70,6 @@ def _prompts_beside(metric: Metric) -> Iterable[tuple[str, Prompt[Any]]]:
             prompt = measure.__globals__.get(name)
             if isinstance(prompt, Prompt):
                 yield name, prompt
-
-
-def _as_text(value: Any) -> str:
-    try:
-        return json.dumps(plain(value), sort_keys=True)
-    except (TypeError, ValueError):  # JSON has no form for it, as for a function
-        return ADDRESS.sub("", repr(value))
 
 
 KINDS = {"llm": "the LLM", "embeddings": "the embedding model"}
@@ -143,15 +137,15 @@ class MetricColumn:
         Raises:
             LookupError, TypeError, ValueError: it has another shape.
         """
-        name, settings = checked_text(data["name"]), checked_text(data["settings"])
         scale = None if data["scale"] is None else checked_scale(data["scale"])
-        column = cls.named(name, scale, settings)
+        column = cls.named(checked_text(data["name"]), scale, checked_text(data["settings"]))
         if "inputs" in data:  # an older version wrote none
             column = replace(column, inputs=tuple(data["inputs"]))
-        better = data.get("higher_is_better", column.higher_is_better)
-        if not isinstance(better, bool | None):
+        if "higher_is_better" not in data:
+            return column
+        if not isinstance(data["higher_is_better"], bool | None):
             raise TypeError("higher_is_better is neither true nor false nor null")
-        return replace(column, higher_is_better=better, knows_better=column.knows_better or "higher_is_better" in data)
+        return replace(column, higher_is_better=data["higher_is_better"], knows_better=True)
 
 
 @dataclass(frozen=True)
@@ -240,12 +234,6 @@ class ScoredBy:
         asked = list(models.leaves())
         llm, embeddings = (ModelIdentity.of_all([getattr(one, kind) for one in asked]) for kind in KINDS)
         return cls(setting_digests(metric), llm, embeddings, frozenset(prompts_of(metric)))
-
-    def with_earlier_models(self, earlier: ScoredBy | None) -> ScoredBy:
-        """The same, with the models of an earlier part of the run where this one has none."""
-        if earlier is None:
-            return self
-        return replace(self, llm=self.llm or earlier.llm, embeddings=self.embeddings or earlier.embeddings)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ScoredBy:
@@ -344,7 +332,11 @@ class RunSettings:
 
 def with_earlier_models(here: RunSettings, there: RunSettings) -> RunSettings:
     """The settings with the models that an earlier part of the run had, where this one names none."""
-    scored_by = {name: item.with_earlier_models(there.scored_by.get(name)) for name, item in here.scored_by.items()}
+    scored_by = {}
+    for name, item in here.scored_by.items():
+        earlier = there.scored_by.get(name, item)
+        models = {kind: item.model(kind) or earlier.model(kind) for kind in KINDS}
+        scored_by[name] = replace(item, **models)  # type: ignore[arg-type]
     return replace(here, scored_by=scored_by)
 
 
