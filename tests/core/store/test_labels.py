@@ -278,8 +278,8 @@ class TestRows:
         with pytest.raises(InvalidInput) as caught:
             check_rows(read_labels(path), ["q1", "q2"])
         assert str(caught.value) == (
-            "labels.jsonl, line 3: no row of this run has the id 'q3', nor 'q4', 'q5', 'q6', 'q7' and 1 more: labels need the "
-            "ids of its rows"
+            "labels.jsonl, line 3: no row of this run has the id 'q3' (5 more ids are unknown: 'q4', 'q5', 'q6', 'q7', ...): "
+            "labels need the ids of its rows"
         )
         with pytest.raises(InvalidInput) as caught:
             check_rows(read_labels([line()]), [None])

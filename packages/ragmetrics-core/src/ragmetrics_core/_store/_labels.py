@@ -28,7 +28,6 @@ from typing import Any
 from .._read._files import open_file
 from .._read._frames import frame_rows
 from .._read._json import NoObject
-from .._show._tables import first_of
 from .._values._errors import InvalidInput
 from ._records import json_value
 
@@ -224,7 +223,8 @@ def check_rows(labels: Iterable[Label], ids: Iterable[Any]) -> None:
     unknown = {item.id: item.place for item in labels if item.id not in counts}
     if unknown:
         first, *others = map(quoted, unknown)
-        more = f", nor {first_of(others, MOST_NAMED)}" if others else ""
+        named = ", ".join([*others[:MOST_NAMED], "..."] if len(others) > MOST_NAMED else others)
+        more = f" ({len(others)} more ids are unknown: {named})" if others else ""
         known = "the ids of its rows" if counts else "rows with ids, of which it has none"
         place = next(iter(unknown.values()))
         raise InvalidInput(f"{place}: no row of this run has the id {first}{more}: labels need {known}")
