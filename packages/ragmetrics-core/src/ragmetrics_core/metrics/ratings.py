@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +28,7 @@ class RatingMetric(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        low, high = self.scale or (0.0, 1.0)
+        low, high = self.scale or (-math.inf, math.inf)
         check_number(self.name, "threshold", self.threshold, low, high)
 
     def _rated(self, value: float, why: str, **details: Any) -> Score:
