@@ -13,8 +13,7 @@ from ragmetrics_core._compare._comparison import MetricComparison
 from ragmetrics_core._gate._decision import decide
 from ragmetrics_core._gate._evidence import Evidence, of_mean
 from ragmetrics_core._gate._gates import Conditions
-from ragmetrics_core._store._records import Record
-from ragmetrics_core._store._run_dir import KeptRecords
+from ragmetrics_core._store._records import KeptRecords, Record
 from ragmetrics_core._store._run_settings import MetricColumn, ModelIdentity, RunSettings, ScoredBy
 from ragmetrics_core._summary import _summary
 from ragmetrics_core._summary._summary import MetricSummary
