@@ -54,7 +54,7 @@ WRONG = {
     f"--cluster dco --gate '{RATING} >= 0.5'": f"--cluster dco: no row has it; {NAMES}",
     f"--cluster doc --gate '{RATING} >= 0.5'": (
         "--cluster doc: 7 of 8 rows have none (q.jsonl, line 1, q.jsonl, line 2, q.jsonl, line 3, q.jsonl, line 4, q.jsonl, line "
-        "5 and 2 more): give each row one; a row that shares nothing with others gets one of its own"
+        "5 and 2 more): give each row one; a row that shares nothing with others gets its own"
     ),
     "--cluster doc": "--cluster is about gates: add --gate 'METRIC >= NUMBER', or leave --cluster out",
     "--gate 'faithfulnes >= 0.5'": f"--gate 'faithfulnes >= 0.5': 'faithfulnes' is not among the metrics: {RATING}",

@@ -362,7 +362,7 @@ class TestRefusals:
         assert item.agreement is not None
         assert item.corrected is not None
         assert (item.agreement.kappa.value, item.agreement.specificity.value) == (None, None)
-        assert item.agreement.kappa.problem == "all labels are passes, so agreement beyond chance cannot be told"
+        assert item.agreement.kappa.problem == "all labels are passes, so agreement beyond chance cannot be measured"
         assert item.agreement.sensitivity.value == 0.8
         assert item.corrected.interval is not None
 
@@ -507,7 +507,7 @@ class TestPictures:
         shown = found.to_markdown()
         assert "> **WARNING:** 40 of 40 labels were given by people who had seen the score" in shown
         assert "| <code>lang=x</code> | 20 |" in shown
-        assert "* Cohen's kappa: all labels are passes, so agreement beyond chance cannot be told" in shown
+        assert "* Cohen's kappa: all labels are passes, so agreement beyond chance cannot be measured" in shown
 
     def test_slices_need_verdicts(self) -> None:
         """All labels are passes, and scores are no verdicts: nothing tells from which score on a row passes."""

@@ -286,7 +286,7 @@ class TestClusters:
             before.compare(after, cluster="document")
         assert str(caught.value) == (
             "cluster='document': 1 of 3 pairs has none, or several (1): give each row one; a row that shares nothing with others "
-            "gets one of its own"
+            "gets its own"
         )
 
     def test_no_row_has_it(self) -> None:

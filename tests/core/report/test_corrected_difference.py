@@ -152,7 +152,7 @@ def test_where_there_is_none(one: Any, two: Any, problem: str) -> None:
     comparison = first.compare(second, calibration=(first.calibrate(one), second.calibrate(two)))
     (found,) = comparison.corrected
     assert (found.corrected, found.problem) == (None, problem)
-    assert f"m, by people's labels: no difference can be told: {problem}" in comparison.text(200)
+    assert f"m, by people's labels: no difference is known: {problem}" in comparison.text(200)
 
 
 def test_metrics_that_have_labels_in_one_run_are_left_out() -> None:

@@ -196,7 +196,7 @@ def test_no_rows() -> None:
             {"cluster": "lang"},
             (
                 "cluster='lang': 1 of 3 rows has none (row 3): give each row one; a row that shares nothing with others gets "
-                "one of its own"
+                "its own"
             ),
         ),
     ],

@@ -79,7 +79,7 @@ class TestAgreement:
             ([(0.0, None, None), (None, 1.0, None)], "fewer than two rows have values of two jurors"),
             (
                 [(0.5, 0.5, 0.5), (0.5, 0.5, None)],
-                "all their values are equal, so that agreement beyond chance cannot be told",
+                "all their values are equal, so that agreement beyond chance cannot be measured",
             ),
         ],
     )

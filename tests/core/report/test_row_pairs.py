@@ -147,14 +147,14 @@ class TestRefused:
         before = rows({"id": 1, "question": "Who?"}, {"id": 2}, {"id": "1", "question": "When?"}, name="old")
         assert refused(before, by_id([0.5])) == (
             "old: the id '1' stands in old.jsonl, line 1 and in old.jsonl, line 3, with different questions ('Who?' and 'When?'): "
-            "give each row an id of its own"
+            "give each row its own id"
         )
 
     def test_an_id_twice_without_questions(self) -> None:
         before = rows({"id": 1, "answer": "x"}, {"id": 1, "answer": "y"}, name="old")
         assert refused(before, by_id([0.5])) == (
             "old: the id '1' stands in old.jsonl, line 1 and in old.jsonl, line 2, and nothing tells whether these are one row, as "
-            "they have no question: give each row an id of its own"
+            "they have no question: give each row its own id"
         )
 
     def test_an_id_twice_with_one_reference_is_a_repeat(self) -> None:

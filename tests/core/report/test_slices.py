@@ -114,7 +114,7 @@ def test_the_name_of_a_slice_can_be_shown(path: str, label: str | None, shown: s
             True,
             (
                 "cluster='lang': 2 of 4 rows have none (q.jsonl, line 2, q.jsonl, line 4): give each row one; a row that shares "
-                "nothing with others gets one of its own"
+                "nothing with others gets its own"
             ),
         ),
     ],

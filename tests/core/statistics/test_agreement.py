@@ -100,10 +100,18 @@ class TestVerdicts:
     @pytest.mark.parametrize(
         ("judged", "labels", "problem"),
         [
-            ([1, 0] * 5, [1] * 10, "all labels are passes, so agreement beyond chance cannot be told"),
-            ([1, 0] * 5, [0] * 10, "all labels are fails, so agreement beyond chance cannot be told"),
-            ([1] * 10, [1, 0] * 5, "all verdicts of the judge are passes, so agreement beyond chance cannot be told"),
-            ([0] * 10, [1, 0] * 5, "all verdicts of the judge are fails, so agreement beyond chance cannot be told"),
+            ([1, 0] * 5, [1] * 10, "all labels are passes, so agreement beyond chance cannot be measured"),
+            ([1, 0] * 5, [0] * 10, "all labels are fails, so agreement beyond chance cannot be measured"),
+            (
+                [1] * 10,
+                [1, 0] * 5,
+                "all verdicts of the judge are passes, so agreement beyond chance cannot be measured",
+            ),
+            (
+                [0] * 10,
+                [1, 0] * 5,
+                "all verdicts of the judge are fails, so agreement beyond chance cannot be measured",
+            ),
         ],
     )
     def test_one_class_has_no_kappa(self, judged: list[int], labels: list[int], problem: str) -> None:
@@ -343,7 +351,7 @@ class TestAnnotators:
         [
             ([], "fewer than two rows have labels of two annotators"),
             ([(1, 0), (1,), (None, 1)], "fewer than two rows have labels of two annotators"),
-            ([(1, 1)] * 5, "all labels are equal, so agreement beyond chance cannot be told"),
+            ([(1, 1)] * 5, "all labels are equal, so agreement beyond chance cannot be measured"),
         ],
     )
     def test_what_cannot_be_told(self, ratings: list[tuple[int | None, ...]], problem: str) -> None:

@@ -194,7 +194,10 @@ class Judged:
         return None if self.weights is None else [self.weights[place] or 0.0 for place in places]
 
     def agreement(self) -> Agreement:
-        """Of passes and fails without the rows on which people are split; verdicts are the metric's own where it gives any."""
+        """How far judge and people agree.
+
+        Passes and fails leave out rows on which people are split. The judge's verdicts are the metric's own, where it gives any.
+        """
         labels = [None if label == HALF and self.own.verdicts else label for label in self.labels]
         count = sum(label is not None for label in labels)
         if count < FEWEST_LABELS:
@@ -277,7 +280,7 @@ than 3 of 1,000 draws."""
 
 
 def doubts(judged: Judged) -> Iterator[str]:
-    """What must be known to believe any of it."""
+    """Reasons why the corrected score may be wrong."""
     own, places, weights = judged.own, judged.places, judged.weights_of(judged.places)
     if own.not_blind:
         given = f"{own.not_blind} of {own.lines} labels were"

@@ -45,7 +45,7 @@ class CorrectedDifference:
     def __str__(self) -> str:
         found = self.corrected
         if found is None:
-            return f"{self.metric}, by people's labels: no difference can be told: {self.problem}"
+            return f"{self.metric}, by people's labels: no difference is known: {self.problem}"
         what = " of the rows that people pass" if self.verdicts else ""
         limits = f", 95 % interval {ends(found.interval)}" if found.interval else ""
         alone = found.interval in (None, found.label_interval)

@@ -132,10 +132,10 @@ def _check_repeat(run: Run, there: RunRow, row: RunRow) -> None:
     where = f"{run.name}: the id {_quoted(row.id, LONGEST_NAME)} stands in {there.place} and in {row.place}"
     if there.question != row.question:
         questions = " and ".join(_quoted(item.question) for item in (there, row))
-        raise InvalidInput(f"{where}, with different questions ({questions}): give each row an id of its own")
+        raise InvalidInput(f"{where}, with different questions ({questions}): give each row its own id")
     if row.question is None and (row.texts is None or row.texts != there.texts):
         raise InvalidInput(
-            f"{where}, and nothing tells whether these are one row, as they have no question: give each row an id of its own"
+            f"{where}, and nothing tells whether these are one row, as they have no question: give each row its own id"
         )
 
 
@@ -422,7 +422,7 @@ class MetricPairs:
 
 
 def metric_pairs(pairing: Pairing, metric: str, part: Part) -> MetricPairs:
-    """Sort the rows of a part by what a metric made of them in either run; rows that it was not asked about are not there."""
+    """Sort the rows of a part by whether a metric gave them a value in either run; rows that were not asked about are left out."""
     columns = one, two = pairing.before.columns[metric], pairing.after.columns[metric]
     sides = [[_asked(column, unit[side]) for unit in part.units] for side, column in enumerate(columns)]
     known = [[_at(column.values, row) for row in rows] for column, rows in zip(columns, sides, strict=True)]

@@ -26,9 +26,6 @@ ALPHA = 0.05
 MOST_ROWS = 100_000
 ROUNDING = 1e-9
 
-BETTER: Verdict = "better"
-WORSE: Verdict = "worse"
-WITHIN: Verdict = "no difference larger than the margin"
 CANNOT_SAY: Verdict = "cannot say"
 
 
@@ -91,7 +88,9 @@ def _no_difference(pairs: MetricPairs, found: PairedDifference, interval: Interv
     if few := too_few(found.pairs, found.clusters, enough, "pairs"):
         return CANNOT_SAY, f"{text}, but {few}"
     lost = lost_rows(len(pairs.lost), len(pairs.short))
-    return WITHIN, f"{text}{_absent(pairs)}" + (f"; {lost}, and not in this" if lost else "")
+    return "no difference larger than the margin", f"{text}{_absent(pairs)}" + (
+        f"; {lost}, and not in this" if lost else ""
+    )
 
 
 def _sided(test: MetricTest, found: PairedDifference) -> tuple[Verdict, str]:
@@ -99,11 +98,11 @@ def _sided(test: MetricTest, found: PairedDifference) -> tuple[Verdict, str]:
     pairs, rose = test.pairs, found.difference > 0
     text = _numbers(test, found) + ("" if pairs.higher_is_better else "; low values are better")
     if rose is not pairs.higher_is_better:
-        return WORSE, text
+        return "worse", text
     text += _absent(pairs)
     lost = lost_rows(len(pairs.lost), len(pairs.short))
     if not lost:
-        return BETTER, text
+        return "better", text
     if pairs.worst is None:
         return CANNOT_SAY, f"{text}; but {lost}, and no value is known to be the worst, which could turn it"
     counted = f"{lost}; counted as the worst value, {pairs.worst:g}"
@@ -111,7 +110,7 @@ def _sided(test: MetricTest, found: PairedDifference) -> tuple[Verdict, str]:
     if other is None or other.interval is None:
         return CANNOT_SAY, f"{text}; but {counted}, they could turn it"
     if _clear(other.interval) and _significant(test.p_with_lost) and (other.difference > 0) is rose:
-        return BETTER, f"{text}; {counted}, it still holds"
+        return "better", f"{text}; {counted}, it still holds"
     would = f"the difference would be {_difference(other, test.p_with_lost, test.tests)}"
     return CANNOT_SAY, f"{text}; but {counted}, they could turn it: {would}"
 

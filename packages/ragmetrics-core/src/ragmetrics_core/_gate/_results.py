@@ -1,4 +1,4 @@
-"""What became of gates, as data and in words.
+"""The results of gates, as data and in words.
 
 There are three outcomes, not two: a few rows can leave open on which side of a limit a mean lies, and then neither red nor green
 would be honest. So a decision has no truth value: ``if decision:`` would have to call an undecided one true or false.
@@ -103,7 +103,7 @@ def _shown(value: float, limit: float) -> str:
 
 @dataclass(frozen=True)
 class GateResult:
-    """What became of one gate, for all rows or for one slice.
+    """The result of one gate, for all rows or for one slice.
 
     Attributes:
         gate: the gate.
@@ -195,7 +195,7 @@ class GateResult:
 
 @dataclass(frozen=True)
 class Decision(Result):
-    """What became of gates that were decided together; ``str()`` or ``print`` shows a line for each.
+    """The results of gates that were decided together; ``str()`` or ``print`` shows a line for each.
 
     Attributes:
         results: one for each gate and, with ``by``, for each gate and slice, in the order of the gates.

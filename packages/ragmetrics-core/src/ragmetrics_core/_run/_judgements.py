@@ -255,7 +255,7 @@ class JuryTally:
         if len(rows) < 2:
             return Measure(problem="fewer than two rows have values of two jurors")
         if len({value for values in rows for value in values}) == 1:
-            return Measure(problem="all their values are equal, so that agreement beyond chance cannot be told")
+            return Measure(problem="all their values are equal, so that agreement beyond chance cannot be measured")
         return annotator_alpha(rows)
 
 

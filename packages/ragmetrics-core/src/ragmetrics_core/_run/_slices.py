@@ -100,7 +100,7 @@ class RowLabels:
 def no_cluster(setting: Setting, without: Sequence[str], of: str, lack: str) -> InvalidInput:
     """The error that some rows or pairs have nothing that they share with others, although every one must."""
     count = f"{len(without):,} of {of} {'has' if len(without) == 1 else 'have'} {lack}"
-    cure = "give each row one; a row that shares nothing with others gets one of its own"
+    cure = "give each row one; a row that shares nothing with others gets its own"
     return InvalidInput(setting, f": {count} ({first_of(without)}): {cure}")
 
 

@@ -188,7 +188,7 @@ class RowsToRead(Sequence[WorstRow]):
         return len(self._rows)
 
     def lines(self, width: int) -> Iterator[Iterable[Line]]:
-        """The lines of each row, for those who paint them."""
+        """The lines of each row, with their tones, for a caller that adds colours."""
         return (brief_lines(record, self.metric, width) for record in self.records)
 
     def __str__(self) -> str:
@@ -228,7 +228,7 @@ def why_no_worst(metric: MetricColumn) -> str | None:
 
 
 def wanted_column(owner: str, metrics: Sequence[MetricColumn], name: str, n: object) -> MetricColumn:
-    """The metric of this name, where ``n`` rows of it can be wanted; ``owner`` is who wants them, for messages.
+    """The metric of this name. Also checks ``n``, a number of rows; ``owner`` is the method that messages name.
 
     Raises:
         InvalidInput: there is no such metric, or ``n`` is less than 1 or no number.

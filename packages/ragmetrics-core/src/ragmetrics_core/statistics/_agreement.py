@@ -204,7 +204,7 @@ HALF = 0.5
 
 @dataclass(frozen=True)
 class VerdictTable:
-    """How often judge and people said what.
+    """How often judge and people gave each pair of verdicts.
 
     Attributes:
         shares: of all rows, by the judge's verdict and people's.
@@ -269,7 +269,7 @@ class VerdictTable:
         for said, words in ((True, "passes"), (False, "fails")):
             for who, share in (("labels", self.people), ("verdicts of the judge", self.judge)):
                 if not share(not said):
-                    return Measure(problem=f"all {who} are {words}, so agreement beyond chance cannot be told")
+                    return Measure(problem=f"all {who} are {words}, so agreement beyond chance cannot be measured")
         agreement, (value, chance, variance) = self.agreement, self._kappa_parts()
         shares = {cell: (share * self.count + HALF) / (self.count + 4 * HALF) for cell, share in self.shares.items()}
         fuller = dataclasses.replace(self, shares=shares)
@@ -422,7 +422,7 @@ def agreement(
 def _with_verdicts(
     found: Agreement, rows: LabelledRows, passes: Sequence[bool], limit: float | None, confidence: float
 ) -> Agreement:
-    """What verdicts from a limit on tell beside; without a limit, those from a threshold that is chosen."""
+    """Add the measures of verdicts: scores from the limit on pass. Without a limit the threshold is chosen here."""
     own, chosen = [rows.judged[place] for place in rows.places], None
     measures: dict[str, Any]
     if limit is not None:
@@ -447,7 +447,7 @@ def _too_few(passes: Sequence[bool]) -> str | None:
 
 
 def _difference(rows: LabelledRows, own: Sequence[float], confidence: float) -> Measure:
-    """By how much the judge is above people, on average."""
+    """The mean difference: scores of the judge minus labels."""
     changes = [value - label for value, label in zip(own, rows.labels, strict=True)]
     low, high = rows.scale or (math.inf, math.inf)
     scale = (low - high, high - low) if all(low <= value <= high for value in own) else None
@@ -487,7 +487,7 @@ def annotator_alpha(ratings: Sequence[Sequence[float | None]], confidence: float
         return Measure(problem="fewer than two rows have labels of two annotators")
     everything = [label for labels in rows for label in labels]
     if min(everything) == max(everything):
-        return Measure(problem="all labels are equal, so agreement beyond chance cannot be told")
+        return Measure(problem="all labels are equal, so agreement beyond chance cannot be measured")
     centre = math.fsum(everything) / len(everything)  # sums of squares about it lose no digits
     terms = [_terms(labels, centre) for labels in rows]
     sums = [math.fsum(column) for column in zip(*terms, strict=True)]

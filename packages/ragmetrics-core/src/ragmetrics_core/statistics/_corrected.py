@@ -23,16 +23,14 @@ interval stands. ``note`` says where an interval that stands is no narrower.
 
 How often these intervals hold, and how wide they are: ``bench/calibration.py``.
 
-Whether the judge's scores make a mean of grades any surer, by the spread of the labels only.
-
-Not by how wide the two intervals are. Each has its own way to count what few labels leave unseen, and where hardly any label
-differs from the others that is most of its width; so the narrower one would be taken from just those samples in which too little
-was seen, where both are too narrow. Of the change of a run that loses .1 of its rows (50 labels, a judge that knows hardly
+`strata_gain` says whether the judge's scores make a mean of grades any surer. It compares variances, which the spread of the labels
+gives, and not the widths of two intervals. Each method has its own way to count what few labels leave unseen, and where hardly any
+label differs from the others that is most of its width. So the narrower interval would be chosen in just those samples in which
+too little was seen and both are too narrow. Of the change of a run that loses .1 of its rows (50 labels, a judge that knows hardly
 anything) labels alone held in .934 of 2,000 samples, strata in .952, and whichever was narrower in .927. The spread within strata
 beside that of all labels does not grow with the number of labels that differ, and what is chosen by it held in .941.
 
-The distribution of a sum of independent bounded quantities, without drawing: how sure a mean over strata is.
-
+`quantiles_of_sum` says how sure a mean over strata is: it is the distribution of a sum of independent bounded quantities.
 What is known of the mean of one stratum is a Dirichlet distribution over the values that its labels take, so the mean itself lies
 on the scale with a distribution that is beta where there are two values, and all but beta with the same mean and variance where
 there are more. The distribution of their sum has no closed form. It is put together from equally likely points: each quantity is
@@ -40,8 +38,7 @@ a hundred or fewer points, all sums of two of them are sorted, and neighbours ar
 points are stretched to the exact mean and variance, which are known. Ends of 95 % intervals differ from the exact ones by less than
 0.5 % of the width, and the same input always gives the same result.
 
-The mean of people's labels, stratum by stratum of what the judge said.
-
+`post_stratified` is the mean of people's labels over strata of the judge's scores.
 The judge need not be right for this, nor well calibrated: rows are grouped by its judgements, the labels of each group tell what
 people say of such rows, and all judgements tell how many such rows there are. What is not known is counted on both sides:
 
@@ -358,7 +355,7 @@ def _stratum_mean(rows: LabelledRows, stratum: Stratum, prior: float) -> Bounded
 def _inflation(
     rows: LabelledRows, strata: Sequence[Stratum], means: Sequence[float], prior: float, confidence: float
 ) -> float:
-    """By how much more the labels vary than the posterior says, in variances.
+    """The factor by which the variances of the posterior must be multiplied.
 
     The spread within strata is known from the labels only, clusters add to it, and so do weights where heavy labels lie further
     from the mean than light ones, or may do so unseen. All widen the interval as Student's t widens that of a mean. A pass rate of
@@ -376,7 +373,7 @@ def _inflation(
 def _variance(
     rows: LabelledRows, strata: Sequence[Stratum], means: Sequence[float], prior: float
 ) -> tuple[float, float]:
-    """The variance of the estimate over the one that the posterior takes for granted, and its degrees of freedom."""
+    """The variance of the estimate divided by the variance that the posterior assumes, and its degrees of freedom."""
     assert rows.scale is not None
     of_labels, of_judgements = _influences(rows, strata, means)
     granted = unseen = 0.0

@@ -80,8 +80,9 @@ class Measure:
 def difference_of_means(one: float, interval: Interval, other: float, other_interval: Interval) -> Interval:
     """The interval of ``one - other``, where no row is in both.
 
-    Each end is as far from the difference as the two nearer ends of the intervals tell, squared and added: the method of variance
-    estimates recovery. Of two rates with Wilson's intervals it is Newcombe's.
+    Each end lies as far from the difference as the root of a sum of two squares: the distances of both means from those ends of
+    their intervals that make the difference smaller, or larger (the method of variance estimates recovery). For two rates with
+    Wilson's intervals it is Newcombe's.
 
     Source: Zou & Donner 2008, Statistics in Medicine 27:1693, equation 4; Newcombe 1998, Statistics in Medicine 17:873, method 10.
     """
@@ -109,7 +110,7 @@ def student_interval(
 
 
 def unseen_interval(mean: float, count: float, scale: tuple[float, float] | None, z2: float) -> Interval | None:
-    """What equal values do not exclude, given how many there are and the square of the normal quantile."""
+    """The interval of equal values: a share z² / (count + z²) of other rows may lie at either end of the scale."""
     if scale is None:
         return None
     unseen, share = z2 / (count + z2), share_of(mean, scale)
@@ -185,7 +186,7 @@ def check_scale(scale: tuple[float, float] | None) -> None:
 def checked_values(
     name: str, values: Sequence[float], scale: tuple[float, float] | None, places: Sequence[int] | None = None
 ) -> list[float]:
-    """The values, finite and on the scale; those that rounding has put beside an end are put on it.
+    """The values, finite and on the scale; those that lie off an end by rounding only are moved to it.
 
     Args:
         name: of the argument, for messages.
@@ -217,7 +218,7 @@ def is_bool(value: object) -> bool:
 
 
 def is_finite(value: float | None) -> bool:
-    """Whether it is a finite number, also where its type lies."""
+    """Whether it is a finite number; values of any type may be given."""
     try:
         return math.isfinite(value)  # type: ignore[arg-type]
     except (TypeError, OverflowError):  # None, a text, or an integer beyond all floats
@@ -247,5 +248,5 @@ def check_clusters(clusters: Sequence[Hashable] | None, count: int) -> None:
             usable = False
         if not usable:
             raise InvalidInput(
-                f"clusters[{place}] is {cluster!r}: give the row its cluster, or one of its own if it shares nothing with others"
+                f"clusters[{place}] is {cluster!r}: give the row its cluster, or its own cluster if it shares nothing with others"
             )

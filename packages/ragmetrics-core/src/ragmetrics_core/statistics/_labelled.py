@@ -1,14 +1,12 @@
-"""Rows that a judge scored, some of which people labelled too: checked once for all who reckon with them.
+"""Rows that a judge scored and that people labelled in part: checked once (`labelled_rows`), then used by every estimate.
 
-The variance of an estimate, from what each row adds to it.
-
+The variance of an estimate (`variance_and_freedom`) is computed from what each row adds to it.
 An estimate that is a smooth function of means is, but for terms that vanish, the truth plus a sum over rows: the influence of each
 row, its label's and its judgement's. So its variance is that of this sum, whatever the estimate is (Huber & Ronchetti 2009, Robust
 Statistics, chapter 1; Deville 1999, Survey Methodology 25:193). With clusters it is the sum over clusters, with the correction of
 CR2 for what a cluster itself adds to the mean (`clustered_mean`).
 
-Which rows to label next: a draw in which a chance of each row is known.
-
+Which rows to label next (`suggest`): a draw in which the probability of each row is known.
 The rows of which the judge is least sure tell most about where it errs, but labels of those alone say nothing about the others,
 and an estimate from them is wrong however many there are. So half of the draw is uniform and half follows the judge's
 uncertainty; every row may be drawn, and the label of a row that was unlikely counts for more. Rows are drawn by systematic
@@ -107,13 +105,13 @@ def effective_count(masses: Sequence[float]) -> float:
 
 
 def too_uneven(masses: Sequence[float]) -> float | None:
-    """How many rows of equal weight tell as much, where that is too few for an interval; else None."""
+    """The effective number of rows, if it is too small for an interval; else None."""
     count = effective_count(masses)
     return count if count < min(FEWEST_FOR_INTERVAL, UNEVEN * len(masses)) else None
 
 
 def uneven(masses: Sequence[float]) -> float | None:
-    """How many rows of equal weight tell as much, where an interval is likely to be too narrow; else None."""
+    """The effective number of rows, if an interval from them is likely to be too narrow; else None."""
     count = effective_count(masses)
     return count if count < min(SURE, VERY_UNEVEN * len(masses)) else None
 
@@ -179,7 +177,7 @@ def _masses(weights: Sequence[float | None], places: Sequence[int], rows: int) -
 
 
 def weight_problem(weights: Sequence[float]) -> tuple[int, str] | None:
-    """Which of these weights, above 0, nothing can be reckoned with, and why; None if they will do."""
+    """The index of a weight that cannot be used, and why; None if all can. All weights are above 0."""
     heaviest, lightest = max(weights), min(weights)
     if lightest < LIGHTEST * heaviest:
         return weights.index(lightest), f"which is nothing beside {heaviest:g}: give all labels weights on one scale"

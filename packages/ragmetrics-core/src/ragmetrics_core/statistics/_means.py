@@ -48,7 +48,7 @@ So there are six methods, and each interval says which one made it:
 
 One value has no interval. Without clusters all rows are taken to be independent draws.
 
-The variance of a mean over rows that come in clusters: CR2 with Satterthwaite's degrees of freedom.
+The variance of a mean over rows in clusters (`clustered_mean`): CR2 with Satterthwaite's degrees of freedom.
 
 Rows that share a document, an author or a conversation are alike, so that they tell less than as many independent rows. The
 cluster-robust variance CR2 (Bell & McCaffrey 2002, Survey Methodology 28:169) needs no model of that likeness and is, unlike the
@@ -60,9 +60,9 @@ n_g of them in cluster g, w_g = n_g / N, and S_g the sum of the cluster's deviat
 
 With clusters of one row each they are the ordinary variance of a mean and N - 1.
 
-An interval for a mean of which most rows tell the same: a score interval, as Tango's is for passes and fails.
+An interval for a mean where most rows have the same value (`FewChanges`): a score interval, as Tango's is for passes and fails.
 
-Where 5 rows of 50 changed, all of them for the worse, Student's t takes the spread of these five for that of all rows: it holds in
+Where 5 rows of 50 changed, all of them for the worse, Student's t estimates the spread of all rows from these five: it holds in
 0.85 to 0.91 of such samples where 0.95 is asked for, and this interval in 0.94 to 0.98 (20,000 samples; changes of one size,
 uniform, beta(2, 2) and beta(0.7, 2), of a claim lost and of a score halved).
 
@@ -163,7 +163,7 @@ def reach_of(units: Sequence[tuple[float, int]], most: float) -> tuple[float, fl
 
 @dataclass(frozen=True)
 class FewChanges:
-    """Units, which are rows or clusters of rows, most of which tell the same.
+    """Units (rows, or clusters of rows), most of which have the same value.
 
     Attributes:
         units: how often there is a unit with this sum of values and this number of rows.

@@ -143,7 +143,7 @@ class _Changes:
             or a cluster of rows.
         changed: in how many units a row changed.
         width: of the scale, which no change exceeds; infinite if the scale is not known.
-        near: what counts as rounding.
+        near: changes up to this size are rounding.
         clustered: whether a unit may have several rows.
     """
 
@@ -428,9 +428,9 @@ def rows_to_meet_losses(values: Sequence[float], sign: int, limit: float, worst:
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """P-values adjusted for that several hypotheses are tested at once.
 
-    To call a difference real where the adjusted value is at most 0.05 is wrong for any of the hypotheses in at
-    most 5 % of all such families, however the tests depend on each other. The smallest of m values is multiplied by m, the next
-    by m - 1, and so on; none falls below one before it, and none exceeds 1.
+    If a difference is called real where its adjusted value is at most 0.05, at most 5 % of such families hold any false claim,
+    however the tests depend on each other. The smallest of m values is multiplied by m, the next by m - 1, and so on; none falls
+    below one before it, and none exceeds 1.
 
     Source: Holm 1979, Scandinavian Journal of Statistics 6:65, p. 67.
 
