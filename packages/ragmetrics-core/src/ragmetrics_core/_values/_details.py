@@ -2,7 +2,7 @@
 
 The verdicts on the claims of a text are evidence of a dozen metrics. Checking and copying them for each score would cost more than
 everything else, and a shared list must not be writable. So shared evidence is read-only: mapping proxies and tuples. A score turns
-them into lists and dicts when its details are read, and adds then what is worked out late (``besides``).
+them into lists and dicts when its details are read, and then adds what ``besides`` computes.
 
 `Texts` are the lists of texts that a row gives to its metrics; they carry what one metric computed to the next.
 """
@@ -23,7 +23,7 @@ class Texts(list[str]):
 
     Attributes:
         found: results that are worth keeping while the row is being scored, by whatever they depend on; all metrics have the same.
-            Nobody may be able to change what is kept here.
+            Keep only what cannot be changed.
     """
 
     __slots__ = ("found",)
@@ -71,8 +71,8 @@ class Evidence(Shown[Mapping[str, Any]]):
     Args:
         items: what metrics read. Those of other evidence are shown as they are there, unless ``besides`` says otherwise.
         besides: makes a mapping for each item, with what the details show in addition. It is called when the details are read, from
-            any thread: what no score depends on is not worked out for scores that nobody looks into. Those who read the items, and
-            put single ones into details, do not have it.
+            any thread, so that it costs nothing for scores that are not looked into. Items that are read one by one do not have
+            these additions.
 
     Raises:
         TypeError: an item is no mapping, or JSON has no such value. What ``besides`` makes is checked when it is shown.
@@ -89,7 +89,7 @@ class Evidence(Shown[Mapping[str, Any]]):
 
     @classmethod
     def of_closed(cls, items: Iterable[Mapping[str, Any]], besides: Besides | None = None) -> Evidence:
-        """The same of items that are closed already: each a ``MappingProxyType`` of a dict that nobody else has.
+        """The same of items that are closed already: each a ``MappingProxyType`` of a dict that no other code holds.
 
         Nothing is looked at: the caller vouches that there are only texts, whole numbers, bools, None and tuples of these in them.
         """
@@ -154,7 +154,7 @@ class Details(dict[str, Any]):
 
 
 def unread_details(values: Mapping[str, Any] | None) -> Details:
-    """Details as a score keeps them until somebody reads them: checked and copied, but for ``Evidence``."""
+    """Details as a score keeps them until they are read: checked and copied, except ``Evidence``."""
     if type(values) is Details:
         return values
     made = Details()

@@ -1,6 +1,6 @@
 """A score with its evidence as HTML for notebooks: static, without scripts, every text of data and models escaped.
 
-It says what `_evidence_text` says, in the same words. Marks have colours that can be read on light and on dark ground, and nothing
+It says what `_findings` says, in the same words. Marks have colours that can be read on light and on dark ground, and nothing
 is said by a colour alone.
 """
 
@@ -29,7 +29,7 @@ STYLE = Html(
     ".ragmetrics .axis,.ragmetrics .interval,.ragmetrics .mean{stroke:currentColor}.ragmetrics .mean{stroke-width:3}"
     ".ragmetrics details{margin:.3em 0 .3em .6em}.ragmetrics summary{cursor:pointer}"
 )
-"""Of our own writing, and of nothing else: it holds no text of the data."""
+"""A constant, without any text of the data."""
 
 
 def block(*children: str | None) -> Html:

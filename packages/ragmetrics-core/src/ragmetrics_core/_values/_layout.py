@@ -14,7 +14,7 @@ BLANKS = "".join(map(chr, (0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F,
 """Spaces that are no control characters, though Python does not call them printable."""
 
 Piece = tuple[str, int]
-"""What must not be parted, and the number of blanks before it."""
+"""Characters that stay on one line, and the number of blanks before them."""
 
 
 def printable(text: str, kept: str = "") -> str:
@@ -53,7 +53,7 @@ def _width(character: str) -> int:
 
 
 def fitted(text: str, width: int, first: str = "", others: str = "") -> list[str]:
-    """The lines of a text, none wider than ``width`` columns; words are parted only where they are wider than that, or are CJK.
+    """The lines of a text, none wider than ``width`` columns; words are split only where they are wider than that, or are CJK.
 
     Args:
         text: as data has it; it is made printable.

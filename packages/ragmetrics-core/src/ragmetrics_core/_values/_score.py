@@ -8,12 +8,8 @@ An illegal score cannot be built, so no later code has to look for NaN. What was
 metrics make a hundred thousand scores a second. That is why scores that rest on the same evidence may share it: as ``Details``, or
 as ``Evidence`` in their details, of which each makes its own copy when they are read.
 
-The scale that scores stand on: its two ends.
-
-Rows that a metric was not asked about, where a run asks different metrics of different rows.
-
-Every row of a run has a score of every metric, so that tables and files are rectangles. Where a row is none of a metric's affair,
-that score says so, and counts of rows leave it out: it is neither missing coverage nor silence of the system.
+Every row of a run has a score of every metric, so that tables and files are rectangles. Where a run does not ask a metric about a
+row, the score of that row says so (``not_asked``), and counts of rows leave it out.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ def check_switch(name: str, value: object) -> None:
 
 
 def check_calls(max_concurrency: object, max_retries: object = 0, timeout: object = None) -> None:
-    """Check the settings that rule the calls of a run.
+    """Check the settings of a run's calls.
 
     Raises:
         InvalidInput: one of them has no possible value.

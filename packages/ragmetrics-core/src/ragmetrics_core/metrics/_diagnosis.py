@@ -24,8 +24,8 @@ REASONS = {
 
 
 TABLES = ("verdicts", "reference_verdicts", "reference_claims", "response_verdicts")
-"""What is known about a row, as details: the claims of the response and those of the reference, each by the passages and by the
-other text."""
+"""The details of a score: claims of the response, checked against passages and reference, then claims of the reference, checked
+against passages and response."""
 
 
 @dataclass(frozen=True)

@@ -167,7 +167,7 @@ def _names(jurors: Sequence[Metric], models: Sequence[Mapping[str, str]]) -> lis
     named = []
     for name, called in zip(own, models, strict=True):
         namesakes = [item for item, other in zip(models, own, strict=True) if other == name]
-        model = _told_apart(called, namesakes) if len(namesakes) > 1 else ""
+        model = _distinguishing(called, namesakes) if len(namesakes) > 1 else ""
         named.append(f"{name} ({model})" if model else name)
     taken = {name for name in named if named.count(name) == 1}
     found = []
@@ -178,7 +178,7 @@ def _names(jurors: Sequence[Metric], models: Sequence[Mapping[str, str]]) -> lis
     return found
 
 
-def _told_apart(called: Mapping[str, str], namesakes: Sequence[Mapping[str, str]]) -> str:
+def _distinguishing(called: Mapping[str, str], namesakes: Sequence[Mapping[str, str]]) -> str:
     """The models that not all namesakes share; where they share all, the first: an embedding model of the run is in no name."""
     own = [name for kind, name in called.items() if any(name != item.get(kind) for item in namesakes)]
     return ", ".join(own or list(called.values())[:1])

@@ -14,7 +14,7 @@ JUST_NUMBERS = frozenset({int})
 
 
 def check_halves(reply: tuple[float, str], _: Mapping[str, Any]) -> None:
-    """The score of a reply is a multiple of 0.5.
+    """Check that the score of a reply is a multiple of 0.5.
 
     Raises:
         BadReply: it is not.
@@ -24,7 +24,7 @@ def check_halves(reply: tuple[float, str], _: Mapping[str, Any]) -> None:
 
 
 def check_one_each(numbers: Iterable[int], count: int, things: str) -> None:
-    """Each number from 1 to ``count`` stands there exactly once: a missing, doubled or invented verdict would change the score.
+    """Check that each number from 1 to ``count`` is given exactly once: a missing, doubled or invented verdict changes the score.
 
     Args:
         numbers: those in the reply, in any order.
@@ -47,7 +47,7 @@ def once_each(numbers: Iterable[Any]) -> Sequence[Any]:
 
 
 def check_claims(reply: Any, inputs: Mapping[str, Any]) -> None:
-    """A claim is a statement: a list of nothing but greetings, offers and questions is chat with the user, or was copied.
+    """Check that claims are statements: a list of greetings, offers and questions alone is chat with the user, or was copied.
 
     Raises:
         BadReply: there is nothing else in the list.
@@ -63,7 +63,7 @@ def check_claims(reply: Any, inputs: Mapping[str, Any]) -> None:
 
 
 def check_verdicts(reply: Any, inputs: Mapping[str, Any]) -> None:
-    """Every claim has exactly one verdict, which names contexts that were sent, and some exactly if the claim is supported.
+    """Check that every claim has one verdict, which names only contexts that were sent, and names some where it says "supported".
 
     A missing, doubled or invented verdict would change the score, and so would a context that was not sent.
 

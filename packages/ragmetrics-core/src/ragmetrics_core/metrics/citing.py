@@ -141,7 +141,7 @@ def prose(text: str) -> str:
 
 
 def _blank(match: re.Match[str]) -> str:
-    """As many characters, with nothing but the ends of lines left."""
+    """Blanks in the place of all characters but line ends."""
     return re.sub(r"[^\n]", " ", match[0])
 
 

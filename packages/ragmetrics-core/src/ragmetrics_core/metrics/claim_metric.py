@@ -1,8 +1,8 @@
 """What the metrics of claims and passages share: their settings, and how claims are checked against passages.
 
-All of them read the same few tables, each the answer to one question: which passages say what about the claims of the response, and
-of the reference; and what response and reference say about each other's claims. A table that two metrics read is asked for once
-in a run, because equal questions are one call; so a metric costs little beside others, and its score does not depend on them.
+They read a few tables, each the answer to one question: what the passages say about the claims of the response, what they say about
+those of the reference, and what response and reference say about each other's claims. A run asks each question once, however many
+metrics read the table; so a further metric costs little, and its score does not depend on the others.
 """
 
 from __future__ import annotations

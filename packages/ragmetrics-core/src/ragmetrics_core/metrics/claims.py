@@ -100,8 +100,8 @@ class Verdict(BaseModel):
         return "supported_by" in self.model_fields_set
 
 
-TELLING = frozenset({"supported_by", "contradicted_by", "contradicted"})
-"""What a reply that tells contradicted claims from those on which the contexts are silent has."""
+ON_CONTRADICTIONS = frozenset({"supported_by", "contradicted_by", "contradicted"})
+"""Fields by which a reply distinguishes contradicted claims from those that the contexts do not mention."""
 
 
 class Verdicts(BaseModel):
@@ -214,12 +214,12 @@ def _evidence(reply: Verdicts, inputs: Mapping[str, Any], besides: Callable[[], 
 
 def _rows(reply: Verdicts, inputs: Mapping[str, Any]) -> list[dict[str, Any]]:
     verdicts = sorted(reply.verdicts, key=attrgetter("number"))
-    tells = any(not TELLING.isdisjoint(getattr(verdict, "model_fields_set", ())) for verdict in verdicts)
+    says = any(not ON_CONTRADICTIONS.isdisjoint(getattr(verdict, "model_fields_set", ())) for verdict in verdicts)
     sent = len(inputs["contexts"])
-    return [_row(claim, verdict, sent, tells) for claim, verdict in zip(inputs["claims"], verdicts, strict=True)]
+    return [_row(claim, verdict, sent, says) for claim, verdict in zip(inputs["claims"], verdicts, strict=True)]
 
 
-def _row(claim: str, verdict: Verdict, sent: int, tells: bool) -> dict[str, Any]:
+def _row(claim: str, verdict: Verdict, sent: int, says_contradicted: bool) -> dict[str, Any]:
     """The evidence for one claim; the verdicts of a user's own model may have no more than ``number`` and ``supported``."""
     row = {"claim": claim, "supported": verdict.supported, "reason": getattr(verdict, "reason", "")}
     against = once_each(getattr(verdict, "contradicted_by", ()))
@@ -233,14 +233,14 @@ def _row(claim: str, verdict: Verdict, sent: int, tells: bool) -> dict[str, Any]
         row["supported_by"] = by
         row["contradicted_by"] = against
     flagged = bool(against) or flagged
-    if tells and "verdict" not in row:
+    if says_contradicted and "verdict" not in row:
         row["verdict"] = in_words(verdict.supported, flagged)
     if flagged:
         row["contradicted"] = True
     return row
 
 
-TOLD = frozenset({"verdict", "supported_by", "contradicted_by"})
+OPTIONAL = frozenset({"verdict", "supported_by", "contradicted_by"})
 """Keys that a row has only if the reply gave them."""
 
 
@@ -265,8 +265,8 @@ def best(answers: Sequence[dict[str, Any]]) -> dict[str, Any]:
             merged[name] = sorted({number for answer in answers for number in answer[name]})
     if all("verdict" in answer for answer in answers):
         merged["verdict"] = in_words(chosen is not None, bool(against))
-    # what one call left open is open, whatever another one says
-    first = {name: value for name, value in answers[chosen or 0].items() if name not in TOLD}
+    # keys that one of the calls left out are left out
+    first = {name: value for name, value in answers[chosen or 0].items() if name not in OPTIONAL}
     if chosen is not None:
         return {**first, "window": chosen + 1, **merged}
     reasons = filter(None, (answer["reason"] for answer in against or answers))

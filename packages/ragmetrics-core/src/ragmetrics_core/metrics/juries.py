@@ -1,8 +1,7 @@
-"""What several jurors say about one sample, as one score: who counts, what they come to, and what must be said beside it.
+"""What several jurors say about one sample, as one score.
 
-A juror with a value counts. One that found nothing to score, or that failed, does not, and is named: a value says of how many
-jurors it is, and where fewer than the quorum have one there is none. The order of the jurors changes nothing but the order in which
-they are named.
+Only jurors with a value count; those that failed, or found nothing to score, are named in the reason. With fewer values than the
+quorum there is no score. The order of the jurors does not change the value.
 """
 
 from __future__ import annotations
@@ -105,7 +104,7 @@ def _why(score: Score) -> str:
 
 
 def _failure(reason: str, failed: Sequence[Vote], details: dict[str, Any]) -> ModelError:
-    """The failures are to blame; misunderstood replies only if they all are."""
+    """The error of a jury without a score: a ``BadReply`` if all jurors that failed were misunderstood."""
     bad = [vote.error for vote in failed if isinstance(vote.error, BadReply)]
     raw = [text for error in bad for text in error.raw]
     error = BadReply(reason, raw) if len(bad) == len(failed) else ModelError(reason)

@@ -29,7 +29,7 @@ class Hits(NamedTuple):
         relevant: the index of each distinct relevant document, ascending; the first of its duplicates.
         retrieved: number of ranks looked at: the retrieved documents, or the first k of them.
         k: the cut-off, if there is one.
-        problem: what makes a hit impossible, in words, or nothing.
+        problem: why nothing could be found, in words; empty where something could.
         details: ranks and counts as the evidence of a score.
     """
 

@@ -1,8 +1,8 @@
 """SQuAD's normalisation of answers, and the words of an answer in any script.
 
-Two functions, because they answer to different masters. ``normalise`` is the official rule to the letter, so that exact match
-compares with published figures. ``words`` gives the same words for ASCII text and goes on where the official rule stops: it
-ignores the punctuation of every script, and splits Chinese, Japanese and Korean, where spaces do not bound words, by character.
+``normalise`` is the official rule to the letter, so that exact match compares with published figures. ``words`` gives the same
+words for ASCII text and also covers other scripts: it ignores the punctuation of every script, and splits Chinese, Japanese and
+Korean, where spaces do not bound words, by character.
 """
 
 from __future__ import annotations
