@@ -345,7 +345,7 @@ class TestDropped:
 
         testset = Author(check_unanswered=check).make(3, 1, unanswerable=1)
         assert len(testset) == 0
-        several = "3 questions meant to have no answer that a passage answers"
+        several = "3 questions for which an answer was found"
         assert testset.missing == (f"1 of 1 unanswerable question is missing: {several}; {TRIED}",)
         assert testset.dropped[0].message.startswith("answered in ")
         assert testset.dropped[0].message.endswith(": there")
@@ -368,7 +368,7 @@ class TestDropped:
         enough = {"evidence": "x", "answer": "Lyon"}
         testset = Author(answer_from_document=lambda _: enough).make(2, 1, two_passages=1)
         assert testset.dropped[0].message.endswith(" alone answers it: 'Lyon'")
-        dropped = "1 question that one of its two passages answers alone, 1 question that the model did not write"
+        dropped = "1 question that one passage answers alone, 1 question that the model did not write"
         more = "the documents have no more passages for them"
         assert testset.missing == (f"1 of 1 question over two passages is missing: {dropped}; {more}",)
 

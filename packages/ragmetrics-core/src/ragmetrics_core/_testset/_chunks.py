@@ -114,19 +114,11 @@ def chunks_of(document: GivenDocument, size: int = CHUNK_SIZE, overlap: int = CH
     if not text.strip():
         return []
     spans = [(0, len(text))] if len(text) <= size else list(_Cutter(document, size, overlap).spans())
-    return [
-        Chunk(
-            text[start:end],
-            document.id,
-            index,
-            start,
-            end,
-            _headings_at(document, start),
-            bisect_right(document.pages, start) or None,
-            only=len(spans) == 1,
-        )
-        for index, (start, end) in enumerate(spans)
-    ]
+    chunks = []
+    for index, (start, end) in enumerate(spans):
+        headings, page = _headings_at(document, start), bisect_right(document.pages, start) or None
+        chunks.append(Chunk(text[start:end], document.id, index, start, end, headings, page, only=len(spans) == 1))
+    return chunks
 
 
 def _headings_at(document: GivenDocument, position: int) -> tuple[str, ...]:

@@ -353,9 +353,8 @@ class Course:
             stopped or "the documents have no more passages for them",
         ]
         name = NAMES[self.kind.name].format(s="" if self.asked == 1 else "s")
-        return (
-            f"{left} of {self.asked} {name} {'is' if left == 1 else 'are'} missing: {'; '.join(filter(None, reasons))}"
-        )
+        are = "is" if left == 1 else "are"
+        return f"{left} of {self.asked} {name} {are} missing: {'; '.join(filter(None, reasons))}"
 
 
 class Collection:

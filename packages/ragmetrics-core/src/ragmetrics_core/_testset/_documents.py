@@ -197,19 +197,15 @@ def documents_of(documents: Any) -> tuple[list[GivenDocument], list[Skipped]]:
 
 
 def _from_memory(documents: Any) -> Iterator[GivenDocument]:
-    if (
-        isinstance(documents, str | Mapping | Document)
-        or hasattr(documents, "iloc")
-        or not isinstance(documents, Iterable)
-    ):
+    is_single = isinstance(documents, str | Mapping | Document)
+    if is_single or hasattr(documents, "iloc") or not isinstance(documents, Iterable):
         raise InvalidInput(
             "documents must be a list of texts, Documents or mappings with 'content', or the Path of a file or a folder, "
             f"got {type(documents).__name__}"
         )
     for index, item in enumerate(documents):
         document = Document.of(item if isinstance(item, str) else document_of(item), f"documents[{index}]")
-        if isinstance(document, str):
-            document = Document(document)
+        document = Document(document) if isinstance(document, str) else document
         if document.content is None:
             raise InvalidInput(f"documents[{index}] has no content to write questions about")
         yield GivenDocument(f"document-{index + 1}" if document.id is None else str(document.id), document.content)

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._engine import Answers, Budget, Rules
 from .._kernel._model_traits import ModelTraits, prepared
@@ -166,16 +166,16 @@ class Generation:
         if "dollars" in self._budget.limits:
             prices.check(llm, local=False)
         self._llm = prepared(llm, 1)
-        size = options.chunk_size
-        if size is None and (isinstance(documents, os.PathLike)):
-            size = CHUNK_SIZE  # else what is given one by one may be passages already
         read, self._skipped = documents_of(documents)
+        size = options.chunk_size or CHUNK_SIZE
         caveat = ModelTraits.of(self._llm).testset_caveat
         self._questions: PerDocument | Collection
-        if options.n is None:
-            self._questions = PerDocument(read, size, options, caveat, self._keep)
-        else:
-            self._questions = Collection(read, CHUNK_SIZE if size is None else size, options, caveat, self._keep)
+        if options.n is not None:
+            self._questions = Collection(read, size, options, caveat, self._keep)
+        else:  # documents that are given one by one may be passages already
+            are_files = isinstance(documents, os.PathLike)
+            most = size if options.chunk_size or are_files else None
+            self._questions = PerDocument(read, most, options, caveat, self._keep)
         self._answers: Answers | None = None
         self._kept: KeptQuestions | None = None
         self._stopped: str | None = None
@@ -245,11 +245,7 @@ class Generation:
         )
 
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping
-
-    Documents = os.PathLike[str] | Iterable[str | Document | Mapping[str, Any]]
+Documents = os.PathLike[str] | Iterable[str | Document | Mapping[str, Any]]
 
 
 def generate_testset(

@@ -294,10 +294,8 @@ class OnePassage:
         answer = reply.answer.strip()
         if not answer:
             return Rejected(Why.UNANSWERED, "the passage does not answer it")
-        quotation = quoted(reply.evidence, text) or quoted(answer, text)
-        if quotation is None:
-            return not_found(reply.evidence, answer)
-        return (yield from judged(visit, question, answer, [quotation]))
+        quotes_itself = not is_quoted(reply.evidence, text) and is_quoted(answer, text)
+        return (yield from judged(visit, question, answer, [answer if quotes_itself else reply.evidence]))
 
 
 @dataclass(frozen=True)
@@ -324,13 +322,7 @@ class TwoPassages:
         for passage, reply in zip(visit.passages, alone, strict=True):
             if reply.answer.strip():
                 return Rejected(Why.ONE_IS_ENOUGH, f"{passage.id} alone answers it: {_short(reply.answer)}")
-        quotations = []
-        for words, text in zip((both.first_evidence, both.second_evidence), visit.texts, strict=True):
-            quotation = quoted(words, text)
-            if quotation is None:
-                return not_found(words, answer)
-            quotations.append(quotation)
-        return (yield from judged(visit, question, answer, quotations))
+        return (yield from judged(visit, question, answer, [both.first_evidence, both.second_evidence]))
 
 
 @dataclass(frozen=True)
@@ -367,32 +359,31 @@ Kind = OnePassage | TwoPassages | Unanswerable
 """One kind of questions: each has a name in metadata, and programs that write and check."""
 
 
-def judged(visit: Visit, question: str, answer: str, quotations: list[str]) -> Steps[Checked]:
-    """Have a model say whether the question stands alone and the quotations give the answer."""
+def judged(visit: Visit, question: str, answer: str, evidence: Iterable[str]) -> Steps[Checked]:
+    """Look for the evidence in the passages, one quotation in each, and have a model judge the question with its answer."""
     texts = visit.texts
+    quotations = [words.strip() for words in evidence]
+    for words, text in zip(quotations, texts, strict=True):
+        if not words:
+            return Rejected(Why.NOT_FOUND, f"no words of the passage were quoted for the answer {_short(answer)}")
+        if not is_quoted(words, text):
+            return Rejected(Why.NOT_FOUND, f"these words do not stand in the passage: {_short(words)}")
     check = yield from CHECK_QUESTION.ask(question=question, answer=answer, evidence=quotations, passages=texts)
     if not check.stands_alone:
         return Rejected(Why.LEANS, _reason(check))
     if not check.supported:
         return Rejected(Why.UNSUPPORTED, _reason(check))
-    evidence = quotations[0] if len(quotations) == 1 else quotations
+    kept = quotations[0] if len(quotations) == 1 else quotations
     # an answer that only quotes itself may stand in many places
     facts = (text if words == answer else words for words, text in zip(quotations, texts, strict=True))
-    return Passed(answer, {"answerable": True, "evidence": evidence, "check": check.reason}, Fact.of(answer, facts))
+    return Passed(answer, {"answerable": True, "evidence": kept, "check": check.reason}, Fact.of(answer, facts))
 
 
-def quoted(words: str, passage: str) -> str | None:
-    """The quotation, if it is in the passage: word for word, whatever its case, spaces and marks; None if it is not."""
+def is_quoted(words: str, passage: str) -> bool:
+    """Whether the words are in the passage: word for word, whatever their case, spaces and marks."""
     parts = [part for part in map(plain_words, GAP.split(words)) if part.strip()]
     text = plain_words(passage)
-    return words.strip() if parts and all(part in text for part in parts) else None
-
-
-def not_found(evidence: str, answer: str) -> Rejected:
-    """What to say of an answer whose words are not in its passage."""
-    if not evidence.strip():
-        return Rejected(Why.NOT_FOUND, f"no words of the passage were quoted for the answer {_short(answer)}")
-    return Rejected(Why.NOT_FOUND, f"these words do not stand in the passage: {_short(evidence)}")
+    return bool(parts) and all(part in text for part in parts)
 
 
 def _written(prompt: Prompt[Any], visit: Visit, *fields: str) -> Steps[list[str]]:

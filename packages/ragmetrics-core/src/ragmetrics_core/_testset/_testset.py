@@ -49,13 +49,11 @@ def labelled_rag_samples(path: Path, predictions: Path | None) -> Iterator[Sampl
                 "both files must come from the same data set"
             )
     for number, (example, answer) in enumerate(zip(examples, answers, strict=True), 1):
-        question = _field(example, "query", str, f"{path.name}, example {number}")
         if not isinstance(answer, dict):
-            raise InvalidInput(
-                f"{predictions and predictions.name}, prediction {number} must be an object, got {answer!r}"
-            )
+            where = f"{predictions and predictions.name}, prediction {number}"
+            raise InvalidInput(f"{where} must be an object, got {answer!r}")
         yield Sample(
-            user_input=question,
+            user_input=_field(example, "query", str, f"{path.name}, example {number}"),
             response=answer.get("response"),
             retrieved_contexts=answer.get("contexts"),
             reference=example.get("reference_answer") or None,
@@ -123,26 +121,16 @@ class Why(Enum):
     UNANSWERED = ("question that its passage does not answer", "questions that their passages do not answer")
     NOT_FOUND = ("answer not found in its passage", "answers not found in their passages")
     UNSUPPORTED = ("answer that its passage does not support", "answers that their passages do not support")
-    ONE_IS_ENOUGH = (
-        "question that one of its two passages answers alone",
-        "questions that one of their two passages answers alone",
-    )
-    ANSWERED = (
-        "question meant to have no answer that a passage answers",
-        "questions meant to have no answer that a passage answers",
-    )
+    ONE_IS_ENOUGH = ("question that one passage answers alone", "questions that one passage answers alone")
+    ANSWERED = ("question for which an answer was found", "questions for which an answer was found")
     NOT_WRITTEN = ("question that the model did not write", "questions that the model did not write")
     FAILED = ("question without a usable reply of the model", "questions without a usable reply of the model")
-
-    def times(self, count: int) -> str:
-        """The words with a number."""
-        return f"{count} {self.value[count != 1]}"
 
 
 def counted(reasons: Iterable[Why]) -> str:
     """How often each reason occurs, in the order in which the reasons are defined."""
     counts = Counter(reasons)
-    return ", ".join(why.times(counts[why]) for why in Why if counts[why])
+    return ", ".join(f"{counts[why]} {why.value[counts[why] > 1]}" for why in Why if counts[why])
 
 
 @dataclass(frozen=True)
@@ -185,9 +173,8 @@ class Testset(Sequence[Sample]):
     stopped: str | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "samples", tuple(self.samples))
-        object.__setattr__(self, "problems", tuple(self.problems))
-        object.__setattr__(self, "skipped", tuple(self.skipped))
+        for name in ("samples", "problems", "skipped"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
 
     @overload
     def __getitem__(self, index: int) -> Sample: ...
@@ -211,16 +198,15 @@ class Testset(Sequence[Sample]):
         return tuple(dict.fromkeys(caveat for caveat in stated if isinstance(caveat, str)))
 
     def __str__(self) -> str:
-        used = self.usage
-        questions = count_of(len(self) if self.asked is None else self.asked, "question")
-        if self.asked is not None:
-            questions = f"{len(self)} of {questions}"
-        costs = (item.cost() for item in self.models)
+        used, asked = self.usage, self.asked
+        questions = (
+            count_of(len(self), "question") if asked is None else f"{len(self)} of {count_of(asked, 'question')}"
+        )
         lines = [
             f"{questions}, {count_of(used.calls, 'call')}, {used.prompt_tokens} tokens in, {used.completion_tokens} tokens out",
-            *(f"cost: {cost}" for cost in costs if cost is not None),
+            *(f"cost: {cost}" for item in self.models if (cost := item.cost()) is not None),
             *self.missing,
-            *([f"dropped: {counted(item.why for item in self.dropped)}"] if self.dropped else []),
+            *(f"dropped: {reasons}" for reasons in [counted(item.why for item in self.dropped)] if reasons),
             *(f"problem: {problem}" for problem in self.problems),
             *(f"skipped: {line}" for line in by_reason(self.skipped)),
             *(f"caveat: {caveat}" for caveat in self.caveats),
