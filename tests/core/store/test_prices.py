@@ -11,14 +11,14 @@ import pytest
 from core.evaluate.doubles import AsyncModel, InstantModel, Length, Rated, questions
 from core.report.comparing import text_at
 from ragmetrics_core import Evaluation, Reply, Usage, evaluate
-from ragmetrics_core._store._prices import Cost, ModelUsage
 
 needs_table = pytest.mark.skipif(
     importlib.util.find_spec("genai_prices") is None, reason="genai-prices is not installed"
 )
 
 OPENAI = "https://api.openai.com/v1"
-TOKENS = Usage(3, 1_000_000, 100_000)
+TOKENS = Usage(1, 1_000_000, 100_000)
+ONE_CALL = Usage(1, 10_000, 1_000)
 
 
 def table() -> str:
@@ -28,13 +28,20 @@ def table() -> str:
 class Priced(AsyncModel):
     """A model that says what it is and where."""
 
-    def __init__(self, model: str = "gpt-4o-mini", base_url: str | None = OPENAI) -> None:
+    def __init__(self, model: str = "gpt-4o-mini", base_url: str | None = OPENAI, usage: Usage = ONE_CALL) -> None:
         super().__init__("0.5")
+        self.usage = usage
         self.identity = {"model": model, **({"base_url": base_url} if base_url else {})}
 
     def reply(self, ask: Any) -> object:
         self.asked.append(ask.inputs["text"])
-        return Reply("0.5", Usage(1, 10_000, 1_000))
+        return Reply("0.5", self.usage)
+
+
+def used(model: str, base_url: str | None = OPENAI, usage: Usage = TOKENS) -> Any:
+    """What a run says of the only model that it asked, once."""
+    (found,) = evaluate(questions(1), Rated(), llm=Priced(model, base_url, usage)).models
+    return found
 
 
 @needs_table
@@ -48,7 +55,7 @@ class TestKnown:
         ],
     )
     def test_by_hand(self, model: str, dollars: float) -> None:
-        cost = ModelUsage(model, OPENAI, TOKENS).cost()
+        cost = used(model).cost()
         assert cost is not None
         assert cost.dollars == pytest.approx(dollars, abs=1e-12)
         assert str(cost) == f"${dollars:.4f} ({table()})"
@@ -88,7 +95,8 @@ class TestKnown:
         ],
     )
     def test_unknown(self, model: str, base_url: str) -> None:
-        assert ModelUsage(model, base_url, TOKENS).cost() == Cost(None, f"{table()} has no price for it at {base_url}")
+        cost = used(model, base_url).cost()
+        assert (cost.dollars, cost.source) == (None, f"{table()} has no price for it at {base_url}")
 
     def test_several_models(self) -> None:
         models = Priced(), Priced("llama", "http://localhost:1/v1")
@@ -104,21 +112,24 @@ class TestUnknown:
         monkeypatch.setattr(
             importlib.util, "find_spec", lambda name, *more: None if name == "genai_prices" else find(name)
         )
-        cost = ModelUsage("gpt-4o-mini", OPENAI, TOKENS).cost()
+        cost = used("gpt-4o-mini").cost()
         assert str(cost) == 'unknown (pip install "ragmetrics-core[prices]")'
 
     def test_a_model_that_does_not_say_where_it_is(self) -> None:
-        assert str(ModelUsage("m", None, TOKENS).cost()) == "unknown (the model does not say where it is called)"
+        assert str(used("m", None).cost()) == "unknown (the model does not say where it is called)"
         result = evaluate(questions(1), Rated(), llm=AsyncModel("1"))
         assert "cost AsyncModel: unknown (the model does not say where it is called)" in str(result.summary())
 
     def test_no_tokens_no_line(self) -> None:
-        assert ModelUsage("m", OPENAI, Usage(5)).cost() is None
+        assert used("m", usage=Usage(1)).cost() is None
         assert "cost" not in str(evaluate(questions(1), Length()).summary())
         assert evaluate(questions(1), Rated(), llm=InstantModel("1")).models == (), "what computes in place is no bill"
 
-    def test_as_plain_values_and_back(self) -> None:
-        usage = ModelUsage("m", OPENAI, TOKENS)
-        assert ModelUsage.from_dict(usage.to_dict()) == usage
-        assert ModelUsage.of(AsyncModel(), TOKENS, 2) == ModelUsage("AsyncModel", None, TOKENS, 2)
-        assert ModelUsage.of(Priced(), TOKENS, 0) == ModelUsage("gpt-4o-mini", OPENAI, TOKENS)
+    def test_as_plain_values_and_back(self, tmp_path: Any) -> None:
+        models = {AsyncModel("0.5"): ("AsyncModel", None), Priced(usage=TOKENS): ("gpt-4o-mini", OPENAI)}
+        for number, (model, expected) in enumerate(models.items()):
+            run_dir = tmp_path / str(number)
+            (usage,) = evaluate(questions(1), Rated(), llm=model, run_dir=run_dir).models
+            assert (usage.name, usage.base_url) == expected
+            assert Evaluation.load(run_dir).models == (usage,)
+        assert (usage.usage, usage.repeated) == (TOKENS, 0)
