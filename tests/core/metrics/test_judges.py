@@ -358,12 +358,12 @@ def test_a_used_custom_judge_pickles() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("?", 5, ["score"]), "custom_judge: inputs must be a list of names, got 5"),
+        (("?", 5, ["score"]), "custom_judge: inputs must be a list of different names, got 5"),
         (("?", [("a",)], ["score"]), r"custom_judge: an input is a name or a \(name, type\) pair, got \('a',\)"),
         (("?", ["a"], 5), "custom_judge: outputs must be a list of different names, got 5"),
         (("?", ["a"], ["score"], [], 5), r"score_range must be \(lowest, highest\), got 5"),
         ((" ", ["a"], ["score"]), "custom_judge: instructions must be a text"),
-        (("?", "response", ["score"]), "custom_judge: inputs must be a list of names, got 'response'"),
+        (("?", "response", ["score"]), "custom_judge: inputs must be a list of different names, got 'response'"),
         (("?", [], ["score"]), "custom_judge: inputs must be a list of different names, got"),
         (("?", ["a", "a"], ["score"]), "custom_judge: inputs must be a list of different names, got"),
         (("?", ["a"], "score"), "custom_judge: outputs must be a list of different names, got 'score'"),
