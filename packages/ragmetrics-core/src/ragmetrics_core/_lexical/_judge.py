@@ -163,22 +163,22 @@ def judge_usefulness_of_all(question: str, answer: str, contexts: Sequence[str])
 
 def rate_contexts(question: str, contexts: Sequence[str]) -> Answer:
     signal = relevance(question, "\n".join(contexts))
-    return rated(signal, (0, 1, 2), f"the contexts hold {signal:.0%} of the words of the question")
+    return rating_reply(signal, (0, 1, 2), f"the contexts hold {signal:.0%} of the words of the question")
 
 
 def rate_groundedness(response: str, contexts: Sequence[str]) -> Answer:
     share = supported_share(response, contexts)
-    return rated(share, (0, 1, 2), f"the contexts hold {share:.0%} of the parts of the response")
+    return rating_reply(share, (0, 1, 2), f"the contexts hold {share:.0%} of the parts of the response")
 
 
 def rate_answer(answer: str, reference: str) -> Answer:
     signal = agreement(answer, reference)
-    return rated(signal, (0, 2, 4), f"the words of answer and reference agree to {signal:.0%}")
+    return rating_reply(signal, (0, 2, 4), f"the words of answer and reference agree to {signal:.0%}")
 
 
 def compare_answers(first_answer: str, second_answer: str) -> Answer:
     signal = agreement(second_answer, first_answer)
-    return rated(signal, (0, 2, 4), f"the words of both answers agree to {signal:.0%}")
+    return rating_reply(signal, (0, 2, 4), f"the words of both answers agree to {signal:.0%}")
 
 
 def questions_of_answer(answer: str, number_of_questions: int) -> Answer:
@@ -264,7 +264,7 @@ def yes_or_no(yes: bool, reason: str) -> Answer:
     return {"reason": reason, "answer": "yes" if yes else "no"}
 
 
-def rated(signal: float, menu: tuple[int, int, int], reason: str) -> Answer:
+def rating_reply(signal: float, menu: tuple[int, int, int], reason: str) -> Answer:
     return {"reason": reason, "rating": rating(signal, menu)}
 
 

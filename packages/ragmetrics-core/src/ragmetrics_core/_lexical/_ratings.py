@@ -92,7 +92,7 @@ _RELEVANT = 0.4  # least part of the question that a relevant sentence holds
 def relevance(question: str, text: str) -> float:
     """The part of the question's content words that ``text`` holds, 0 to 1; numbers and names weigh double."""
     language = guess_language(question, text)
-    return _found(words_of(question, language), text, language)
+    return _share_found(words_of(question, language), text, language)
 
 
 def relevant_sentences(question: str, contexts: Sequence[str]) -> list[str]:
@@ -107,7 +107,7 @@ def agreement(response: str, reference: str) -> float:
     ours, theirs = words_of(response, language), words_of(reference, language)
     if [word.key for word in ours] == [word.key for word in theirs]:
         return 1.0
-    return (_held(response, ours, reference, language) + _held(reference, theirs, response, language)) / 2
+    return (_share_held(response, ours, reference, language) + _share_held(reference, theirs, response, language)) / 2
 
 
 def noncommittal(answer: str) -> bool:
@@ -127,15 +127,15 @@ def questions_from(answer: str, n: int) -> list[str]:
     return _taking_turns([list(clozes(s, language)) for s in said[: max(n, 0)]], n)
 
 
-def _held(text: str, words: Sequence[Word], other: str, language: str) -> float:
-    found = _found(words, other, language)
+def _share_held(text: str, words: Sequence[Word], other: str, language: str) -> float:
+    found = _share_found(words, other, language)
     claims = split_claims(None, text)
     if not claims:
         return found
     return (found + sum(verdict.supported for verdict in verify(claims, [other])) / len(claims)) / 2
 
 
-def _found(words: Sequence[Word], text: str, language: str) -> float:
+def _share_found(words: Sequence[Word], text: str, language: str) -> float:
     index = index_of((text,), language)
     weights = [(word, _WEIGHTS.get(word.kind, 1.0)) for word in words]
     total = sum(weight for _, weight in weights)

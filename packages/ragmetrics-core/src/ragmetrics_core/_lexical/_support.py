@@ -102,11 +102,11 @@ class Index:
         """Whether the contexts affirm ``word`` anywhere, and whether they deny it anywhere."""
         if word.key not in self._stances:
             positions = [at for form in self.forms(word) for at in self.positions[form]]
-            denials = sum(map(self._denied, positions)) if self._negations else 0
+            denials = sum(map(self._is_denied, positions)) if self._negations else 0
             self._stances[word.key] = (denials < len(positions), denials > 0)
         return self._stances[word.key]
 
-    def _denied(self, position: int) -> bool:
+    def _is_denied(self, position: int) -> bool:
         """Whether a negation stands shortly before ``position``; in German and Dutch also right behind it."""
         at = bisect_left(self._negations, position - NEGATION_REACH)
         end = position + (1 if self.language in _NEGATE_AFTER else -1)
@@ -169,7 +169,7 @@ def verify(claims: Sequence[str], contexts: Sequence[str]) -> list[Support]:
             verdicts += _together(pieces)
             pieces, whole, at, first = [], claim, 0, 0
             words = words_of(claim, language)
-            denied = _denied(words)
+            denied = _find_denied(words)
             verdicts.append(_answer(claim, contexts, index) or _read(words, denied, index))
             continue
         at = found + len(claim)
@@ -243,7 +243,7 @@ def _missing(content: Sequence[Word], index: Index) -> list[Word]:
     return missing
 
 
-def _denied(words: Sequence[Word]) -> list[bool]:
+def _find_denied(words: Sequence[Word]) -> list[bool]:
     """Of each word, whether a negation stands shortly before it."""
     denied: list[bool] = []
     since = NEGATION_REACH

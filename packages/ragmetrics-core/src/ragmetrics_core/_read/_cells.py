@@ -2,8 +2,8 @@
 
 Strategy. A list is what is already one, or a text that JSON, Python, numpy or Postgres would print for one; a text in the place of
 a list is a list of one, or is split where the user says by what. Nothing is guessed: a text that begins as lists do and cannot be
-read as one is refused, unless it plainly is a text that begins with a mark in brackets, such as ``[1] Paris is ...``. What is of
-the usual form is known by one look and passed on as it is.
+read as one is refused, unless it plainly is a text that begins with a mark in brackets, such as ``[1] Paris is ...``. Values
+of the usual form are recognised by their type and passed on unchanged.
 """
 
 from __future__ import annotations
@@ -78,24 +78,27 @@ def read_cell(field: str, value: Any, column: str, separator: str | None) -> Any
 
 
 def one_text(value: Any, column: str, field: str, *, mapped: bool) -> Any:
-    """The text in a list of one, or of the last message of the one whose field this is; what is neither stays as it is.
+    """The text of a list that holds one, or of the last chat message of the role whose field this is; other values stay.
 
     Raises:
-        InvalidInput: the list has several texts, and it is no column that a metric which needs it would speak of.
+        InvalidInput: the list has several values, and the user named the column or the place (``mapped``). Otherwise the metric
+            that needs the field reports it.
     """
     if not isinstance(value, list | tuple) or not value:
         return value
     if len(value) == 1 and isinstance(value[0], str):
         return value[0]
     said = [item for item in value if isinstance(item, Mapping) and item.get("role") in SPEAKERS[field]]
-    if said and (text := _said(said[-1].get("content"))) is not None:  # an earlier one belongs to an earlier turn
+    if (
+        said and (text := _message_text(said[-1].get("content"))) is not None
+    ):  # an earlier one belongs to an earlier turn
         return text
     if mapped and len(value) > 1:
         raise InvalidInput(f"{column}: holds {len(value)} values, and {field} is one text: name one, as in {column}.0")
     return value
 
 
-def _said(content: Any) -> str | None:
+def _message_text(content: Any) -> str | None:
     """The text of a message, which may come in parts; None where it has none, as a call of a tool has not."""
     if not isinstance(content, list | tuple):
         return content if isinstance(content, str) else None
@@ -104,7 +107,7 @@ def _said(content: Any) -> str | None:
 
 
 SPEAKERS = {"user_input": ("user", "human"), "response": ("assistant", "ai"), "reference": ("assistant", "ai")}
-"""Who says what a field holds, in a list of chat messages."""
+"""The roles whose chat messages hold the text of a field."""
 
 
 def _list(cell: str, column: str, separator: str | None) -> Any:
@@ -182,14 +185,14 @@ def _is_document(item: Any) -> bool:
 
 
 def _is_written_document(found: Mapping[str, Any]) -> bool:
-    """Whether JSON is that of a document, and no text in JSON, of which a part must not count as the whole."""
+    """Whether a JSON object is a document as a library writes it, and no context that is itself JSON and would lose a part."""
     node = found.get("node")
     if isinstance(node, Mapping) and AROUND_NODE.issuperset(found):
         found = node
     return not set(CONTENTS).isdisjoint(found) and WRITTEN.issuperset(found)
 
 
-def _unwrapped(item: Any) -> Any:
+def _unwrap(item: Any) -> Any:
     """What an object holds that LangChain's ``dumps`` has written; anything else stays as it is."""
     inner = item.get("kwargs") if isinstance(item, Mapping) and "lc" in item else None
     return inner if isinstance(inner, Mapping) else item
@@ -198,9 +201,9 @@ def _unwrapped(item: Any) -> Any:
 def document_of(item: Any) -> Any:
     """A document under the names that documents have here; what is none stays as it is."""
     if isinstance(item, str):
-        found = _unwrapped(literal(item)) if item.startswith("{") else None
+        found = _unwrap(literal(item)) if item.startswith("{") else None
         return document_of(found) if isinstance(found, dict) and _is_written_document(found) else item
-    item = _unwrapped(item)
+    item = _unwrap(item)
     get: Callable[[str], Any] = item.get if isinstance(item, Mapping) else lambda name: getattr(item, name, None)
     node = get("node")
     content = next((text for text in map(get, CONTENTS) if isinstance(text, str)), None)
@@ -217,4 +220,4 @@ ITEMS: Mapping[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("retrieved_contexts", "reference_contexts"), _is_text),
     **dict.fromkeys(("retrieved_documents", "reference_documents"), _is_document),
 }
-"""Fields that hold lists, and what tells that an item can stay as it is."""
+"""Fields that hold lists, each with a check whether an item can stay as it is."""

@@ -40,8 +40,8 @@ def csv_rows(file: InputFile, separator: str | None) -> Iterator[RawRow]:
     line = 1
     try:
         start = list(_until_header(lines))
-        if told := separator_told("".join(start)):
-            separator, skipped, start = told, len(start), []
+        if hint := separator_hint("".join(start)):
+            separator, skipped, start = hint, len(start), []
             line = skipped + 1
             start += _until_header(lines)
         reader = csv.reader(chain(start, lines), delimiter=separator or _separator("".join(start)), strict=True)
@@ -64,11 +64,11 @@ def csv_rows(file: InputFile, separator: str | None) -> Iterator[RawRow]:
 def separator_of(file: InputFile) -> str:
     """The separator that the header, or a line before it, tells."""
     start = "".join(_until_header(_text_lines(file)))
-    return separator_told(start) or _separator(start)
+    return separator_hint(start) or _separator(start)
 
 
-def separator_told(line: str) -> str:
-    """The separator, where a first line only tells that to Excel; else an empty text."""
+def separator_hint(line: str) -> str:
+    """The separator that a line such as ``sep=;`` names for Excel; else an empty text."""
     found = HINT.fullmatch(line.strip("\r\n "))
     return found[1] if found else ""
 
@@ -132,7 +132,7 @@ def _value(cell: str) -> str | None:
 
 
 def no_name(cell: str, top: str) -> BadShape:
-    """What to tell of a cell below an empty heading; ``top`` is the place of the headings."""
+    """The error about a cell below an empty heading; ``top`` is the place of the headings."""
     cure = "must name all columns (if their names stand further down, delete what is above)"
     return BadShape(
         f"the {cell} holds something, and nothing names its column: {top}, the first one that is not empty, {cure}"

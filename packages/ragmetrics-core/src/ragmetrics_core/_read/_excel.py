@@ -64,7 +64,7 @@ def open_sheet(file: InputFile, at: str | None) -> Iterator[Any]:
     with file.open() as opened:
         book = _workbook(opened, file.name)
         try:
-            sheet = _chosen(book, at, file.name)
+            sheet = _choose_sheet(book, at, file.name)
             sheet.reset_dimensions()  # some programs write wrong ones
             yield sheet
         finally:
@@ -83,7 +83,7 @@ def _workbook(file: Any, name: str) -> Any:
         raise InvalidInput(f"{name} is not an Excel workbook that can be read ({error}): {cure}") from None
 
 
-def _chosen(book: Any, at: str | None, name: str) -> Any:
+def _choose_sheet(book: Any, at: str | None, name: str) -> Any:
     sheets = {sheet.title: sheet for sheet in book.worksheets}
     if at is not None:
         if at not in sheets:
@@ -102,7 +102,7 @@ def _holds_something(sheet: Any) -> bool:
     sheet.reset_dimensions()
     try:
         return any(not _is_empty(cell) for row in islice(sheet.iter_rows(), MOST_ROWS) for cell in row)
-    except BROKEN:  # told when it is read
+    except BROKEN:  # reported when the rows are read
         return True
 
 

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from .._values._errors import InvalidInput, MissingExtra
-from ._csv import csv_rows, separator_of, separator_told
+from ._csv import csv_rows, separator_hint, separator_of
 from ._excel import excel_rows, open_sheet
 from ._frames import open_parquet
-from ._input_file import STDIN, FileOptions, InputFile, OpenFile, RawRow, copied, encoding_of, lines_of
+from ._input_file import STDIN, FileOptions, InputFile, OpenFile, RawRow, copy_stream, encoding_of, lines_of
 from ._json import JsonFile, jsonl_lines, jsonl_rows, wraps_rows
 
 SUFFIXES = {
@@ -54,7 +54,7 @@ def format_named(name: str) -> str | None:
     return SUFFIXES.get(suffix)
 
 
-def _sniffed(file: InputFile) -> str:
+def _sniff_format(file: InputFile) -> str:
     if not file.zipped:  # only text is
         with file.open() as handle:
             start = handle.read(4)
@@ -65,7 +65,7 @@ def _sniffed(file: InputFile) -> str:
         return "jsonl"  # without rows, like any empty file
     begin = lines[0].lstrip()[:1]
     if begin not in "{[":
-        if not separator_told(lines[0]) and SEPARATORS.keys().isdisjoint(lines[0]):
+        if not separator_hint(lines[0]) and SEPARATORS.keys().isdisjoint(lines[0]):
             raise InvalidInput(
                 f"the name of {file.name!r} does not tell its format, nor does its first line: "
                 "let it end in .jsonl, .json, .csv or .tsv (.gz may follow), in .xlsx or in .parquet"
@@ -94,23 +94,23 @@ def open_file(path: Path, options: FileOptions | None) -> OpenFile:
         stream = getattr(sys.stdin, "buffer", None)
         if stream is None:
             raise InvalidInput("there is no standard input here, as in a notebook: give the path of a file")
-        file = copied(stream, "stdin", options)
+        file = copy_stream(stream, "stdin", options)
     elif not path.exists():
         raise InvalidInput(f"there is no file {str(path)!r} (looked in {Path.cwd()})")
     elif path.is_dir():
         raise InvalidInput(f"{str(path)!r} is a directory: give the path of a file")
     elif not path.is_file() and format_named(path.name) is None:  # such as /dev/fd/63, which a shell makes of <(...)
         with path.open("rb") as pipe:
-            file = copied(pipe, path.name, options)
+            file = copy_stream(pipe, path.name, options)
     else:
         file = InputFile.of(path, options)
     known = options or FileOptions()
-    opened = _opened(file, format_named(file.name) or _sniffed(file), known)
+    opened = _open_as(file, format_named(file.name) or _sniff_format(file), known)
     form = opened.form if file.path.is_file() else lambda: "a pipe"  # which cannot be looked at once more
     return replace(opened, rows=_at_least_one(file.name, opened.rows), form=form)
 
 
-def _opened(file: InputFile, kind: str, options: FileOptions) -> OpenFile:
+def _open_as(file: InputFile, kind: str, options: FileOptions) -> OpenFile:
     name = file.name
     if kind in ("xlsx", "parquet"):
         options.refuse(f"{name}, which is no text file", "encoding")
@@ -125,15 +125,17 @@ def _opened(file: InputFile, kind: str, options: FileOptions) -> OpenFile:
         return OpenFile(name, rows(), _counter(file, rows), lambda: f"Excel, sheet {_sheet_name(file, options)!r}")
     if kind == "json":
         whole = JsonFile(file, options.at)
-        return OpenFile(name, whole.rows(), _counter(file, whole.rows), lambda: f"JSON{whole.where}{_encoded(file)}")
+        return OpenFile(
+            name, whole.rows(), _counter(file, whole.rows), lambda: f"JSON{whole.where}{_encoding_text(file)}"
+        )
     if kind == "jsonl":
         counter = _counter(file, partial(jsonl_lines, file))
-        return OpenFile(name, jsonl_rows(file), counter, lambda: f"JSON lines{_encoded(file)}")
+        return OpenFile(name, jsonl_rows(file), counter, lambda: f"JSON lines{_encoding_text(file)}")
     tab = "\t" if kind == "tsv" else None
     rows = partial(csv_rows, file, tab)
 
     def form() -> str:
-        return f"{kind.upper()} with {SEPARATORS[tab or separator_of(file)]}{_encoded(file)}"
+        return f"{kind.upper()} with {SEPARATORS[tab or separator_of(file)]}{_encoding_text(file)}"
 
     return OpenFile(name, rows(), _counter(file, rows), form)
 
@@ -157,7 +159,7 @@ def _counter(file: InputFile, rows: Callable[[], Iterator[Any]]) -> Callable[[in
     return count
 
 
-def _encoded(file: InputFile) -> str:
+def _encoding_text(file: InputFile) -> str:
     return f", {encoding_of(file)}{', gzipped' if file.zipped else ''}"
 
 

@@ -122,7 +122,7 @@ class InputFile:
             raise InvalidInput(f"{self.name} cannot be read: {error.strerror}") from None
 
 
-def copied(stream: BinaryIO, name: str, options: FileOptions | None) -> InputFile:
+def copy_stream(stream: BinaryIO, name: str, options: FileOptions | None) -> InputFile:
     """What can be read only once, read to its end."""
     number, copy = tempfile.mkstemp(prefix="ragmetrics-")
     path = Path(copy)
@@ -218,7 +218,7 @@ def text_lines(file: InputFile) -> Iterator[tuple[int, str | BadShape]]:
             lines: Any = handle if is_narrow else io.TextIOWrapper(handle, encoding, newline="\n")
             with lines:
                 for number, line in enumerate(lines, 1):
-                    yield number, _decoded(line, encoding, file) if is_narrow else line
+                    yield number, _decode(line, encoding, file) if is_narrow else line
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InvalidInput(f"{file.name}, after line {number}: the gzip data is damaged ({error})") from None
     except UnicodeDecodeError as error:
@@ -246,7 +246,7 @@ def _encoding(handle: Any, file: InputFile) -> tuple[str, bool]:
     return (file.options and file.options.encoding) or "utf-8", False
 
 
-def _decoded(raw: bytes, encoding: str, file: InputFile) -> str | BadShape:
+def _decode(raw: bytes, encoding: str, file: InputFile) -> str | BadShape:
     try:
         return raw.decode(encoding)
     except UnicodeDecodeError as error:

@@ -43,7 +43,7 @@ def find_rows(data: Any, at: str | None, name: str) -> tuple[str, list[Any]]:
     if isinstance(data, list):
         return "", data
     for path in USUAL:
-        rows = _reached(data, path)
+        rows = _follow(data, path)
         if isinstance(rows, list) and not (_has_columns(data) and rows and isinstance(rows[0], list)):
             return path, rows
     found = dict(_lists(data, "")) if wraps_rows(data) else {}
@@ -67,7 +67,7 @@ def wraps_rows(data: Any) -> bool:
     return isinstance(data, dict) and OF_A_ROW.isdisjoint(data) and next(_lists(data, ""), None) is not None
 
 
-def _reached(data: Any, path: str) -> Any:
+def _follow(data: Any, path: str) -> Any:
     for key in path.split("."):
         data = data.get(key) if isinstance(data, dict) else None
     return data

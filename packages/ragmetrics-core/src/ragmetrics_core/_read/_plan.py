@@ -44,7 +44,7 @@ class Source:
     Attributes:
         name: as users see it: ``answer``, ``outputs.answer``, ``context_1``.
         paths: keys, from the row inwards; several paths are gathered into one list, without what is empty.
-        gathered: whether they are, as also a single one may be.
+        gathered: whether the values become a list, even where there is only one path.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Source:
         if not self.gathered:
             path = self.paths[0]
             return row.get(path[0], ABSENT) if len(path) == 1 else _walk(row, path)
-        return _filled(_walk(row, path) for path in self.paths)
+        return _without_empty(_walk(row, path) for path in self.paths)
 
     @property
     def is_column(self) -> bool:
@@ -116,10 +116,10 @@ def mapped_columns(columns: object) -> tuple[Mapped, ...]:
         return ()
     if not isinstance(columns, Mapping):
         raise InvalidInput(f"columns must map fields to columns, as {{'question': 'prompt'}} does, got {columns!r}")
-    return tuple(_mapped(*pair) for pair in columns.items())
+    return tuple(_parse_pair(*pair) for pair in columns.items())
 
 
-def _mapped(first: object, second: object) -> Mapped:
+def _parse_pair(first: object, second: object) -> Mapped:
     for name in (first, second):
         if not isinstance(name, str) or not name.strip():
             raise InvalidInput(f"columns must map names to names, got {first!r}: {second!r}")
@@ -139,7 +139,7 @@ def _mapped(first: object, second: object) -> Mapped:
 
 
 def missing_column(mapped: Mapped, columns: Iterable[str], where: str) -> InvalidInput:
-    """What to tell a user of a column that is in no row."""
+    """The error about a named column that is in no row."""
     names = list(columns)
     close = difflib.get_close_matches(mapped.column, names, n=3)
     hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
@@ -163,7 +163,7 @@ def _walk(value: Any, path: tuple[Step, ...], lists: int = 0) -> Any:
         value = literal(value) if isinstance(value, str) else without_arrays(value)
         if isinstance(value, Mapping) and isinstance(step, re.Pattern):
             keys = in_order(key for key in value if step.fullmatch(str(key)))
-            value = _filled(value[key] for key in keys) if keys else ABSENT
+            value = _without_empty(value[key] for key in keys) if keys else ABSENT
         elif isinstance(value, Mapping):
             value = value.get(step, ABSENT)
         elif isinstance(value, list | tuple) and str(step).isdecimal():
@@ -186,7 +186,7 @@ def _without_pattern(path: tuple[Step, ...], row: Any) -> list[tuple[Step, ...]]
     return [(*path[:depth], key) for key in in_order(keys)]
 
 
-def _filled(values: Iterable[Any]) -> list[Any]:
+def _without_empty(values: Iterable[Any]) -> list[Any]:
     """Those that are not empty."""
     return [item for item in values if not is_empty(item)]
 
@@ -265,7 +265,8 @@ class Plan:
         fields: where the values of each field stand.
         unused: columns that no field is read from.
         traces: columns that may hold an object with values of fields inside.
-        usual: where all columns are fields under their own names, what tells that an item of a list can stay as it is; else None.
+        usual: where all columns are fields under their own names: each column with the check of its items, None where it holds no
+            list. Else None.
     """
 
     fields: tuple[tuple[str, tuple[Source, ...]], ...]
