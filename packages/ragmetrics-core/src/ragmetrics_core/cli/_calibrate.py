@@ -19,56 +19,46 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from .._values._errors import InvalidInput
-from ._options import Run, option
+from ._options import RUN, option
 from ._output import check_files, clear_errors, loaded, put_texts, to_stdout
 
-LabelsFile = Annotated[
-    Path | None, option("FILE", "What people say of rows: .jsonl, .csv, .tsv, .json, .xlsx or .parquet.", "--labels")
-]
-OfMetric = Annotated[str | None, option("NAME", "Only this metric; also that of lines that name none.", "--metric")]
-Slices = Annotated[str | None, option("COLUMN", "Tell where the judge is worse than elsewhere, such as lang.", "--by")]
-Shared = Annotated[
-    str | None,
-    option(
-        "COLUMN",
-        "Rows that share a value of this column, such as document, are alike: intervals count with that.",
-        "--cluster",
-    ),
-]
-Number = Annotated[
-    int | None,
-    option(
-        "N",
-        "Draw so many rows to label next, half uniformly and half by how unsure the judge is, and write them as lines to "
-        "fill in, with the weight that each of them counts for. With it, --labels may be left out.",
-        "--suggest",
-    ),
-]
-Lines = Annotated[Path, option("FILE", "Where --suggest writes: a new .jsonl file; - writes to stdout.", "--out")]
-Seed = Annotated[int, option("N", "The same seed draws the same rows.")]
-AsJson = Annotated[
-    Path | None, option("FILE", "Write everything as JSON; - writes it to stdout, and the text to stderr.", "--json")
-]
-AsMarkdown = Annotated[Path | None, option("FILE", "Write it as Markdown; - writes it to stdout.", "--markdown")]
-
-USUAL = Path("to_label.jsonl")
+LABELS = option("FILE", "What people say of rows: .jsonl, .csv, .tsv, .json, .xlsx or .parquet.", "--labels")
+METRIC = option("NAME", "Only this metric; also that of lines that name none.", "--metric")
+BY = option("COLUMN", "Tell where the judge is worse than elsewhere, such as lang.", "--by")
+CLUSTER = option(
+    "COLUMN",
+    "Rows that share a value of this column, such as document, are alike: intervals count with that.",
+    "--cluster",
+)
+SUGGEST = option(
+    "N",
+    "Draw so many rows to label next, half uniformly and half by how unsure the judge is, and write them as lines to "
+    "fill in, with the weight that each of them counts for. With it, --labels may be left out.",
+    "--suggest",
+)
+OUT = option(
+    "FILE", "Where --suggest writes: a new .jsonl file; - writes to stdout.", "--out", default=Path("to_label.jsonl")
+)
+SEED = option("N", "The same seed draws the same rows.", default=0)
+AS_JSON = option("FILE", "Write everything as JSON; - writes it to stdout, and the text to stderr.", "--json")
+AS_MARKDOWN = option("FILE", "Write it as Markdown; - writes it to stdout.", "--markdown")
 
 
 def calibrate(
-    run: Run,
+    run: Path = RUN,
     *,
-    labels: LabelsFile = None,
-    metric: OfMetric = None,
-    by: Slices = None,
-    cluster: Shared = None,
-    suggest: Number = None,
-    out: Lines = USUAL,
-    seed: Seed = 0,
-    as_json: AsJson = None,
-    markdown: AsMarkdown = None,
+    labels: Path | None = LABELS,
+    metric: str | None = METRIC,
+    by: str | None = BY,
+    cluster: str | None = CLUSTER,
+    suggest: int | None = SUGGEST,
+    out: Path = OUT,
+    seed: int = SEED,
+    as_json: Path | None = AS_JSON,
+    markdown: Path | None = AS_MARKDOWN,
 ) -> None:
     """Show a calibration, write what is asked for, and draw the rows to label next."""
     with clear_errors():

@@ -21,72 +21,53 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from .._evaluate._evaluation import Comparison
 from .._gate._results import Decision
 from .._page._comparison_page import write_comparison
 from .._values._errors import InvalidInput
-from ._options import option
+from ._options import argument, flag, option
 from ._output import check_files, clear_errors, loaded, put_texts, stop
-from ._parsing import MaxFailed, MinCoverage, Undecided, parse_wanted
+from ._parsing import MAX_FAILED, MIN_COVERAGE, UNDECIDED, parse_wanted
 
-RunA = Annotated[Path, typer.Argument(metavar="RUN_A", help="The run that came first.")]
-RunB = Annotated[Path, typer.Argument(metavar="RUN_B", help="The run that is compared with it.")]
-Slices = Annotated[
-    str | None,
-    option(
-        "COLUMN",
-        "Compare every value of this column too, such as lang; or every label that a metric gave in RUN_A, such as "
-        "answer_or_abstain.",
-        "--by",
-    ),
-]
-Shared = Annotated[
-    str | None,
-    option(
-        "COLUMN",
-        "Rows that share a value of this column, such as document, are alike: intervals and p-values count with that.",
-        "--cluster",
-    ),
-]
-Margin = Annotated[
-    float, option("SHARE", "The largest difference that does not matter, as a share of a metric's scale.")
-]
-Allow = Annotated[
-    bool,
-    typer.Option(
-        "--allow-different-judges",
-        help="Compare also where judge, prompts, parameters or settings differ; the warning stays on everything.",
-    ),
-]
-Out = Annotated[
-    Path | None,
-    option(
-        "FILE",
-        "Write a page to look at (.html: verdicts, slices, and changed rows side by side), a comment for a pull request "
-        "(.md), or everything for programs (.json).",
-    ),
-]
-AsJson = Annotated[
-    Path | None, option("FILE", "Write everything as JSON; - writes it to stdout, and the table to stderr.", "--json")
-]
-AsMarkdown = Annotated[
-    Path | None, option("FILE", "Write a comment for a pull request; - writes it to stdout.", "--markdown")
-]
-
-DropTexts = Annotated[
-    list[str] | None,
-    option(
-        "GATE",
-        "'METRIC drop <= NUMBER', in quotes: how much worse RUN_B may be, on the metric's scale; or 'METRIC >= NUMBER' for "
-        "its mean in RUN_B. Passes or fails (status 1) by the 95 % interval, and is undecided (status 3) else; with --by in "
-        "every slice too. Repeatable.",
-        "--gate",
-    ),
-]
+BEFORE = argument("RUN_A", "The run that came first.")
+AFTER = argument("RUN_B", "The run that is compared with it.")
+BY = option(
+    "COLUMN",
+    "Compare every value of this column too, such as lang; or every label that a metric gave in RUN_A, such as "
+    "answer_or_abstain.",
+    "--by",
+)
+CLUSTER = option(
+    "COLUMN",
+    "Rows that share a value of this column, such as document, are alike: intervals and p-values count with that.",
+    "--cluster",
+)
+MARGIN = option("SHARE", "The largest difference that does not matter, as a share of a metric's scale.", default=0.03)
+ALLOW_DIFFERENT_JUDGES = flag(
+    "--allow-different-judges",
+    "Compare also where judge, prompts, parameters or settings differ; the warning stays on everything.",
+)
+OUT = option(
+    "FILE",
+    "Write a page to look at (.html: verdicts, slices, and changed rows side by side), a comment for a pull request "
+    "(.md), or everything for programs (.json).",
+)
+AS_JSON = option("FILE", "Write everything as JSON; - writes it to stdout, and the table to stderr.", "--json")
+AS_MARKDOWN = option("FILE", "Write a comment for a pull request; - writes it to stdout.", "--markdown")
+GATES = option(
+    "GATE",
+    "'METRIC drop <= NUMBER', in quotes: how much worse RUN_B may be, on the metric's scale; or 'METRIC >= NUMBER' for "
+    "its mean in RUN_B. Passes or fails (status 1) by the 95 % interval, and is undecided (status 3) else; with --by in "
+    "every slice too. Repeatable.",
+    "--gate",
+)
+LABELS = option(
+    "FILE",
+    "What people say of rows of RUN_A; a second --labels of the same rows in RUN_B. Tells the difference that people "
+    "would see over all rows.",
+    "--labels",
+)
 
 MARKDOWN, JSON, HTML = "--markdown", "--json", "--html"
 """What can be written; the first two are options too."""
@@ -95,33 +76,22 @@ ENDINGS = {".md": MARKDOWN, ".markdown": MARKDOWN, ".json": JSON, ".html": HTML,
 """What is written into a file, by the ending of its name."""
 
 
-People = Annotated[
-    list[Path] | None,
-    option(
-        "FILE",
-        "What people say of rows of RUN_A; a second --labels of the same rows in RUN_B. Tells the difference that people "
-        "would see over all rows.",
-        "--labels",
-    ),
-]
-
-
 def compare(
-    before: RunA,
-    after: RunB,
+    before: Path = BEFORE,
+    after: Path = AFTER,
     *,
-    by: Slices = None,
-    cluster: Shared = None,
-    margin: Margin = 0.03,
-    allow_different_judges: Allow = False,
-    out: Out = None,
-    as_json: AsJson = None,
-    markdown: AsMarkdown = None,
-    gates: DropTexts = None,
-    min_coverage: MinCoverage = None,
-    max_failed: MaxFailed = None,
-    undecided: Undecided = None,
-    labels: People = None,
+    by: str | None = BY,
+    cluster: str | None = CLUSTER,
+    margin: float = MARGIN,
+    allow_different_judges: bool = ALLOW_DIFFERENT_JUDGES,
+    out: Path | None = OUT,
+    as_json: Path | None = AS_JSON,
+    markdown: Path | None = AS_MARKDOWN,
+    gates: list[str] | None = GATES,
+    min_coverage: float | None = MIN_COVERAGE,
+    max_failed: float | None = MAX_FAILED,
+    undecided: str | None = UNDECIDED,
+    labels: list[Path] | None = LABELS,
 ) -> None:
     """Compare two runs, show the tables, and write what else is asked for."""
     given = locals()

@@ -32,7 +32,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from importlib import metadata
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import typer
@@ -48,7 +48,7 @@ from ..llms._openai._named_servers import SERVERS, server_named
 from ..llms._openai._probe import Found, as_openai, models_of, probe
 from ..llms._wire._attempts import RUNGS, Rung
 from ..metrics.claims import VERIFY_CLAIMS
-from ._options import option
+from ._options import flag, option
 from ._output import clear_errors, in_cli_words, say
 
 State = Literal["ok", "no", "-"]
@@ -395,20 +395,20 @@ async def examine_embeddings(name: str, model: Any, timeout: float) -> Diagnosis
     return found
 
 
-LLMName = Annotated[str | None, option("MODEL", "The judge to examine, named as for `evaluate`.")]
-EmbeddingsName = Annotated[str | None, option("MODEL", "The embedding model to examine.")]
-BaseURL = Annotated[str | None, option("URL", "Where its server is, if not where it usually is.")]
-Timeout = Annotated[float, option("SECONDS", "Seconds to wait for each answer.", least=0.1)]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")]
+LLM = option("MODEL", "The judge to examine, named as for `evaluate`.")
+EMBEDDINGS = option("MODEL", "The embedding model to examine.")
+BASE_URL = option("URL", "Where its server is, if not where it usually is.")
+TIMEOUT = option("SECONDS", "Seconds to wait for each answer.", least=0.1, default=60.0)
+AS_JSON = flag("--json", "Print one JSON object instead of the table.")
 
 
 def doctor(
     *,
-    llm: LLMName = None,
-    embeddings: EmbeddingsName = None,
-    base_url: BaseURL = None,
-    timeout: Timeout = 60.0,
-    as_json: AsJson = False,
+    llm: str | None = LLM,
+    embeddings: str | None = EMBEDDINGS,
+    base_url: str | None = BASE_URL,
+    timeout: float = TIMEOUT,
+    as_json: bool = AS_JSON,
 ) -> None:
     """Examine the models that are named, or this machine."""
     with clear_errors():

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -33,7 +33,7 @@ from .._show._tables import hanging, room
 from .._summary._summary import Summary
 from .._values._errors import InvalidInput, MissingInput
 from .._values._sample import Sample
-from ._options import At, BaseURL, Budget, Data, Encoding, LLMName, MaxRetries, Progress, Timeout, option
+from ._options import AT, BASE_URL, BUDGET, DATA, ENCODING, LLM, MAX_RETRIES, PROGRESS, TIMEOUT, flag, option
 from ._output import (
     as_option,
     check_out,
@@ -49,12 +49,12 @@ from ._output import (
     write,
 )
 from ._parsing import (
+    COLUMNS,
+    MAX_FAILED,
+    MIN_COVERAGE,
+    SEPARATOR,
     SHORT,
-    Map,
-    MaxFailed,
-    MinCoverage,
-    Separator,
-    Undecided,
+    UNDECIDED,
     Wanted,
     compared_with_least,
     map_for,
@@ -67,142 +67,107 @@ from ._parsing import (
     with_jury,
 )
 
-Metrics = Annotated[
-    list[str] | None,
-    option(
-        "NAMES",
-        "Names with commas between (`ragmetrics metrics` lists them); settings as in 'ndcg(k=3)'; your own as "
-        "module:NAME, a class or a metric made of one. Without it, those that fit the data are named.",
-        "--metrics",
-        "-m",
-    ),
-]
-EmbeddingsName = Annotated[
-    str | None,
-    option(
-        "MODEL",
-        "openai:MODEL or a server by name, as for --llm; sentence-transformers:MODEL; or hashing: offline, a baseline.",
-    ),
-]
-Out = Annotated[
-    Path | None,
-    option(
-        "FILE",
-        "Write rows, scores and their evidence to this file: .jsonl, or .html to look at; .csv takes rows and scores, .md the "
-        "summary; - writes JSON lines to stdout, and the table to stderr.",
-    ),
-]
-JuryOf = Annotated[
-    str | None,
-    option(
-        "MODELS",
-        "Several models as for --llm, with commas between, instead of one: each metric that asks an LLM is asked of all of "
-        "them, and has the median of what they say, or the majority of a yes or no. --base-url is the address of those named "
-        "server: or openai:.",
-        "--jury",
-    ),
-]
-FailUnder = Annotated[
-    list[str] | None,
-    option(
-        "METRIC=VALUE",
-        "Exit with status 1 if the metric's mean is lower, or if it failed on over half of the rows. It says how sure that "
-        "is. Repeatable.",
-    ),
-]
-GateTexts = Annotated[
-    list[str] | None,
-    option(
-        "GATE",
-        "'METRIC >= NUMBER' or 'METRIC <= NUMBER', in quotes: passes if the 95 % interval of the mean lies on that side, "
-        "fails (status 1) if it lies on the other, and is undecided (status 3) else. Repeatable.",
-        "--gate",
-    ),
-]
-By = Annotated[
-    str | None,
-    option(
-        "COLUMN", "Show the metrics for every value of this column too, such as lang, and decide each --gate for it."
-    ),
-]
-Cluster = Annotated[
-    str | None,
-    option(
-        "COLUMN",
-        "Rows that share a value of this column, such as document, are alike: the intervals of --gate count with that.",
-    ),
-]
-Limit = Annotated[int | None, option("N", "Only the first so many rows.")]
-MaxConcurrency = Annotated[int, option("N", "Most calls to models in flight.")]
-OnError = Annotated[str, option("WORD", "record: go on, and count what failed. raise: stop at the first error.")]
-RunDir = Annotated[
-    Path | None,
-    option(
-        "DIR", "Keep every reply and the scores in this directory; the same command goes on there where it was stopped."
-    ),
-]
-Replace = Annotated[
-    bool,
-    typer.Option(
-        "--replace",
-        help="Where --run-dir holds finished scores of another model, other settings or other rows: keep them there as "
-        "scores.1.jsonl, and score anew.",
-    ),
-]
-Some = Annotated[int | None, option("N", "Only so many rows, chosen at random.", "--sample")]
-Seed = Annotated[int, option("N", "The same seed chooses the same rows.")]
-Repeats = Annotated[int, option("N", "Judge every row so many times: the mean counts, the spread is shown.")]
-Empty = Annotated[
-    str,
-    option(
-        "WORD",
-        "Rows without retrieved contexts or with a blank answer: skip leaves them out of the mean and counts them beside it, "
-        "zero counts them as the worst value.",
-    ),
-]
-DryRun = Annotated[
-    bool,
-    typer.Option(
-        "--dry-run",
-        help="Make no call; say how many there would be, what they cost, and how long they take. With --run-dir, what is left.",
-    ),
-]
+METRICS = option(
+    "NAMES",
+    "Names with commas between (`ragmetrics metrics` lists them); settings as in 'ndcg(k=3)'; your own as "
+    "module:NAME, a class or a metric made of one. Without it, those that fit the data are named.",
+    "--metrics",
+    "-m",
+)
+EMBEDDINGS = option(
+    "MODEL",
+    "openai:MODEL or a server by name, as for --llm; sentence-transformers:MODEL; or hashing: offline, a baseline.",
+)
+OUT = option(
+    "FILE",
+    "Write rows, scores and their evidence to this file: .jsonl, or .html to look at; .csv takes rows and scores, .md the "
+    "summary; - writes JSON lines to stdout, and the table to stderr.",
+)
+JURY = option(
+    "MODELS",
+    "Several models as for --llm, with commas between, instead of one: each metric that asks an LLM is asked of all of "
+    "them, and has the median of what they say, or the majority of a yes or no. --base-url is the address of those named "
+    "server: or openai:.",
+    "--jury",
+)
+FAIL_UNDER = option(
+    "METRIC=VALUE",
+    "Exit with status 1 if the metric's mean is lower, or if it failed on over half of the rows. It says how sure that "
+    "is. Repeatable.",
+)
+GATES = option(
+    "GATE",
+    "'METRIC >= NUMBER' or 'METRIC <= NUMBER', in quotes: passes if the 95 % interval of the mean lies on that side, "
+    "fails (status 1) if it lies on the other, and is undecided (status 3) else. Repeatable.",
+    "--gate",
+)
+BY = option(
+    "COLUMN", "Show the metrics for every value of this column too, such as lang, and decide each --gate for it."
+)
+CLUSTER = option(
+    "COLUMN",
+    "Rows that share a value of this column, such as document, are alike: the intervals of --gate count with that.",
+)
+LIMIT = option("N", "Only the first so many rows.")
+MAX_CONCURRENCY = option("N", "Most calls to models in flight.", default=16)
+ON_ERROR = option("WORD", "record: go on, and count what failed. raise: stop at the first error.", default="record")
+RUN_DIR = option(
+    "DIR", "Keep every reply and the scores in this directory; the same command goes on there where it was stopped."
+)
+REPLACE = flag(
+    "--replace",
+    "Where --run-dir holds finished scores of another model, other settings or other rows: keep them there as "
+    "scores.1.jsonl, and score anew.",
+)
+SAMPLE = option("N", "Only so many rows, chosen at random.", "--sample")
+SEED = option("N", "The same seed chooses the same rows.", default=0)
+REPEATS = option("N", "Judge every row so many times: the mean counts, the spread is shown.", default=1)
+EMPTY = option(
+    "WORD",
+    "Rows without retrieved contexts or with a blank answer: skip leaves them out of the mean and counts them beside it, "
+    "zero counts them as the worst value.",
+    default="skip",
+)
+DRY_RUN = flag(
+    "--dry-run",
+    "Make no call; say how many there would be, what they cost, and how long they take. With --run-dir, what is left.",
+)
 
 
 def evaluate(
-    data: Data,
+    data: str = DATA,
     *,
-    metrics: Metrics = None,
-    llm: LLMName = None,
-    jury: JuryOf = None,
-    embeddings: EmbeddingsName = None,
-    base_url: BaseURL = None,
-    out: Out = None,
-    fail_under: FailUnder = None,
-    gates: GateTexts = None,
-    by: By = None,
-    cluster: Cluster = None,
-    min_coverage: MinCoverage = None,
-    max_failed: MaxFailed = None,
-    undecided: Undecided = None,
-    run_dir: RunDir = None,
-    replace: Replace = False,
-    limit: Limit = None,
-    sample: Some = None,
-    seed: Seed = 0,
-    repeats: Repeats = 1,
-    budget: Budget = None,
-    max_concurrency: MaxConcurrency = 16,
-    timeout: Timeout = None,
-    max_retries: MaxRetries = 5,
-    on_error: OnError = "record",
-    empty: Empty = "skip",
-    progress: Progress = "auto",
-    encoding: Encoding = None,
-    at: At = None,
-    columns: Map = None,
-    separator: Separator = None,
-    dry_run: DryRun = False,
+    metrics: list[str] | None = METRICS,
+    llm: str | None = LLM,
+    jury: str | None = JURY,
+    embeddings: str | None = EMBEDDINGS,
+    base_url: str | None = BASE_URL,
+    out: Path | None = OUT,
+    fail_under: list[str] | None = FAIL_UNDER,
+    gates: list[str] | None = GATES,
+    by: str | None = BY,
+    cluster: str | None = CLUSTER,
+    min_coverage: float | None = MIN_COVERAGE,
+    max_failed: float | None = MAX_FAILED,
+    undecided: str | None = UNDECIDED,
+    run_dir: Path | None = RUN_DIR,
+    replace: bool = REPLACE,
+    limit: int | None = LIMIT,
+    sample: int | None = SAMPLE,
+    seed: int = SEED,
+    repeats: int = REPEATS,
+    budget: list[str] | None = BUDGET,
+    max_concurrency: int = MAX_CONCURRENCY,
+    timeout: float | None = TIMEOUT,
+    max_retries: int = MAX_RETRIES,
+    on_error: str = ON_ERROR,
+    empty: str = EMPTY,
+    progress: str = PROGRESS,
+    encoding: str | None = ENCODING,
+    at: str | None = AT,
+    columns: list[str] | None = COLUMNS,
+    separator: str | None = SEPARATOR,
+    dry_run: bool = DRY_RUN,
 ) -> None:
     """Score the rows of a file, print the table, and end with the status that it deserves."""
     given = locals()

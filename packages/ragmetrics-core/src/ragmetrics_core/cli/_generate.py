@@ -19,9 +19,7 @@ from __future__ import annotations
 import inspect
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, cast
-
-import typer
+from typing import Any, cast
 
 from .._show._tables import hanging, room
 from .._testset import Testset, generate_testset
@@ -29,7 +27,7 @@ from .._testset._chunks import CHUNK_OVERLAP, CHUNK_SIZE
 from .._testset._documents import by_reason
 from .._testset._kinds import NO_ANSWER
 from .._values._errors import InvalidInput
-from ._options import BaseURL, Budget, LLMName, MaxRetries, Progress, Timeout, option
+from ._options import BASE_URL, BUDGET, LLM, MAX_RETRIES, PROGRESS, TIMEOUT, argument, option
 from ._output import JSONL, check_out, clear_errors, parse_progress, say, stop, stop_unfinished, write
 from ._parsing import parse_budget, parse_models
 
@@ -40,55 +38,46 @@ the retrieved_contexts of a question, as a mapping:
   rows = [one.updated(ask(one.user_input)) for one in Testset.load({out!r})]
   evaluate(rows, "faithfulness,context_recall", llm="openai:gpt-4o-mini")"""
 
-Docs = Annotated[
-    Path,
-    typer.Argument(
-        metavar="DOCS",
-        help="A folder of text, Markdown, HTML and PDF files, one such file, or a .jsonl, .json, .csv or .parquet file with a "
-        "column content.",
-    ),
-]
-Number = Annotated[int, option("N", "How many questions altogether.", "-n", "--number", least=1)]
-UnanswerableShare = Annotated[
-    float, option("SHARE", "Share of the questions that no passage answers, 0 to 1.", "--unanswerable")
-]
-TwoPassagesShare = Annotated[
-    float, option("SHARE", "Share of the questions that need two passages, 0 to 1.", "--two-passages")
-]
-Refusal = Annotated[str, option("TEXT", "Reference of the questions that no passage answers, in your system's words.")]
-Seed = Annotated[int, option("N", "The same seed chooses the same passages.")]
-ChunkSize = Annotated[int, option("N", "Most characters of a passage.")]
-ChunkOverlap = Annotated[int, option("N", "Most characters that a passage repeats of the one before.")]
-RunDir = Annotated[
-    Path | None,
-    option(
-        "DIR",
-        "Keep every reply and the questions in this directory; the same command goes on there where it was stopped.",
-    ),
-]
-Out = Annotated[Path, option("FILE", "Write the questions to this .jsonl file.")]
-MaxConcurrency = Annotated[int, option("N", "Most calls to the model in flight.", least=1)]
+DOCS = argument(
+    "DOCS",
+    "A folder of text, Markdown, HTML and PDF files, one such file, or a .jsonl, .json, .csv or .parquet file with a "
+    "column content.",
+)
+NUMBER = option("N", "How many questions altogether.", "-n", "--number", least=1, default=10)
+UNANSWERABLE = option("SHARE", "Share of the questions that no passage answers, 0 to 1.", "--unanswerable", default=0.0)
+TWO_PASSAGES = option("SHARE", "Share of the questions that need two passages, 0 to 1.", "--two-passages", default=0.0)
+REFUSAL = option(
+    "TEXT", "Reference of the questions that no passage answers, in your system's words.", default=NO_ANSWER
+)
+SEED = option("N", "The same seed chooses the same passages.", default=0)
+SIZE = option("N", "Most characters of a passage.", default=CHUNK_SIZE)
+OVERLAP = option("N", "Most characters that a passage repeats of the one before.", default=CHUNK_OVERLAP)
+RUN_DIR = option(
+    "DIR", "Keep every reply and the questions in this directory; the same command goes on there where it was stopped."
+)
+OUT = option("FILE", "Write the questions to this .jsonl file.", default=...)
+MAX_CONCURRENCY = option("N", "Most calls to the model in flight.", least=1, default=16)
 
 
 def generate(
-    docs: Docs,
+    docs: Path = DOCS,
     *,
-    out: Out,
-    number: Number = 10,
-    unanswerable: UnanswerableShare = 0.0,
-    two_passages: TwoPassagesShare = 0.0,
-    refusal: Refusal = NO_ANSWER,
-    llm: LLMName = None,
-    base_url: BaseURL = None,
-    chunk_size: ChunkSize = CHUNK_SIZE,
-    chunk_overlap: ChunkOverlap = CHUNK_OVERLAP,
-    seed: Seed = 0,
-    run_dir: RunDir = None,
-    budget: Budget = None,
-    max_concurrency: MaxConcurrency = 16,
-    timeout: Timeout = None,
-    max_retries: MaxRetries = 5,
-    progress: Progress = "auto",
+    out: Path = OUT,
+    number: int = NUMBER,
+    unanswerable: float = UNANSWERABLE,
+    two_passages: float = TWO_PASSAGES,
+    refusal: str = REFUSAL,
+    llm: str | None = LLM,
+    base_url: str | None = BASE_URL,
+    chunk_size: int = SIZE,
+    chunk_overlap: int = OVERLAP,
+    seed: int = SEED,
+    run_dir: Path | None = RUN_DIR,
+    budget: list[str] | None = BUDGET,
+    max_concurrency: int = MAX_CONCURRENCY,
+    timeout: float | None = TIMEOUT,
+    max_retries: int = MAX_RETRIES,
+    progress: str = PROGRESS,
 ) -> None:
     """Write questions with reference answers from documents into a file."""
     settings = inspect.signature(generate_testset).parameters

@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -26,12 +26,12 @@ from .._values._counts import count_of
 from .._values._layout import cells, printable, within
 from .._values._plain import json_walk
 from .._values._sample import Sample
-from ._options import At, Data, Encoding, option
+from ._options import AT, DATA, ENCODING, flag, option
 from ._output import clear_errors, complain, in_cli_words, say
-from ._parsing import SHORT, Map, Separator, fitting_metrics, map_for, parse_columns
+from ._parsing import COLUMNS, SEPARATOR, SHORT, fitting_metrics, map_for, parse_columns
 
-Rows = Annotated[int, option("N", "Rows to show; all are looked at.", "--rows", least=0)]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for programs.")]
+ROWS = option("N", "Rows to show; all are looked at.", "--rows", least=0, default=3)
+AS_JSON = flag("--json", "Print one JSON object, for programs.")
 
 ORDER = [item.name for item in fields(Sample)]
 
@@ -46,14 +46,14 @@ MOST_COLUMNS = 40
 
 
 def look(
-    data: Data,
+    data: str = DATA,
     *,
-    rows: Rows = 3,
-    encoding: Encoding = None,
-    at: At = None,
-    columns: Map = None,
-    separator: Separator = None,
-    as_json: AsJson = False,
+    rows: int = ROWS,
+    encoding: str | None = ENCODING,
+    at: str | None = AT,
+    columns: list[str] | None = COLUMNS,
+    separator: str | None = SEPARATOR,
+    as_json: bool = AS_JSON,
 ) -> None:
     """Show how the rows of a file are understood."""
     with clear_errors():

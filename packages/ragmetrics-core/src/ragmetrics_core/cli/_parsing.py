@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Any, NoReturn
 
 from .._evaluate._evaluation import Comparison, Evaluation, gated
 from .._gate._gates import FORMS, Conditions, Gate, Of, check_mean, parsed_gates
@@ -37,15 +37,12 @@ from ._output import as_option
 SHORT = {"user_input": "question", "response": "answer", "retrieved_contexts": "contexts", "reference": "reference"}
 """What most metrics need, under the short names that --map takes too."""
 
-Map = Annotated[
-    list[str] | None,
-    option(
-        "FIELD=COLUMN",
-        "The column that a field is read from: question=prompt,answer=outputs.text,contexts='passage_*'. Repeatable.",
-        "--map",
-    ),
-]
-Separator = Annotated[str | None, option("TEXT", "What stands between the texts of a list in one cell, such as '||'.")]
+COLUMNS = option(
+    "FIELD=COLUMN",
+    "The column that a field is read from: question=prompt,answer=outputs.text,contexts='passage_*'. Repeatable.",
+    "--map",
+)
+SEPARATOR = option("TEXT", "What stands between the texts of a list in one cell, such as '||'.")
 
 
 def parse_columns(texts: Iterable[str]) -> dict[str, str]:
@@ -269,15 +266,9 @@ def _certainty(item: MetricSummary, least: float, *, is_under: bool) -> str:
     return f" (95 % interval {item.interval}{chance})"
 
 
-MinCoverage = Annotated[
-    float | None, option("SHARE", "A --gate fails if less than this share of its rows has a score; 0.9 if not given.")
-]
-MaxFailed = Annotated[
-    float | None, option("SHARE", "A --gate fails if more than this share of its rows failed; 0.05 if not given.")
-]
-Undecided = Annotated[
-    str | None, option("WORD", "pass: an undecided --gate ends with status 0; fail: with 1. Without it, with status 3.")
-]
+MIN_COVERAGE = option("SHARE", "A --gate fails if less than this share of its rows has a score; 0.9 if not given.")
+MAX_FAILED = option("SHARE", "A --gate fails if more than this share of its rows failed; 0.05 if not given.")
+UNDECIDED = option("WORD", "pass: an undecided --gate ends with status 0; fail: with 1. Without it, with status 3.")
 
 STATUS = {"pass": 0, "fail": 1, None: 3}
 """What an undecided gate ends with."""

@@ -12,30 +12,21 @@ The file needs no network: it holds the summary, a table of the rows, and the ev
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from .._values._errors import InvalidInput
-from ._options import option
+from ._options import argument, option
 from ._output import HTML, check_out, clear_errors, loaded, put_file, say, to_stdout
 
-Run = Annotated[
-    Path,
-    typer.Argument(metavar="RUN", help="The directory of --run-dir, or a file that --out or to_jsonl() wrote."),
-]
-Page = Annotated[Path, option("FILE", "Where to write it: a .html file.", "--out")]
-People = Annotated[
-    Path | None,
-    option(
-        "FILE",
-        "What people say of rows: the cards show the mean that they would give too (`ragmetrics calibrate` says more).",
-        "--labels",
-    ),
-]
+RUN = argument("RUN", "The directory of --run-dir, or a file that --out or to_jsonl() wrote.")
+OUT = option("FILE", "Where to write it: a .html file.", "--out", default=Path("report.html"))
+LABELS = option(
+    "FILE",
+    "What people say of rows: the cards show the mean that they would give too (`ragmetrics calibrate` says more).",
+    "--labels",
+)
 
 
-def report(run: Run, *, out: Page = Path("report.html"), labels: People = None) -> None:
+def report(run: Path = RUN, *, out: Path = OUT, labels: Path | None = LABELS) -> None:
     """Write the file, and say where it is."""
     with clear_errors():
         if to_stdout(out) or out.suffix.lower() not in HTML:

@@ -23,9 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from .._evaluate._evaluation import Evaluation
 from .._run._slices import row_name
@@ -34,55 +32,40 @@ from .._show._tables import first_of, hanging, room
 from .._values._errors import InvalidInput
 from .._values._findings import Line
 from .._values._layout import printable
-from ._options import Run, option
+from ._options import RUN, flag, option
 from ._output import clear_errors, loaded, say, say_lines
 
 if TYPE_CHECKING:
     from .._store._records import Record
 
-OfMetric = Annotated[str | None, option("NAME", "Only this metric; alone, its ten worst rows.", "--metric")]
-Worst = Annotated[
-    int | None,
-    option("N", "The rows with the worst values of each metric, the worst first, with their evidence.", "--worst"),
-]
-Disputed = Annotated[
-    int | None,
-    option(
-        "N", "The rows on which the jurors of each jury differ most, with the evidence of all jurors.", "--disputed"
-    ),
-]
-OfRow = Annotated[
-    str | None, option("ID", "All of one row: its texts, its scores, their evidence and raw replies.", "--row")
-]
-Failed = Annotated[
-    bool, typer.Option("--failed", help="The rows in which a metric failed, with the error and raw replies.")
-]
-People = Annotated[
-    Path | None,
-    option(
-        "FILE",
-        "What people say of rows: the summary shows the mean that they would give too (`ragmetrics calibrate` says more).",
-        "--labels",
-    ),
-]
-SliceBy = Annotated[
-    str | None, option("COLUMN", "The metrics for each value of this column too, such as lang.", "--by")
-]
+METRIC = option("NAME", "Only this metric; alone, its ten worst rows.", "--metric")
+WORST = option("N", "The rows with the worst values of each metric, the worst first, with their evidence.", "--worst")
+DISPUTED = option(
+    "N", "The rows on which the jurors of each jury differ most, with the evidence of all jurors.", "--disputed"
+)
+ROW = option("ID", "All of one row: its texts, its scores, their evidence and raw replies.", "--row")
+FAILED = flag("--failed", "The rows in which a metric failed, with the error and raw replies.")
+LABELS = option(
+    "FILE",
+    "What people say of rows: the summary shows the mean that they would give too (`ragmetrics calibrate` says more).",
+    "--labels",
+)
+BY = option("COLUMN", "The metrics for each value of this column too, such as lang.", "--by")
 
 USUAL = 10
 """Rows that are shown of a metric where no number is given."""
 
 
 def show(
-    run: Run,
+    run: Path = RUN,
     *,
-    metric: OfMetric = None,
-    worst: Worst = None,
-    disputed: Disputed = None,
-    row: OfRow = None,
-    failed: Failed = False,
-    by: SliceBy = None,
-    labels: People = None,
+    metric: str | None = METRIC,
+    worst: int | None = WORST,
+    disputed: int | None = DISPUTED,
+    row: str | None = ROW,
+    failed: bool = FAILED,
+    by: str | None = BY,
+    labels: Path | None = LABELS,
 ) -> None:
     """Show a run, or rows of it."""
     with clear_errors():
