@@ -20,10 +20,10 @@ from copy import copy
 from dataclasses import dataclass, field, fields
 from typing import Any, Generic, TypeVar, overload
 
-from .._kernel._wording import Written, encode, object_json, to_json
+from .._kernel._wording import to_json
 from .._values._details import Evidence
 from .._values._errors import InvalidInput
-from .._values._plain import json_walk, plain
+from .._values._plain import json_walk
 from .._values._requests import NO_USAGE, Usage
 from .._values._sample import Document, Sample
 from .._values._score import Score
@@ -231,30 +231,29 @@ def record_dict(record: Record) -> dict[str, Any]:
 
 def record_line(record: Record, *, with_calls: bool = False) -> str:
     """The record as one line of JSON; with the keys of its calls where a journal stands beside the file."""
-    shared: dict[int, Written] = {}
-    scores = (f"{encode(name)}: {_score_json(score, shared)}" for name, score in record.scores.items())
-    calls = {"calls": record.calls} if with_calls and record.calls else {}
+    shown: dict[int, Any] = {}
     parts = {
         "row": record.index + 1,
         "place": record.place,
         "sample": json_value(record.sample),
-        "scores": Written(f"{{{', '.join(scores)}}}"),
-        **calls,
+        "scores": {name: _score_dict(score, shown) for name, score in record.scores.items()},
     }
-    return object_json(parts) + "\n"
+    if with_calls and record.calls:
+        parts["calls"] = record.calls
+    return to_json(parts) + "\n"
 
 
-def _score_json(score: Score, shared: dict[int, Written]) -> str:
-    """The JSON of ``score.to_dict()``; evidence that scores of a row share is written out once."""
-    if type(score) is not Score or Evidence not in map(type, score.unread.values()):
-        return encode(score.to_dict())
+def _score_dict(score: Score, shown: dict[int, Any]) -> dict[str, Any]:
+    """What JSON has as ``score.to_dict()``: JSON writes tuples as lists, and evidence that scores share is made once."""
+    if type(score) is not Score:
+        return score.to_dict()
     details: dict[str, Any] = dict(score.unread)
     for name, value in details.items():
         if type(value) is Evidence:
-            if id(value) not in shared:
-                shared[id(value)] = Written.of(plain(value))
-            details[name] = shared[id(value)]
-    return object_json(score.with_details(Written(object_json(details))))
+            if id(value) not in shown:
+                shown[id(value)] = value.shown()
+            details[name] = shown[id(value)]
+    return score.with_details(details)
 
 
 CALL = re.compile(r".* [0-9a-f]{32}", re.DOTALL)

@@ -107,9 +107,10 @@ class Evidence(Shown[Mapping[str, Any]]):
             except AttributeError as error:  # as such, a score would seem to have no details
                 raise TypeError(f"what evidence shows in addition cannot be made: {error}") from error
             for row, more in zip(rows, additions, strict=True):
-                if twice := row.keys() & dict(more).keys():
+                added = plain(dict(more))
+                if twice := row.keys() & added.keys():
                     raise ValueError(f"evidence has {min(twice)!r} already, so it cannot be shown in addition")
-                row.update(more)
+                row.update(added)
         return rows
 
     def __reduce__(self) -> tuple[Any, ...]:

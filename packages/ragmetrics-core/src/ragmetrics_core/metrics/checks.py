@@ -42,6 +42,8 @@ def check_one_each(numbers: Iterable[int], count: int, things: str) -> None:
 def once_each(numbers: Iterable[Any]) -> Sequence[Any]:
     """The numbers in order, each once: in a tuple, if they are whole numbers and nothing else, else in a list."""
     given = tuple(numbers)
+    if not given:
+        return given  # as one of the two lists of a verdict nearly always is
     found = sorted(set(given))
     return tuple(found) if JUST_NUMBERS.issuperset(map(type, given)) else found
 

@@ -78,7 +78,7 @@ class Verdict(BaseModel):
 
         Silence is no verdict: a reply that was cut before ``against`` would make a contradicted claim one that is not stated.
         """
-        given = self.model_fields_set
+        given = self.__pydantic_fields_set__
         if "supported" not in given:
             if "supported_by" not in given:
                 raise ValueError("for is missing")
@@ -97,7 +97,7 @@ class Verdict(BaseModel):
     @property
     def names_contexts(self) -> bool:
         """Whether the reply says which contexts support the claim, as the form has it from version 3 of the prompt on."""
-        return "supported_by" in self.model_fields_set
+        return "supported_by" in self.__pydantic_fields_set__
 
 
 ON_CONTRADICTIONS = frozenset({"supported_by", "contradicted_by", "contradicted"})
@@ -221,20 +221,21 @@ def _rows(reply: Verdicts, inputs: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _row(claim: str, verdict: Verdict, sent: int, says_contradicted: bool) -> dict[str, Any]:
     """The evidence for one claim; the verdicts of a user's own model may have no more than ``number`` and ``supported``."""
-    row = {"claim": claim, "supported": verdict.supported, "reason": getattr(verdict, "reason", "")}
+    supported = verdict.supported
+    row = {"claim": claim, "supported": supported, "reason": getattr(verdict, "reason", "")}
     against = once_each(getattr(verdict, "contradicted_by", ()))
     flagged = getattr(verdict, "contradicted", False)
     if getattr(verdict, "names_contexts", False):
         by = once_each(verdict.supported_by)
         if sent == 1:  # there is only one that it can be
-            by = by or (1,) * verdict.supported
+            by = by or (1,) * supported
             against = against or (1,) * flagged
         row["verdict"] = in_words(bool(by), bool(against))
         row["supported_by"] = by
         row["contradicted_by"] = against
     flagged = bool(against) or flagged
     if says_contradicted and "verdict" not in row:
-        row["verdict"] = in_words(verdict.supported, flagged)
+        row["verdict"] = in_words(supported, flagged)
     if flagged:
         row["contradicted"] = True
     return row

@@ -249,7 +249,8 @@ class JsonReply(Generic[M]):
 
     @cached_property
     def _decoder(self) -> JSONDecoder:
-        return decoder_of(self._reader.plan.knows)
+        plan = self._reader.plan
+        return decoder_of((plan.known or frozenset()) - plan.others, plan.knows)
 
     def instructions(self) -> str:
         """The shape of the object, with the descriptions of the model's fields, for the system message."""

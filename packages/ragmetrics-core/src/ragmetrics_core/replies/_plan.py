@@ -126,10 +126,7 @@ class ModelPlan(NamedTuple):
         No object may hold two keys of one field either: validation would take the one and overlook the other. Where some part
         takes keys of any name, this holds of every object.
         """
-        # most replies have first keys alone, and are done with the second question
-        return self.known is None or (
-            self.known.issuperset(data) and (self.others.isdisjoint(data) or self._has_each_field_once(data))
-        )
+        return self.known is None or (self.known.issuperset(data) and self._has_each_field_once(data))
 
     def takes(self, data: Any) -> bool:
         """The same of a reply as a whole, which is an object with keys; also where some part takes keys of any name."""
