@@ -27,7 +27,7 @@ from .._show._tables import cut_middle
 from .._store._labels import Label, check_rows, read_labels
 from .._store._records import is_given, json_value
 from .._store._run_settings import MetricColumn, row_digest
-from .._values._counts import count_of
+from .._values._counts import count_of, grouped
 from .._values._errors import InvalidInput, Setting
 from .._values._findings import findings_of
 from .._values._score import Score
@@ -369,10 +369,8 @@ def claim_calibration(labels: Sequence[Label], run: Run, metric: str) -> ClaimCa
 
 def _claims_of(score: Score) -> list[Claim]:
     """The claims in the evidence, in their order; of several judgements most decide, and a draw does not hold."""
-    votes: dict[str, list[bool]] = {}
-    for item in findings_of(score.details).items:
-        if item.text is not None and item.verdict:
-            votes.setdefault(" ".join(item.text.split()), []).append(item.holds is True)
+    texts = ((item.text, item.holds is True) for item in findings_of(score.details).items if item.verdict)
+    votes = grouped((" ".join(text.split()), holds) for text, holds in texts if text is not None)
     return [(text, 2 * sum(said) > len(said)) for text, said in votes.items()]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from .._run._slices import slice_name
 from .._show._blocks import Block, Details, Flat, Heading, Items, Note, Result, Table, Text, as_text
 from .._show._tables import number, or_dash, room
-from .._values._counts import count_of
+from .._values._counts import count_of, grouped
 from .._values._errors import InvalidInput
 from ..statistics import METHODS, Agreement, CorrectedMean, Interval, Measure
 from ._rows import MetricLabels
@@ -297,10 +297,7 @@ def _agreement_table(found: Agreement | None, ceiling: Measure, *, grades: bool 
         lines["between annotators: alpha"] = ceiling
     rows = [(name, number(measure.value), or_dash(measure.interval)) for name, measure in lines.items()]
     yield Table(("agreement", "value", "95 % interval"), rows, names=False)
-    missing: dict[str, list[str]] = {}
-    for name, measure in lines.items():
-        if measure.problem is not None:
-            missing.setdefault(measure.problem, []).append(name)
+    missing = grouped((measure.problem, name) for name, measure in lines.items() if measure.problem is not None)
     yield Items([f"{', '.join(names)}: {problem}" for problem, names in missing.items()])
 
 

@@ -7,14 +7,13 @@ verdict can be used. Grades have their mean. Labels of rows that changed since p
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from .._run._columns import Run
 from .._store._labels import Label, quoted
 from .._store._run_settings import row_digest
-from .._values._counts import count_of
+from .._values._counts import count_of, grouped
 from .._values._errors import InvalidInput
 from ..statistics._labelled import weight_problem
 
@@ -66,10 +65,8 @@ def metric_labels(labels: Sequence[Label]) -> MetricLabels:
     Raises:
         InvalidInput: a row has two weights, one weight decides alone, or labels with and without weights do not go together.
     """
-    by_row: defaultdict[str, list[Label]] = defaultdict(list)
-    for item in labels:
-        by_row[item.id].append(item)
     verdicts = all(isinstance(item.label, bool) for item in labels)
+    by_row = grouped((item.id, item) for item in labels)
     rows = {name: _row(items, verdicts=verdicts) for name, items in by_row.items()}
     _check_weights(list(rows.values()))
     if any(row.weight is not None for row in rows.values()):  # rows without a weight were drawn uniformly

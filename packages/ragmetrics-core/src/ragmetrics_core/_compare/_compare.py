@@ -15,7 +15,7 @@ from .._calibrate._calibration import Calibration
 from .._run._columns import Run
 from .._run._scored_rows import ScoredRows
 from .._run._slices import RowGroups
-from .._values._counts import count_of
+from .._values._counts import count_of, grouped
 from .._values._errors import InvalidInput, Setting
 from ..statistics import PairedDifference, holm
 from ._comparison import ComparedRuns, MetricComparison
@@ -247,8 +247,5 @@ def _caveats(runs: tuple[Run, Run]) -> Iterator[str]:
 
 def _together(metrics: Iterable[MetricComparison]) -> tuple[str, ...]:
     """Every difference in who scored, once, with the metrics that it concerns."""
-    names: dict[str, list[str]] = {}
-    for item in metrics:
-        for text in item.warnings:
-            names.setdefault(text, []).append(item.name)
+    names = grouped((text, item.name) for item in metrics for text in item.warnings)
     return tuple(f"{', '.join(found)}: {text}" for text, found in names.items())

@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields
 from .._kernel._prompt import Prompt
 from .._run._columns import Run
 from .._store._run_settings import KINDS, ModelIdentity, ScoredBy, built_in_class, class_named, unequal_names
+from .._values._counts import grouped
 from .._values._layout import printable
 
 BETTER = {True: "high values", False: "low values", None: "neither end"}
@@ -47,10 +48,7 @@ class Credit:
 def credit(before: Run, after: Run, metrics: Sequence[str]) -> Credit:
     """Compare who scored these metrics in two runs."""
     found = {name: list(dict.fromkeys(_Scorers(name, before, after).compared())) for name in metrics}
-    unknown: dict[str, list[str]] = {}
-    for name, kind, text in ((name, *each) for name, items in found.items() for each in items):
-        if kind != DIFFERS:
-            unknown.setdefault(text, []).append(name)
+    unknown = grouped((text, name) for name, items in found.items() for kind, text in items if kind != DIFFERS)
     return Credit(
         {name: [text for kind, text in items if kind == DIFFERS] for name, items in found.items()},
         {
@@ -111,12 +109,12 @@ class _Scorers:
         """Why the settings of a run are not known."""
         asked = any(column.asked for column in self._columns)
         what = "the judge, its parameters, the words of prompts and the settings" if asked else "the settings"
-        reasons: dict[str, list[str]] = {}
-        for run, known in zip(self._runs, self._known, strict=True):
-            if known is None:
-                damaged = run.evaluation.run_dir is not None
-                why = "a damaged run.json hides who scored" if damaged else "only scores are known of"
-                reasons.setdefault(why, []).append(run.name)
+        damaged, scores = "a damaged run.json hides who scored", "only scores are known of"
+        reasons = grouped(
+            (scores if run.evaluation.run_dir is None else damaged, run.name)
+            for run, known in zip(self._runs, self._known, strict=True)
+            if known is None
+        )
         for why, names in reasons.items():
             yield UNKNOWN, f"{why} {' and '.join(names)}: whether {what} are the same is not known"
 

@@ -13,7 +13,6 @@ differ between the runs, slices show their means, and nothing is concluded from 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -21,7 +20,7 @@ from typing import Any, TypeVar
 from .._run._columns import REFERENCES, Column, Run, RunRow
 from .._run._slices import no_cluster, slices_of
 from .._show._tables import cut_middle
-from .._values._counts import count_of
+from .._values._counts import count_of, grouped
 from .._values._errors import InvalidInput, Setting
 from .._values._plain import plain
 from .._values._sample import ALIASES
@@ -143,15 +142,13 @@ def _matches(before: Run, after: Run, *, by_id: bool) -> Iterator[tuple[int, int
     """The pairs, in the order of the first run: by id, then by texts; two rows that both have an id are different rows."""
     ids = {row.id: at for at, row in enumerate(after.rows) if by_id and row.id is not None}
     known = {row.id for row in before.rows}
-    places: dict[object, list[int]] = {}
-    for at, row in enumerate(after.rows):
-        if row.texts is not None and not (row.id in ids and row.id in known):
-            places.setdefault(row.texts, []).append(at)
+    left = ((at, row) for at, row in enumerate(after.rows) if not (row.id in ids and row.id in known))
+    places = grouped((row.texts, at) for at, row in left if row.texts is not None)
     for at, row in enumerate(before.rows):
         if row.id in ids:
             yield at, ids[row.id]
             continue
-        there = places.get(row.texts, [])
+        there = places.get(row.texts, []) if row.texts is not None else []
         other = next((item for item in there if not by_id or row.id is None or after.rows[item].id is None), None)
         if other is not None:
             there.remove(other)
@@ -305,10 +302,9 @@ class PairedValues:
         """Pairs that changed; with clusters, clusters whose rows changed in sum."""
         if self.clusters is None or not found.changed:
             return found.changed
-        sums: defaultdict[Hashable, list[float]] = defaultdict(list)
-        for cluster, old, new in zip(self.clusters, self.before, self.after, strict=True):
-            sums[cluster].append(new - old)
-        return sum(abs(math.fsum(changes)) > 1e-9 for changes in sums.values())
+        changes = (new - old for old, new in zip(self.before, self.after, strict=True))
+        changes_of = grouped(zip(self.clusters, changes, strict=True))
+        return sum(abs(math.fsum(each)) > 1e-9 for each in changes_of.values())
 
 
 @dataclass(frozen=True)

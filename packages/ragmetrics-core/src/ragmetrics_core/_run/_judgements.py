@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from .._kernel._inputs import SILENCE
 from .._kernel._metric import Metric
+from .._values._counts import grouped
 from .._values._plain import plain
 from .._values._requests import Usage, counted
 from .._values._score import Score
@@ -288,13 +289,11 @@ def _values(votes: Mapping[str, Sequence[_Vote]]) -> list[float]:
 
 def _votes(score: Score) -> dict[str, list[_Vote]]:
     """By juror its votes, in all judgements of a row; details of other metrics may have anything under the names of a jury's."""
-    found: dict[str, list[_Vote]] = {}
-    for details in judgements(score.details):
-        jurors = details.get("jurors")
-        for item in jurors if isinstance(jurors, list) else ():
-            if isinstance(item, Mapping) and isinstance(item.get("juror"), str) and "state" in item:
-                found.setdefault(item["juror"], []).append(_vote(item))
-    return found
+    lists = (details.get("jurors") for details in judgements(score.details))
+    items = (item for each in lists if isinstance(each, list) for item in each if isinstance(item, Mapping))
+    return grouped(
+        (item["juror"], _vote(item)) for item in items if isinstance(item.get("juror"), str) and "state" in item
+    )
 
 
 def _vote(item: Mapping[str, Any]) -> _Vote:

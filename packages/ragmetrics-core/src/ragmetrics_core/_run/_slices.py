@@ -19,6 +19,7 @@ from typing import Any
 
 from .._show._tables import cut_middle, first_of
 from .._store._records import Record
+from .._values._counts import grouped
 from .._values._errors import InvalidInput, Setting
 from .._values._layout import printable
 from .._values._sample import ALIASES, FIELD_NAMES, Row, Sample
@@ -171,9 +172,7 @@ def slices_of(labels: Sequence[str | None], path: str) -> dict[str | None, list[
     Raises:
         InvalidInput: there are too many for slices.
     """
-    found: dict[str | None, list[int]] = {}
-    for index, label in enumerate(labels):
-        found.setdefault(label, []).append(index)
+    found = grouped((label, index) for index, label in enumerate(labels))
     if len(found) > MOST_SLICES:
         raise InvalidInput(
             Setting("by", path),

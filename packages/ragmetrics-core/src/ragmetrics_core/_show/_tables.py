@@ -10,6 +10,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 
+from .._values._counts import grouped
 from .._values._layout import cells, filled, harmless, parted, printable, within
 
 USUAL = 80
@@ -129,9 +130,7 @@ def first_of(names: Sequence[str], most: int = MOST_ROWS) -> str:
 
 def in_groups(pairs: Iterable[tuple[str, str]]) -> str:
     """What is said of which names: ``Wilson for a, b; CR2 for c``; without names where the same is said of all."""
-    found: dict[str, list[str]] = {}
-    for words, name in pairs:
-        found.setdefault(words, []).append(name)
+    found = grouped(pairs)
     return "; ".join(found if len(found) == 1 else (f"{words} for {first_of(names)}" for words, names in found.items()))
 
 
