@@ -205,7 +205,8 @@ def _content(comparison: ComparedRuns, pairing: Pairing, decision: Decision | No
             "metrics": [_metric(item) for item in comparison.metrics],
             "names": [comparison.before, comparison.after],
         },
-        rows=lambda without: rows.to_dict(without, comparison.by),
+        rows=rows.to_dict(comparison.by),
+        notes=rows.notes(),
         order=rows.order(),
         evidence=rows.evidence,
     )

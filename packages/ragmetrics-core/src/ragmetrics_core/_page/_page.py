@@ -182,7 +182,8 @@ class Content:
         kind: what kind of page it is.
         parts: markup by the name of its place.
         data: what its script knows from the start, other than the rows.
-        rows: the columns of all rows, given those whose evidence is not in the page.
+        rows: the columns of all rows.
+        notes: by row what the page says of it where its evidence does not fit in.
         order: the rows, those first whose evidence goes in first.
         evidence: all that is known of a row, as plain JSON values.
     """
@@ -191,23 +192,26 @@ class Content:
     kind: str
     parts: Mapping[str, Html]
     data: Mapping[str, Any]
-    rows: Callable[[Collection[int]], dict[str, Any]]
+    rows: Mapping[str, Any]
+    notes: Sequence[Any]
     order: Sequence[int]
     evidence: Callable[[int], Any]
 
     def written_to(self, path: str | os.PathLike[str], most: int) -> None:
         """Write the page, of about so many bytes at most."""
-        data = {**self.data, "megabytes": round(most / MEGABYTE, 1)}
         # what is always there, and at its largest: with the notes of all rows
-        fixed = self._page({**data, "rows": self.rows(self.order), "blocks": [self.order]}, ())
+        fixed = self._page(most, (), [self.order], self.order)
         blocks, rows = evidence_blocks(self.evidence, self.order, max(most - len(fixed.encode()), 0))
-        left_out = set(self.order).difference(*rows)
-        page = self._page({**data, "rows": self.rows(left_out), "blocks": rows}, blocks)
+        page = self._page(most, blocks, rows, set(self.order).difference(*rows))
         # not line by line, for the digests of its policy are of these very characters
         with Path(path).open("w", encoding="utf-8", newline="") as file:
             file.write(page)
 
-    def _page(self, index: Any, blocks: Sequence[str]) -> str:
+    def _page(
+        self, most: int, blocks: Sequence[str], rows: Sequence[Sequence[int]], without_evidence: Collection[int]
+    ) -> str:
+        noted = {**self.rows, "notes": {row: self.notes[row] for row in sorted(without_evidence)}}
+        index = {**self.data, "megabytes": round(most / MEGABYTE, 1), "rows": noted, "blocks": rows}
         packs = {"index": packed(index), **{f"block-{number}": block for number, block in enumerate(blocks)}}
         data = joined(data_block(name, content) for name, content in packs.items())
         return joined_page(self.title, {**self.parts, "data": data}, self.kind)

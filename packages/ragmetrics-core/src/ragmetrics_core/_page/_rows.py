@@ -13,7 +13,7 @@ from __future__ import annotations
 import inspect
 import json
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -119,22 +119,23 @@ class RunRows:
 
     Attributes:
         run: the rows and their scores.
+        texts: the texts of the rows.
     """
 
     def __init__(self, evaluation: ScoredRows) -> None:
         self.run = Run.empty(evaluation)
         self._ids: list[str | None] = []
-        self._texts = RowTexts(list(self.run.columns))
+        self.texts = RowTexts(list(self.run.columns))
 
     def add(self, record: Record) -> None:
         """Note one row."""
         self.run.add(record)
         self._ids.append(None if record.sample.id is None else str(record.sample.id))
-        self._texts.add(record)
+        self.texts.add(record)
 
     def slices(self) -> dict[str, list[str | None]]:
         """The columns of the metadata by which rows form groups."""
-        return _slices(self._texts.metadata)
+        return _slices(self.texts.metadata)
 
     def _worst(self) -> list[float]:
         """Per row how good its worst score is, 0 to 1; ``FAILED`` and ``NOTHING`` where there is none.
@@ -149,8 +150,8 @@ class RunRows:
         """The rows, those with the worst scores first, in input order where they are equal."""
         return sorted(range(len(self._ids)), key=self._worst().__getitem__)
 
-    def to_dict(self, without_evidence: Collection[int]) -> dict[str, Any]:
-        """As the page reads it; rows without evidence keep their notes here."""
+    def to_dict(self) -> dict[str, Any]:
+        """As the page reads it."""
         columns = self.run.columns.values()
         return {
             **self._judged(),
@@ -161,7 +162,6 @@ class RunRows:
             ],
             "labels": [_labels(column.labels) for column in columns],
             "metadata": self.slices(),
-            "notes": {row: self._texts.notes[row] for row in sorted(without_evidence)},
         }
 
     def _judged(self) -> dict[str, Any]:
@@ -169,8 +169,8 @@ class RunRows:
         columns = self.run.columns.values()
         return {
             "ids": self._ids,
-            "questions": self._texts.questions,
-            "answers": self._texts.answers,
+            "questions": self.texts.questions,
+            "answers": self.texts.answers,
             "values": [_shown(column.values) for column in columns],
             "states": ["".join(_state(column, row) for row in range(len(self._ids))) for column in columns],
         }
@@ -240,15 +240,19 @@ class PairedRows:
         """A column of both runs, by row of the page: what the first run says, where it has the row."""
         return [columns[1][two] if one is None else columns[0][one] for one, two in self._units]  # type: ignore[index]
 
-    def to_dict(self, without_evidence: Collection[int], by: str | None) -> dict[str, Any]:
-        """As the page reads it; rows without evidence keep their notes here."""
+    def notes(self) -> list[list[list[str | None]]]:
+        """By row, for each metric, the notes of either run."""
+        each = (self._each(side, self._texts[side].notes, [None] * len(self._names)) for side in (0, 1))
+        return [[list(both) for both in zip(*notes, strict=True)] for notes in zip(*each, strict=True)]
+
+    def to_dict(self, by: str | None) -> dict[str, Any]:
+        """As the page reads it."""
         rows = [run.rows for run in self._runs]
         places = [self._each(side, [row.place for row in rows[side]]) for side in (0, 1)]
         metadata = _slices(self._known(*(texts.metadata for texts in self._texts)))
         name = None if by is None else by.removeprefix(METADATA)
         if name is not None and name not in metadata:
             metadata[name] = self._pairing.labels()
-        notes = [self._each(side, self._texts[side].notes, [None] * len(self._names)) for side in (0, 1)]
         return {
             "ids": self._known(*([row.id for row in each] for each in rows)),
             "names": self._known(*([row.name for row in each] for each in rows)),
@@ -262,10 +266,6 @@ class PairedRows:
                 for name in self._names
             ],
             "metadata": metadata,
-            "notes": {
-                row: [list(both) for both in zip(notes[0][row], notes[1][row], strict=True)]
-                for row in sorted(without_evidence)
-            },
             "order": self.order(),
         }
 

@@ -247,7 +247,8 @@ def _content(
             "labelling": rows.labelling(),
             "problems": exchanges.problems,
         },
-        rows=rows.to_dict,
+        rows=rows.to_dict(),
+        notes=rows.texts.notes,
         order=rows.worst_first(),
         evidence=lambda row: _evidence(records[row], exchanges, evaluation.metrics),
     )

@@ -93,8 +93,8 @@ class Diagnosis:
     usable: bool = False
 
     def add(self, name: str, state: State, seen: str, cure: str = "") -> None:
-        """Add a line."""
-        self.checks.append(Check(name, state, seen, cure))
+        """Add a line, without keys that a server may have quoted."""
+        self.checks.append(Check(name, state, conceal(seen), conceal(cure)))
 
     def give_up(self, name: str, seen: str, cure: str = "") -> Diagnosis:
         """Add the line that ends the examination."""
@@ -146,13 +146,10 @@ async def _cure_of_model(server: str, llm: OpenAILLM, timeout: float) -> str:
     pull = f"ollama pull {llm.model}, or " if server == "ollama" else ""
     if isinstance(listed, str):
         return f"{pull}check the address and the name ({listed})"
-    names = [str(item["id"]) for item in listed]
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return (
-        f"{pull}use one of those that are there: {', '.join(names[:SHOWN])}{more}"
-        if names
-        else f"{pull}no model is there"
-    )
+    if not listed:
+        return f"{pull}no model is there"
+    more = f" and {len(listed) - SHOWN} more" if len(listed) > SHOWN else ""
+    return f"{pull}use one of those that are there: {', '.join(str(item['id']) for item in listed[:SHOWN])}{more}"
 
 
 EXTRAS = {
@@ -269,47 +266,38 @@ async def examine_llm(name: str, llm: OpenAILLM, timeout: float) -> Diagnosis:
 
 def _form(found: Diagnosis, form: Rung, answer: Found) -> None:
     """The line of one form of reply."""
+    unread, wrong = _checked(answer)
     if answer.form_refused:
-        found.add(
-            FORMS[form], "no", f"refused ({answer.status})", "nothing to do: a run goes on with the next form by itself"
-        )
+        cure = "nothing to do: a run goes on with the next form by itself"
+        found.add(FORMS[form], "no", f"refused ({answer.status})", cure)
     elif answer.late:
         found.add(FORMS[form], "no", f"no answer within {answer.seconds:.0f} s")
-    elif unread := _unread(answer):
+    elif unread:
         cure = "" if form == "text" else "if it stays so: OpenAILLM(..., structured='text') asks in plain words alone"
         found.add(FORMS[form], "no", unread, cure)
     else:
-        wrong = _wrong(answer)
         verdicts = f"{wrong} of {len(RIGHT)} easy verdicts wrong" if wrong else "its verdicts right"
         found.add(FORMS[form], "-" if wrong else "ok", f"readable, {verdicts}, after {answer.seconds:.1f} s")
 
 
-def _unread(answer: Found) -> str:
-    """Why the answer cannot be used; empty if it can."""
+def _checked(answer: Found) -> tuple[str, int]:
+    """Why the answer cannot be used, empty if it can; and how many of its verdicts are wrong, as the questions leave no doubt."""
     if answer.reply is None:
-        return str(answer.problem)
+        return str(answer.problem), 0
     try:
-        VERIFY_CLAIMS.read(answer.reply, INPUTS)
+        given = VERIFY_CLAIMS.read(answer.reply, INPUTS).verdicts
     except BadReply as problem:
-        return f"the answer is unreadable: {problem.reason}"
-    return ""
-
-
-def _wrong(answer: Found) -> int:
-    """How many verdicts of a readable answer are wrong; the questions leave no doubt."""
-    assert answer.reply is not None
-    given = {verdict.number: verdict.supported for verdict in VERIFY_CLAIMS.read(answer.reply, INPUTS).verdicts}
-    return sum(given[number] is not right for number, right in enumerate(RIGHT, 1))
+        return f"the answer is unreadable: {problem.reason}", 0
+    return "", sum(verdict.supported is not RIGHT[verdict.number - 1] for verdict in given)
 
 
 def _extras(found: Diagnosis, answers: dict[Rung, Found], listed: list[dict[str, Any]] | str, model: str) -> None:
     """What the answers and the list of models tell by the way."""
     replies = [answer.reply for answer in answers.values() if answer.reply is not None]
-    counts = [
-        (reply.usage.prompt_tokens, reply.usage.completion_tokens) for reply in replies if reply.usage.prompt_tokens
-    ]
-    if counts:
-        found.add("token counts", "ok", f"{counts[0][0]} in, {counts[0][1]} out for one small question")
+    used = next((reply.usage for reply in replies if reply.usage.prompt_tokens), None)
+    if used:
+        seen = f"{used.prompt_tokens} in, {used.completion_tokens} out for one small question"
+        found.add("token counts", "ok", seen)
     else:
         cure = "costs are not known, and --budget tokens=N or dollars=N has no effect"
         found.add("token counts", "no", "none are reported", cure)
@@ -354,8 +342,8 @@ async def _pace(
 
 def _judge(found: Diagnosis, answers: dict[Rung, Found], used: Rung) -> None:
     """Whether a run can use the model: it asks in the highest form that the server takes, and must be able to read that."""
-    found.usable = not _unread(answers[used])
-    below = [form for form in FORMS if form in answers and not _unread(answers[form])]
+    below = [form for form in FORMS if form in answers and not _checked(answers[form])[0]]
+    found.usable = used in below
     if found.usable:
         lost = [FORMS[form] for form in FORMS if form in answers and answers[form].form_refused]
         remark = f"; the server refuses {' and '.join(lost)}, which a run finds out by itself" if lost else ""
@@ -419,7 +407,7 @@ def doctor(
             say(json.dumps(here, indent=2) if as_json else _as_text(here))
             return
         found = asyncio.run(_examined(llm, embeddings, base_url, timeout))
-        say(json.dumps([_plain(item) for item in found], indent=2) if as_json else "\n\n".join(map(_table, found)))
+        say(json.dumps(list(map(asdict, found)), indent=2) if as_json else "\n\n".join(map(_table, found)))
         if not all(item.usable for item in found):
             raise typer.Exit(2)
 
@@ -438,23 +426,15 @@ async def _examined(llm: str | None, embeddings: str | None, base_url: str | Non
     return found
 
 
-def _plain(found: Diagnosis) -> dict[str, Any]:
-    plain = asdict(found)
-    for check in plain["checks"]:
-        check.update({name: conceal(check[name]) for name in ("seen", "cure")})
-    return plain
-
-
 def _table(found: Diagnosis) -> str:
     """The lines of one model; what was seen stands beside the name of the check, the cure below it."""
-    checks = _plain(found)["checks"]
-    width = max((len(check["name"]) for check in checks), default=0)
+    width = max((len(check.name) for check in found.checks), default=0)
     lines = [found.what]
-    for check in checks:
-        head = f"  {check['state']:2}  {check['name']:{width}}  "
+    for check in found.checks:
+        head = f"  {check.state:2}  {check.name:{width}}  "
         blank, most = " " * len(head), max(20, room() - len(head))
-        cure = wrapped(f"-> {check['cure']}", most) if check["cure"] else []
-        beside = [*(wrapped(check["seen"], most) or [""]), *cure]
+        cure = wrapped(f"-> {check.cure}", most) if check.cure else []
+        beside = [*(wrapped(check.seen, most) or [""]), *cure]
         lines += [head + beside[0], *(blank + line for line in beside[1:])]
     return "\n".join([*lines, *wrapped(found.verdict, room())])
 
