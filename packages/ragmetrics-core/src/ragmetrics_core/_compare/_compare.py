@@ -34,26 +34,20 @@ def finished(families: Sequence[Sequence[MetricPairs]]) -> list[list[MetricCompa
     Within a family they are Holm's. Where several families have tests, each may err in its share of 5 %, so the values are
     multiplied by the number of these families: a slice is a small part of the rows, and the errors of metrics and slices add up.
     """
-    alone = [[_test(pairs) for pairs in family] for family in families]
-    p_values = [[_p_value(test.found) for test in family] for family in alone]
+    alone = [[pairs.usable.difference() for pairs in family] for family in families]
+    p_values = [list(map(_p_value, found)) for found in alone]
     counts = [sum(value is not None for value in values) for values in p_values]
     tested = sum(map(bool, counts))
     done: list[list[MetricComparison]] = []
-    for tests, values in zip(alone, p_values, strict=True):
+    for family, differences, values in zip(families, alone, p_values, strict=True):
         done.append([])
-        for place, test in enumerate(tests):
-            others = [*values[:place], _p_value(test.with_lost), *values[place + 1 :]]
+        for place, (pairs, found) in enumerate(zip(family, differences, strict=True)):
+            lost = pairs.with_lost()
+            with_lost = lost.difference() if lost else None
+            others = [*values[:place], _p_value(with_lost), *values[place + 1 :]]
             p_adjusted, p_with_lost = (_adjusted(each, tested)[place] for each in (values, others))
-            done[-1].append(
-                _comparison(replace(test, tests=sum(counts), p_adjusted=p_adjusted, p_with_lost=p_with_lost))
-            )
+            done[-1].append(_comparison(MetricTest(pairs, found, with_lost, sum(counts), p_adjusted, p_with_lost)))
     return done
-
-
-def _test(pairs: MetricPairs) -> MetricTest:
-    """The test of one metric alone."""
-    with_lost = pairs.with_lost()
-    return MetricTest(pairs, pairs.usable.difference(), with_lost.difference() if with_lost else None)
 
 
 def _adjusted(p_values: Sequence[float | None], families: int) -> list[float | None]:

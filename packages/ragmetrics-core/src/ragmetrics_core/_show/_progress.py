@@ -113,7 +113,9 @@ def progress_bar(
     narrow = not notebook and total is not None and _columns() < WIDE
     settings: dict[str, Any] = {"bar_format": NARROW} if narrow else {}
     file = None if notebook else sys.stderr
-    with _tqdm(notebook)(total=total, unit=f" {unit}", desc=title, file=file, **settings) as bar:
+    from tqdm.auto import tqdm  # type: ignore[import-untyped]  # noqa: PLC0415  loaded only where the bar is shown
+
+    with tqdm(total=total, unit=f" {unit}", desc=title, file=file, **settings) as bar:
         yield Bar(bar, lost, narrow=narrow)
 
 
@@ -143,16 +145,6 @@ def _columns() -> int:
     except (OSError, ValueError):  # no terminal, or a stream that is no file
         width = 0
     return width or room()
-
-
-def _tqdm(notebook: bool) -> Any:
-    if notebook:
-        from tqdm.auto import tqdm  # type: ignore[import-untyped]  # noqa: PLC0415  loaded only where the bar is shown
-
-        return tqdm
-    from tqdm import tqdm as plain  # type: ignore[import-untyped]  # noqa: PLC0415  the same
-
-    return plain
 
 
 def _in_notebook() -> bool:

@@ -111,22 +111,18 @@ class LLMContract:
 
     def test_it_answers_with_text(self, llm: Any) -> None:
         """A ``Reply`` or a str, never None, from every method there is."""
-        for answer in self._answers(llm, self.question()):
-            text = answer.value if isinstance(answer, Reply) else answer
+        for text in self._answers(llm, self.question()):
             assert isinstance(text, str), f"an LLM answers with a Reply or a str, got {text!r}"
 
     def test_sync_and_async_answer_the_same(self, llm: Any) -> None:
         """The two methods are two ways to the same answer."""
-        answers = [
-            answer.value if isinstance(answer, Reply) else answer for answer in self._answers(llm, self.question())
-        ]
+        answers = self._answers(llm, self.question())
         if self.deterministic:
             assert len(set(answers)) == 1, f"generate and agenerate differ: {answers}"
 
     def test_it_answers_questions_with_a_schema(self, llm: Any) -> None:
         """A schema is an offer: a model may use it or not, but not fail over it."""
-        for answer in self._answers(llm, self.question(schema=SCHEMA)):
-            assert isinstance(answer.value if isinstance(answer, Reply) else answer, str)
+        assert all(isinstance(text, str) for text in self._answers(llm, self.question(schema=SCHEMA)))
 
     def test_it_counts_what_an_answer_costs(self, llm: Any) -> None:
         """One answer is one call; tokens are what the server reported."""
@@ -209,7 +205,8 @@ class LLMContract:
         return calls
 
     def _answers(self, llm: Any, question: Ask) -> list[Any]:
-        return [call(question) for call in self._calls(llm)]
+        answers = [call(question) for call in self._calls(llm)]
+        return [answer.value if isinstance(answer, Reply) else answer for answer in answers]
 
 
 def _program(question: Ask) -> Any:
