@@ -44,6 +44,9 @@ BUILD = sorted({"editables", *(item for project in PACKAGES.values() for item in
 HEAP = {"NODE_OPTIONS": "--max-old-space-size=8192"}
 """Pyright empties its cache of types when its heap is nearly full, and may then call a type different from itself."""
 
+KEEP_BYTECODE = {"PYTHONDONTWRITEBYTECODE": None}
+"""Where bytecode is not kept, each of the many processes that tests start compiles every file anew."""
+
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 INSTALL_CHROMIUM = (
     ("apt-get", "update"),
@@ -133,7 +136,15 @@ def measured(adapters: list[str]) -> tuple[str, ...]:
 
 def run_tests(session: nox.Session, adapters: list[str], *arguments: str) -> None:
     """The suite, or what the arguments choose of it, without the tests of pages."""
-    session.run("pytest", *measured(adapters), *ON_EVERY_CORE, "--ignore=tests/browser", *arguments, *session.posargs)
+    session.run(
+        "pytest",
+        *measured(adapters),
+        *ON_EVERY_CORE,
+        "--ignore=tests/browser",
+        *arguments,
+        *session.posargs,
+        env=KEEP_BYTECODE,
+    )
 
 
 def has_chromium(session: nox.Session) -> bool:
@@ -176,10 +187,11 @@ def gate(session: nox.Session) -> None:
 
 @nox.session
 def fast(session: nox.Session) -> None:
-    """The tests that a change is tried with: all but the slow ones, without measuring coverage."""
+    """The tests that a change is tried with: all but the slow ones, without coverage and with fewer generated examples."""
     adapters = adapters_on(this_python())
     install(session, "test", "docs", adapters=adapters)
-    session.run("pytest", "-q", *ON_EVERY_CORE, "-m", "not slow", *session.posargs)
+    examples = "--hypothesis-profile=quick"
+    session.run("pytest", "-q", *ON_EVERY_CORE, examples, "-m", "not slow", *session.posargs, env=KEEP_BYTECODE)
 
 
 @nox.session

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -17,6 +18,8 @@ from waiting import HeldClock
 pytest_plugins = ["pytester"]  # sessions in sessions, for the tests of ragmetrics-pytest
 
 os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")  # read when Haystack is imported
+# each client reads the certificates that it trusts: one takes no time, the 130 of certifi take 30 ms; no test uses TLS
+os.environ["SSL_CERT_FILE"] = str(Path(__file__).parent / "fixtures" / "certificate.pem")
 os.environ["COLUMNS"] = "80"  # tables are laid out for the terminal, and the suite may run in any
 
 # how long an example takes says as much about the machine as about the code, and the machine may be busy; how many of those that
@@ -30,6 +33,7 @@ hypothesis.settings.register_profile(
         hypothesis.HealthCheck.filter_too_much,
     ],
 )
+hypothesis.settings.register_profile("quick", hypothesis.settings.get_profile("busy"), max_examples=25)  # `nox -s fast`
 hypothesis.settings.load_profile("busy")
 
 SLOWEST = (
@@ -53,6 +57,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The slowest files come first: where files are shared out among processes, none is left alone with one of them at the end."""
     order = {Path(__file__).parent / name: place for place, name in enumerate(SLOWEST)}
     items.sort(key=lambda item: order.get(item.path, len(order)))
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays, so the garbage collector need not look at it again."""
+    gc.freeze()
 
 
 DATA = Path(os.environ.get("RAGMETRICS_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))

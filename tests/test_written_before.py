@@ -139,7 +139,9 @@ def test_a_session_of_pytest_is_compared_with_its_baseline(copy: Path, pytester:
     pytest.importorskip("ragmetrics_pytest")
     shutil.copy(ROWS, pytester.path)
     pytester.makepyfile(writer().TESTS.replace("right.jsonl", "rows.jsonl"))
-    session = pytester.runpytest_subprocess(f"--ragmetrics-baseline={copy / 'baseline'}")
+    session = pytester.runpytest_inprocess(
+        "-o", "asyncio_default_fixture_loop_scope=function", f"--ragmetrics-baseline={copy / 'baseline'}"
+    )
     session.assert_outcomes(passed=8)
     assert "compared with" in session.stdout.str()
     assert "8 pairs of rows" in session.stdout.str()

@@ -251,6 +251,7 @@ def test_a_call_that_takes_too_long_fails_its_row(
         results()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reply", ["[" * 100_000, '{"score":' * 50_000], ids=["list", "object"])
 def test_a_reply_nested_too_deeply(judge: Any, reply: str) -> None:
     evaluator = own(judge(reply))

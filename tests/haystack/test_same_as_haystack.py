@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 from haystack.components import evaluators as haystack_evaluators
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ragmetrics_haystack
+from examples import examples
 from haystack import Document
 
 # what is compared is what this release and its successors do
@@ -75,13 +76,13 @@ def check(name: str, settings: dict[str, Any], *args: Any) -> None:
 
 @pytest.mark.parametrize("name", ["DocumentMAPEvaluator", "DocumentMRREvaluator"])
 @given(inputs=rows(), field=st.sampled_from(FIELDS))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_rankings(name: str, inputs: tuple[Any, Any], field: str) -> None:
     check(name, {"document_comparison_field": field}, *inputs)
 
 
 @given(inputs=rows(), field=st.sampled_from(FIELDS), mode=st.sampled_from(["single_hit", "multi_hit"]))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_recall(inputs: tuple[Any, Any], field: str, mode: str) -> None:
     logging.disable(logging.WARNING)
     try:
@@ -91,13 +92,13 @@ def test_recall(inputs: tuple[Any, Any], field: str, mode: str) -> None:
 
 
 @given(inputs=rows(GRADES), field=st.sampled_from(FIELDS))
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_ndcg(inputs: tuple[Any, Any], field: str) -> None:
     check("DocumentNDCGEvaluator", {"document_comparison_field": field}, *inputs)
 
 
 @given(truths=documents(GRADES), found=documents(), field=st.sampled_from(["content", "id", "meta.key.inner"]))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_gains(truths: list[Document], found: list[Document], field: str) -> None:
     theirs = haystack_evaluators.DocumentNDCGEvaluator(document_comparison_field=field)
     ours = ragmetrics_haystack.DocumentNDCGEvaluator(document_comparison_field=field)
@@ -112,7 +113,7 @@ ANSWERS = st.one_of(
 
 
 @given(truths=st.lists(ANSWERS, max_size=5), predicted=st.lists(ANSWERS, max_size=5))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_exact_match(truths: list[Any], predicted: list[Any]) -> None:
     check("AnswerExactMatchEvaluator", {}, truths, predicted)
     check("AnswerExactMatchEvaluator", {}, truths, list(truths))

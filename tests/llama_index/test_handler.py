@@ -378,6 +378,7 @@ class Plain(BaseQueryEngine):
         return self._query(query_bundle)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("judge", ["hangs", "fails"])
 def test_a_judge_that_hangs_or_fails_slows_no_query(judge: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -452,6 +453,7 @@ print("pending", handler.pending)
 """
 
 
+@pytest.mark.slow
 def test_a_judge_that_hangs_does_not_keep_the_process_from_ending() -> None:
     result = subprocess.run([sys.executable, "-c", HANGING], capture_output=True, text=True, check=False, timeout=300)
     assert (result.returncode, result.stdout) == (0, "pending 1\n")

@@ -6,14 +6,17 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, TextIO
 
 import pytest
 
 from core.cli.calling import call
 from ragmetrics_core import BadReply, Evaluation, Metric, Score, evaluate
+from ragmetrics_core.cli import app
 
 VERDICTS = [
     {
@@ -256,51 +259,72 @@ def test_nothing_in_data_or_replies_steers_the_terminal(
     assert [character for character in output if not character.isprintable() and character != "\n"] == []
 
 
-def in_terminal(command: list[str], **variables: str) -> str:
-    """What a process writes to a terminal."""
+@contextmanager
+def terminal(encoding: str = "utf-8") -> Iterator[tuple[TextIO, Callable[[], str]]]:
+    """A pseudo-terminal to write to, and a function that closes it and says what was written."""
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", **variables}
-    process = subprocess.Popen(command, stdout=theirs, stderr=theirs, stdin=theirs, env=environment)
-    os.close(theirs)
-    output = b""
+    written = os.fdopen(theirs, "w", encoding=encoding)
+
+    def read() -> str:
+        written.close()
+        output = b""
+        try:
+            while part := os.read(ours, 65536):
+                output += part
+        except OSError:  # Linux says so at the end of a terminal
+            pass
+        return output.decode().replace("\r\n", "\n")
+
     try:
-        while part := os.read(ours, 65536):
-            output += part
-    except OSError:  # Linux says so at the end of a terminal
-        pass
-    os.close(ours)
-    assert process.wait(timeout=300) == 0
-    return output.decode().replace("\r\n", "\n")
+        yield written, read
+    finally:
+        written.close()
+        os.close(ours)
+
+
+def in_terminal(*arguments: str | Path, encoding: str = "utf-8", **variables: str) -> str:
+    """What the command writes to a terminal; it is called in this process."""
+    words = ["ragmetrics", *map(str, arguments)]
+    environment = {"TERM": "xterm-256color", "COLUMNS": "80", **variables}
+    with terminal(encoding) as (written, read), pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        patch.setattr(sys, "argv", words)
+        patch.setattr(sys, "stdout", written)
+        assert app(words[1:], standalone_mode=False) in {None, 0}
+        return read()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 def test_colours_are_for_those_who_watch(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
-    command = [sys.executable, "-m", "ragmetrics_core", "show", str(run), "--metric", "support", "--worst", "1"]
+    show = ["show", str(run), "--metric", "support", "--worst", "1"]
     plain = f"support: the lowest of 3 rows\n\n{A}"
-    painted = in_terminal(command)
+    with terminal() as (written, read):
+        command = [sys.executable, "-m", "ragmetrics_core", *show]
+        environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80"}
+        subprocess.run(command, stdin=written, stdout=written, stderr=written, env=environment, check=True, timeout=300)
+        painted = read()
     assert "\x1b[32m    ✔ It opens at nine.\x1b[0m\n" in painted
     assert "\x1b[33m    – It is red.\x1b[0m\n" in painted
     assert "\x1b[1msupport: the lowest of 3 rows\x1b[0m\n" in painted
-    assert in_terminal(command, NO_COLOR="1") == plain
-    assert in_terminal(command, TERM="dumb") == plain
-    piped = subprocess.run(command, capture_output=True, check=True, timeout=300)
-    assert piped.stdout.decode() == plain
+    assert in_terminal(*show) == painted
+    assert in_terminal(*show, NO_COLOR="1") == plain
+    assert in_terminal(*show, TERM="dumb") == plain
+    assert shown(*show[1:]) == plain
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 def test_a_terminal_that_has_no_ticks(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
-    command = [sys.executable, "-m", "ragmetrics_core", "show", str(run), "--metric", "support", "--worst", "1"]
-    painted = in_terminal(command, PYTHONIOENCODING="ascii")
+    painted = in_terminal("show", run, "--metric", "support", "--worst", "1", encoding="ascii")
     assert "\x1b[32m    \\u2714 It opens at nine.\x1b[0m\n" in painted
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 def test_wide_terminals_get_long_lines_and_the_same_words(run: Path) -> None:
-    command = [sys.executable, "-m", "ragmetrics_core", "show", str(run), "--row", "a"]
-    texts = [in_terminal(command, NO_COLOR="1", COLUMNS=width) for width in ("40", "80", "200")]
+    texts = [in_terminal("show", run, "--row", "a", NO_COLOR="1", COLUMNS=width) for width in ("40", "80", "200")]
     assert [max(map(len, text.splitlines())) for text in texts] == [37, 42, 42]
     assert len({" ".join(text.split()) for text in texts}) == 1
 

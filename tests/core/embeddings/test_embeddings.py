@@ -13,9 +13,10 @@ from typing import Any
 
 import openai
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from examples import examples
 from loopback import OpenAIServer, Response, error, hashed_vector
 from ragmetrics_core import InvalidInput, MissingExtra, ModelError, Models, Reply, Usage, compare, run
 from ragmetrics_core.embeddings import (
@@ -228,7 +229,7 @@ def test_hashing_finds_shared_words_and_stems() -> None:
     assert similarity("東京は日本の首都です", "日本の首都は東京") > similarity("東京は日本の首都です", "猫が好き")
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.text())
 def test_hashing_gives_a_unit_vector_for_any_text(text: str) -> None:
     (vector,) = HashingEmbeddings(16).embed([text]).value

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.engine.virtual_time import evaluate, run
 from core.evaluate.doubles import RATE, AsyncModel, InstantModel, Rated, RatedTwice, questions
+from examples import examples
 from ragmetrics_core import (
     Evaluation,
     InvalidInput,
@@ -81,7 +82,7 @@ def test_the_first_rows_are_the_finished_ones() -> None:
 COSTS = st.lists(st.lists(st.integers(1, 5), min_size=1, max_size=4), min_size=1, max_size=40)
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(COSTS, st.integers(1, 120), st.integers(1, 32), st.integers(0, 5))
 def test_the_bound_whatever_the_rows_cost(plans: list[list[int]], most: int, in_flight: int, seed: int) -> None:
     model = AsyncModel(seed=seed, delay=0.0002)

@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.evaluate.doubles import RATE, AsyncModel, Rated
+from examples import examples
 from ragmetrics_core import Ask, Compare, Embed, InvalidInput, Message, Metric, Prompt, evaluate
 from ragmetrics_core._engine._reply_keys import MOST_FORMS, Keys
 from ragmetrics_core.embeddings import OpenAIEmbeddings
@@ -122,7 +123,7 @@ identities = st.one_of(
 questions = st.tuples(identities, st.one_of(asks, embeds, compares), st.integers(0, 3))
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(questions, questions)
 def test_keys_are_equal_exactly_where_the_questions_are(one: tuple[Any, Any, int], other: tuple[Any, Any, int]) -> None:
     def parts(question: tuple[Any, Any, int]) -> tuple[Any, ...]:

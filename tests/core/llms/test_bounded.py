@@ -38,6 +38,7 @@ def failure(way: Callable[..., Any], url: str, ask: Any, **settings: Any) -> Mod
     return caught.value
 
 
+@pytest.mark.slow
 @every_way
 def test_few_packed_bytes_that_hold_many(way: Callable[..., Any], server: OpenAIServer, ask: Any) -> None:
     server.api_key = None

@@ -88,6 +88,7 @@ class TestAnswers:
         assert caught.value.raw == ("Bearer *** is not welcome",)
 
 
+@pytest.mark.slow
 def test_an_answer_without_end(server: OpenAIServer, ask: Any) -> None:
     """Few bytes on the way, and far too many when they are unpacked."""
     packed = gzip.compress(b" " * (80 * 2**20))

@@ -160,6 +160,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_a_hostile_text_takes_no_longer_than_others(piece: str) -> None:
     text = piece * (60_000 // len(piece)) + " end"

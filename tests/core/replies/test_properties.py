@@ -8,10 +8,11 @@ from contextlib import suppress
 from typing import Any, Literal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
+from examples import examples
 from growth import assert_linear
 from ragmetrics_core import BadReply
 from ragmetrics_core.replies import JsonReply, LinesReply, RatingReply, ReplyFormat, ScoreReply, YesNoReply
@@ -144,7 +145,7 @@ def in_range(reply: ReplyFormat[Any], value: Any) -> bool:
 
 @pytest.mark.parametrize("reply", FORMATS, ids=repr)
 @given(text=TEXTS)
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_any_text_is_a_value_in_range_or_a_bad_reply(reply: ReplyFormat[Any], text: str) -> None:
     failed: BadReply | None = None
     value: Any = None
@@ -197,7 +198,7 @@ FRAMES = st.sampled_from(
 
 
 @given(value=VERDICTS | TABLES, frame=FRAMES, indent=st.sampled_from([None, 2]), ascii_only=st.booleans())
-@settings(max_examples=400, deadline=None)
+@examples(400)
 def test_what_is_written_as_json_is_read_back(
     value: BaseModel, frame: str, indent: int | None, ascii_only: bool
 ) -> None:
@@ -206,21 +207,21 @@ def test_what_is_written_as_json_is_read_back(
 
 
 @given(claims=st.lists(CONTENT, max_size=5), frame=FRAMES)
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_lists_of_texts_are_read_back(claims: list[str], frame: str) -> None:
     text = frame.replace("%s", json.dumps({"statements": claims}, ensure_ascii=False))
     assert JsonReply(Claims).parse(text).statements == claims
 
 
 @given(value=st.integers(10, 50).map(lambda tenths: tenths / 10), reason=CONTENT, frame=FRAMES, first=st.booleans())
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_scores_in_objects_are_read_back(value: float, reason: str, frame: str, first: bool) -> None:
     data = {"score": value, "reason": reason} if first else {"reason": reason, "score": value}
     assert ScoreReply(1, 5).parse(frame.replace("%s", json.dumps(data))) == (value, reason.strip())
 
 
 @given(answer=st.booleans(), reason=CONTENT, frame=FRAMES)
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_answers_in_objects_are_read_back(answer: bool, reason: str, frame: str) -> None:
     data = {"reason": reason, "answer": "yes" if answer else "no"}
     assert YesNoReply().parse(frame.replace("%s", json.dumps(data, ensure_ascii=False))) is answer

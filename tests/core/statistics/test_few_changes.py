@@ -7,10 +7,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
 
+from examples import examples
 from ragmetrics_core.statistics import paired_difference
 from ragmetrics_core.statistics._means import FewChanges, clustered_mean, reach_of
 from ragmetrics_core.statistics._pairs import tango_limits
@@ -28,7 +29,7 @@ def test_on_passes_and_fails_it_is_tangos(gained: int, lost: int, same: int) -> 
     assert found == pytest.approx(tango_limits(gained, lost, gained + lost + same, 0.95), abs=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(
     st.lists(st.sampled_from([-0.5, -0.2, 0.1, 0.3, 0.7]), min_size=1, max_size=4),
     st.integers(6, 20),

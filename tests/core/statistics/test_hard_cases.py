@@ -29,6 +29,7 @@ def kappa_interval(drawn: tuple[tuple[tuple[int, int], int], ...]) -> Interval |
     return agreement(judge, people).kappa.interval
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("untraced")
 class TestHowOften:
     @pytest.mark.parametrize("rows", [20, 30, 50, 100, 200])

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
+from examples import examples
 from growth import seconds, slowness
 from ragmetrics_core import InvalidInput
 from ragmetrics_core.statistics import FEWEST_CHANGED, METHODS, PairedDifference, paired_difference
@@ -292,7 +293,7 @@ class TestAlways:
         if found.interval is not None and found.method == other.method:
             assert limits(other) == pytest.approx(limits(found), abs=1e-6)
 
-    @settings(max_examples=50)
+    @examples(50)
     @given(pairs(), st.floats(0.01, 0.3))
     def test_without_a_scale_the_after_run_may_be_shifted(self, sample: tuple[Any, ...], shift: float) -> None:
         """Where Student's t is used, a shift of one run shifts the interval."""

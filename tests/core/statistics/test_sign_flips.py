@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from examples import examples
 from ragmetrics_core.statistics import paired_difference
 
 
@@ -39,7 +40,7 @@ def test_rounding_makes_no_difference() -> None:
     assert sign_flip_p([0.1, 0.2, -0.3]) == sign_flip_p([1, 2, -3]) == 1
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.lists(st.floats(-1, 1).map(lambda value: round(value, 3)), min_size=2, max_size=10))
 def test_as_scipy_does_it(changes: list[float]) -> None:
     oracle = stats.permutation_test((changes,), np.sum, permutation_type="samples", n_resamples=np.inf)

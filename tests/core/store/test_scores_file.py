@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.evaluate.doubles import AsyncModel, Length, Rated, RatedContexts, questions
+from examples import examples
 from ragmetrics_core import Document, Evaluation, InvalidInput, ModelError, Sample, Score, evaluate
 from ragmetrics_core._store._records import Record, record_line, record_of
 from ragmetrics_core._store._scores_file import ScoresFile
@@ -40,7 +41,7 @@ class TestLines:
             map(record_line, [record(0), record(1), record(3, 0.75)])
         )
 
-    @settings(max_examples=60, deadline=None)
+    @examples(60)
     @given(cut=st.integers(0, 2000), tail=st.integers(1, 3))
     def test_any_cut_loses_no_line_before_it(
         self, tmp_path_factory: pytest.TempPathFactory, cut: int, tail: int

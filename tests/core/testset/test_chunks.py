@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from examples import examples
 from ragmetrics_core import Document, InvalidInput, generate_testset
 from ragmetrics_core._testset._chunks import CHUNK_OVERLAP, CHUNK_SIZE, Chunk, check_sizes, chunks_of
 from ragmetrics_core._testset._documents import GivenDocument
@@ -28,7 +29,7 @@ def cut(text: str, size: int, overlap: int = 0) -> list[str]:
     return [chunk.text for chunk in chunks_of(GivenDocument("d", text), size, overlap)]
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(text=TEXTS, size=st.integers(1, 80), data=st.data())
 def test_what_holds_of_all_chunks(text: str, size: int, data: st.DataObject) -> None:
     overlap = data.draw(st.integers(0, size - 1))
@@ -168,6 +169,7 @@ def test_sizes_that_cannot_be(size: int, overlap: int, message: str) -> None:
     assert str(caught.value) == message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", [" \n" * 200_000 + "x" + " \n" * 200_000 + "x", "x" * 500_000, "、" * 300_000, ". " * 200_000]
 )

@@ -6,9 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from examples import examples
 from ragmetrics_core import MissingExtra
 from ragmetrics_core._testset._documents import text_of_file
 from ragmetrics_core._testset._markup import text_of_html
@@ -97,7 +98,7 @@ def test_what_pages_do(page: str, text: str) -> None:
     assert text_of_html(page).text == text
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     st.lists(
         st.sampled_from(
@@ -115,6 +116,7 @@ def test_headings_stand_where_they_are_said_to_stand(page: str) -> None:
         assert level in {1, 3}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece", ["<a ", "<!--", "<a x='", "</a ", "<", "<div>", "<table><tr><td>", "<nav>", "&#", "<![foo["]
 )

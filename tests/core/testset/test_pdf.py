@@ -8,10 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.testset.test_files import documents_of
+from examples import examples
 from ragmetrics_core import Document, InvalidInput, MissingExtra, generate_testset
 from ragmetrics_core.llms import LexicalJudge
 from ragmetrics_core.testing import ScriptedLLM
@@ -104,7 +105,7 @@ def test_what_pypdf_logs_stays_out_of_the_output(tmp_path: Path) -> None:
     assert (result.stdout, result.stderr) == ("text\n", "")
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(data=st.data())
 def test_damage_is_said_and_stops_nothing(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     content = bytearray(pdf("It opens at nine.", "It closes at ten."))
