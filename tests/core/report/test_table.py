@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from core.report.comparing import text_at
 from ragmetrics_core import Metric, Score, evaluate
-from ragmetrics_core._show._tables import cut_middle, hanging, table, wrapped, wrapped_items
+from ragmetrics_core._show._tables import cut_middle, hanging, table, whole, wrapped
 from ragmetrics_core._values._layout import cells
 
 
@@ -41,12 +41,12 @@ def test_paragraphs() -> None:
 
 def test_items_stay_whole() -> None:
     items = ["row 1 (0.5)", "図書 館 (0.25)"]
-    assert wrapped_items("length:", items, 20, indent="  ") == [
+    assert wrapped(f"length: {', '.join(map(whole, items))}", 20, indent="  ") == [
         "  length:",
         "      row 1 (0.5),",
         "      図書 館 (0.25)",
     ]
-    assert wrapped_items("length:", [], 20) == ["length:"]
+    assert wrapped("length: ", 20) == ["length:"]
 
 
 def test_names_are_cut_in_the_middle() -> None:

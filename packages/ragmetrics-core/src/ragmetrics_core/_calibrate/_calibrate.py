@@ -38,7 +38,7 @@ from ..statistics._interval import difference_of_means, weighted_mean
 from ..statistics._labelled import FEWEST_LABELS, SURE, LabelledRows, effective_count, uncertainty, uneven
 from ..statistics._means import mean_of
 from ._calibration import Calibration, ClaimCalibration, MetricCalibration, SliceCalibration
-from ._rows import HALF, MetricLabels, labels_in_force, metric_labels, stale_labels
+from ._rows import HALF, MetricLabels, labels_in_force, metric_labels, parted_labels
 
 UNIT = (0.0, 1.0)
 CONFIDENCE = 0.95
@@ -417,8 +417,8 @@ def lines_to_label(run: ScoredRows, n: int, metric: str | None, labels: Any, see
     given = [] if labels is None else known_labels(run, labels, name)
     rows = Run.of(run, "", RowGroups(None, None))
     judged = Judged.of(rows, name, metric_labels([]))
-    stale = set(map(id, stale_labels(given, rows)))
-    labelled = {item.id for item in given if item.claim is None and id(item) not in stale}
+    in_force, _ = parted_labels(given, rows)
+    labelled = {item.id for item in in_force if item.claim is None}
     without = {place for place, row in enumerate(judged.names) if row in labelled}
     left = len(judged.rows) - len(without)
     if len({row.name for row in rows.rows}) < len(rows.rows):

@@ -111,17 +111,17 @@ MOST_NAMED = 5
 NO_DRAW = "the rows of the remaining labels are no random draw of all rows: label the rows that changed again"
 
 
-def stale_labels(labels: Iterable[Label], run: Run) -> list[Label]:
-    """The labels of rows that have changed since people read them, as far as that can be checked."""
+def parted_labels(labels: Iterable[Label], run: Run) -> tuple[list[Label], list[Label]]:
+    """The labels of rows that are as they were or cannot be checked, and those of rows that changed since people read them."""
     rows = {row.name: position for position, row in enumerate(run.rows)}
-    stale = []
+    found: tuple[list[Label], list[Label]] = ([], [])
     for item in labels:
         inputs = run.columns[item.metric].metric.inputs
+        is_stale = False
         if item.digest is not None and inputs is not None and item.id in rows:
-            sample = run.evaluation.records[rows[item.id]].sample
-            if row_digest(sample, inputs) != item.digest:
-                stale.append(item)
-    return stale
+            is_stale = row_digest(run.evaluation.records[rows[item.id]].sample, inputs) != item.digest
+        found[is_stale].append(item)
+    return found
 
 
 def labels_in_force(labels: Sequence[Label], run: Run) -> tuple[list[Label], tuple[str, ...]]:
@@ -130,12 +130,11 @@ def labels_in_force(labels: Sequence[Label], run: Run) -> tuple[list[Label], tup
     Raises:
         InvalidInput: every label is of a row that has changed.
     """
-    stale = stale_labels(labels, run)
+    kept, stale = parted_labels(labels, run)
     notes = tuple(_notes(labels, stale, run))
-    if len(stale) == len(labels):
+    if not kept:
         raise InvalidInput(f"no label is left: {'; '.join(notes)}: label these rows again")
-    gone = set(map(id, stale))
-    return [item for item in labels if id(item) not in gone], notes
+    return kept, notes
 
 
 def _notes(labels: Sequence[Label], stale: Sequence[Label], run: Run) -> Iterator[str]:

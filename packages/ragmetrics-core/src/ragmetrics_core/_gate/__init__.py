@@ -5,7 +5,8 @@ became of it.
 
 A new condition, such as a least number of rows, touches two files: `_gates.py`, where it is a field of ``Conditions`` and a
 sentence of ``Conditions.unmet`` (gates on means and on drops share it); and `_evaluate/_evaluation.py`, where it is an argument
-of ``Evaluation.gate`` and ``Comparison.gate``. An option of the command line is a third, `cli/_parsing.py`.
+of ``Evaluation.gate`` and ``Comparison.gate``. An option of the command line is also a constant of `cli/_parsing.py`, which reads
+it, and a parameter of the commands in `cli/_evaluate.py` and `cli/_compare.py`.
 """
 
 from __future__ import annotations

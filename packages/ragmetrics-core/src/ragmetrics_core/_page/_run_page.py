@@ -39,6 +39,9 @@ PROMPTS = "Prompt versions"
 WHO = frozenset({"Judge", "Embeddings", PROMPTS})
 """Facts that should be the same in two runs."""
 
+COUNTED = {"scored": "\u2714", "unscored": "\u2013", "failed": "\u2718"}
+"""The rows that a card counts, and their signs."""
+
 
 def direction(better: bool | None, without: str, scale: tuple[float, float] | None) -> Html:
     """Which end of a scale is better, or why none is, and its ends."""
@@ -79,11 +82,7 @@ def _mean(item: MetricSummary) -> Html:
 
 
 def _counts(item: MetricSummary) -> Html:
-    counts = (
-        ("\u2714", "scored", item.scored),
-        ("\u2013", "unscored", item.unscored),
-        ("\u2718", "failed", item.failed),
-    )
+    counts = ((name, mark, getattr(item, name)) for name, mark in COUNTED.items())
     shown = (
         element(
             "li",
@@ -93,7 +92,7 @@ def _counts(item: MetricSummary) -> Html:
             element("span", name, class_="name"),
             class_=name if count else f"{name} none",
         )
-        for mark, name, count in counts
+        for name, mark, count in counts
     )
     return element("ul", *shown, class_="counts")
 
@@ -256,15 +255,14 @@ def _content(
 
 def _header(run: Run, summary: Summary) -> Html:
     """The head of the page: caveats first, for readers who overlook them misread all numbers."""
+    dead = ", ".join(summary.failed_everywhere)
     return joined(
         [
             element("p", "ragmetrics report", class_="kicker"),
             element("h1", run.evaluation.source or "Evaluation", dir="auto"),
             *(notice("Read this first", text) for text in summary.caveats),
             None if summary.stopped is None else notice("Stopped", summary.stopped),
-            notice("Failed on every row", ", ".join(names), "caveat bad")
-            if (names := summary.failed_everywhere)
-            else None,
+            notice("Failed on every row", dead, "caveat bad") if dead else None,
             fact_list(facts(run, summary)),
         ]
     )

@@ -64,19 +64,14 @@ def row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def folded(title: str, lines: Sequence[str]) -> list[str]:
-    """Lines that are shown when the title is clicked."""
-    return ["<details>", f"<summary>{title}</summary>", "", *lines, "", "</details>"]
-
-
-def cut_lines(lines: Sequence[str], rest: str = "which the JSON has") -> list[str]:
-    """As many lines as a part may have; the rest is counted, and ``rest`` says where it can be read."""
+def cut_lines(lines: Sequence[str]) -> list[str]:
+    """As many lines as a part may have; the rest is counted."""
     kept: list[str] = []
     room = LONGEST_PART
     for line in lines:
         room -= len(line) + 1
         if room < 0:
-            return [*kept, "", f"and {len(lines) - len(kept):,} more lines, {rest}"]
+            return [*kept, "", f"and {len(lines) - len(kept):,} more lines, which the JSON has"]
         kept.append(line)
     return kept
 
@@ -110,6 +105,11 @@ class Items:
 
     items: Sequence[str | Items]
     title: str = ""
+
+    @property
+    def parts(self) -> Iterator[tuple[str, Items]]:
+        """Each item with the items below it."""
+        return ((item, Items(())) if isinstance(item, str) else (item.title, item) for item in self.items)
 
 
 @dataclass(frozen=True)
@@ -226,11 +226,9 @@ def _text_lines(each: Flat, width: int) -> list[str]:
 
 
 def _text_items(items: Items, width: int, indent: str) -> Iterator[str]:
-    for item in items.items:
-        text = item if isinstance(item, str) else item.title
+    for text, below in items.parts:
         yield from wrapped(text, width, indent=indent) if indent else hanging(text, width)
-        if isinstance(item, Items):
-            yield from _text_items(item, width, f"{indent}  ")
+        yield from _text_items(below, width, f"{indent}  ")
 
 
 def _text_table(each: Table, width: int) -> str:
@@ -252,8 +250,9 @@ def as_markdown(blocks: Sequence[Block]) -> str:
     for each in _notes_first(blocks):
         inner = ["\n".join(_markdown_lines(flat)) for flat in _unfolded([each])]
         if inner and isinstance(each, Details):
-            lines = "\n\n".join(inner).split("\n")
-            parts.append("\n".join(folded(prose(each.title), cut_lines(lines))))
+            lines = cut_lines("\n\n".join(inner).split("\n"))
+            head = f"<details>\n<summary>{prose(each.title)}</summary>"
+            parts.append("\n".join([head, "", *lines, "", "</details>"]))
         else:
             parts += inner
     return "\n\n".join(parts) + "\n"
@@ -287,10 +286,9 @@ def _markdown_lines(each: Flat) -> list[str]:
 
 
 def _markdown_items(items: Items, indent: str) -> Iterator[str]:
-    for item in items.items:
-        yield f"{indent}* {prose(item if isinstance(item, str) else item.title)}"
-        if isinstance(item, Items):
-            yield from _markdown_items(item, f"{indent}  ")
+    for text, below in items.parts:
+        yield f"{indent}* {prose(text)}"
+        yield from _markdown_items(below, f"{indent}  ")
 
 
 def as_html(blocks: Sequence[Block]) -> Html:
@@ -311,12 +309,5 @@ def _html(each: Flat) -> Html:
 
 
 def _html_items(items: Items) -> Html:
-    return element(
-        "ul",
-        *(
-            element("li", readable(item))
-            if isinstance(item, str)
-            else element("li", readable(item.title), _html_items(item))
-            for item in items.items
-        ),
-    )
+    inner = ((readable(text), _html_items(below) if below.items else None) for text, below in items.parts)
+    return element("ul", *(element("li", *each) for each in inner))

@@ -94,12 +94,6 @@ def hanging(remark: str, width: int) -> list[str]:
     return [first.removeprefix("  "), *others]
 
 
-def wrapped_items(head: str, items: Sequence[str], width: int, *, indent: str = "") -> list[str]:
-    """The lines of a head and a list with commas; no item is parted, so that a value stays beside its name."""
-    pieces = [*head.split(), *(f"{item}," for item in items[:-1]), *items[-1:]]
-    return filled(((_on_one_line(piece), 1) for piece in pieces), width, indent, f"{indent}    " if indent else "")
-
-
 def _on_one_line(text: str) -> str:
     return harmless(text.translate(LINE_ENDS))
 

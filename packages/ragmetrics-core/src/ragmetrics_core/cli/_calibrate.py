@@ -21,6 +21,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from .._values._counts import count_of
 from .._values._errors import InvalidInput
 from ._options import RUN, option
 from ._output import check_files, clear_errors, loaded, put_texts, to_stdout
@@ -88,7 +89,6 @@ def calibrate(
 
 def _put_lines(lines: list[dict[str, Any]], out: Path) -> None:
     text = "\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
-    rows = f"{len(lines)} row{'s' * (len(lines) != 1)}"
-    put_texts(
-        {"--out": text}, {"--out": out}, f"{out}: {rows} to label: write true, false or a grade in the place of null\n"
-    )
+    rows = count_of(len(lines), "row")
+    said = f"{out}: {rows} to label: write true, false or a grade in the place of null\n"
+    put_texts({"--out": text}, {"--out": out}, said)

@@ -21,7 +21,7 @@ from typing import Any
 import typer
 
 from .._read import Columns, FileOptions, Look, keys_of, likely, look_at, rule
-from .._show._tables import first_of, hanging, room, whole, wrapped, wrapped_items
+from .._show._tables import first_of, hanging, room, whole, wrapped
 from .._values._counts import count_of
 from .._values._layout import cells, printable, within
 from .._values._plain import json_walk
@@ -86,7 +86,7 @@ def _parts(found: Look, mapped: Mapping[str, str]) -> Iterator[list[str]]:
         yield ["problems:", *(line for text in texts for line in wrapped(printable(text), room(), indent="  "))]
     metrics = fitting_metrics(found.sample)
     if metrics:
-        yield wrapped_items("metrics that fit:", metrics, room(), indent="")
+        yield wrapped(f"metrics that fit: {', '.join(metrics)}", room())
     else:
         yield ["no built-in metric fits (`ragmetrics metrics` lists what each needs)"]
 

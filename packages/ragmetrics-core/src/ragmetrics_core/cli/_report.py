@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from .._values._counts import count_of
 from .._values._errors import InvalidInput
 from ._options import argument, option
 from ._output import HTML, check_out, clear_errors, loaded, put_file, say, to_stdout
@@ -35,5 +36,4 @@ def report(run: Path = RUN, *, out: Path = OUT, labels: Path | None = LABELS) ->
         evaluation = loaded(run)
         calibration = None if labels is None else evaluation.calibrate(labels)
         put_file(out, "--out", lambda part: evaluation.to_html(part, calibration=calibration))
-        rows = "1 row" if len(evaluation) == 1 else f"{len(evaluation)} rows"
-        say(f"{out}: {rows}, {out.stat().st_size / 1_000_000:.1f} MB")
+        say(f"{out}: {count_of(len(evaluation), 'row')}, {out.stat().st_size / 1_000_000:.1f} MB")
