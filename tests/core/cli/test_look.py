@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from core.cli.calling import call
-from ragmetrics_core._read import look_at
 
 
 @pytest.fixture(autouse=True)
@@ -212,14 +211,17 @@ def test_values_that_json_has_not() -> None:
 
 
 def test_what_is_kept_does_not_grow_with_the_rows() -> None:
-    look, ended = look_at([{"answer": "a", f"column {number}": 1} for number in range(3000)], 2)
-    assert ended is None
-    assert (look.rows, look.good, len(look.unused), len(look.first), look.form()) == (
+    rows = ({"answer": "a", f"column {number}": 1} for number in range(3000))
+    Path("q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    result = call("look", "q.jsonl", "--json", "--rows", "2")
+    assert (result.exit_code, result.stderr) == (0, "")
+    look = json.loads(result.stdout)
+    assert (look["rows"], look["good"], len(look["unused"]), len(look["first"]), look["form"]) == (
         3000,
         3000,
         1000,
         2,
-        "rows in memory",
+        "JSON lines, UTF-8",
     )
 
 

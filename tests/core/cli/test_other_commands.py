@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import ragmetrics_core
 from core.cli.calling import call
-from ragmetrics_core import InvalidInput, Metric, Sample, Score
-from ragmetrics_core._names._named import split
+from loopback import OpenAIServer, judge
+from ragmetrics_core import InvalidInput, embeddings_named, llm_named, metrics_named
 from ragmetrics_core.cli import main
-from ragmetrics_core.cli._parsing import fitting_metrics, parse_metrics, parse_models
-from ragmetrics_core.metrics import NDCG, catalogue
+from ragmetrics_core.metrics import NDCG, RubricScore, catalogue
 
 SERVERS = "azure:DEPLOYMENT, ollama:MODEL, vllm:MODEL, llamacpp:MODEL, lmstudio:MODEL, openrouter:MODEL, litellm:MODEL"
 
@@ -56,27 +57,60 @@ def test_entry_point(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
     assert capsys.readouterr().out == f"ragmetrics {ragmetrics_core.__version__}\n"
 
 
+LETTERS = """
+from dataclasses import dataclass
+from typing import Any
+from ragmetrics_core import Metric
+
+@dataclass(frozen=True)
+class a(Metric):
+    x: Any = None
+    y: Any = None
+
+    def measure(self): ...
+
+class b(a):
+    pass
+
+class c(a):
+    pass
+"""
+
+
+@pytest.fixture(scope="module")
+def letters(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A module ``m`` whose metrics are named by letters."""
+    folder = tmp_path_factory.mktemp("letters")
+    (folder / "m.py").write_text(LETTERS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(folder)
+        metrics_named(["m:a"])  # it stays loaded
+
+
+@pytest.mark.usefixtures("letters")
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("a,b", ["a", "b"]),
-        (" a , , b ,", ["a", "b"]),
-        ("a(x=1, y=[1, 2]),b", ["a(x=1, y=[1, 2])", "b"]),
-        ("a(x='),b('),c", ["a(x='),b(')", "c"]),
-        (r"a(x='it\'s, \\'),b", [r"a(x='it\'s, \\')", "b"]),
-        ('a(x="\',("),b', ['a(x="\',(")', "b"]),
-        ("a(x={1: ','}),b", ["a(x={1: ','})", "b"]),
+        ("m:a,m:b", [("a", None, None), ("b", None, None)]),
+        (" m:a , , m:b ,", [("a", None, None), ("b", None, None)]),
+        ("m:a(x=1, y=[1, 2]),m:b", [("a", 1, [1, 2]), ("b", None, None)]),
+        ("m:a(x='),b('),m:c", [("a", "),b(", None), ("c", None, None)]),
+        (r"m:a(x='it\'s, \\'),m:b", [("a", "it's, \\", None), ("b", None, None)]),
+        ('m:a(x="\',("),m:b', [("a", "',(", None), ("b", None, None)]),
+        ("m:a(x={1: ','}),m:b", [("a", {1: ","}, None), ("b", None, None)]),
         ("", []),
     ],
 )
-def test_split(text: str, parts: list[str]) -> None:
-    assert split(text) == parts
+def test_commas_part_metrics_outside_of_brackets_and_quotes(text: str, parts: list[tuple[str, Any, Any]]) -> None:
+    found: list[Any] = metrics_named([text])
+    assert [(type(metric).__name__, metric.x, metric.y) for metric in found] == parts
 
 
 def test_metrics_with_settings() -> None:
     rubric = "rubric_score(rubric={1: 'bad, or odd', 5: 'good'})"
-    ndcg, graded, faithfulness = parse_metrics(["ndcg(k=3, name='top')", f"{rubric},Faithfulness"])
+    ndcg, graded, faithfulness = metrics_named(["ndcg(k=3, name='top')", f"{rubric},Faithfulness"])
     assert ndcg == NDCG(k=3, name="top")
+    assert isinstance(graded, RubricScore)
     assert graded.rubric == {1: "bad, or odd", 5: "good"}
     assert faithfulness.name == "faithfulness"
 
@@ -87,35 +121,70 @@ def test_metrics_with_settings() -> None:
 )
 def test_settings_that_do_not_fit(text: str, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
-        parse_metrics([text])
+        metrics_named([text])
 
 
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current directory."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folder")
 def test_metrics_that_fit_a_sample() -> None:
     fitting = ["exact_match", "factual_correctness", "semantic_similarity", "token_f1"]
-    assert fitting_metrics(Sample(response="a", reference="b")) == fitting
-    assert fitting_metrics(Sample(id="x")) == []
+    assert fitting_metrics({"response": "a", "reference": "b"}) == fitting
+    assert fitting_metrics({"id": "x"}) == []
 
 
+def fitting_metrics(row: dict[str, str]) -> Any:
+    """Those that ``ragmetrics look`` names for a file with this row."""
+    Path("q.jsonl").write_text(json.dumps(row) + "\n")
+    return json.loads(call("look", "q.jsonl", "--json").stdout)["metrics"]
+
+
+@pytest.fixture
+def url() -> Any:
+    """The address of a server of OpenAI's protocol."""
+    pytest.importorskip("openai")
+    with OpenAIServer(judge) as server:
+        yield server.base_url
+
+
+def models_of(metric: str, *options: str) -> dict[str, str]:
+    """By kind, the name and the address of each model that a run with these options asks, as the run directory has them."""
+    Path("q.jsonl").write_text('{"question": "Who?", "answer": "Ada.", "reference": "Ada."}\n')
+    done = call("evaluate", "q.jsonl", "-m", metric, *options, "--run-dir", "run")
+    assert (done.exit_code, done.stderr) == (0, "")
+    (judged,) = json.loads(Path("run/run.json").read_text())["judged"].values()
+    return {kind: judged[kind]["name"] for kind in ("llm", "embeddings") if judged[kind]}
+
+
+@pytest.mark.usefixtures("folder")
 class TestModels:
     def test_none(self) -> None:
-        assert parse_models(None, None, None) == {}
+        assert models_of("token_f1") == {}
 
     def test_offline_ones(self) -> None:
-        models = parse_models("lexical", "hashing", None)
-        assert [type(model).__name__ for model in models.values()] == ["LexicalJudge", "HashingEmbeddings"]
+        models = models_of("answer_correctness", "--llm", "lexical", "--embeddings", "hashing")
+        assert models == {"llm": "LexicalJudge", "embeddings": "HashingEmbeddings"}
 
-    def test_openai_ones(self) -> None:
-        pytest.importorskip("openai")
-        url = "http://localhost:1/v1"
-        models: dict[str, Any] = parse_models("openai:llama3.1:8b", "openai:embedder:v2", url)
-        assert (models["llm"].model, models["embeddings"].model) == ("llama3.1:8b", "embedder:v2")
-        assert models["llm"].identity["base_url"] == models["embeddings"].identity["base_url"] == url
-        assert parse_models("llama3.1:8b", None, url)["llm"].model == "llama3.1:8b"
+    def test_openai_ones(self, url: str) -> None:
+        models = models_of(
+            "answer_correctness", "--llm", "openai:llama3.1:8b", "--embeddings", "openai:embedder:v2", "--base-url", url
+        )
+        assert models == {"llm": f"llama3.1:8b at {url}", "embeddings": f"embedder:v2 at {url}"}
 
-    def test_the_address_goes_to_openai_alone(self) -> None:
-        pytest.importorskip("openai")
-        models = parse_models("lexical", "openai:embedder", "http://localhost:1/v1")
-        assert type(models["llm"]).__name__ == "LexicalJudge"
+    def test_a_model_without_a_provider_is_one_of_openai(self, url: str) -> None:
+        models = models_of("factual_correctness", "--llm", "llama3.1:8b", "--base-url", url)
+        assert models == {"llm": f"llama3.1:8b at {url}"}
+
+    def test_the_address_goes_to_openai_alone(self, url: str) -> None:
+        models = models_of(
+            "answer_correctness", "--llm", "lexical", "--embeddings", "openai:embedder", "--base-url", url
+        )
+        assert models == {"llm": "LexicalJudge", "embeddings": f"embedder at {url}"}
 
     @pytest.mark.parametrize("text", ["bedrock:gpt-4o", "lexical:x", "llama3:8b"])
     def test_an_unknown_provider_of_an_llm(self, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
@@ -125,39 +194,50 @@ class TestModels:
             InvalidInput,
             match=f"^llm='{text}': there is no provider '{provider}': use openai:MODEL, {SERVERS}, server:MODEL or lexical;",
         ):
-            parse_models(text, None, None)
+            llm_named(text)
+        done = call("evaluate", "q.jsonl", "-m", "faithfulness", "--llm", text)
+        named = f"there is no provider '{provider}': use openai:MODEL, {SERVERS}, server:MODEL or lexical;"
+        assert done.exit_code == 2
+        assert done.stderr.startswith(f"ragmetrics: --llm {text}: {named}")
 
     def test_colons_in_the_names_of_models(self, monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.importorskip("openai")
         tuned = "ft:gpt-4o-mini-2024-07-18:acme::7p4lURel"
         monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-        assert [parse_models(name, None, None)["llm"].model for name in (tuned, f"openai:{tuned}")] == [tuned, tuned]
+        assert [llm_named(name).model for name in (tuned, f"openai:{tuned}")] == [tuned, tuned]
         monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1")
-        assert parse_models("llama3:8b", None, None)["llm"].model == "llama3:8b"
+        assert llm_named("llama3:8b").model == "llama3:8b"
 
     def test_an_unknown_provider(self) -> None:
         with pytest.raises(
             InvalidInput,
             match=f"there is no provider 'word2vec': use openai:MODEL, {SERVERS}, sentence-transformers:MODEL or hashing$",
         ):
-            parse_models(None, "word2vec:x", None)
+            embeddings_named("word2vec:x")
+        done = call("evaluate", "q.jsonl", "-m", "semantic_similarity", "--embeddings", "word2vec:x")
+        assert done.exit_code == 2
+        named = f"use openai:MODEL, {SERVERS}, sentence-transformers:MODEL or hashing"
+        assert done.stderr == f"ragmetrics: --embeddings word2vec:x: there is no provider 'word2vec': {named}\n"
 
 
 OWN_METRIC = """
-from ragmetrics_core import Metric
+from ragmetrics_core import Metric, Score
 
 class Mine(Metric):
-    def measure(self): ...
+    def measure(self):
+        return Score(1.0)
 """
 
 
-def test_an_own_metric_in_the_current_directory_is_found_once(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_an_own_metric_in_the_current_directory_is_found_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", list(sys.path))
-    (tmp_path / "mine_for_path.py").write_text(OWN_METRIC)
+    (folder / "mine_for_path.py").write_text(OWN_METRIC)
+    (folder / "q.jsonl").write_text('{"response": "a"}\n')
     before = len(sys.path)
-    metrics = parse_metrics(["mine_for_path:Mine", "mine_for_path:Mine(name='b')"])
-    assert [metric.name for metric in metrics] == ["mine", "b"]
-    assert len(sys.path) == before + 1
-    assert all(isinstance(metric, Metric) for metric in metrics)
-    assert Score(1.0).value == 1.0
+    for _ in range(2):
+        metrics = ("-m", "mine_for_path:Mine", "-m", "mine_for_path:Mine(name='b')")
+        assert call("evaluate", "q.jsonl", *metrics, "--out", "out.jsonl").exit_code == 0
+        (line,) = (folder / "out.jsonl").read_text().splitlines()
+        values = {name: score["value"] for name, score in json.loads(line)["scores"].items()}
+        assert values == {"mine": 1.0, "b": 1.0}
+        assert len(sys.path) == before + 1

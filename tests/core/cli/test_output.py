@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
+from unittest.mock import patch
 
 import pytest
-import typer
 
 from core.cli.calling import call
 from core.cli.own import OWN
-from ragmetrics_core import Evaluation, InvalidInput
-from ragmetrics_core.cli._output import say, stop
+from ragmetrics_core import Evaluation
+from ragmetrics_core.cli import main
 
 RUN = ("evaluate", "q.jsonl", "-m", OWN)
 
@@ -119,27 +119,35 @@ def full() -> Iterator[TextIO]:
         yield stream
 
 
+def status(*arguments: str) -> object:
+    """The exit status of a command that prints to the streams of this process."""
+    with patch.object(sys, "argv", ["ragmetrics", *arguments]), pytest.raises(SystemExit) as ended:
+        main()
+    return ended.value.code
+
+
 class TestStreams:
     """What the process tests show from outside, seen from inside."""
 
-    def test_a_reader_that_has_gone_is_no_error(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_reader_that_has_gone_is_no_error(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         with gone() as stream:
             monkeypatch.setattr(sys, "stdout", stream)
-            say("first")
-            say("second")
+            assert status("metrics") == 0
+            assert status("metrics") == 0
+        assert capsys.readouterr().err == ""
 
-    def test_a_full_disk_is_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_full_disk_is_one(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         with full() as stream:
             monkeypatch.setattr(sys, "stdout", stream)
-            with pytest.raises(InvalidInput, match="^the output cannot be written: No space left on device$"):
-                say("text")
+            assert status("metrics") == 2
+        assert capsys.readouterr().err == "ragmetrics: the output cannot be written: No space left on device\n"
 
     def test_the_status_is_told_without_stderr(self, monkeypatch: pytest.MonkeyPatch) -> None:
         with gone() as stream:
             monkeypatch.setattr(sys, "stderr", stream)
-            with pytest.raises(typer.Exit) as caught:
-                stop("nobody reads this", 2)
-        assert caught.value.exit_code == 2
+            assert status("look", "missing.jsonl") == 2
 
 
 class TestTerminal:

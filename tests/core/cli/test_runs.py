@@ -289,22 +289,30 @@ def test_ctrl_c_and_the_command_that_goes_on(folder: Path, server: OpenAIServer,
     assert len(server.requests) - before == 2 * ROWS - answered, "no finished call is repeated"
 
 
-def test_a_password_is_not_shown_in_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    from ragmetrics_core.cli._output import how_to_continue
-
-    monkeypatch.setattr(
-        sys, "argv", ["x", "evaluate", "a b.csv", "--base-url", "http://me:secret@host:1/v1", "--run-dir", "r"]
-    )
-    assert how_to_continue(Path("r")) == (
-        " (all replies are kept in r); to go on:",
-        "ragmetrics evaluate 'a b.csv' --base-url http://host:1/v1 --run-dir r",
-    )
-    monkeypatch.setattr(
-        sys, "argv", ["x", "evaluate", "--base-url", "http://h/v1?api_key=sk-abcdef123456", "sk-abcdef123456"]
-    )
-    assert how_to_continue(Path("r")) == (
-        " (all replies are kept in r); to go on:",
-        "ragmetrics evaluate --base-url 'http://h/v1?api_key=***' '***'",
+@pytest.mark.parametrize(
+    ("user", "words", "shown"),
+    [
+        ("me:secret@", ["my rows.jsonl"], "'my rows.jsonl'"),
+        (
+            "",
+            ["--separator", "http://h/v1?api_key=sk-abcdef123456", "sk-abcdef123456"],
+            "--separator 'http://h/v1?api_key=***' '***'",
+        ),
+    ],
+)
+def test_a_password_is_not_shown_in_the_command(
+    folder: Path, server: OpenAIServer, user: str, words: list[str], shown: str
+) -> None:
+    Path("my rows.jsonl").rename(words[-1])
+    url = server.base_url.replace("://", f"://{user}")
+    first, last = ("-m", "faithfulness", "--llm", "server:judge"), ("--run-dir", "r", "--budget", "calls=1")
+    done = call("evaluate", "--base-url", url, *words, *first, *last)
+    assert (done.exit_code, done.stderr) == (
+        2,
+        (
+            "ragmetrics: the budget of 1 calls is used up (all replies are kept in r); to go on:\n"
+            f"ragmetrics evaluate --base-url {server.base_url} {shown} {shlex.join([*first, *last])}\n"
+        ),
     )
 
 
