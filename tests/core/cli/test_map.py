@@ -73,7 +73,7 @@ def test_look_shows_what_the_option_does(tmp_path: Path) -> None:
         ("question", "--map: 'question' is no pair of names: write FIELD=COLUMN, such as question=prompt"),
         (
             "contexts=context_1,contexts=context_2",
-            "--map: 'contexts' stands twice: name one column for it, or a pattern such as 'context_*'",
+            "--map: 'contexts' stands twice: name one column, or a pattern such as 'context_*'",
         ),
     ],
 )

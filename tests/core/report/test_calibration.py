@@ -263,7 +263,7 @@ class TestClaims:
     def test_a_claim_by_text_and_by_number(self) -> None:
         labels = [line(1, True, claim=1), line(1, True, claim="claim 1")]
         assert problem(self.evaluation(), labels) == (
-            "label 2: this claim has a label of the same annotator in label 1: keep one of them"
+            "label 2: this claim has a label of the same annotator in label 1: keep one"
         )
 
     def test_too_few(self) -> None:
@@ -658,5 +658,5 @@ class TestRowsToLabel:
 
     def test_ids_must_tell_rows_apart(self) -> None:
         twice = run_of([({"id": "q1"}, {"m": 1.0}), ({"id": "q1"}, {"m": 0.0})])
-        with pytest.raises(InvalidInput, match="^two rows of this run have the same id"):
+        with pytest.raises(InvalidInput, match="^two rows have the same id"):
             twice.rows_to_label(1)

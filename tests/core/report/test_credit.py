@@ -75,9 +75,7 @@ class TestDifferences:
         warning = "the LLM is gpt-4o in a, gpt-4o-mini in b"
         assert item.warnings == (warning,)
         assert comparison.warnings == (f"m: {warning}",)
-        said = (
-            "WARNING: who scored differs between the runs, so a difference may come from that and not from the system:"
-        )
+        said = "WARNING: who scored differs between the runs, so a difference may come from that, not from the system:"
         assert f"{said}\n  m: {warning}" in comparison.text(200)
         assert f"> **{said}**\n>\n> * m: {warning}" in comparison.to_markdown()
         data = comparison.to_dict()

@@ -114,9 +114,9 @@ def test_between_two_runs_errors_show_the_form_of_a_drop() -> None:
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        (("", ">=", 0.8), "a gate needs the name of a metric and a number, got '' and 0.8"),
-        (("faithfulness", ">=", True), "a gate needs the name of a metric and a number, got 'faithfulness' and True"),
-        (("faithfulness", ">=", float("inf")), "a gate needs the name of a metric and a number, got 'faithfulness' and inf"),
+        (("", ">=", 0.8), "a gate needs a metric's name and a number, got '' and 0.8"),
+        (("faithfulness", ">=", True), "a gate needs a metric's name and a number, got 'faithfulness' and True"),
+        (("faithfulness", ">=", float("inf")), "a gate needs a metric's name and a number, got 'faithfulness' and inf"),
         (("faithfulness", ">", 0.8), "a gate is >= or <= for the mean or the drop, got '>' for 'mean'"),
         (("faithfulness", ">=", 0.8, "median"), "a gate is >= or <= for the mean or the drop, got '>=' for 'median'"),
     ],
@@ -198,17 +198,15 @@ def test_no_gates() -> None:
         ("a >= b drop <= 0.1", ""),
         (
             "correctness drop <= 4.1",
-            "gate 'correctness drop <= 4.1': correctness goes from 1 to 5, so 4.1 is no limit for a drop of it",
+            "gate 'correctness drop <= 4.1': correctness goes from 1 to 5, so 4.1 is no limit for its drop",
         ),
         (
             "correctness drop <= -4",
-            "gate 'correctness drop <= -4': correctness goes from 1 to 5, so -4 is no limit for a drop of it",
+            "gate 'correctness drop <= -4': correctness goes from 1 to 5, so -4 is no limit for its drop",
         ),
         (
             "free drop <= 0.1",
-            (
-                "gate 'free drop <= 0.1': which end of the scale of free is better is not known, so it has no drop: gate its mean"
-            ),
+            ("gate 'free drop <= 0.1': which end of free is better is not known, so it has no drop: gate its mean"),
         ),
         (
             "other drop <= 0.1",

@@ -66,7 +66,7 @@ def test_a_folder(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["docs"], "choose a model with --llm openai:MODEL or server:MODEL (or --llm lexical, offline, a baseline)"),
+        (["docs"], "choose a model with --llm: openai:MODEL, server:MODEL or lexical (offline, a baseline)"),
         (
             ["docs", "--llm", "lexical", "--out", "docs/a.md"],
             "--out: the name of docs/a.md must end in .jsonl, so that it can be read again",

@@ -83,9 +83,8 @@ def _scales(run: ScoredRows, metric: str | None) -> dict[str, tuple[float, float
     """The scales of all metrics, among them this one."""
     scales = {item.name: item.scale for item in run.metrics}
     if metric is not None and metric not in scales:
-        raise InvalidInput(
-            Setting("metric"), f": there is no metric {metric!r}; there are {', '.join(scales) or 'none'}"
-        )
+        known = ", ".join(scales) or "none"
+        raise InvalidInput(Setting("metric"), f": there is no metric {metric!r}; there are {known}")
     return scales
 
 
@@ -227,7 +226,7 @@ class Judged:
         strict = 1 - (1 - CONFIDENCE) / max(len(groups), 1)
         for label, indices in groups.items():
             rows = [self.places[index] for index in indices]
-            others = [place for place in self.places if place not in set(rows)]
+            others = sorted(set(self.places).difference(rows))
             error, rest = (self._mean_error(errors, part, CONFIDENCE) for part in (rows, others))
             one, other = (self._mean_error(errors, part, strict) for part in (rows, others))
             difference = Measure(problem="this slice or the rest of the rows has too few labels to tell")
@@ -351,9 +350,7 @@ def claim_calibration(labels: Sequence[Label], run: Run, metric: str) -> ClaimCa
         verdicts[item.id, text] = holds
         first = given[item.id, text].setdefault(item.annotator, item)
         if first is not item:
-            raise InvalidInput(
-                f"{item.place}: this claim has a label of the same annotator in {first.place}: keep one of them"
-            )
+            raise InvalidInput(f"{item.place}: this claim has a label of the same annotator in {first.place}: keep one")
     shares = {claim: sum(bool(item.label) for item in said.values()) / len(said) for claim, said in given.items()}
     known = [claim for claim, share in shares.items() if share != HALF]
     rows = [row for row, _ in known]
@@ -422,9 +419,7 @@ def lines_to_label(run: ScoredRows, n: int, metric: str | None, labels: Any, see
     without = {place for place, row in enumerate(judged.names) if row in labelled}
     left = len(judged.rows) - len(without)
     if len({row.name for row in rows.rows}) < len(rows.rows):
-        raise InvalidInput(
-            "two rows of this run have the same id, so labels could not tell them apart: give each row its own id"
-        )
+        raise InvalidInput("two rows have the same id, so labels could not tell them apart: give each row its own id")
     lines = []
     for drawn in suggest(judged.scores, n, seed, judged.scale, without):
         sample = run.records[judged.rows[drawn.row]].sample

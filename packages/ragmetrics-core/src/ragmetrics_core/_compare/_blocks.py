@@ -68,9 +68,7 @@ def pairs_in_words(comparison: ComparedRuns) -> str:
 def warning_head(comparison: ComparedRuns) -> str:
     """What the warnings mean."""
     if comparison.allow_different_judges:
-        return (
-            "WARNING: who scored differs between the runs, so a difference may come from that and not from the system"
-        )
+        return "WARNING: who scored differs between the runs, so a difference may come from that, not from the system"
     return "NOT CREDITED TO THE SYSTEM, because who scored differs between the runs"
 
 
@@ -202,9 +200,7 @@ def remarks(comparison: ComparedRuns) -> Iterator[str]:
     yield from (f"not known: {text}" for text in comparison.unknown)
     yield from (f"note: {text}" for text in comparison.notes)
     yield from (f"note: {item.metric}, {text}" for item in comparison.corrected for text in item.warnings)
-    yield from dict.fromkeys(
-        f"slices: {item.why}" for item in comparison.slices if not (item.credited or item.warnings)
-    )
+    yield from dict.fromkeys(f"slices: {one.why}" for one in comparison.slices if not (one.credited or one.warnings))
     yield "before, after and difference: of the rows that have a value in both runs"
     if ways := in_groups((METHODS[item.method], item.name) for item in comparison.metrics if item.interval):
         yield f"95 % interval: {ways}"

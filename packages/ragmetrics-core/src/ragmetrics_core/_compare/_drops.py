@@ -55,6 +55,7 @@ def _drop(comparison: ComparedRuns, item: MetricComparison, conditions: Conditio
     width = values.scale[1] - values.scale[0] if values.scale else None
     difference = values.difference()
     moved = values.moved(difference) if difference else 0
+    lost = lost_rows(len(item.rows_after.lost), item.short)
 
     def doubt(_gate: Gate, side: int, _confidence: float) -> str:
         if moved >= FEWEST_CHANGED or (side > 0 and values.scale is not None):
@@ -78,9 +79,7 @@ def _drop(comparison: ComparedRuns, item: MetricComparison, conditions: Conditio
         unmet=tuple(_unmet(comparison, item, conditions)),
         doubt=doubt,
         enough=lambda gate: (with_lost or values).enough(-sign, gate.limit),
-        missing=" and ".join(
-            filter(None, (lost_rows(len(item.rows_after.lost), item.short), absent_rows(item.absent)))
-        ),
+        missing=" and ".join(filter(None, (lost, absent_rows(item.absent)))),
         worst_case=None if with_lost is None else worst_case,
         warnings=item.warnings if item.credited else (),
         void=f"not decided, as {printable(item.void)}: {CURE}" if item.void else "",

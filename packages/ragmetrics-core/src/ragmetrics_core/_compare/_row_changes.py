@@ -125,9 +125,8 @@ def claim_changes(before: Iterable[Score], after: Iterable[Score]) -> tuple[Clai
     one, two = claims_of(before), claims_of(after)
     changes = (ClaimChange(text, one.get(text), two.get(text)) for text in dict.fromkeys((*one, *two)))
     order = ("lost", "gained", "new", "gone")
-    return tuple(
-        sorted((item for item in changes if item.before is not item.after), key=lambda item: order.index(item.kind))
-    )
+    changed = (item for item in changes if item.before is not item.after)
+    return tuple(sorted(changed, key=lambda item: order.index(item.kind)))
 
 
 def claims_of(scores: Iterable[Score]) -> dict[str, bool]:

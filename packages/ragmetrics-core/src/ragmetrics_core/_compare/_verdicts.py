@@ -88,9 +88,8 @@ def _no_difference(pairs: MetricPairs, found: PairedDifference, interval: Interv
     if few := too_few(found.pairs, found.clusters, enough, "pairs"):
         return CANNOT_SAY, f"{text}, but {few}"
     lost = lost_rows(len(pairs.lost), len(pairs.short))
-    return "no difference larger than the margin", f"{text}{_absent(pairs)}" + (
-        f"; {lost}, and not in this" if lost else ""
-    )
+    not_counted = f"; {lost}, and not in this" if lost else ""
+    return "no difference larger than the margin", f"{text}{_absent(pairs)}{not_counted}"
 
 
 def _sided(test: MetricTest, found: PairedDifference) -> tuple[Verdict, str]:

@@ -195,9 +195,8 @@ def _exact_doubt(values: Sequence[float], scale: tuple[float, float], gate: Gate
 
 def absent_rows(count: int) -> str:
     """The rows that only an earlier run has, in words; empty if there are none."""
-    return (
-        f"{count_of(count, 'row')} of the first run {'is' if count == 1 else 'are'} not in the second" if count else ""
-    )
+    rows = f"{count_of(count, 'row')} of the first run {'is' if count == 1 else 'are'}"
+    return f"{rows} not in the second" if count else ""
 
 
 def too_few(rows: int, clusters: int | None, needed: int, what: str = "rows") -> str:

@@ -56,9 +56,7 @@ class Gate:
         """
         number = isinstance(self.limit, int | float) and not isinstance(self.limit, bool) and math.isfinite(self.limit)
         if not (isinstance(self.metric, str) and self.metric and number):
-            raise InvalidInput(
-                f"a gate needs the name of a metric and a number, got {self.metric!r} and {self.limit!r}"
-            )
+            raise InvalidInput(f"a gate needs a metric's name and a number, got {self.metric!r} and {self.limit!r}")
         if self.relation not in {">=", "<="} or self.of not in {"mean", "drop"}:
             raise InvalidInput(f"a gate is >= or <= for the mean or the drop, got {self.relation!r} for {self.of!r}")
         if self.of == "drop" and self.relation == ">=":
@@ -193,18 +191,14 @@ def check_drop(gate: Gate, scales: Scales, higher_is_better: Mapping[str, bool |
     """
     if gate.of == "mean":
         raise gate._refused(
-            f"a comparison is about drops, such as '{gate.metric} drop <= 0.03': gate the mean of one of the runs"
+            f"a comparison is about drops, such as '{gate.metric} drop <= 0.03': gate the mean of one run"
         )
     scale = _scale(gate, scales)
     if higher_is_better[gate.metric] is None:
-        raise gate._refused(
-            f"which end of the scale of {gate.metric} is better is not known, so it has no drop: gate its mean"
-        )
+        raise gate._refused(f"which end of {gate.metric} is better is not known, so it has no drop: gate its mean")
     if scale is not None and not scale[0] - scale[1] < gate.limit <= scale[1] - scale[0]:
         low, high = scale
-        raise gate._refused(
-            f"{gate.metric} goes from {low:g} to {high:g}, so {gate.limit:g} is no limit for a drop of it"
-        )
+        raise gate._refused(f"{gate.metric} goes from {low:g} to {high:g}, so {gate.limit:g} is no limit for its drop")
 
 
 def _scale(gate: Gate, scales: Scales) -> tuple[float, float] | None:

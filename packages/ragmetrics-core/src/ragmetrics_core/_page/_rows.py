@@ -45,6 +45,9 @@ FAILED, NOTHING = -1.0, 2.0
 ONE_SIDED, SAME, ALONE = 0.0, -1.0, -2.0
 """Where rows without a size of change stand, behind those with one: a value on one side only; the same; in one run only."""
 
+PASSING = {True: "y", False: "n", None: "-"}
+"""How the page reads whether a row passes; None: the metric does not say."""
+
 ROUNDING = 1e-9
 """Values that differ by no more are the same."""
 
@@ -99,9 +102,7 @@ def _slices(metadata: Sequence[Mapping[str, str]]) -> dict[str, list[str | None]
     paths = dict.fromkeys(path for row in metadata for path in row)
     columns: dict[str, list[str | None]] = {path: [row.get(path) for row in metadata] for path in paths}
     most = min(MOST_SLICES - 1, max(2, len(metadata) // 2))
-    return {
-        path: column for path, column in columns.items() if len(set(column)) > 1 and len(set(column) - {None}) <= most
-    }
+    return {path: each for path, each in columns.items() if len(set(each)) > 1 and len(set(each) - {None}) <= most}
 
 
 def _shown(values: Sequence[float | None]) -> list[float | None]:
@@ -157,9 +158,7 @@ class RunRows:
             **self._judged(),
             "places": [row.place for row in self.run.rows],
             "worst": _shown(self._worst()),
-            "passing": [
-                "".join({True: "y", False: "n", None: "-"}[item] for item in column.passing) for column in columns
-            ],
+            "passing": ["".join(PASSING[item] for item in column.passing) for column in columns],
             "labels": [_labels(column.labels) for column in columns],
             "metadata": self.slices(),
         }
@@ -296,9 +295,8 @@ class PairedRows:
 
     def evidence(self, row: int) -> dict[str, Any]:
         """Everything about a row in both runs, and the claims whose support differs, by metric."""
-        positions = [
-            () if at is None else run.rows[at].records for run, at in zip(self._runs, self._units[row], strict=True)
-        ]
+        places = zip(self._runs, self._units[row], strict=True)
+        positions = [() if at is None else run.rows[at].records for run, at in places]
         sides = [[run.evaluation.records[at] for at in found] for run, found in zip(self._runs, positions, strict=True)]
         claims = {}
         if all(sides):

@@ -25,6 +25,7 @@ from .._store._run_dir import SCORES
 from .._store._run_settings import MetricColumn, RunSettings, row_digest
 from .._summary._summary import MetricSummary, Summary, summary_blocks
 from .._summary._tally import summary_of
+from .._values._counts import grouped
 from .._values._tags import EMPTY, Html, element, joined
 from ..statistics import METHODS, mean_interval
 from ..statistics._means import mean_of
@@ -104,11 +105,8 @@ def facts(run: Run, summary: Summary) -> dict[str, list[str]]:
     share = f" ({complete / rows:.0%})" if rows else ""
     settings = run.evaluation.settings
     judges, embeddings = _models(settings, "llm"), _models(settings, "embeddings")
-    prompts: dict[str, set[str]] = {}
-    for column in columns:
-        for name, versions in column.prompts.items():
-            prompts.setdefault(name, set()).update(versions)
-    versions_of = [f"{name} {', '.join(sorted(versions))}" for name, versions in prompts.items()]
+    asked = ((name, version) for column in columns for name, found in column.prompts.items() for version in found)
+    prompts = [f"{name} {', '.join(sorted(set(versions)))}" for name, versions in grouped(asked).items()]
     return {
         "Rows": [f"{rows:,}"],
         "Coverage": [f"{complete:,} of {rows:,} rows{share} have a value of every metric"],
@@ -116,7 +114,7 @@ def facts(run: Run, summary: Summary) -> dict[str, list[str]]:
         **({"Embeddings": embeddings} if embeddings else {}),
         "Scored": [_scored_at(run.evaluation)],
         **_spent(summary),
-        PROMPTS: [", ".join(versions_of) or ("not recorded" if judges else "no prompt was used")],
+        PROMPTS: [", ".join(prompts) or ("not recorded" if judges else "no prompt was used")],
     }
 
 

@@ -107,11 +107,10 @@ def with_worst_value(metric: Metric, score: Score) -> Score:
     """
     if score.value is not None or not is_silence(score):
         return score
-    if metric.scale is None or metric.higher_is_better is None:
-        reason = f"{score.reason}; {metric.name} has no worst value that it could be counted as"
-        return Score.unscored(reason, label=score.label).made_by(metric.name, metric.scale)
-    worst = metric.scale[0] if metric.higher_is_better else metric.scale[1]
-    reason = f"{score.reason}; counted as the worst value"
+    worst, reason = None, f"{metric.name} has no worst value that it could be counted as"
+    if metric.scale is not None and metric.higher_is_better is not None:
+        worst, reason = metric.scale[0 if metric.higher_is_better else 1], "counted as the worst value"
+    reason = f"{score.reason}; {reason}"
     return Score(worst, reason=reason, label=score.label).made_by(metric.name, metric.scale)
 
 
@@ -192,10 +191,8 @@ def _juror(name: str, rows: Sequence[Sequence[_Vote]]) -> JurorSummary:
     """What one juror made of the rows, each with all judgements of it."""
     votes = [vote for row in rows for vote in row]
     values = [value for row in rows if (value := _value(row)) is not None]
-    without = (
-        next((vote.error for vote in row if vote.error is not None), None) for row in rows if _value(row) is None
-    )
-    errors = Counter(error for error in without if error is not None)
+    lost = (next((vote.error for vote in row if vote.error is not None), None) for row in rows if _value(row) is None)
+    errors = Counter(error for error in lost if error is not None)
     # on one row a metric may ask its LLM alone, and on others its embedding model too
     models = dict.fromkeys(model for vote in votes if vote.model is not None for model in vote.model.split(", "))
     return JurorSummary(
@@ -291,9 +288,7 @@ def _votes(score: Score) -> dict[str, list[_Vote]]:
     """By juror its votes, in all judgements of a row; details of other metrics may have anything under the names of a jury's."""
     lists = (details.get("jurors") for details in judgements(score.details))
     items = (item for each in lists if isinstance(each, list) for item in each if isinstance(item, Mapping))
-    return grouped(
-        (item["juror"], _vote(item)) for item in items if isinstance(item.get("juror"), str) and "state" in item
-    )
+    return grouped((one["juror"], _vote(one)) for one in items if isinstance(one.get("juror"), str) and "state" in one)
 
 
 def _vote(item: Mapping[str, Any]) -> _Vote:

@@ -214,9 +214,8 @@ def as_label(value: Any) -> str | None:
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # 3.0 of a data frame is the 3 of a CSV file
-    return (
-        unicodedata.normalize("NFC", str(value).strip()) or None
-    )  # an accent that is written apart is the same letter
+    # an accent that is written apart is the same letter
+    return unicodedata.normalize("NFC", str(value).strip()) or None
 
 
 def name_of(record: Record) -> str:

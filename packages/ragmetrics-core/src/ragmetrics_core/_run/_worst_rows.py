@@ -237,9 +237,8 @@ def wanted_column(owner: str, metrics: Sequence[MetricColumn], name: str, n: obj
         raise InvalidInput(f"{owner}: n must be a whole number, at least 1, got {n!r}")
     column = next((item for item in metrics if item.name == name), None)
     if column is None:
-        raise InvalidInput(
-            f"{owner}: there is no metric {name!r}; there are {', '.join(item.name for item in metrics)}"
-        )
+        known = ", ".join(item.name for item in metrics)
+        raise InvalidInput(f"{owner}: there is no metric {name!r}; there are {known}")
     return column
 
 

@@ -211,12 +211,9 @@ def _reasons(causes: Causes) -> tuple[Reason, ...]:
 
 def _slices(slicing: RowLabels, parts: Mapping[str | None, Mapping[str, Tally]]) -> dict[str | None, SliceSummary]:
     slicing.check()
-    return {
-        label: SliceSummary(
-            slice_name(slicing.path, label), label, len(rows), tuple(tally.summary() for tally in parts[label].values())
-        )
-        for label, rows in slices_of(slicing.labels, slicing.path).items()
-    }
+    path, slices = slicing.path, slices_of(slicing.labels, slicing.path)
+    found = {label: tuple(tally.summary() for tally in part.values()) for label, part in parts.items()}
+    return {key: SliceSummary(slice_name(path, key), key, len(rows), found[key]) for key, rows in slices.items()}
 
 
 def _of_verdicts(rows: int) -> Iterator[str]:

@@ -309,9 +309,7 @@ def _extras(found: Diagnosis, answers: dict[Rung, Found], listed: list[dict[str,
     told = [value for name in CONTEXT for value in (entry.get(name), (meta or {}).get(name)) if isinstance(value, int)]
     found.add("context", "-", f"{told[0]} tokens" if told else "the server does not tell how many tokens fit")
     headers = {name: value for answer in answers.values() for name, value in answer.headers.items()}
-    limits = [
-        f"{name.removeprefix('x-ratelimit-')} {value}" for name, value in headers.items() if LIMIT.fullmatch(name)
-    ]
+    limits = [f"{name.removeprefix('x-ratelimit-')} {most}" for name, most in headers.items() if LIMIT.fullmatch(name)]
     found.add("limits", "-", ", ".join(limits) or "the server does not tell its limits")
 
 

@@ -84,9 +84,7 @@ def generate(
     given: dict[str, Any] = {name: value for name, value in locals().items() if name in settings}
     with clear_errors(out, run_dir):
         if llm is None:
-            raise InvalidInput(
-                "choose a model with --llm openai:MODEL or server:MODEL (or --llm lexical, offline, a baseline)"
-            )
+            raise InvalidInput("choose a model with --llm: openai:MODEL, server:MODEL or lexical (offline, a baseline)")
         if out.suffix.lower() not in JSONL:
             raise InvalidInput(f"--out: the name of {out} must end in .jsonl, so that it can be read again")
         check_out(out, str(docs))

@@ -57,9 +57,7 @@ def parse_columns(texts: Iterable[str]) -> dict[str, str]:
         if not (first and equals and second):
             raise InvalidInput(f"--map: {part!r} is no pair of names: write FIELD=COLUMN, such as question=prompt")
         if first in columns:
-            raise InvalidInput(
-                f"--map: {first!r} stands twice: name one column for it, or a pattern such as 'context_*'"
-            )
+            raise InvalidInput(f"--map: {first!r} stands twice: name one column, or a pattern such as 'context_*'")
         columns[first] = second
     return columns
 
@@ -344,9 +342,8 @@ def parse_wanted(given: Mapping[str, Any], metrics: Sequence[Metric] | None = No
     gates, undecided = given["gates"], given["undecided"]
     shares = {name: given[name] for name in ("min_coverage", "max_failed") if given[name] is not None}
     about_gates = {"cluster": None if metrics is None else given["cluster"], **shares, "undecided": undecided}
-    if not gates and (
-        options := [as_option(Setting(name)) for name, value in about_gates.items() if value is not None]
-    ):
+    options = [as_option(Setting(name)) for name, value in about_gates.items() if value is not None]
+    if options and not gates:
         example = FORMS[usual].partition(" or ")[0]
         raise InvalidInput(f"{options[0]} is about gates: add --gate '{example}', or leave {options[0]} out")
     if undecided not in STATUS:

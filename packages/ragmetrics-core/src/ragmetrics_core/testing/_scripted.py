@@ -140,9 +140,8 @@ class ScriptedEmbeddings:
         if not isinstance(self._vectors, Mapping):
             return self._vectors(text)
         if text not in self._vectors:
-            raise AssertionError(
-                f"ScriptedEmbeddings has no vector for {text!r}; it has: {', '.join(map(repr, self._vectors))}"
-            )
+            known = ", ".join(map(repr, self._vectors))
+            raise AssertionError(f"ScriptedEmbeddings has no vector for {text!r}; it has: {known}")
         return self._vectors[text]
 
     def __deepcopy__(self, memo: Any) -> ScriptedEmbeddings:
