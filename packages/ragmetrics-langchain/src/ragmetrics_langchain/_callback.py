@@ -33,17 +33,34 @@ from langchain_core.tracers.context import register_configure_hook
 
 from ragmetrics_core import InvalidInput, Metric, MissingInput, RagmetricsError, Sample, Score
 from ragmetrics_core.adapters import (
-    Extracted,
     LiveEvaluation,
     LiveSettings,
     current_names,
     failed_score,
+    settled,
     shows_settings,
 )
 
 from ._runnable import MetricRunnable, no_tracing
 from ._runs import FinishedRun, RunWatcher, hearing_graphs
-from ._values import VALUES
+from ._samples import sample_in_metadata
+from ._texts import answer_in, question_in
+from ._values import (
+    ANSWERS,
+    CONTEXTS,
+    QUESTIONS,
+    are_texts,
+    calls_tools,
+    contexts_in,
+    document_lists,
+    found_by_tools,
+    mapping_of,
+    messages_in,
+    returned_contexts,
+    said_in,
+    text_of,
+    with_contexts,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -106,12 +123,12 @@ def question_of(run: FinishedRun) -> str | None:
     the first search.
     """
     if run.kind == "llm":  # the inputs of a model that was called by itself are a batch of one
-        return VALUES.question_in(run.inputs[0] if isinstance(run.inputs, list | tuple) and run.inputs else run.inputs)
+        return question_in(run.inputs[0] if isinstance(run.inputs, list | tuple) and run.inputs else run.inputs)
     if is_many(run):
         return None
-    outputs = VALUES.mapping_of(run.outputs) or {}
-    came_back = {name: outputs[name] for name in (*VALUES.questions, "messages") if name in outputs}
-    return VALUES.question_in(run.inputs) or VALUES.question_in(came_back) or next(iter(run.queries), None)
+    outputs = mapping_of(run.outputs) or {}
+    came_back = {name: outputs[name] for name in (*QUESTIONS, "messages") if name in outputs}
+    return question_in(run.inputs) or question_in(came_back) or next(iter(run.queries), None)
 
 
 def answer_of(run: FinishedRun) -> str | None:
@@ -121,15 +138,15 @@ def answer_of(run: FinishedRun) -> str | None:
     """
     if run.kind == "retriever" or run.outcome == "interrupted" or is_many(run):
         return None
-    state = VALUES.mapping_of(run.outputs) if run.written is not None else None
+    state = mapping_of(run.outputs) if run.written is not None else None
     if state is None:
         # several answers side by side are not one structured answer
-        return VALUES.answer_in(run.outputs, run.inputs, whole=not str(run.name).startswith("RunnableParallel"))
+        return answer_in(run.outputs, run.inputs, whole=not str(run.name).startswith("RunnableParallel"))
     fresh = {name: state[name] for name in state if name in (run.written or ())}
     if isinstance(fresh.get("messages"), list):
         fresh["messages"] = [item for item in fresh["messages"] if not _is_earlier(item, run)]
-    has_left_answer = any(name in state and name not in fresh for name in (*VALUES.answers, "messages"))
-    return VALUES.answer_in(fresh, state if has_left_answer else run.inputs, whole=False)
+    has_left_answer = any(name in state and name not in fresh for name in (*ANSWERS, "messages"))
+    return answer_in(fresh, state if has_left_answer else run.inputs, whole=False)
 
 
 def _is_earlier(message: Any, run: FinishedRun) -> bool:
@@ -149,17 +166,17 @@ def contexts_of(run: FinishedRun) -> Sequence[Any] | None:
     """The contexts that the answer rests on, as documents where there are documents; None if nothing tells."""
     if is_many(run):
         return None
-    documents, texts = VALUES.returned(run.outputs)
-    if documents == [] and run.written is not None and run.written.isdisjoint(VALUES.contexts):
+    documents, texts = returned_contexts(run.outputs)
+    if documents == [] and run.written is not None and run.written.isdisjoint(CONTEXTS):
         documents = None  # the state has always been empty there
     if documents is not None:
         return documents
-    from_tools = VALUES.found_by_tools(_messages(run))
-    given, written = VALUES.returned(run.inputs)
+    from_tools = found_by_tools(_messages(run))
+    given, written = returned_contexts(run.inputs)
     surest_first: list[Sequence[Any] | None] = [
         run.documents,
-        None if VALUES.are_texts(from_tools) else from_tools,
-        next(VALUES.document_lists(VALUES.mapping_of(run.outputs) or run.outputs), None),
+        None if are_texts(from_tools) else from_tools,
+        next(document_lists(mapping_of(run.outputs) or run.outputs), None),
         run.listed,
         given,
         texts,
@@ -171,46 +188,71 @@ def contexts_of(run: FinishedRun) -> Sequence[Any] | None:
 
 
 def _messages(run: FinishedRun) -> list[BaseMessage]:
-    return VALUES.messages_in((VALUES.mapping_of(run.outputs) or {}).get("messages")) or []
+    return messages_in((mapping_of(run.outputs) or {}).get("messages")) or []
 
 
 def is_waiting(run: FinishedRun) -> bool:
     """Whether a graph has stopped before the tools that its last message calls, as ``interrupt_before`` makes it."""
-    return any(map(VALUES.calls_tools, _messages(run)[-1:]))
+    return any(map(calls_tools, _messages(run)[-1:]))
 
 
 BUILT_IN: Mapping[str, Extractor] = {"question": question_of, "answer": answer_of, "contexts": contexts_of}
 
 
-class Call(Extracted):
+class Call:
     """A run that has finished, on its way to its record.
 
-    Args:
-        callback: has the metrics, and the extractors; those of the user's are left to ``complete``.
-        run: the run.
-        status: what the record is to say of it.
+    The built-in extractors read it at once, because the caller may change the messages afterwards; functions of the user's are
+    left to ``complete``.
     """
 
     def __init__(self, callback: RagEvaluationCallback, run: FinishedRun, status: Status) -> None:
-        super().__init__(VALUES, run, callback._extractors, BUILT_IN)
         self.status: Status = status
         self._callback = callback
         self._run = run
         self._finished = datetime.now(timezone.utc)
-        known, self._unusable = VALUES.sample_in_metadata(run.metadata)
+        known, self._problems = sample_in_metadata(run.metadata)
         example = run.metadata.get("example_id")
         self._known = replace(known, id=None if example is None else str(example))
+        self._fields: dict[str, Any] = {}
+        self._missing: dict[str, Extractor] = {}
+        for name, extractor in callback._extractors.items():
+            if extractor is BUILT_IN[name]:
+                self._extract(name, extractor)
+            else:
+                self._missing[name] = extractor
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every function of the user's has returned."""
+        return not self._missing
+
+    def complete(self) -> None:
+        """Call the functions of the user's that have not been called."""
+        for name in list(self._missing):
+            self._extract(name, self._missing[name])
+            del self._missing[name]
+
+    def _extract(self, name: str, extractor: Extractor) -> None:
+        outcome = settled(lambda: _extracted(name, extractor(self._run)))
+        error = outcome.exception()
+        if error is None:
+            self._fields.update(outcome.result())
+        else:
+            problem = str(error) if isinstance(error, Unusable) else f"raised {type(error).__name__}: {error}"
+            self._problems.append(f"the extractor of the {name} {problem}")
 
     def record(self) -> EvaluationRecord:
         """The record before anything is judged, as far as the run has been read."""
         run = self._run
         raised = None if run.error is None else f"{type(run.error).__name__}: {run.error}".removesuffix(": ")
+        late = [f"the extractor of the {name} did not return in time" for name in [*self._missing][:1]]
         many = "one run stands for several questions and answers" if self.status == "skipped" and is_many(run) else None
         return EvaluationRecord(
             run.run_id,
-            self._known.updated(self.fields),
+            self._known.updated(self._fields),
             status=self.status,
-            error=_together(raised, *self._unusable, *self.problems, many),
+            error=_together(raised, *self._problems, *late, many),
             name=run.name,
             tags=tuple(run.tags),
             metadata=dict(run.metadata),
@@ -233,6 +275,25 @@ class Call(Extracted):
         is_dead = any(not isinstance(outcomes[name].exception(), MissingInput | InvalidInput) for name in failures)
         has_failed = bool(metrics) and len(failures) == len(scores) and (is_dead or not scores)
         return replace(record, scores=scores, error=error, status="failed" if has_failed else "scored")
+
+
+class Unusable(Exception):
+    """What an extractor returned cannot be used, and what it should return."""
+
+
+def _extracted(name: str, found: Any) -> dict[str, Any]:
+    """What an extractor returned, as fields of the sample."""
+    if name == "contexts":
+        contexts = contexts_in(found)
+        if contexts is None and found is not None and not isinstance(found, str):
+            raise Unusable(f"returned {type(found).__name__}: return texts, documents, a list of them or None")
+        return {} if contexts is None else with_contexts(contexts)
+    is_message = isinstance(found, BaseMessage)
+    if found is not None and not is_message and not isinstance(found, str):
+        raise Unusable(f"returned {type(found).__name__}: return a text, a message or None")
+    if name == "question":
+        return {"user_input": text_of(found)}
+    return {"response": said_in(found) if is_message else found}  # blank is not missing
 
 
 def _together(*problems: str | None) -> str | None:

@@ -16,7 +16,8 @@ from ragmetrics_core import InvalidInput, Metric, RagmetricsError, Score
 from ragmetrics_core.adapters import failed_score, settled, with_arguments_of
 
 from ._runnable import MetricRunnable, no_tracing
-from ._values import VALUES
+from ._samples import sample_of_example
+from ._values import REFERENCES, messages_in
 
 if TYPE_CHECKING:
     from ._callback import EvaluationRecord
@@ -61,7 +62,7 @@ def as_langsmith_evaluator(
 
 
 def _check_one(name: str, outputs: Any) -> None:
-    if isinstance(outputs, list) and VALUES.messages_in(outputs) is None:
+    if isinstance(outputs, list) and messages_in(outputs) is None:
         raise InvalidInput(
             f"{name} judges one output, got a list of {len(outputs)}: it belongs into evaluators=[...]; summary and comparative "
             "evaluators are not supported"
@@ -173,8 +174,8 @@ class Judge:
         Where LangSmith uploads no results (``upload_results=False``), the judging is not traced either: LangChain takes that mode
         for tracing that is on, and would post every call. If LangSmith calls us, it is loaded already.
         """
-        needs_reference = "reference" in self._metric.inputs and not any(fields.get(name) for name in VALUES.references)
-        sample = VALUES.example(inputs, outputs, reference_outputs, self._keys, needs_reference=needs_reference)
+        needs_reference = "reference" in self._metric.inputs and not any(fields.get(name) for name in REFERENCES)
+        sample = sample_of_example(inputs, outputs, reference_outputs, self._keys, needs_reference=needs_reference)
         helpers = sys.modules.get("langsmith.run_helpers")
         is_local = helpers is not None and helpers.get_tracing_context().get("enabled") == "local"
         with no_tracing() if is_local else nullcontext():

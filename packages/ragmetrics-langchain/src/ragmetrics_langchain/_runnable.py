@@ -21,7 +21,7 @@ from ragmetrics_core import InvalidInput, Metric, Models, RagmetricsError, Score
 from ragmetrics_core.adapters import check_known, failed_score, judging
 
 from ._models import bind_config, models_of
-from ._values import VALUES
+from ._samples import sample_of
 
 
 class MetricRunnable(RunnableSerializable[Any, Score]):
@@ -133,9 +133,9 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
         return cast("BaseTool", tool)
 
     def _program(self, value: Any, fields: Mapping[str, Any]) -> Steps[Score]:
-        sample = VALUES.sample_of(value)
+        sample = sample_of(value)
         if fields:
-            given = vars(VALUES.sample_of(fields))
+            given = vars(sample_of(fields))
             sample = sample.updated({name: field for name, field in given.items() if field is not None})
         program: Steps[Score] = self.metric.told_of(self._models).program(sample)
         return program

@@ -41,7 +41,7 @@ from langchain_core.runnables.config import var_child_runnable_config
 from ragmetrics_core import Score
 from ragmetrics_core.adapters import is_judging
 
-from ._values import VALUES
+from ._values import distinct_documents, document_lists, mapping_of, returned_contexts
 
 Kind = Literal["chain", "llm", "retriever", "tool"]
 Outcome = Literal["complete", "error", "incomplete", "interrupted"]
@@ -141,7 +141,7 @@ class Tree:
         # LangGraph tags the nodes of its graphs
         if node.parent is self.root and any(str(tag).startswith("graph:step:") for tag in tags):
             node.is_step = self._has_steps = True
-            messages = (VALUES.mapping_of(inputs) or {}).get("messages")
+            messages = (mapping_of(inputs) or {}).get("messages")
             if not self._steps_ended and isinstance(messages, list | tuple):
                 self._earlier.update(item.id for item in messages if isinstance(item, BaseMessage) and item.id)
         self._note_finder(node)
@@ -157,12 +157,12 @@ class Tree:
         if node.kind == "retriever":
             node.documents = list(outputs or ())
         elif node.kind == "tool":
-            node.documents = next(VALUES.document_lists(getattr(outputs, "artifact", outputs)), node.documents)
+            node.documents = next(document_lists(getattr(outputs, "artifact", outputs)), node.documents)
         elif node is not self.root and node.kind == "chain":
-            for found in VALUES.document_lists(outputs):
+            for found in document_lists(outputs):
                 self._listed = found
             if isinstance(outputs, Mapping):
-                self._texts = VALUES.returned(outputs)[1] or self._texts
+                self._texts = returned_contexts(outputs)[1] or self._texts
         if node.is_step:
             self.step_returned(outputs)
         if node.parent is self.root:
@@ -188,7 +188,7 @@ class Tree:
         found = [node for node in self._finders if node.documents is not None and node not in searches]
         if complete:
             found = [node for node in found if not any(above.failed for above in node.ancestors())] or found
-        return VALUES.distinct(document for node in found for document in node.documents or ()) if found else None
+        return distinct_documents(document for node in found for document in node.documents or ()) if found else None
 
     def is_cut_short(self) -> bool:
         """Whether a run below the root is still open, and all runs between the two still wait for it.
@@ -222,7 +222,7 @@ def _keys(update: Any) -> Mapping[str, Any] | None:
     if isinstance(update, list | tuple):
         pairs = all(isinstance(item, tuple) and len(item) == 2 for item in update)
         return dict(update) if pairs else None
-    return VALUES.mapping_of(update)
+    return mapping_of(update)
 
 
 Event = Mapping[str, Any]

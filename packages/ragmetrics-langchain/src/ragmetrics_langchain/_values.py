@@ -1,15 +1,16 @@
-"""How LangChain programs write what they take and return: messages and documents.
+"""What messages say, and what contexts a value of a LangChain program holds.
 
 Strategy. Messages are objects, ``(role, text)`` pairs, mappings in two dialects, or plain texts. LangChain's own
 ``convert_to_messages`` makes the objects. It raises at what records often lack or spoil: the id of a tool's call, the name of a
-function, the arguments of a call. So a mapping is first cut down to what is asked about it here. What is read off messages and
-documents is the core's.
+function, the arguments of a call. So a mapping is first cut down to what is asked about it here. Reading never raises: what is no
+message is no message, and the caller looks elsewhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from itertools import takewhile
 from typing import Any
 
 from langchain_core.documents import Document as LangChainDocument
@@ -24,69 +25,86 @@ from langchain_core.messages import (
 from langchain_core.outputs import LLMResult
 from langchain_core.prompt_values import PromptValue
 
-from ragmetrics_core import Document
-from ragmetrics_core.adapters import ExampleReader
+from ragmetrics_core import Document, Score
 
+# The names of a sample's fields in the values of programs, each list in the order in which they are tried.
+QUESTIONS = ("user_input", "question", "query", "input")
+ANSWERS = (
+    "response",
+    "answer",
+    "output",
+    "result",
+    "generation",
+    "final_answer",
+    "predicted_answer",
+    "generated_answer",
+    "text",
+)
+CONTEXTS = (
+    "retrieved_contexts",
+    "contexts",
+    "context",
+    "retrieved_documents",
+    "source_documents",
+    "documents",
+    "docs",
+)
+REFERENCES = ("reference", "ground_truth", "reference_answer", "ground_truth_answer", "expected_answer")
+EXPECTED = ("reference_contexts", "reference_documents", "rubric")
+HISTORY = ("chat_history", "history", "messages")
+
+# where one mapping is the whole context, its text may be made of its documents, for the prompt
+DOCUMENTS_FIRST = sorted(CONTEXTS, key=lambda name: "doc" not in name)
+
+OF_TOOLS = (ToolMessage, FunctionMessage)
+CONVERSATIONS = (list, tuple, PromptValue)
 ROLES = frozenset({"human", "user", "ai", "assistant", "system", "developer", "tool", "function"})
 SOME_CALL = {"name": "", "args": {}, "id": ""}
 
 
-class LangChainReader(ExampleReader):
-    """Reads messages and documents of LangChain."""
-
-    message = BaseMessage
-    document = LangChainDocument
-    of_users = (HumanMessage,)
-    of_models = (AIMessage,)
-    of_tools = (ToolMessage, FunctionMessage)
-    conversations = (list, tuple, PromptValue)
-    opaque = (PromptValue, LLMResult)
-    reference_cure = "say where it is with reference_key=..."
-
-    def messages_in(self, value: Any) -> list[BaseMessage] | None:
-        if isinstance(value, PromptValue):
-            value = value.to_messages()
-        if isinstance(value, BaseMessage | str | Mapping) or _is_pair(value):
-            value = [value]
-        if not isinstance(value, Sequence) or not value:
-            return None
-        if len(value) > 1 and all(isinstance(item, str) for item in value):
-            return None  # several texts: nothing tells who says which
-        convertible = [_convertible(item) for item in value]
-        known = [item for item in convertible if item is not None]
-        return convert_to_messages(known) if len(known) == len(convertible) else None
-
-    def said_in(self, message: BaseMessage) -> str:
-        return str(message.text)
-
-    def calls_tools(self, message: Any) -> bool:
-        return isinstance(message, AIMessage) and bool(message.tool_calls or message.invalid_tool_calls)
-
-    def unwrapped(self, value: Any) -> Any:
-        """The first message or text of what a model returned to its callbacks; anything else as it is."""
-        if not isinstance(value, LLMResult):
-            return value
-        first = next(chain.from_iterable(value.generations), None)
-        return getattr(first, "message", getattr(first, "text", None))
-
-    def document_of(self, value: Any) -> LangChainDocument | None:
-        if isinstance(value, LangChainDocument):
-            return value
-        if not isinstance(value, Mapping):
-            return None
-        if isinstance(value.get("kwargs"), Mapping):  # as LangChain serialises it
-            value = value["kwargs"]
-        text, key, metadata = value.get("page_content"), value.get("id"), value.get("metadata")
-        if not isinstance(text, str):
-            return None
-        meta = dict(metadata) if isinstance(metadata, Mapping) else {}
-        return LangChainDocument(page_content=text, id=None if key is None else str(key), metadata=meta)
-
-    def core_document(self, document: LangChainDocument) -> Document:
-        return Document(document.page_content, document.id, meta=document.metadata)
+def messages_in(value: Any) -> list[BaseMessage] | None:
+    """The messages that a value holds, however they are written; None if it holds none."""
+    if isinstance(value, PromptValue):
+        value = value.to_messages()
+    if isinstance(value, BaseMessage | str | Mapping) or _is_pair(value):
+        value = [value]
+    if not isinstance(value, Sequence) or not value:
+        return None
+    if len(value) > 1 and all(isinstance(item, str) for item in value):
+        return None  # several texts: nothing tells who says which
+    convertible = [_convertible(item) for item in value]
+    known = [item for item in convertible if item is not None]
+    return convert_to_messages(known) if len(known) == len(convertible) else None
 
 
-VALUES = LangChainReader()
+def said_in(message: BaseMessage) -> str:
+    """The text of a message."""
+    return str(message.text)
+
+
+def calls_tools(message: Any) -> bool:
+    """Whether a model calls tools with it, so that the answer is still to come."""
+    return isinstance(message, AIMessage) and bool(message.tool_calls or message.invalid_tool_calls)
+
+
+def document_of(value: Any) -> LangChainDocument | None:
+    """The document of LangChain that a value is or stands for; None for anything else."""
+    if isinstance(value, LangChainDocument):
+        return value
+    if not isinstance(value, Mapping):
+        return None
+    if isinstance(value.get("kwargs"), Mapping):  # as LangChain serialises it
+        value = value["kwargs"]
+    text, key, metadata = value.get("page_content"), value.get("id"), value.get("metadata")
+    if not isinstance(text, str):
+        return None
+    meta = dict(metadata) if isinstance(metadata, Mapping) else {}
+    return LangChainDocument(page_content=text, id=None if key is None else str(key), metadata=meta)
+
+
+def core_document(document: LangChainDocument) -> Document:
+    """A document of LangChain as one of the core, which metrics can match by id or metadata."""
+    return Document(document.page_content, document.id, meta=document.metadata)
 
 
 def _convertible(value: Any) -> BaseMessage | str | dict[str, Any] | None:
@@ -123,3 +141,129 @@ def _content(content: Any) -> str | list[Any]:
 def _is_pair(value: Any) -> bool:
     is_two_texts = isinstance(value, tuple | list) and len(value) == 2 and all(isinstance(item, str) for item in value)
     return is_two_texts and value[0] in ROLES
+
+
+def mapping_of(value: Any) -> Mapping[str, Any] | None:
+    """A mapping as it is, an object with declared fields as a mapping; None for anything else, also for messages."""
+    if isinstance(value, Mapping):
+        return value
+    if isinstance(value, (BaseMessage, LangChainDocument, PromptValue, LLMResult, Score, type)):
+        return None
+    if is_dataclass(value):
+        return {item.name: getattr(value, item.name) for item in fields(value)}
+    declared = getattr(type(value), "model_fields", None)
+    return {name: getattr(value, name) for name in declared} if isinstance(declared, Mapping) else None
+
+
+def text_of(value: Any) -> str | None:
+    """A text, or the text of a message; None if it is blank, or the value neither."""
+    text = said_in(value) if isinstance(value, BaseMessage) else value
+    return text if isinstance(text, str) and text.strip() else None
+
+
+def last_question(messages: Sequence[Any]) -> str | None:
+    """What the user said last."""
+    asked = (text_of(message) for message in reversed(messages) if isinstance(message, HumanMessage))
+    return next(filter(None, asked), None)
+
+
+def this_turn(messages: Sequence[Any]) -> Sequence[Any]:
+    """What came after the user's last message; everything where there is none."""
+    start = next((at for at in range(len(messages), 0, -1) if isinstance(messages[at - 1], HumanMessage)), 0)
+    return messages[start:]
+
+
+def last_answer(messages: Sequence[Any]) -> str | None:
+    """The last text of the assistant since the user's last message; that of a tool, if the tool spoke last.
+
+    If the assistant's last message is blank and there is no other, so is the answer.
+    """
+    said = this_turn(messages)
+    if said and isinstance(said[-1], OF_TOOLS):  # a tool that answers directly
+        return said_in(said[-1]) or None
+    answers = [message for message in said if isinstance(message, AIMessage) and not calls_tools(message)]
+    texts = filter(None, map(text_of, reversed(answers)))
+    return next(texts, "" if answers and answers[-1] is said[-1] else None)
+
+
+def contexts_in(value: Any, depth: int = 2) -> list[Any] | None:
+    """Contexts however they are given: one text, one document, a list of both, or a mapping with one of these.
+
+    ``(document, score)`` counts as the document. An empty list stays one: nothing was shown. None for anything else.
+    """
+    if isinstance(value, list | tuple):
+        found = list(takewhile(lambda context: context is not None, map(_context, value)))
+        return found if len(found) == len(value) else None
+    context = _context(value)
+    if context is None and isinstance(value, Mapping) and depth:
+        inner = (contexts_in(value[name], depth - 1) for name in DOCUMENTS_FIRST if name in value)
+        return next((found for found in inner if found is not None), None)
+    is_none = context is None or (isinstance(context, str) and not context.strip())
+    return None if is_none else [context]
+
+
+def _context(item: Any) -> Any:
+    if isinstance(item, tuple) and len(item) == 2 and isinstance(item[1], int | float):
+        item = item[0]
+    return item if isinstance(item, str | Document) else document_of(item)
+
+
+def are_texts(contexts: Iterable[Any]) -> bool:
+    """Whether they are texts only."""
+    return all(isinstance(item, str) for item in contexts)
+
+
+def document_lists(value: Any, depth: int = 2) -> Iterator[list[Any]]:
+    """The lists of documents, and only documents, that a value is or holds in mappings up to ``depth`` levels deep."""
+    if isinstance(value, list | tuple):
+        found = contexts_in(value)
+        if found and all(isinstance(item, LangChainDocument) for item in found):
+            yield found
+    elif depth and isinstance(value, Mapping):
+        for item in value.values():
+            yield from document_lists(item, depth - 1)
+
+
+def distinct_documents(documents: Iterable[Any]) -> list[Any]:
+    """The documents without repetitions of the same id and text."""
+    found: dict[tuple[str | None, str | None], Any] = {}
+    for document in documents:
+        same = core_document(document)
+        found.setdefault((same.id, same.content), document)
+    return list(found.values())
+
+
+def returned_contexts(value: Any) -> tuple[list[Any] | None, list[str] | None]:
+    """The contexts that stand under one of the usual names: as documents (texts may be among them), and as texts.
+
+    An empty list of documents says that nothing was shown.
+    """
+    found = mapping_of(value) or {}
+    readings = [reading for name in CONTEXTS if (reading := contexts_in(found.get(name))) is not None]
+    documents = next((items for items in readings if not are_texts(items)), None)
+    texts = next((items for items in readings if items and are_texts(items)), None)
+    if documents is None and texts is None and readings:
+        documents = []
+    return documents, texts
+
+
+def found_by_tools(messages: Sequence[Any]) -> list[Any]:
+    """What the tools of this turn found: the documents in their artifacts, else what they said, unless that is the answer."""
+    said = [message for message in this_turn(messages) if isinstance(message, OF_TOOLS)]
+    left = (document_lists(getattr(message, "artifact", None)) for message in said)
+    documents = distinct_documents(document for lists in left for found in lists for document in found)
+    before = said[:-1] if said and said[-1] is messages[-1] else said
+    return list(documents) or [text for message in before if (text := said_in(message)).strip()]
+
+
+def core_documents(found: Iterable[Any]) -> list[Any]:
+    """The same with the framework's documents as the core's."""
+    documents = ((item, document_of(item)) for item in found)
+    return [item if document is None else core_document(document) for item, document in documents]
+
+
+def with_contexts(found: Iterable[Any]) -> dict[str, Any]:
+    """The two fields that contexts fill: their texts, and the documents."""
+    documents = core_documents(found)
+    texts = [(item.content or "") if isinstance(item, Document) else item for item in documents]
+    return {"retrieved_contexts": texts, "retrieved_documents": documents}

@@ -24,9 +24,6 @@ derives from them and says what its framework makes necessary. What they are mad
   template, and read with a user's parser? ``Slot``, ``worded``, ``check_shows_data``, ``Parser``; ``without_scale``, as only their
   author knows the scale. How does it compare with a user's function? ``VectorSimilarity``. Does a score pass? ``passes``,
   ``check_threshold``; ``failed_score``.
-* What stands where in what an application takes and returns: question, answer (an ``Answer``), contexts, references? An adapter
-  says in a ``SampleReader`` how its framework writes messages and documents; an ``ExampleReader`` also reads the examples of data
-  sets, and ``Extracted`` what functions of the user's find.
 * How is a running application evaluated? An adapter's callback or handler is a ``LiveEvaluation``, with ``LiveSettings``
   (``current_names`` knows their former names, ``shows_settings`` shows them), and hands each ``Finished`` call to it.
   ``LiveJudging`` makes the judgements in the background and accounts for them (``Background`` is one of its lines, ``settled``
@@ -84,22 +81,17 @@ from ._templates import (
     without_scale,
     worded,
 )
-from ._value_samples import ExampleReader, Extracted, SampleReader
-from ._value_texts import Answer
 
 __all__ = [
     "DATA",
     "UNREADABLE",
-    "Answer",
     "Attempts",
     "Background",
     "BeginInOrder",
     "Bridge",
     "Counts",
     "EmbeddingsBridge",
-    "ExampleReader",
     "Explained",
-    "Extracted",
     "Finished",
     "FormsOfReply",
     "HomeLoop",
@@ -110,7 +102,6 @@ __all__ = [
     "LiveSettings",
     "OpenCalls",
     "Parser",
-    "SampleReader",
     "Slot",
     "Turn",
     "VectorSimilarity",

@@ -1,87 +1,60 @@
-"""What the values of programs hold, read for a framework of five lines: as an adapter reads those of its own."""
+"""What the values of LangChain programs hold: questions, answers, contexts, references, samples."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from langchain_core.documents import Document as LangChainDocument
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, LLMResult
+from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel
 
 from ragmetrics_core import Document, InvalidInput, Sample, Score
-from ragmetrics_core.adapters import Answer, ExampleReader, Extracted, SampleReader
+from ragmetrics_langchain import EvaluationRecord, RagEvaluationCallback
+from ragmetrics_langchain._samples import sample_in_metadata, sample_of, sample_of_example
+from ragmetrics_langchain._texts import Answer, answer_in, question_in, reference_in
+from ragmetrics_langchain._values import (
+    contexts_in,
+    document_lists,
+    found_by_tools,
+    last_answer,
+    last_question,
+    returned_contexts,
+    this_turn,
+    with_contexts,
+)
 
 
-@dataclass
-class Said:
-    text: str
-    tool_calls: tuple[str, ...] = ()
-    artifact: Any = None
+def asked(text: str) -> HumanMessage:
+    return HumanMessage(text)
 
 
-class Asked(Said):
-    pass
+def said(text: str, tool_calls: tuple[str, ...] = ()) -> AIMessage:
+    return AIMessage(text, tool_calls=[{"name": name, "args": {}, "id": ""} for name in tool_calls])
 
 
-class Found(Said):
-    pass
+def found(text: str, artifact: Any = None) -> ToolMessage:
+    return ToolMessage(text, artifact=artifact, tool_call_id="")
 
 
-@dataclass
-class Page:
-    text: str
-    number: str | None = None
+def page(text: str, number: str | None = None) -> LangChainDocument:
+    return LangChainDocument(text, id=number)
 
 
-@dataclass
-class Wrapped:
-    inside: Any
+def wrapped(message: BaseMessage | None) -> LLMResult:
+    return LLMResult(generations=[] if message is None else [[ChatGeneration(message=message)]])
 
-
-class AcmeReader(ExampleReader):
-    message = Said
-    document = Page
-    of_users = (Asked,)
-    of_models = (Said,)
-    of_tools = (Found,)
-    opaque = (Wrapped,)
-
-    def messages_in(self, value: Any) -> list[Any] | None:
-        if isinstance(value, Mapping) and "role" in value:
-            return [(Asked if value["role"] == "user" else Said)(value["content"])]
-        if isinstance(value, Said):
-            return [value]
-        is_talk = isinstance(value, list | tuple) and value and all(isinstance(item, Said) for item in value)
-        return list(value) if is_talk else None
-
-    def said_in(self, message: Any) -> str:
-        return str(message.text)
-
-    def calls_tools(self, message: Any) -> bool:
-        return bool(message.tool_calls)
-
-    def unwrapped(self, value: Any) -> Any:
-        return value.inside if isinstance(value, Wrapped) else value
-
-    def document_of(self, value: Any) -> Any:
-        if isinstance(value, Mapping) and "page" in value:
-            return Page(value["page"])
-        return value if isinstance(value, Page) else None
-
-    def core_document(self, document: Any) -> Document:
-        return Document(document.text, document.number)
-
-
-READER = AcmeReader()
 
 TALK = [
-    Asked("earlier"),
-    Said("before"),
-    Asked("q"),
-    Said("", tool_calls=("search",)),
-    Found("found", artifact=[Page("p", "1"), Page("p", "1"), Page("r", "2")]),
-    Said("a"),
+    asked("earlier"),
+    said("before"),
+    asked("q"),
+    said("", tool_calls=("search",)),
+    found("found", artifact=[page("p", "1"), page("p", "1"), page("r", "2")]),
+    said("a"),
 ]
 
 
@@ -91,34 +64,34 @@ class Order(BaseModel):
 
 
 def test_the_last_turn_of_a_talk() -> None:
-    assert READER.last_question(TALK) == "q"
-    assert READER.last_answer(TALK) == "a"
-    assert READER.this_turn(TALK) == TALK[3:]
-    assert READER.this_turn(TALK[3:]) == TALK[3:]
-    assert READER.found_by_tools(TALK) == [Page("p", "1"), Page("r", "2")]
+    assert last_question(TALK) == "q"
+    assert last_answer(TALK) == "a"
+    assert this_turn(TALK) == TALK[3:]
+    assert this_turn(TALK[3:]) == TALK[3:]
+    assert found_by_tools(TALK) == [page("p", "1"), page("r", "2")]
 
 
 @pytest.mark.parametrize(
     ("talk", "answer"),
     [
-        ([Asked("q"), Found("told")], "told"),
-        ([Asked("q"), Found("")], None),
-        ([Asked("q"), Said("first"), Said(" ")], "first"),
-        ([Asked("q"), Said(" ")], ""),
-        ([Asked("q")], None),
-        ([Asked("q"), Said("", tool_calls=("search",))], None),
+        ([asked("q"), found("told")], "told"),
+        ([asked("q"), found("")], None),
+        ([asked("q"), said("first"), said(" ")], "first"),
+        ([asked("q"), said(" ")], ""),
+        ([asked("q")], None),
+        ([asked("q"), said("", tool_calls=("search",))], None),
     ],
     ids=["of a tool", "nothing of a tool", "the last words", "blank", "none yet", "a call"],
 )
-def test_the_last_answer(talk: list[Said], answer: str | None) -> None:
-    assert READER.last_answer(talk) == answer
-    assert READER.answer_in(talk) == answer
+def test_the_last_answer(talk: list[BaseMessage], answer: str | None) -> None:
+    assert last_answer(talk) == answer
+    assert answer_in(talk) == answer
 
 
 def test_tools_that_left_no_documents_have_said_something_unless_that_is_the_answer() -> None:
-    assert READER.found_by_tools([Asked("q"), Found("x"), Found(" "), Said("a")]) == ["x"]
-    assert READER.found_by_tools([Asked("q"), Found("x"), Found("y")]) == ["x"]
-    assert READER.found_by_tools([]) == []
+    assert found_by_tools([asked("q"), found("x"), found(" "), said("a")]) == ["x"]
+    assert found_by_tools([asked("q"), found("x"), found("y")]) == ["x"]
+    assert found_by_tools([]) == []
 
 
 @pytest.mark.parametrize(
@@ -128,31 +101,31 @@ def test_tools_that_left_no_documents_have_said_something_unless_that_is_the_ans
         (" ", None),
         (None, None),
         ([], []),
-        ([Page("p"), "c"], [Page("p"), "c"]),
+        ([page("p"), "c"], [page("p"), "c"]),
         (("c", 3), None),
-        ([(Page("p"), 0.5), {"page": "m"}], [Page("p"), Page("m")]),
+        ([(page("p"), 0.5), {"page_content": "m"}], [page("p"), page("m")]),
         (Document("d"), [Document("d")]),
         (["c", 3], None),
-        ({"context": "joined", "docs": [Page("p")]}, [Page("p")]),
+        ({"context": "joined", "docs": [page("p")]}, [page("p")]),
         ({"other": "c"}, None),
         ({"context": {"context": {"context": "deep"}}}, None),
         (3, None),
     ],
 )
 def test_contexts_however_they_are_given(value: Any, contexts: list[Any] | None) -> None:
-    assert READER.contexts_in(value) == contexts
+    assert contexts_in(value) == contexts
 
 
 def test_lists_of_documents_and_nothing_else() -> None:
-    held = {"a": [Page("p")], "b": {"c": [Page("r")], "d": {"e": [Page("too deep")]}}, "f": ["text"], "g": 3}
-    assert list(READER.document_lists(held)) == [[Page("p")], [Page("r")]]
-    assert list(READER.document_lists(3)) == []
+    held = {"a": [page("p")], "b": {"c": [page("r")], "d": {"e": [page("too deep")]}}, "f": ["text"], "g": 3}
+    assert list(document_lists(held)) == [[page("p")], [page("r")]]
+    assert list(document_lists(3)) == []
 
 
 @pytest.mark.parametrize(
     ("value", "documents", "texts"),
     [
-        ({"context": "c", "documents": [Page("p")]}, [Page("p")], ["c"]),
+        ({"context": "c", "documents": [page("p")]}, [page("p")], ["c"]),
         ({"context": "c"}, None, ["c"]),
         ({"documents": []}, [], None),
         ({}, None, None),
@@ -160,11 +133,11 @@ def test_lists_of_documents_and_nothing_else() -> None:
     ],
 )
 def test_what_was_returned_as_contexts(value: Any, documents: Any, texts: Any) -> None:
-    assert READER.returned(value) == (documents, texts)
+    assert returned_contexts(value) == (documents, texts)
 
 
 def test_the_two_fields_of_contexts() -> None:
-    assert READER.with_contexts([Page("p", "1"), "c", Document(None, "2")]) == {
+    assert with_contexts([page("p", "1"), "c", Document(None, "2")]) == {
         "retrieved_contexts": ["p", "c", ""],
         "retrieved_documents": [Document("p", "1"), "c", Document(None, "2")],
     }
@@ -175,7 +148,7 @@ def test_the_two_fields_of_contexts() -> None:
     [
         ("q", "q"),
         (" ", None),
-        (Asked("q"), "q"),
+        (asked("q"), "q"),
         (TALK, "q"),
         ((), None),
         ({"role": "user", "content": "q"}, "q"),
@@ -189,7 +162,7 @@ def test_the_two_fields_of_contexts() -> None:
     ],
 )
 def test_the_question(value: Any, question: str | None) -> None:
-    assert READER.question_in(value) == question
+    assert question_in(value) == question
 
 
 @dataclass
@@ -204,10 +177,10 @@ class Output:
         ("a", "a"),
         (4, "4"),
         (float("nan"), None),
-        (Said("a"), "a"),
-        (Said("a", tool_calls=("search",)), None),
-        (Wrapped(Said("a")), "a"),
-        (Wrapped(None), None),
+        (said("a"), "a"),
+        (said("a", tool_calls=("search",)), None),
+        (wrapped(said("a")), "a"),
+        (wrapped(None), None),
         (Output("a"), "a"),
         ({"role": "assistant", "content": "a"}, "a"),
         ({"answer": " ", "output": "a"}, "a"),
@@ -215,8 +188,8 @@ class Output:
         ({"answer": None, "messages": TALK}, "a"),
         ({"answer": ["x", "y"]}, '["x", "y"]'),
         ({"answer": []}, None),
-        ({"raw": Said("x"), "parsed": Order(dish="soup")}, '{"dish": "soup", "drink": "tea"}'),
-        ({"message": Said("a")}, "a"),
+        ({"raw": said("x"), "parsed": Order(dish="soup")}, '{"dish": "soup", "drink": "tea"}'),
+        ({"message": said("a")}, "a"),
         ({"choices": [{"message": {"role": "assistant", "content": "a"}}]}, "a"),
         ({"choices": []}, None),
         ({"error": "lost"}, None),
@@ -238,16 +211,12 @@ class Output:
     ],
 )
 def test_the_answer(value: Any, answer: str | None) -> None:
-    assert READER.answer_in(value) == answer
-
-
-def test_what_nothing_is_wrapped_around_is_read_as_it_is() -> None:
-    assert SampleReader.unwrapped(READER, "a") == "a"
+    assert answer_in(value) == answer
 
 
 def test_what_was_given_is_no_answer() -> None:
-    assert READER.answer_in({"topic": "t", "reply": "a"}, {"topic": "t"}) == "a"
-    assert READER.answer_in({"topic": "t", "n": 1}, {"topic": "t"}) is None
+    assert answer_in({"topic": "t", "reply": "a"}, {"topic": "t"}) == "a"
+    assert answer_in({"topic": "t", "n": 1}, {"topic": "t"}) is None
 
 
 def test_an_answer_knows_whether_it_is_structured() -> None:
@@ -274,7 +243,7 @@ ORDER = Answer({"count": 2, "dish": ["soup", {"salt": 1, "oil": 2}]})
     ],
 )
 def test_the_reference(value: Any, answer: Answer | None, reference: str | None) -> None:
-    assert READER.reference_in("here", value, answer) == reference
+    assert reference_in("here", value, answer) == reference
 
 
 @pytest.mark.parametrize(
@@ -287,8 +256,8 @@ def test_the_reference(value: Any, answer: Answer | None, reference: str | None)
 )
 def test_a_reference_is_one_text(value: Any, got: str) -> None:
     with pytest.raises(InvalidInput) as raised:
-        READER.reference_in("here", value, ORDER)
-    assert str(raised.value) == f"here: a reference is one text, got {got}: give one text"
+        reference_in("here", value, ORDER)
+    assert str(raised.value) == f"here: a reference is one text, got {got}: say where it is with reference_key=..."
 
 
 @pytest.mark.parametrize(
@@ -296,35 +265,35 @@ def test_a_reference_is_one_text(value: Any, got: str) -> None:
     [
         (Sample(response="a"), Sample(response="a")),
         ("a", Sample(response="a")),
-        (Said("a"), Sample(response="a")),
+        (said("a"), Sample(response="a")),
         (
             TALK,
             Sample("q", "a", ["p", "r"], retrieved_documents=[Document("p", "1"), Document("r", "2")]),
         ),
-        ([Asked("q"), Found("x"), Said("a")], Sample("q", "a", ["x"])),
-        ({"messages": [Asked("q"), Said("a")], "response": "own"}, Sample("q", "own")),
+        ([asked("q"), found("x"), said("a")], Sample("q", "a", ["x"])),
+        ({"messages": [asked("q"), said("a")], "response": "own"}, Sample("q", "own")),
         ({"messages": 3, "answer": "a"}, Sample(response="a", metadata={"messages": 3})),
-        ({"query": Asked("q"), "result": Said("a"), "topic": 1}, Sample("q", "a", metadata={"topic": 1})),
+        ({"query": asked("q"), "result": said("a"), "topic": 1}, Sample("q", "a", metadata={"topic": 1})),
         ({"ground_truth": {"answer": "r"}}, Sample(reference="r")),
         ({"contexts": ["c"]}, Sample(retrieved_contexts=["c"])),
         ({"contexts": 3}, Sample(retrieved_contexts=3)),  # type: ignore[arg-type]
         ({"docs": ["c"]}, Sample(retrieved_contexts=["c"])),
         (
-            {"docs": [Page("p")], "context": "joined"},
+            {"docs": [page("p")], "context": "joined"},
             Sample(retrieved_contexts=["p"], retrieved_documents=[Document("p")]),
         ),
         (
-            {"retrieved_documents": [Page("p")]},
+            {"retrieved_documents": [page("p")]},
             Sample(retrieved_contexts=["p"], retrieved_documents=[Document("p")]),
         ),
-        ({"reference_documents": [Page("p")]}, Sample(reference_documents=[Document("p")])),
+        ({"reference_documents": [page("p")]}, Sample(reference_documents=[Document("p")])),
         ({"retrieved_contexts": {"docs": ["c"]}}, Sample(retrieved_contexts=["c"])),
         ({"response": None, "answer": "a"}, Sample(response="a")),
         ({"result": "a", "generation": None}, Sample(response="a")),
     ],
 )
 def test_the_sample_of_a_value(value: Any, sample: Sample) -> None:
-    assert READER.sample_of(value) == sample
+    assert sample_of(value) == sample
 
 
 @pytest.mark.parametrize(
@@ -336,13 +305,13 @@ def test_the_sample_of_a_value(value: Any, sample: Sample) -> None:
 )
 def test_what_is_no_sample(value: Any, problem: str) -> None:
     with pytest.raises(InvalidInput) as raised:
-        READER.sample_of(value)
+        sample_of(value)
     assert str(raised.value) == problem
 
 
 def test_references_in_metadata() -> None:
-    sample, problems = READER.sample_in_metadata(
-        {"ground_truth": Said("r"), "reference_documents": [Page("p")], "rubric": 3, "topic": "t"}
+    sample, problems = sample_in_metadata(
+        {"ground_truth": said("r"), "reference_documents": [page("p")], "rubric": 3, "topic": "t"}
     )
     assert sample == Sample(reference="r", reference_documents=[Document("p")], metadata={"topic": "t"})
     assert problems == [
@@ -351,21 +320,25 @@ def test_references_in_metadata() -> None:
 
 
 def test_a_reference_that_two_names_disagree_about_is_left_out() -> None:
-    sample, problems = READER.sample_in_metadata({"reference": "r", "ground_truth": "s"})
+    sample, problems = sample_in_metadata({"reference": "r", "ground_truth": "s"})
     assert sample == Sample()
     assert problems == [
         "InvalidInput: the columns 'reference' and 'ground_truth' both mean 'reference' but differ: keep one of them"
     ]
 
 
-BUILT_IN = {"question": lambda call: call["q"], "answer": lambda call: call["a"], "contexts": lambda call: call["c"]}
+def record_of(returned: Any, **extractors: Any) -> EvaluationRecord:
+    """The record of a program that is asked ``q``, read by these extractors in place of the built-in ones."""
+    callback = RagEvaluationCallback(**extractors)
+    RunnableLambda(lambda _: returned).invoke({"question": "q"}, {"callbacks": [callback]})
+    assert callback.flush(60)
+    return callback.results[0]
 
 
-def test_built_in_extractors_read_at_once() -> None:
-    found = Extracted(READER, {"q": Asked("q"), "a": Said(" "), "c": Page("p")}, BUILT_IN, BUILT_IN)
-    assert found.is_complete
-    assert found.problems == []
-    assert Sample(**found.fields) == Sample("q", " ", ["p"], retrieved_documents=[READER.core_document(Page("p"))])
+def test_a_call_is_read_by_the_built_in_extractors() -> None:
+    record = record_of({"answer": said(" "), "context": page("p")})
+    assert record.error is None
+    assert record.sample == Sample("q", " ", ["p"], retrieved_documents=[Document("p")])
 
 
 @pytest.mark.parametrize(
@@ -377,46 +350,41 @@ def test_built_in_extractors_read_at_once() -> None:
     ],
 )
 def test_what_a_user_s_extractor_must_return(name: str, returned: Any, problem: str) -> None:
-    found = Extracted(READER, None, {name: lambda _: returned}, BUILT_IN)
-    assert (found.is_complete, found.fields) == (False, {})
-    assert found.problems == [f"the extractor of the {name} did not return in time"]
-    found.complete()
-    assert (found.is_complete, found.fields, found.problems) == (True, {}, [problem])
+    record = record_of("a", **{name: lambda _: returned})
+    assert record.error == problem
+    fields = {"question": "user_input", "answer": "response", "contexts": "retrieved_contexts"}
+    assert record.sample.get(fields[name]) is None
 
 
 def test_a_user_s_extractor_may_find_nothing_or_raise() -> None:
-    own = {"question": lambda _: None, "answer": lambda call: call["none"], "contexts": lambda _: " "}
-    found = Extracted(READER, {}, own, BUILT_IN)
-    found.complete()
-    assert found.fields == {"user_input": None}
-    assert found.problems == ["the extractor of the answer raised KeyError: 'none'"]
+    record = record_of("a", question=lambda _: None, answer=lambda run: {}["none"], contexts=lambda _: " ")
+    assert record.sample == Sample()
+    assert record.error == "the extractor of the answer raised KeyError: 'none'"
 
 
-KEYS = dict.fromkeys(("question_key", "answer_key", "contexts_key", "reference_key"))
+KEYS: dict[str, str | None] = dict.fromkeys(("question_key", "answer_key", "contexts_key", "reference_key"))
 
 
 def test_an_example_of_a_data_set() -> None:
-    sample = READER.example(
+    sample = sample_of_example(
         {"question": "q", "topic": "t"},
-        {"answer": "a", "context": [Page("p")], "id": "7"},
+        {"answer": "a", "context": [page("p")], "id": "7"},
         {"answer": "r", "reference_contexts": ["c"]},
         KEYS,
         needs_reference=True,
     )
-    assert sample == Sample(
-        "q", "a", ["p"], "r", ["c"], [READER.core_document(Page("p"))], id="7", metadata={"topic": "t"}
-    )
+    assert sample == Sample("q", "a", ["p"], "r", ["c"], [Document("p")], id="7", metadata={"topic": "t"})
 
 
 def test_an_example_of_plain_values() -> None:
-    assert READER.example("q", 4, "r", KEYS, needs_reference=False) == Sample("q", "4")
-    assert READER.example("q", None, "r", KEYS, needs_reference=True) == Sample("q", reference="r")
+    assert sample_of_example("q", 4, "r", KEYS, needs_reference=False) == Sample("q", "4")
+    assert sample_of_example("q", None, "r", KEYS, needs_reference=True) == Sample("q", reference="r")
 
 
 def test_an_example_with_keys_of_the_user() -> None:
     keys = {"question_key": "x", "answer_key": "y", "contexts_key": "z", "reference_key": "w"}
     outputs = {"y": "a", "z": ["c"], "context": ["other"]}
-    sample = READER.example({"x": "q"}, outputs, {"w": {"ground_truth": "r"}}, keys, needs_reference=True)
+    sample = sample_of_example({"x": "q"}, outputs, {"w": {"ground_truth": "r"}}, keys, needs_reference=True)
     assert (sample.user_input, sample.response, sample.reference) == ("q", "a", "r")
     assert sample.retrieved_contexts == ["c"]
 
@@ -424,5 +392,5 @@ def test_an_example_with_keys_of_the_user() -> None:
 @pytest.mark.parametrize(("inputs", "got"), [({"b": 1, "a": 2}, "['a', 'b']"), ("q", "str")])
 def test_a_key_that_is_not_there(inputs: Any, got: str) -> None:
     with pytest.raises(InvalidInput) as raised:
-        READER.example(inputs, "a", "r", {**KEYS, "question_key": "x"}, needs_reference=False)
+        sample_of_example(inputs, "a", "r", {**KEYS, "question_key": "x"}, needs_reference=False)
     assert str(raised.value) == f"there is no 'x' in {got}"
