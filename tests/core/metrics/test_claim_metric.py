@@ -136,7 +136,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "one context for and against it": (
         {"for": [1, 2], "against": [2, 3]},
-        "claim 1: context 2 is named both for and against it; decide for one",
+        "claim 1: context 2 is both for and against it; name it on one side only",
     ),
     "two lists for it": (
         {"for": [1], "supported_by": [], "against": []},

@@ -154,9 +154,9 @@ def test_a_statement_that_stands_in_no_context_is_asked_for_once_more(statement:
     llm = ScriptedLLM([made_up, empty])
     score = RelevantStatements(llm=llm).score(fields)
     assert (score.value, score.usage.calls) == (0.0, 2)
-    complaint = f"{statement!r} stands in no context: copy statements word for word, or give an empty list"
+    complaint = f"{statement!r} is in no context: copy statements word for word, or give an empty list"
     assert json.dumps(complaint) in llm.asks[1].messages[-1].content
-    with pytest.raises(BadReply, match="stands in no context: copy statements word for word, or give an empty list$"):
+    with pytest.raises(BadReply, match="is in no context: copy statements word for word, or give an empty list$"):
         RelevantStatements(llm=ScriptedLLM([made_up, made_up])).score(fields)
 
 

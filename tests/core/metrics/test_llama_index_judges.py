@@ -102,7 +102,7 @@ class TestAnswerRelevanceRating:
     @pytest.mark.parametrize(
         ("reply", "problem"),
         [
-            ("1.5", "the score counts the criteria that are met, 0, 1 or 2, got 1.5"),
+            ("1.5", "the score is the number of criteria that are met, 0, 1 or 2, got 1.5"),
             ("10", "10 is not on the scale; give a number from 0 to 2"),
             ("nan", "the reply gives no score; give a number from 0 to 2"),
             ("YES", "the reply gives no score; give a number from 0 to 2"),

@@ -1,4 +1,4 @@
-"""Answer accuracy, by two judges."""
+"""Answer accuracy, rated by two judges."""
 
 from __future__ import annotations
 
@@ -41,10 +41,11 @@ COMPARE_ANSWERS = Prompt(
 
 @dataclass(frozen=True)
 class AnswerAccuracy(Metric):
-    """Agreement of the response with the reference, rated by two judges who see the two in exchanged roles.
+    """Agreement of the response with the reference, rated by two judges who see the two texts in exchanged roles.
 
-    Each rates 0, 2 or 4; mean of the valid ratings / 4. The exchange of roles evens out a judge's preference for whichever text
-    stands first. Fails if neither rating is valid.
+    Each judge rates 0, 2 or 4. The value is the mean of the valid ratings / 4. Exchanging the roles balances a judge's preference
+    for the text
+    that comes first. The score fails if neither rating is valid.
 
     Source: NVIDIA's answer evaluation metrics, in the RAGAS documentation, "NVIDIA Metrics: Answer Accuracy",
     https://docs.ragas.io.
@@ -56,7 +57,7 @@ class AnswerAccuracy(Metric):
     second: Prompt[tuple[int, str]] | Prompt[int] = COMPARE_ANSWERS
 
     def measure(self, user_input: str, response: str, reference: str) -> Steps[Score]:
-        """Ask both judges in one round; the second takes the response for the known answer."""
+        """Ask both judges in one round. The second judge gets the response as the known answer."""
         first = self.first.ask(question=user_input, reference=reference, answer=response)
         second = self.second.ask(question=user_input, first_answer=response, second_answer=reference)
         return mean_rating(first, second, highest=4)

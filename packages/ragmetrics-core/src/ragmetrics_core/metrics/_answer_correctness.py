@@ -14,13 +14,14 @@ from ragmetrics_core.metrics.claims import EXTRACT_CLAIMS, VERIFY_CLAIMS, Claims
 
 @dataclass(frozen=True)
 class AnswerCorrectness(Metric):
-    """Weighted mean of factual agreement and semantic similarity of response and reference.
+    """Weighted mean of the factual agreement and the semantic similarity of response and reference.
 
-    w1 * F-beta of ``FactualCorrectness`` (the same calls) + w2 * max(cosine, 0), divided by w1 + w2. A part whose weight is 0 is
-    neither computed nor paid for. Unscored where the factual part is.
+    (w1 * F-beta of ``FactualCorrectness`` + w2 * max(cosine, 0)) / (w1 + w2). The factual part makes the same calls as
+    ``FactualCorrectness``.
+    A part whose weight is 0 is not computed and costs nothing. The score is unscored if the factual part is.
 
     Attributes:
-        weights: weight of the factual part and of the similarity.
+        weights: the weights of the factual part and of the similarity.
         beta: as in ``FactualCorrectness``.
 
     Source: the RAGAS documentation, "Answer Correctness", https://docs.ragas.io.
@@ -38,7 +39,9 @@ class AnswerCorrectness(Metric):
         weights = tuple(self.weights)
         good = len(weights) == 2 and all(isinstance(item, int | float) and math.isfinite(item) for item in weights)
         if not good or min(weights) < 0 or sum(weights) == 0:
-            raise InvalidInput(f"{self.name}: weights must be two numbers from 0, not both 0, got {self.weights!r}")
+            raise InvalidInput(
+                f"{self.name}: weights must be two numbers, at least 0 and not both 0, got {self.weights!r}"
+            )
         object.__setattr__(self, "weights", weights)
         self._factual  # noqa: B018  checks beta
 
@@ -47,7 +50,7 @@ class AnswerCorrectness(Metric):
         return FactualCorrectness(beta=self.beta, extract=self.extract, verify=self.verify, name=self.name)
 
     def measure(self, user_input: str, response: str, reference: str) -> Steps[Score]:
-        """Compute the parts that have a weight, side by side."""
+        """Compute the parts with a weight above 0, in common rounds."""
         programs: list[Steps[Any]] = [
             self._factual.measure(response, reference, user_input),
             compare([(response, reference)]),

@@ -12,9 +12,9 @@ from ragmetrics_core.replies import ScoreReply
 
 
 def check_points(reply: tuple[float, str], _: Mapping[str, Any]) -> None:
-    """A criterion is met or it is not."""
+    """Check that the score is a whole number of criteria."""
     if not reply[0].is_integer():
-        raise BadReply(f"the score counts the criteria that are met, 0, 1 or 2, got {reply[0]:g}")
+        raise BadReply(f"the score is the number of criteria that are met, 0, 1 or 2, got {reply[0]:g}")
 
 
 RATE_ANSWER_RELEVANCE = Prompt(
@@ -35,13 +35,15 @@ RATE_ANSWER_RELEVANCE = Prompt(
 class AnswerRelevanceRating(RatingMetric):
     """How many of two criteria the response meets: the subject of the query, and its point of view. 0, 0.5 or 1.
 
-    One call gives a point for each criterion that is met; the value is points / 2. Half a point is a bad reply, never rounded.
-    The reason is the judge's feedback.
+    One call gives one point for each criterion that is met; the value is points / 2. A reply with half a point is a bad reply and
+    is never
+    rounded. The reason is the judge's feedback.
 
     Attributes:
-        threshold: lowest passing value; 1.0: both criteria are met.
+        threshold: the lowest passing value; 1.0: both criteria are met.
 
-    Source: LlamaIndex, AnswerRelevancyEvaluator, https://docs.llamaindex.ai, "Answer Relevancy and Context Relevancy Evaluations".
+    Source: LlamaIndex, AnswerRelevancyEvaluator, https://docs.llamaindex.ai, "Answer Relevancy and Context Relevancy
+    Evaluations".
     """
 
     calls: ClassVar[str] = "1"

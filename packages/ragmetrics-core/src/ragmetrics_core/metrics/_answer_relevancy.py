@@ -35,12 +35,14 @@ QUESTIONS_OF_ANSWER = Prompt(
 class AnswerRelevancy(Metric):
     """How close the questions that the response answers are to the question that was asked.
 
-    One call writes ``strictness`` questions for the response, each in other words; the score is the mean cosine between them
-    and the question asked, or 0.0 for a noncommittal response. Scale -1 to 1. No usable question: unscored; where fewer than
-    asked for are usable, the reason says so.
+    One call writes ``strictness`` questions for the response, each in other words. The score is the mean cosine between these
+    questions and the
+    question that was asked, from -1 to 1; a noncommittal response gets 0.0. Without a usable question the sample is unscored. If
+    only some
+    of the questions are usable, the reason says so.
 
     Attributes:
-        strictness: number of questions to write.
+        strictness: the number of questions to write.
 
     Source: Es et al. 2023, RAGAS, arXiv:2309.15217, section 3, "Answer relevance".
     """
@@ -56,7 +58,7 @@ class AnswerRelevancy(Metric):
         check_whole(self.name, "strictness", self.strictness)
 
     def measure(self, user_input: str, response: str) -> Steps[Score]:
-        """Write the questions, then compare them with the one that was asked."""
+        """Write the questions, then compare them with the question that was asked."""
         reply = yield from self.ask_back.ask(answer=response, number_of_questions=self.strictness)
         questions = list(dict.fromkeys(question.strip() for question in real_items(reply.questions)))
         questions = questions[: self.strictness]

@@ -10,14 +10,16 @@ from ragmetrics_core.metrics.matching import Hits, RankingMetric
 
 @dataclass(frozen=True)
 class AveragePrecision(RankingMetric):
-    """Precision at the rank of every relevant document, averaged over all relevant documents (0 to 1); its mean is MAP.
+    """Precision at the rank of every relevant document, averaged over all relevant documents (0 to 1). Its mean over samples is
+    MAP.
 
-    The sum over hits of (hits so far / rank), divided by the number of distinct relevant documents, found or not. A cut-off
-    leaves that divisor as it is (trec_eval's ``map_cut``). Nothing retrieved: 0.0.
+    The sum over hits of (hits so far / rank), divided by the number of distinct relevant documents, retrieved or not. A cut-off
+    does not
+    change this divisor (trec_eval's ``map_cut``). If nothing was retrieved: 0.0.
 
     Args:
-        k: look at the first k retrieved documents only; None for all.
-        field: what makes two documents the same: ``content``, ``id`` or ``meta.<key>[.<key>]``.
+        k: count the first k retrieved documents only; None: all.
+        field: the field by which two documents are the same: ``content``, ``id`` or ``meta.<key>[.<key>]``.
 
     Raises:
         InvalidInput: an impossible ``k`` or ``field``.
@@ -26,5 +28,5 @@ class AveragePrecision(RankingMetric):
     """
 
     def _value_of(self, hits: Hits) -> float:
-        """The sum of the precisions at the ranks of the hits / relevant documents."""
+        """The sum of the precisions at the ranks of the hits, divided by the number of relevant documents."""
         return fsum(count / rank for count, rank in enumerate(hits.ranks, 1)) / len(hits.relevant)

@@ -1,4 +1,4 @@
-"""The list of built-in metrics, read off the classes, from which the docs page and ``ragmetrics metrics`` are written."""
+"""The list of built-in metrics. It is read from the classes; ``ragmetrics metrics`` and the page of metrics are written from it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ class Entry:
     """One metric of the catalogue.
 
     Attributes:
-        name: name of the metric, as ``--metrics`` takes it.
+        name: the name of the metric, as ``--metrics`` takes it.
         cls: its class.
-        summary: first sentence of its documentation.
-        inputs: the sample fields it takes.
-        scale: lowest and highest value; None where each score states its own.
+        summary: the first sentence of its documentation.
+        inputs: the sample fields that it takes.
+        scale: lowest and highest value; None if each score states its own scale.
         calls: model calls per sample, in words (n = retrieved contexts).
-        source: where its definition comes from.
-        settings: names of its settings.
+        source: the source of its definition.
+        settings: the names of its settings.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Entry:
 
 def catalogue() -> list[Entry]:
     """Every built-in metric, sorted by name."""
-    from ragmetrics_core import metrics  # noqa: PLC0415  this module is a part of it
+    from ragmetrics_core import metrics  # noqa: PLC0415  this module is part of that package
 
     classes = [getattr(metrics, name) for name in metrics.__all__]
     entries = [entry(cls) for cls in classes if isinstance(cls, type) and issubclass(cls, Metric)]
@@ -44,7 +44,7 @@ def catalogue() -> list[Entry]:
 
 
 def entry(cls: type[Metric]) -> Entry:
-    """The entry of one metric, from its class and its docstring."""
+    """Make the entry of one metric from its class and its docstring."""
     text = inspect.getdoc(cls) or ""
     source = re.search(r"^Source: (.*?)\Z", text, re.DOTALL | re.MULTILINE)
     settings = tuple(item.name for item in fields(cls) if item.compare and item.name != "name")

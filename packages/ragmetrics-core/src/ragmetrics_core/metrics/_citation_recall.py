@@ -11,18 +11,19 @@ from ragmetrics_core.metrics.citing import Statement
 
 @dataclass(frozen=True)
 class CitationRecall(JudgedCitations):
-    """Share of the response's statements that a passage supports which they cite.
+    """Share of the response's statements that cite a passage that supports them.
 
-    Statements that cite a passage which supports them / statements. One without a citation counts as not supported, and a response
-    that cites nothing is 0.0, without a call. A fabricated citation takes nothing from the others of its statement: it costs
-    precision. ALCE asks whether all cited passages together support the statement; here one that the judge names is enough, so
-    where only several together do, citing one of them counts.
+    Statements that cite a passage that supports them / statements. A statement without a citation counts as not supported. A
+    response that cites
+    nothing is 0.0, without a call. A fabricated citation does not invalidate the other citations of its statement; it lowers
+    ``CitationPrecision``. ALCE asks whether all cited passages together support the statement. Here one passage that the judge
+    names is enough,
+    so if several passages support a statement only together, citing one of them counts.
 
     Attributes:
         window: most tokens of context per call, as in ``Faithfulness``.
         per_passage: check the statements against every passage in a separate call.
-        pattern: a regular expression with one group, which finds the numbers or ids of citations, in the place of the built-in
-            forms.
+        pattern: a regular expression with one group that finds the numbers or ids of citations, instead of the built-in forms.
 
     Source: Gao et al. 2023, ALCE, arXiv:2305.14627, "Citation recall".
     """
@@ -31,5 +32,5 @@ class CitationRecall(JudgedCitations):
     called: ClassVar[str] = "statements supported by a passage that they cite"
 
     def counted(self, statement: Statement, support: frozenset[int]) -> list[bool]:
-        """The statement: whether a cited passage supports it."""
+        """One item, the statement: whether a cited passage supports it."""
         return [bool(statement.cited & support)]

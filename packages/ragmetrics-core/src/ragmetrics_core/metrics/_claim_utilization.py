@@ -12,10 +12,11 @@ from ragmetrics_core.metrics.claim_metric import ClaimMetric
 
 @dataclass(frozen=True)
 class ClaimUtilization(ClaimMetric):
-    """Of what the reference says and retrieval found, the share that the response uses.
+    """Share of the reference's retrieved claims that the response uses.
 
-    Reference claims that the contexts support and the response too / reference claims that the contexts support. Where there are
-    none of the latter, nothing could have been used, and the sample is unscored.
+    Reference claims that both the contexts and the response support / reference claims that the contexts support. If the contexts
+    support none,
+    there was nothing to use, and the sample is unscored.
 
     Attributes:
         window: most tokens of context per call, as in ``Faithfulness``.
@@ -29,7 +30,9 @@ class ClaimUtilization(ClaimMetric):
     def measure(
         self, user_input: str, response: str, reference: str, retrieved_contexts: Sequence[str]
     ) -> Steps[Score]:
-        """Extract the claims of the reference, look which of them were found, and which of these the response says."""
+        """Extract the claims of the reference, find those that the contexts support, and find which of these the response
+        states.
+        """
         claims = yield from self.claims_of(reference, user_input)
         if not claims:
             return Score.unscored("the reference makes no claims")

@@ -37,10 +37,10 @@ class UsefulnessOfAll(BaseModel):
 
 
 def check_usefulness(reply: UsefulnessOfAll, inputs: Mapping[str, Any]) -> None:
-    """Every context has exactly one verdict.
+    """Check that every context has exactly one verdict.
 
     Raises:
-        BadReply: one has none, or two.
+        BadReply: a context has none, or two.
     """
     check_one_each((verdict.number for verdict in reply.verdicts), len(inputs["contexts"]), "contexts")
 
@@ -71,14 +71,15 @@ JUDGE_USEFULNESS_OF_ALL = Prompt(
 
 @dataclass(frozen=True)
 class ContextPrecision(Metric):
-    """Average precision of the retrieved contexts: are the useful ones ranked first?
+    """Average precision of the retrieved contexts: are the useful contexts ranked first?
 
-    Every context is judged useful or not for the reference answer, all concurrently. With v_k = 1 for a useful context at rank
-    k and 0 otherwise: sum over k of precision@k * v_k / sum of v. No useful context: 0.0.
+    Every context is judged useful or not useful for the reference answer, all concurrently. With v_k = 1 for a useful context at
+    rank k and 0
+    otherwise, the value is the sum over k of precision@k * v_k, divided by the sum of v. Without a useful context: 0.0.
 
     Attributes:
-        per_passage: judge every context in a separate call, so that no context sways the verdict on another. False: all of them
-            in one call, which costs about a third less for five contexts of 150 words.
+        per_passage: judge every context in a separate call, so that no context influences the verdict on another. False: all of
+            them in one call, which costs about a third less for five contexts of 150 words.
 
     Raises:
         InvalidInput: ``per_passage`` is not True or False.
@@ -102,7 +103,7 @@ class ContextPrecision(Metric):
         return (yield from self.judge_contexts(user_input, reference, retrieved_contexts))
 
     def judge_contexts(self, question: str, answer: str, contexts: Sequence[str]) -> Steps[Score]:
-        """Judge every context against the answer given, and average."""
+        """Judge every context for the given answer, and compute the average precision."""
         verdicts: Sequence[Usefulness | NumberedUsefulness]
         if self.per_passage:
             questions = (self.judge.ask(question=question, answer=answer, context=context) for context in contexts)
@@ -116,6 +117,6 @@ class ContextPrecision(Metric):
 
 
 def average_precision(useful: Sequence[bool]) -> float:
-    """Mean of the precision at the rank of each useful item; 0.0 if there is none."""
+    """The mean of the precision at the rank of each useful item; 0.0 without useful items."""
     ranks = [rank for rank, hit in enumerate(useful, 1) if hit]
     return sum(hits / rank for hits, rank in enumerate(ranks, 1)) / len(ranks) if ranks else 0.0

@@ -13,10 +13,11 @@ from ragmetrics_core.metrics.claims import supported_share
 
 @dataclass(frozen=True)
 class ContextRecall(ClaimMetric):
-    """Share of the reference's claims that can be found in the retrieved contexts: did retrieval bring what was needed?
+    """Share of the reference's claims that the retrieved contexts support: did retrieval bring what was needed?
 
-    Supported reference claims / reference claims. The reference is taken apart in a separate call, so a claim that a judge
-    would rather skip cannot drop out of the denominator. A reference without claims is unscored.
+    Supported reference claims / reference claims. A separate call extracts the claims of the reference, so a claim that a judge
+    would prefer to
+    skip stays in the denominator. A reference without claims is unscored.
 
     Attributes:
         window: most tokens of context per call, as in ``Faithfulness``.
@@ -28,7 +29,7 @@ class ContextRecall(ClaimMetric):
     calls: ClassVar[str] = "2 (with window: 1 + number of windows; per passage: 1 + n)"
 
     def measure(self, user_input: str, reference: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:
-        """Extract the claims of the reference, verify them against the contexts."""
+        """Extract the claims of the reference, then check them against the contexts."""
         verdicts = yield from self.checked(reference, retrieved_contexts, user_input)
         if not verdicts:
             return Score.unscored("the reference makes no claims")

@@ -1,4 +1,4 @@
-"""Context relevance, by two judges."""
+"""Context relevance, rated by two judges."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ RATE_CONTEXTS_AGAIN = Prompt(
 class ContextRelevance(Metric):
     """Whether the retrieved contexts contain what the question asks for, rated by two judges.
 
-    Each rates all contexts together 0, 1 or 2; mean of the valid ratings / 2. Fails if neither rating is valid.
+    Each judge rates all contexts together: 0, 1 or 2. The value is the mean of the valid ratings / 2. The score fails if neither
+    rating is valid.
 
     Source: NVIDIA's answer evaluation metrics, in the RAGAS documentation, "NVIDIA Metrics: Context Relevance",
     https://docs.ragas.io.

@@ -1,4 +1,4 @@
-"""Context relevance, rated by two criteria and refined over the contexts."""
+"""Context relevance, rated by two criteria and refined window by window."""
 
 from __future__ import annotations
 
@@ -47,15 +47,18 @@ REFINE_CONTEXT_RELEVANCE = Prompt(
 class ContextRelevanceRating(RatingMetric):
     """How far the contexts meet two criteria: they are about the query's subject, and they answer it in full. 0 to 1.
 
-    The contexts are packed in order into windows. The first window is rated from 0 to 4 in halves, every further one refines the
-    rating, which can only rise: useless contexts do not undo what useful ones gave. A 4 ends it. The value is the rating / 4;
-    the reason is the judge's, for the window that earned it.
+    The contexts are packed into windows, in order. The first window is rated from 0 to 4 in steps of 0.5. Each further window
+    refines the rating,
+    which can only rise: useless contexts do not cancel useful ones. A 4 ends the questions. The value is the rating / 4. The
+    reason is
+    the judge's reason for the window that earned the rating.
 
     Attributes:
-        threshold: lowest passing value; 1.0: both criteria are fully met.
+        threshold: the lowest passing value; 1.0: both criteria are fully met.
         window: most tokens of context per call (estimated).
 
-    Source: LlamaIndex, ContextRelevancyEvaluator, https://docs.llamaindex.ai, "Answer Relevancy and Context Relevancy Evaluations".
+    Source: LlamaIndex, ContextRelevancyEvaluator, https://docs.llamaindex.ai, "Answer Relevancy and Context Relevancy
+    Evaluations".
     """
 
     calls: ClassVar[str] = "1 to number of windows"
@@ -69,7 +72,7 @@ class ContextRelevanceRating(RatingMetric):
         check_whole(self.name, "window", self.window)
 
     def measure(self, user_input: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:
-        """Ask window by window until one earns full points."""
+        """Ask about one window after the other until one earns full points."""
         windows = ["\n\n".join(texts) for texts in pack(retrieved_contexts, self.window)]
         best, reason = yield from self.first.ask(query=user_input, context=windows[0])
         ratings = [{"score": best, "reason": reason}]

@@ -11,9 +11,9 @@ from ragmetrics_core.metrics import ContextPrecision
 
 @dataclass(frozen=True)
 class ContextUtilization(ContextPrecision):
-    """Context precision without a reference: are the contexts that the response makes use of ranked first?
+    """Context precision without a reference: are the contexts that the response uses ranked first?
 
-    As ``ContextPrecision``, with every context judged for the response instead of the reference.
+    Like ``ContextPrecision``, but every context is judged for the response instead of the reference.
 
     Attributes:
         per_passage: judge every context in a separate call; False: all of them in one call.
@@ -21,7 +21,7 @@ class ContextUtilization(ContextPrecision):
     Source: the RAGAS documentation, "Context Utilization", https://docs.ragas.io.
     """
 
-    # other parameters are other inputs, which is the point of this class
+    # the parameters name the inputs, so they differ on purpose
     def measure(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, user_input: str, response: str, retrieved_contexts: Sequence[str]
     ) -> Steps[Score]:

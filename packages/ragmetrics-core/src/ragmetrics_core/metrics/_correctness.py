@@ -31,13 +31,14 @@ GRADE_CORRECTNESS = Prompt(
 
 @dataclass(frozen=True)
 class Correctness(RatingMetric):
-    """Grade of the response from 1 (not relevant) to 5 (fully correct), in halves; passing from ``threshold`` on.
+    """Grade of the response from 1 (not relevant) to 5 (fully correct), in steps of 0.5. It passes from ``threshold`` on.
 
-    Not relevant, or no answer: 1; relevant with mistakes: 2 to 3; relevant and fully correct: 4 to 5. A grade off the scale is
-    a bad reply, never clipped.
+    1: not relevant, or no answer. 2 to 3: relevant, with mistakes. 4 to 5: relevant and fully correct. A grade off the scale is a
+    bad reply and
+    is never clipped.
 
     Attributes:
-        threshold: lowest passing grade.
+        threshold: the lowest passing grade.
 
     Source: LlamaIndex, CorrectnessEvaluator, https://docs.llamaindex.ai, "Correctness Evaluator" and "Building Evaluation from
     Scratch".

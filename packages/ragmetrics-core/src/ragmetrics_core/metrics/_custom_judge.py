@@ -1,4 +1,4 @@
-"""A judge of the user's own."""
+"""A judge that the user defines."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from ragmetrics_core.replies import ObjectReply
 
 @dataclass(frozen=True)
 class CustomJudge(Metric):
-    """The user's own question over declared inputs, with outputs by name.
+    """The user's own question about declared inputs, with named outputs.
 
-    The value is the output called ``score`` where there is one (where the range is 0 to 1, yes/no and true/false count as 1 and
-    0); without it the sample is unscored and the outputs are in the details. Instructions and examples are literal text: no
-    template language runs over them.
+    The value is the output called ``score``. On a range from 0 to 1, yes and true count as 1, no and false as 0. Without such an
+    output the
+    sample is unscored, and the outputs are in the details. Instructions and examples are literal text: no template language runs
+    over them.
 
     Attributes:
         instructions: the question, in plain words.
         inputs: the sample fields or columns to judge: names, or ``(name, type)`` pairs with ``str`` or ``list[str]``.
-        outputs: names of the values that the model is to give, in the order in which it should think of them.
+        outputs: names of the values that the model gives, in the order in which it should think of them.
         examples: mappings ``{"inputs": {...}, "outputs": {...}}`` with exactly these names.
         score_range: lowest and highest value of the output ``score``; a score outside is a bad reply.
 
@@ -34,7 +35,7 @@ class CustomJudge(Metric):
     calls: ClassVar[str] = "1"
 
     instructions: str
-    inputs: Any = field()  # a field over the base class's computed property; a tuple of Input once it is checked
+    inputs: Any = field()  # overrides a property of the base class; a tuple of Input after it was checked
     outputs: Sequence[str]
     examples: Sequence[Mapping[str, Any]] = ()
     score_range: tuple[float, float] = (0.0, 1.0)
@@ -56,15 +57,15 @@ class CustomJudge(Metric):
 
     @classmethod
     def declared_inputs(cls) -> tuple[Input, ...]:
-        """No inputs, until an instance declares its own."""
+        """No inputs: every instance declares its own."""
         return ()
 
     @cached_property
     def prompt(self) -> Prompt[dict[str, Any]]:
-        """The prompt that the settings make."""
+        """The prompt that results from the settings."""
         form = ObjectReply(tuple(self.outputs), (("score", self._scale_in_words()),))
         unworded: Prompt[dict[str, Any]] = Prompt("", form, name=self.name, version="5", check=self._check_score)
-        # as a copy with other words, so that its version tells the words of one judge from those of another
+        # a copy with other words, so that judges with different words have different versions
         return unworded.replace(
             instructions=self.instructions,
             examples=tuple(Example(item["inputs"], dict(item["outputs"])) for item in self.examples),
@@ -105,11 +106,11 @@ class CustomJudge(Metric):
 
 
 def as_number(value: Any, scale: tuple[float, float]) -> float | None:
-    """The number that an output holds, or None. Only on a scale from 0 to 1 are yes and true numbers (1), and no and false (0)."""
+    """The number that an output holds, or None. Only on a scale from 0 to 1, yes and true are 1, and no and false are 0."""
     word = value.strip().lower() if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else ""
     if word in ("yes", "true", "no", "false"):
         return float(word in ("yes", "true")) if scale == (0.0, 1.0) else None
-    if "_" in word:  # 1_0 is ten in Python alone
+    if "_" in word:  # only Python reads 1_0 as ten
         return None
     try:
         return float(value)

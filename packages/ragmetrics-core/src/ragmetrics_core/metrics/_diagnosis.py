@@ -24,24 +24,27 @@ REASONS = {
 
 
 TABLES = ("verdicts", "reference_verdicts", "reference_claims", "response_verdicts")
-"""The details of a score: claims of the response, checked against passages and reference, then claims of the reference, checked
-against passages and response."""
+"""Names of the tables in the details: claims of the response, checked against passages and against the reference; then claims of
+the reference, checked against passages and against the response.
+"""
 
 
 @dataclass(frozen=True)
 class Diagnosis(ClaimMetric):
-    """What went wrong with an answer, and whose fault it is: 1.0 if it is right, else 0.0, and a label that says why.
+    """What went wrong with an answer, and which part of the system caused it: 1.0 if the answer is right, else 0.0, with a
+    label.
 
-    Right is an answer that says all that the reference says and contradicts it nowhere. The label is the first that applies:
+    An answer is right if it states everything that the reference states and contradicts the reference nowhere. The label is the
+    first that applies:
 
     * ``declined``: the response answers nothing.
     * ``right``: right, and the contexts support all of it.
     * ``right_unsupported``: right, but the contexts do not support some of it.
-    * ``contradicted``: the contexts contradict what the response says against the reference: the generator did not keep to them.
-    * ``misled``: the contexts support what the response says against the reference: they are wrong.
+    * ``contradicted``: the contexts contradict what the response says against the reference: the generator did not follow them.
+    * ``misled``: the contexts support what the response says against the reference: the contexts are wrong.
     * ``not_retrieved``: the response lacks something that the contexts lack too: the retriever did not find it.
-    * ``not_used``: the response lacks something that the contexts hold: the generator did not use it.
-    * ``own_knowledge``: the response says something against the reference of which the contexts say nothing.
+    * ``not_used``: the response lacks something that the contexts contain: the generator did not use it.
+    * ``own_knowledge``: the response says something against the reference, and the contexts say nothing about it.
 
     A reference without claims is unscored, and so is an answer without claims that does not decline.
 
@@ -61,7 +64,9 @@ class Diagnosis(ClaimMetric):
     def measure(
         self, user_input: str, response: str, reference: str, retrieved_contexts: Sequence[str]
     ) -> Steps[Score]:
-        """Look whether the response declines and take both texts apart; then check the claims of each against all the others."""
+        """Ask whether the response declines, and extract the claims of both texts; then check the claims of each text against
+        the other texts.
+        """
         abstention, claims, wanted = yield from together(
             judge_abstention(self.abstention, user_input, retrieved_contexts, response),
             self.claims_of(response, user_input),
@@ -85,9 +90,9 @@ class Diagnosis(ClaimMetric):
 def _labels(
     declines: bool, said: Rows, said_by_reference: Rows, wanted: Rows, wanted_by_response: Rows
 ) -> Iterator[tuple[str, list[str] | None]]:
-    """Every label in order, with the claims that it rests on; None where it does not apply."""
+    """All labels in order, each with the claims that it rests on; None for a label that does not apply."""
     yield "declined", [] if declines else None
-    # by place, not by words: a claim that a text makes twice has two rows, and a judge may say different things of them
+    # by place, not by words: a claim that a text makes twice has two rows, and their verdicts may differ
     missing = [
         (row["claim"], there) for row, there in zip(wanted_by_response, wanted, strict=True) if not row["supported"]
     ]
@@ -112,17 +117,17 @@ def _some(claims: Iterable[str]) -> list[str] | None:
 
 
 def _contradicted(row: Mapping[str, Any]) -> bool:
-    """Whether a claim is contradicted, and supported nowhere.
+    """Whether a claim is contradicted and not supported.
 
     Raises:
-        BadReply: the judge said of no claim whether it is contradicted, as the first version of the prompt had it. Contradicted
-            or not stated is the difference between a wrong answer and a right one.
+        BadReply: the verdict does not say whether the claim is contradicted, as verdicts of the first version of the prompt.
+            Without that, a wrong answer cannot be distinguished from a right one.
     """
     if row["supported"]:
         return False
     if "verdict" not in row:
         raise BadReply(
-            "diagnosis needs to know which claims are contradicted, but the judge's verdicts do not say it of any: ask for the "
+            "diagnosis needs to know which claims are contradicted, but the judge's verdicts do not say so: ask for the "
             "contexts against a claim, as the built-in prompt does"
         )
     return bool(row["verdict"] == "contradicted")

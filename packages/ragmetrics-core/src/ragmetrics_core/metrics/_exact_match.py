@@ -16,7 +16,7 @@ class ExactMatch(Metric):
 
     Args:
         normalize: compare as SQuAD does: in lower case, without ASCII punctuation, without the English articles a, an and the,
-            white space made single. Texts of which nothing is left are equal to each other.
+            with single spaces. Texts that are empty after that are equal to each other.
 
     Raises:
         InvalidInput: ``normalize`` is not a bool.
@@ -34,7 +34,7 @@ class ExactMatch(Metric):
         check_switch(self.name, "normalize", self.normalize)
 
     def measure(self, response: str, reference: str) -> Score:
-        """Score one answer; details hold the texts as they were compared."""
+        """Score one answer. The details hold the two texts as they were compared."""
         prepare = normalise if self.normalize else str
         compared = {"response": prepare(response), "reference": prepare(reference)}
         return Score(float(compared["response"] == compared["reference"]), details=compared)

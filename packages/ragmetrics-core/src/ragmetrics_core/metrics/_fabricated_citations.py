@@ -12,14 +12,15 @@ from ragmetrics_core.metrics.citation_metric import NOTHING_CITED, CitationMetri
 
 @dataclass(frozen=True)
 class FabricatedCitations(CitationMetric):
-    """Share of the citations that name no passage: ``[9]`` of five, ``[0]``, an id or a link of nothing retrieved. Low is good.
+    """Share of the citations that name no passage: ``[9]`` of five, ``[0]``, an id or a link of something that was not
+    retrieved. Low is good.
 
-    Such citations / citations. ``[1, 9]`` are two. A response that cites nothing is unscored; where nothing was retrieved, every
-    citation is fabricated.
+    Fabricated citations / citations; ``[1, 9]`` counts as two. A response that cites nothing is unscored. If nothing was
+    retrieved, every citation
+    is fabricated.
 
     Attributes:
-        pattern: a regular expression with one group, which finds the numbers or ids of citations, in the place of the built-in
-            forms.
+        pattern: a regular expression with one group that finds the numbers or ids of citations, instead of the built-in forms.
 
     Source: this library.
     """
@@ -33,7 +34,7 @@ class FabricatedCitations(CitationMetric):
         retrieved_contexts: Sequence[str],
         retrieved_documents: Sequence[Document | str] | None = None,
     ) -> Score:
-        """Read the citations and count."""
+        """Read the citations and count those that name no passage."""
         said = self.read(response, retrieved_contexts, retrieved_documents)
         citations = sum(len(statement.citations) for statement in said)
         if not citations:

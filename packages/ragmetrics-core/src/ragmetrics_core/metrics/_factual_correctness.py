@@ -20,25 +20,29 @@ from ragmetrics_core.metrics.claims import (
 from ragmetrics_core.metrics.settings import check_choice
 
 SIDES = {"f1": ["response", "reference"], "precision": ["response"], "recall": ["reference"]}
-"""The texts whose claims a mode counts."""
+"""The texts whose claims each mode counts."""
 
 
 @dataclass(frozen=True)
 class FactualCorrectness(Metric):
     """How well the claims of the response and of the reference agree.
 
-    precision = response claims that the reference supports / response claims; recall = reference claims that the response
-    supports / reference claims, each over its own decomposition; F-beta = (1 + beta²) P R / (beta² P + R). Not rounded.
-    Without reference claims there is nothing to recall: recall and F are unscored. Without response claims recall and F are 0.0
-    and precision is unscored. Precision alone never takes the reference apart, so a reference that makes no claims, which
-    supports nothing, gives 0.0 there.
+    Precision = response claims that the reference supports / response claims. Recall = reference claims that the response
+    supports / reference
+    claims. F-beta = (1 + beta²) P R / (beta² P + R), not rounded.
+
+    Without reference claims there is nothing to recall: recall and F are unscored. Without response claims recall and F are 0.0,
+    and precision
+    is unscored. The mode ``precision`` does not extract the claims of the reference; a reference without claims supports nothing,
+    so
+    precision is 0.0 then.
 
     Attributes:
         mode: ``f1`` (F-beta), ``precision`` or ``recall``; the last two cost half the calls.
         beta: weight of recall against precision in F-beta.
 
-    Source: the RAGAS documentation, "Factual Correctness", https://docs.ragas.io; F-beta as in van Rijsbergen 1979,
-    Information Retrieval, chapter 7.
+    Source: the RAGAS documentation, "Factual Correctness", https://docs.ragas.io; F-beta as in van Rijsbergen 1979, Information
+    Retrieval, chapter 7.
     """
 
     calls: ClassVar[str] = "4 (2 for precision or recall alone)"
@@ -54,7 +58,7 @@ class FactualCorrectness(Metric):
         check_beta(self.name, self.beta)
 
     def measure(self, response: str, reference: str, user_input: str | None = None) -> Steps[Score]:
-        """Take both texts apart in one round, check both ways in a second one."""
+        """Extract the claims of both texts in one round, and check them against the other text in a second round."""
         own = {"response": response, "reference": reference}
         other = {"response": reference, "reference": response}
         sides = SIDES[self.mode]
@@ -71,7 +75,7 @@ class FactualCorrectness(Metric):
         details = {f"{side}_claims": found for side, found in zip(SIDES[self.mode], claims, strict=True)}
         if not claims[-1]:
             return Score.unscored(f"the {SIDES[self.mode][-1]} makes no claims", details=details)
-        # nothing of the reference is recalled, so F is 0 whatever the precision
+        # recall is 0, so F is 0 for every precision
         return Score(0.0, reason="the response makes no claims", details={**details, "recall": 0.0})
 
     def _combine(self, checked: Sequence[Sequence[Mapping[str, Any]]]) -> Score:
@@ -83,19 +87,19 @@ class FactualCorrectness(Metric):
 
 
 def f_beta(precision: float, recall: float, beta: float) -> float:
-    """Weighted harmonic mean of precision and recall; 0.0 if either is 0."""
+    """The weighted harmonic mean of precision and recall; 0.0 if either is 0."""
     if not precision or not recall:
         return 0.0
     if precision == recall:
-        return precision  # exactly, whatever the rounding below would make of it
+        return precision  # exact, without the rounding errors of the formula below
     weight = beta * beta
     if math.isinf(weight):
-        return recall  # the limit
+        return recall  # the limit of the formula
     return (1 + weight) * precision * recall / (weight * precision + recall)
 
 
 def check_beta(metric: str, beta: float) -> None:
-    """Beta is a positive finite number.
+    """Check that beta is a positive finite number.
 
     Raises:
         InvalidInput: it is not.

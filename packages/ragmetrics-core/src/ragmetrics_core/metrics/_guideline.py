@@ -1,4 +1,4 @@
-"""Guidelines of the user's own."""
+"""Guidelines that the user writes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CRITIQUE_BY_GUIDELINES = Prompt(
 
 @dataclass(frozen=True)
 class Guideline(Metric):
-    """Whether the response keeps guidelines in the user's own words: 1.0 or 0.0, with feedback as the reason.
+    """Whether the response follows the user's own guidelines: 1.0 or 0.0, with feedback as the reason.
 
     Attributes:
         guidelines: what a good response does, in plain words, such as "The response names its sources."

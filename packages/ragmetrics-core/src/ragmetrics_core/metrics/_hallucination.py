@@ -12,7 +12,8 @@ from ragmetrics_core.metrics.claim_metric import UnfoundedClaims
 class Hallucination(UnfoundedClaims):
     """Share of the response's claims that neither a passage nor the reference supports. Low is good.
 
-    Such claims / claims of the response; a response without claims is unscored. A reference that makes no claims supports none.
+    Unsupported claims / claims of the response; a response without claims is unscored. A reference without claims supports
+    nothing.
 
     Attributes:
         window: most tokens of context per call, as in ``Faithfulness``.

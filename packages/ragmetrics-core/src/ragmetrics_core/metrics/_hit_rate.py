@@ -1,4 +1,4 @@
-"""Hit rate: whether anything relevant was found at all."""
+"""Hit rate: whether anything relevant was retrieved."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ragmetrics_core.metrics.matching import Hits, RankingMetric
 
 @dataclass(frozen=True)
 class HitRate(RankingMetric):
-    """1.0 if any of the retrieved documents is relevant, else 0.0; its mean is the share of questions with a hit.
+    """1.0 if any of the retrieved documents is relevant, else 0.0. Its mean is the share of questions with a hit.
 
     Args:
-        k: look at the first k retrieved documents only; None for all.
-        field: what makes two documents the same: ``content``, ``id`` or ``meta.<key>[.<key>]``.
+        k: count the first k retrieved documents only; None: all.
+        field: the field by which two documents are the same: ``content``, ``id`` or ``meta.<key>[.<key>]``.
 
     Raises:
         InvalidInput: an impossible ``k`` or ``field``.
@@ -25,5 +25,5 @@ class HitRate(RankingMetric):
     two_valued: ClassVar[bool] = True
 
     def _value_of(self, hits: Hits) -> float:
-        """1.0, as there is a hit."""
+        """Always 1.0: there is a hit."""
         return float(bool(hits.ranks))

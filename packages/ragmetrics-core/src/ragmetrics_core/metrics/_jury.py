@@ -28,16 +28,18 @@ from ragmetrics_core.metrics.settings import check_choice
 
 @dataclass(frozen=True)
 class Jury(Metric):
-    """What several jurors make of a sample: metrics, or one metric asked of several models.
+    """The common score of several jurors: different metrics, or one metric asked of several models.
 
-    The median of their values, or what most of them say where values are yes or no (``two_valued``). The details keep the evidence
-    of each juror with its model and its usage. A juror that fails, or finds nothing to score, does not count and is named.
+    The value is the median of the jurors' values. If the values are yes or no (``two_valued``), it is the value of the majority.
+    The details keep
+    the evidence of each juror with its model and its usage. A juror that fails or finds nothing to score does not count, and the
+    reason names it.
 
     Attributes:
-        jurors: at least two metrics on one scale; a juror without models is answered by those of the jury or of the run.
-        quorum: how many jurors must have a value; by default more than half of them. With fewer there is no score.
-        rule: "median", or "majority": the value that more than half gave, and unscored with the label ``tie`` if none has so
-            many. By default "majority" where all jurors are ``two_valued``.
+        jurors: at least two metrics on one scale. A juror without models uses those of the jury or of the run.
+        quorum: how many jurors must have a value; by default more than half of them. With fewer values there is no score.
+        rule: "median" or "majority". The majority is the value that more than half gave; if there is none, the score is unscored
+            with the label ``tie``. The default is "majority" if all jurors are ``two_valued``, else "median".
 
     Source: Verga et al. 2024, Replacing Judges with Juries, arXiv:2404.18796 (a panel of models, pooled by vote or average).
     """
@@ -45,7 +47,7 @@ class Jury(Metric):
     scale: ClassVar[tuple[float, float] | None] = None
     calls: ClassVar[str] = "those of its jurors (LLM or embedding)"
 
-    jurors: Sequence[Any]  # metrics, once they are checked; mappings as to_dict() writes them are read
+    jurors: Sequence[Any]  # metrics after the check; mappings written by to_dict() are accepted
     quorum: int | None = None
     rule: Literal["median", "majority"] | None = None
 
@@ -63,7 +65,7 @@ class Jury(Metric):
 
     @property
     def usual_name(self) -> str:
-        """``faithfulness_jury`` where all jurors are one metric."""
+        """``faithfulness_jury`` if all jurors are the same metric, here ``faithfulness``."""
         names = {type(item).default_name() for item in self.jurors}
         return f"{names.pop()}_jury" if len(names) == 1 else "jury"
 
@@ -74,33 +76,33 @@ class Jury(Metric):
 
     @property
     def models(self) -> Models:
-        """Those of the jurors; two of them may not ask the same of the same model, as that is one voice."""
+        """The models of the jurors. Two jurors may not ask the same model the same question, because they would be one voice."""
         own = [replace(item.models, voice=voice) for item, voice in zip(self.jurors, self._voices, strict=True)]
         return Models(self.llm, self.embeddings, self.name, tuple(own))
 
     @cached_property
     def _voices(self) -> list[Metric]:
-        """What each juror asks, whatever it is called."""
+        """The question of each juror, without its name."""
         return [replace(item, name="", llm=None, embeddings=None) for item in self.jurors]
 
     @cached_property
     def _known_as(self) -> list[tuple[str, Mapping[str, str]]]:
-        """The name of each juror, and those of its models; found once, since what a model is may take long to tell."""
+        """The name of each juror, and the names of its models. Cached, because finding out what a model is may take long."""
         models = [item.called for item in self.models.members]
         return list(zip(_names(self.jurors, models), models, strict=True))
 
     @classmethod
     def declared_inputs(cls) -> tuple[Input, ...]:
-        """Those of its jurors, which only an instance knows."""
+        """No inputs: only an instance knows those of its jurors."""
         return ()
 
     @cached_property
     def inputs(self) -> tuple[Input, ...]:
-        """All inputs of the jurors; one that any of them needs is needed."""
+        """The inputs of all jurors. An input is required if any juror requires it."""
         return _joined([item for juror in self.jurors for item in juror.inputs])
 
     def measure(self, **inputs: Any) -> Steps[Score]:
-        """Ask all jurors side by side."""
+        """Ask all jurors in common rounds."""
         sample = Sample.from_mapping(inputs)
         votes = yield from together(
             *(_vote(place, *self._known_as[place], juror.program(sample)) for place, juror in enumerate(self.jurors))
@@ -110,9 +112,10 @@ class Jury(Metric):
 
 
 def _vote(place: int, juror: str, models: Mapping[str, str], program: Steps[Score]) -> Steps[Vote]:
-    """What a juror says, or why it cannot; a model that refuses every call is a mistake to report, as for any metric.
+    """Run the program of a juror; the result is its vote, or the error why it has none. An error that all calls would meet is
+    raised, as for any metric.
 
-    Its models are those that it did ask: one that the run has for other metrics is none of them.
+    The vote lists only models that this juror asked, not those that the run has for other metrics.
     """
     asked: set[str] = set()
     error: ModelError | None = None
@@ -126,7 +129,7 @@ def _vote(place: int, juror: str, models: Mapping[str, str], program: Steps[Scor
 
 
 def _kind(request: Request) -> str:
-    """Which model answers it."""
+    """The kind of model that answers the request."""
     return "llm" if isinstance(request, Ask) else "embeddings"
 
 
@@ -143,7 +146,7 @@ def _checked(jurors: Any) -> tuple[Metric, ...]:
 
 
 def _common(name: str, jurors: Sequence[Metric]) -> Any:
-    """What all jurors have under this name."""
+    """The value that all jurors have under this name."""
     found = [getattr(item, name) for item in jurors]
     for item, value in zip(jurors, found, strict=True):
         if value != found[0]:
@@ -152,7 +155,7 @@ def _common(name: str, jurors: Sequence[Metric]) -> Any:
 
 
 def _joined(inputs: Sequence[Input]) -> tuple[Input, ...]:
-    """Each input once."""
+    """The inputs of all jurors, each once."""
     joined = []
     for name in dict.fromkeys(inputs):
         same = [item for item in inputs if item == name]
@@ -162,7 +165,7 @@ def _joined(inputs: Sequence[Input]) -> tuple[Input, ...]:
 
 
 def _names(jurors: Sequence[Metric], models: Sequence[Mapping[str, str]]) -> list[str]:
-    """A unique name for each juror: its own, then that with its model, then with a number."""
+    """A unique name for each juror: its own name, if necessary with its model, if necessary with a number."""
     own = [item.name for item in jurors]
     named = []
     for name, called in zip(own, models, strict=True):
@@ -179,6 +182,8 @@ def _names(jurors: Sequence[Metric], models: Sequence[Mapping[str, str]]) -> lis
 
 
 def _distinguishing(called: Mapping[str, str], namesakes: Sequence[Mapping[str, str]]) -> str:
-    """The models that not all namesakes share; where they share all, the first: an embedding model of the run is in no name."""
+    """The models that not all jurors of the same name share. If they share all, the first one. An embedding model of the run is
+    never named.
+    """
     own = [name for kind, name in called.items() if any(name != item.get(kind) for item in namesakes)]
     return ", ".join(own or list(called.values())[:1])

@@ -11,23 +11,23 @@ from ragmetrics_core.metrics.citing import Statement
 
 @dataclass(frozen=True)
 class Misattribution(JudgedCitations):
-    """Share of the statements with citations that passages support, but none of those cited. Low is good.
+    """Share of the statements with citations that passages support, but not the cited passages. Low is good.
 
-    Statements that cite, and that only passages support which they do not cite / statements that cite. What no passage supports is
-    not misattributed but unfounded, which ``Faithfulness`` tells. A response that cites nothing is unscored.
+    Statements that cite, and that only passages support which they do not cite / statements that cite. A statement that no
+    passage supports is not
+    misattributed but unfounded; ``Faithfulness`` counts those. A response that cites nothing is unscored.
 
     Attributes:
         window: most tokens of context per call, as in ``Faithfulness``.
         per_passage: check the statements against every passage in a separate call.
-        pattern: a regular expression with one group, which finds the numbers or ids of citations, in the place of the built-in
-            forms.
+        pattern: a regular expression with one group that finds the numbers or ids of citations, instead of the built-in forms.
 
-    Source: this library; of the tables of Gao et al. 2023, ALCE, arXiv:2305.14627.
+    Source: this library; from the tables of Gao et al. 2023, ALCE, arXiv:2305.14627.
     """
 
     higher_is_better: ClassVar[bool | None] = False
     called: ClassVar[str] = "statements with citations supported by other passages only"
 
     def counted(self, statement: Statement, support: frozenset[int]) -> list[bool]:
-        """The statement, if it cites: whether its support is all somewhere else."""
+        """One item if the statement cites: whether only passages support it that it does not cite."""
         return [bool(support) and statement.cited.isdisjoint(support)] if statement.citations else []

@@ -1,4 +1,4 @@
-"""NDCG: how close the ranking comes to the best possible one, when some documents matter more than others."""
+"""NDCG: how close a ranking comes to the best possible ranking, if some documents matter more than others."""
 
 from __future__ import annotations
 
@@ -15,15 +15,18 @@ from ragmetrics_core.metrics.matching import Hits, RankingMetric, find_hits
 
 @dataclass(frozen=True)
 class NDCG(RankingMetric):
-    """Normalised discounted cumulated gain: the ranking's gain over that of the ideal ranking (0 to 1).
+    """Normalised discounted cumulated gain: the gain of the ranking / the gain of the ideal ranking (0 to 1).
 
-    DCG is the sum over hits of grade / log2(rank + 1); the value is DCG / ideal DCG, the ideal being all distinct relevant
-    documents by descending grade, cut at k like the ranking. The grade is the relevant document's ``score`` (linear gain), or
-    1.0 for all if none has one; of duplicates the highest counts. All grades 0: unscored, for there is nothing to find.
+    DCG is the sum over hits of grade / log2(rank + 1); the value is DCG / ideal DCG. The ideal ranking has all distinct relevant
+    documents by
+    descending grade, cut at k like the ranking. The grade of a relevant document is its ``score`` (linear gain), or 1.0 for all
+    documents
+    if none has a score. Of duplicates the highest grade counts. If all grades are 0, there is nothing to find and the sample is
+    unscored.
 
     Args:
-        k: look at the first k retrieved documents only; None for all.
-        field: what makes two documents the same: ``content``, ``id`` or ``meta.<key>[.<key>]``.
+        k: count the first k retrieved documents only; None: all.
+        field: the field by which two documents are the same: ``content``, ``id`` or ``meta.<key>[.<key>]``.
 
     Raises:
         InvalidInput: an impossible ``k`` or ``field``. From ``measure``: only some of the relevant documents have a score, or a
@@ -36,10 +39,10 @@ class NDCG(RankingMetric):
     def measure(
         self, retrieved_documents: Sequence[Document | str], reference_documents: Sequence[Document | str]
     ) -> Score:
-        """Score one ranking; details hold the ranks of the hits and, where the documents have grades, their grades."""
+        """Score one ranking. The details hold the ranks of the hits and, if documents have grades, their grades."""
         grades = self._grades(reference_documents)
         if grades:
-            # the first of several duplicates counts, so the best go first
+            # of duplicates the first one counts, so sort the best to the front
             best_first = sorted(zip(grades, reference_documents, strict=True), key=itemgetter(0), reverse=True)
             hits = find_hits(retrieved_documents, [document for _, document in best_first], self.field, self.k)
             return self._graded(hits, [grade for grade, _ in best_first])
@@ -50,7 +53,7 @@ class NDCG(RankingMetric):
         return hits.score(min(1.0, fsum(map(_discount, hits.ranks)) / _ideal(best)))
 
     def _graded(self, hits: Hits, grades: list[float]) -> Score:
-        """The score, from the grades of all relevant documents in descending order."""
+        """The score from the grades of all relevant documents, in descending order."""
         if not hits.relevant:
             return hits.score(0.0)
         top = grades[hits.relevant[0]]
@@ -59,7 +62,7 @@ class NDCG(RankingMetric):
             return Score.unscored(nothing, details={"ranks": hits.ranks, "relevant": len(hits.relevant)})
         found = [grades[index] for index in hits.found]
         ideal = [grades[index] for index in hits.relevant[: self.k]]
-        # shares of the top grade, so that no sum of huge grades overflows
+        # grades relative to the highest, so that sums of huge grades do not overflow
         gain = fsum(grade / top * _discount(rank) for rank, grade in zip(hits.ranks, found, strict=True))
         best = fsum(grade / top * _discount(rank) for rank, grade in enumerate(ideal, 1))
         return hits.score(min(1.0, gain / best), grades=found)
@@ -85,14 +88,14 @@ class NDCG(RankingMetric):
 
 
 def _float(score: Any) -> float:
-    """A float from any real number, numpy scalars included; NaN from anything else, text included."""
+    """A float from any real number, numpy scalars included; NaN from anything else, texts included."""
     try:
         return float(score) if hasattr(score, "__float__") else nan
-    except OverflowError:  # an int beyond all floats
+    except OverflowError:  # an int that is too large for a float
         return inf
 
 
-@lru_cache(maxsize=1024)  # the same few ranks come again and again
+@lru_cache(maxsize=1024)  # few different ranks occur
 def _discount(rank: int) -> float:
     return 1 / log2(rank + 1)
 

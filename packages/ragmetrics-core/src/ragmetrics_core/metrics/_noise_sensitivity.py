@@ -13,15 +13,18 @@ from ragmetrics_core.metrics.settings import check_switch
 
 @dataclass(frozen=True)
 class NoiseSensitivity(ClaimMetric):
-    """Share of the response's claims that are wrong and come from the passages: how far the generator is misled. Low is good.
+    """Share of the response's claims that are wrong and come from the passages: how often noise misleads the generator. Low is
+    good.
 
-    Response claims that the reference does not support and a relevant passage does / response claims. Relevant is a passage that
-    supports a claim of the reference. With ``relevant=False`` it is the claims that only irrelevant passages support. A response
-    or a reference without claims is unscored.
+    Response claims that a relevant passage supports and the reference does not / response claims. A passage is relevant if it
+    supports a claim
+    of the reference. With ``relevant=False``, claims count that only irrelevant passages support. A response or a reference
+    without
+    claims is unscored.
 
     Attributes:
-        relevant: whose noise: of relevant passages (the name is then ``noise_sensitivity_relevant``), or of the others
-            (``noise_sensitivity_irrelevant``).
+        relevant: True: noise of relevant passages (the name is then ``noise_sensitivity_relevant``). False: noise of the other
+            passages (``noise_sensitivity_irrelevant``).
         window: most tokens of context per call, as in ``Faithfulness``.
         per_passage: check the claims against every passage in a separate call.
 
@@ -39,13 +42,15 @@ class NoiseSensitivity(ClaimMetric):
 
     @property
     def usual_name(self) -> str:
-        """One for either setting, so that both have a column."""
+        """A name for each value of ``relevant``, so that both can be columns of one run."""
         return f"{self.default_name()}_{'relevant' if self.relevant else 'irrelevant'}"
 
     def measure(
         self, user_input: str, response: str, reference: str, retrieved_contexts: Sequence[str]
     ) -> Steps[Score]:
-        """Extract the claims of both texts, check them against the passages, and those of the response against the reference."""
+        """Extract the claims of both texts; check all of them against the passages, and those of the response against the
+        reference.
+        """
         claims, wanted = yield from together(
             self.claims_of(response, user_input), self.claims_of(reference, user_input)
         )

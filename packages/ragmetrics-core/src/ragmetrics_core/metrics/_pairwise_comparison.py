@@ -21,7 +21,7 @@ ENDS = re.compile(rf"[\s{SIGNS}]*\Z")
 MARKS_ALONE = re.compile(rf"^[{SIGNS}]*(?:\[\[[ABC]\]\][{SIGNS}]*)+$", re.MULTILINE)
 MENU = re.compile(
     r"\[\[[ABC]\]\][\s,/|'\"]*(?:(?:or|and)[\s'\"]*)?\Z"
-)  # what stands before the last mark of an echoed choice
+)  # the text before the last mark of an echoed choice
 DENIED_BEFORE = re.compile(
     r"(?:\b(?:not|never|cannot|neither|nor|if|unless|rather than|instead of)\b|n't\b)[^.!?:;\n]{0,60}\Z", re.IGNORECASE
 )
@@ -46,23 +46,24 @@ COMPARISON = JsonReply(Comparison)
 
 @dataclass(frozen=True)
 class ComparisonReply:
-    """A JSON object, or prose with ``[[A]]``, ``[[B]]`` or ``[[C]]`` for a tie, as MT-bench asks for it.
+    """A JSON object, or prose with ``[[A]]``, ``[[B]]``, or ``[[C]]`` for a tie, as MT-bench asks for it.
 
-    Prose may give one such verdict, wherever it stands; where it quotes others on the way, the one that ends the reply counts.
-    A mark that is denied ("not [[A]]") does not count, nor does an echo of the choice.
+    Prose may give one such verdict anywhere. If it quotes other verdicts before, the verdict at the end of the reply counts. A
+    mark that is
+    negated ("not [[A]]") does not count, and neither does an echo of the choice.
     """
 
     @property
     def schema(self) -> Mapping[str, Any] | None:
-        """An object with the reason first and the verdict last."""
+        """The schema of an object with the reason first and the verdict last."""
         return COMPARISON.schema
 
     def instructions(self) -> str:
-        """The shape of the reply, for the system message."""
+        """A description of the reply, for the system message."""
         return COMPARISON.instructions()
 
     def parse(self, text: str) -> Comparison:
-        """The verdict and its reason.
+        """Read the verdict and its reason.
 
         Raises:
             BadReply: the reply gives no verdict, or one that may be quoted from a response.
@@ -74,7 +75,7 @@ class ComparisonReply:
 
 
 def verdict_in(prose: str) -> str | None:
-    """The letter of the one verdict that prose gives; None where it gives none or several."""
+    """The letter of the one verdict in prose; None if there is no verdict, or several."""
     marks = [
         mark
         for mark in MARK.finditer(prose)
@@ -88,7 +89,9 @@ def verdict_in(prose: str) -> str | None:
 
 
 def reason_in(prose: str) -> str:
-    """Prose without the verdict, where it stands alone or at the end; a sentence that goes on after it stays whole."""
+    """The prose without the verdict, if the verdict stands alone or at the end. A sentence that continues after the verdict
+    stays whole.
+    """
     rest = MARKS_ALONE.sub("", prose).strip()
     last = next(reversed(list(MARK.finditer(rest))), None)
     if last and ENDS.match(rest, last.end()):
@@ -114,12 +117,14 @@ COMPARE_RESPONSES = Prompt(
 class PairwiseComparison(Metric):
     """Whether the response is better than a second one: 1.0 if it wins, 0.0 if the second wins, 0.5 for a tie.
 
-    The second response is the sample's column ``second_response``. Judges lean towards one of the two positions, so both orders
-    are asked, at once: where they agree, that is the verdict; where only one of them is decisive, its winner wins; where they
-    contradict each other, it is a tie. Passing is true for a win, false for a defeat and open for a tie.
+    The second response is the sample's column ``second_response``. Judges prefer one of the two positions, so both orders are
+    asked, in one
+    round. If the verdicts agree, that is the result. If only one of them is decisive, its winner wins. If they contradict each
+    other, it is a
+    tie. ``passing`` is True for a win, False for a defeat and None for a tie.
 
     Attributes:
-        enforce_consensus: ask both orders; False asks only the given one, at half the price.
+        enforce_consensus: ask both orders. False: ask only the given order, at half the price.
 
     Source: Zheng et al. 2023, Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena, arXiv:2306.05685, section 3.4 (swapping
     positions); LlamaIndex, PairwiseComparisonEvaluator.
@@ -155,7 +160,7 @@ class PairwiseComparison(Metric):
 
 
 def consensus(original: Mapping[str, str], flipped: Mapping[str, str] | None = None) -> tuple[str, str, str]:
-    """Whose verdict counts (original, flipped or neither), the winner, and why."""
+    """Which verdict counts (original, flipped or neither), the winner, and the reason."""
     if flipped is None or flipped["winner"] in ("tie", original["winner"]):
         return "original", original["winner"], original["reason"]
     if original["winner"] == "tie":

@@ -12,7 +12,7 @@ from ragmetrics_core.metrics.claim_metric import ClaimMetric, relevant_passages
 
 @dataclass(frozen=True)
 class PassagePrecision(ClaimMetric):
-    """Share of the retrieved passages that hold something of the reference.
+    """Share of the retrieved passages that contain something of the reference.
 
     Passages that support at least one claim of the reference / passages. A reference without claims is unscored.
 
@@ -26,7 +26,7 @@ class PassagePrecision(ClaimMetric):
     calls: ClassVar[str] = "2 (with window: 1 + number of windows; per passage: 1 + n)"
 
     def measure(self, user_input: str, reference: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:
-        """Extract the claims of the reference, look which passages support any of them."""
+        """Extract the claims of the reference, then find the passages that support any of them."""
         verdicts = yield from self.checked(reference, retrieved_contexts, user_input)
         if not verdicts:
             return Score.unscored("the reference makes no claims")

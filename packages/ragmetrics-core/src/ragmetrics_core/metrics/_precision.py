@@ -1,4 +1,4 @@
-"""Precision of retrieval: how much of what was found is relevant."""
+"""Precision of retrieval: how much of what was retrieved is relevant."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from ragmetrics_core.metrics.matching import Hits, RankingMetric
 class Precision(RankingMetric):
     """Share of the retrieved documents that are relevant (0 to 1).
 
-    With a cut-off: relevant documents among the first k / k, also when fewer than k were retrieved. Without: relevant documents
-    retrieved / documents retrieved, 0.0 if none was. A document that is retrieved twice counts as a hit once, and both times
-    among the retrieved, so that precision without a cut-off equals precision at the length of the list.
+    With a cut-off: relevant documents among the first k / k, also if fewer than k were retrieved. Without a cut-off: relevant
+    documents retrieved /
+    documents retrieved, 0.0 if none was retrieved. A document that is retrieved twice counts once as a hit and twice as
+    retrieved, so
+    precision without a cut-off equals precision at the length of the list.
 
     Args:
-        k: look at the first k retrieved documents only; None for all.
-        field: what makes two documents the same: ``content``, ``id`` or ``meta.<key>[.<key>]``.
+        k: count the first k retrieved documents only; None: all.
+        field: the field by which two documents are the same: ``content``, ``id`` or ``meta.<key>[.<key>]``.
 
     Raises:
         InvalidInput: an impossible ``k`` or ``field``.
@@ -27,5 +29,5 @@ class Precision(RankingMetric):
     """
 
     def _value_of(self, hits: Hits) -> float:
-        """Hits / documents looked at."""
+        """The number of hits, divided by the number of documents that count."""
         return len(hits.ranks) / (self.k or hits.retrieved)

@@ -12,7 +12,7 @@ from ragmetrics_core.metrics.citing import prose
 from ragmetrics_core.metrics.settings import check_whole
 from ragmetrics_core.metrics.squad import CJK
 
-# “ ” „ “ « » " " and the brackets of Chinese and Japanese; a quotation is in one line
+# “ ” „ “ « » " " and the brackets of Chinese and Japanese; a quotation does not cross a line end
 QUOTE = re.compile(
     r"[“„”](?P<curly>[^“„”\n]{1,4000})[“”]|«(?P<angle>[^«»\n]{1,4000})»|»(?P<inner>[^«»\n]{1,4000})«"
     r"|「(?P<corner>[^「」\n]{1,4000})」|『(?P<double>[^『』\n]{1,4000})』|\"(?P<straight>[^\"\n]{1,4000})\""
@@ -24,18 +24,21 @@ WORD = re.compile(rf"{CJK.pattern}|(?:(?!{CJK.pattern})\w)+")
 
 @dataclass(frozen=True)
 class QuoteAccuracy(Metric):
-    """Share of the response's quotations that stand in a passage word for word.
+    """Share of the response's quotations that occur word for word in a passage.
 
-    Quotations in a passage / quotations: what stands between marks (“ ”, „ “, « », 「 」 or straight ones) in one line and has at
-    least ``words`` words; in Chinese and Japanese each character is one. Case, blanks and punctuation do not count. Where words
-    are left out (``…``, ``[...]``) or put in (``[the tower]``), the parts must stand in one passage, in their order. A response
-    that quotes nothing is unscored.
+    Quotations found in a passage / quotations. A quotation is a text between quotation marks (“ ”, „ “, « », 「 」 or straight
+    ones), in one line,
+    with at least ``words`` words; in Chinese and Japanese each character is a word. Case, blanks and punctuation are ignored. If
+    the
+    quotation marks omissions (``…``, ``[...]``) or insertions (``[the tower]``), its parts must occur in one passage, in order. A
+    response that
+    quotes nothing is unscored.
 
     Attributes:
-        words: fewest words of a quotation; shorter ones are names, terms and irony.
+        words: the least number of words of a quotation. Shorter ones are names, terms and irony.
 
     Raises:
-        InvalidInput: ``words`` is not a whole number from 1 up.
+        InvalidInput: ``words`` is not a whole number from 1.
 
     Source: this library.
     """
@@ -47,7 +50,7 @@ class QuoteAccuracy(Metric):
         check_whole(self.name, "words", self.words)
 
     def measure(self, response: str, retrieved_contexts: Sequence[str]) -> Score:
-        """Find the quotations, and look for each in every passage."""
+        """Find the quotations, then search every passage for each of them."""
         passages = [f" {_plain(text)} " for text in retrieved_contexts]
         quotes = []
         for match in QUOTE.finditer(prose(response)):
@@ -62,12 +65,12 @@ class QuoteAccuracy(Metric):
 
 
 def _plain(text: str) -> str:
-    """The words of a text, in small letters and with single blanks between them."""
+    """The words of a text in lower case, with single blanks between them."""
     return " ".join(WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
 
 
 def _stand_in(passage: str, parts: Sequence[str]) -> bool:
-    """Whether the passage holds the parts, each as whole words and after the one before."""
+    """Whether the passage contains the parts, in order, each as whole words."""
     at = 0
     for part in filter(None, parts):
         found = passage.find(f" {part} ", at)

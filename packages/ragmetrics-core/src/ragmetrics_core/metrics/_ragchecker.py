@@ -18,10 +18,12 @@ from ragmetrics_core.metrics import (
 
 
 def ragchecker_metrics(**settings: Any) -> list[Metric]:
-    """All eleven, for ``evaluate``: 6 model calls a row in all (4 + 2n with ``per_passage=True``), as they share their questions.
+    """The eleven metrics of RAGChecker, for ``evaluate``. They share their questions: 6 model calls per row in all (4 + 2n with
+    ``per_passage=True``).
 
     Args:
-        settings: of all of them: ``llm``, ``extract``, ``verify``; and of those that read passages: ``window``, ``per_passage``.
+        settings: for all metrics ``llm``, ``extract`` and ``verify``; for those that read passages also ``window`` and
+            ``per_passage``.
 
     Source: Ru et al. 2024, RAGChecker, arXiv:2408.08067, section 3.3.
     """

@@ -1,4 +1,4 @@
-"""Recall of retrieval: how much of what is relevant was found."""
+"""Recall of retrieval: how much of what is relevant was retrieved."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ class Recall(Metric):
     """Share of the distinct relevant documents that were retrieved (0 to 1).
 
     Args:
-        mode: ``multi_hit``: relevant documents found / relevant documents; ``single_hit``: 1.0 if any was found, else 0.0.
-        k: look at the first k retrieved documents only; None for all.
-        field: what makes two documents the same: ``content``, ``id`` or ``meta.<key>[.<key>]``.
+        mode: ``multi_hit``: relevant documents retrieved / relevant documents. ``single_hit``: 1.0 if any was retrieved, else
+            0.0.
+        k: count the first k retrieved documents only; None: all.
+        field: the field by which two documents are the same: ``content``, ``id`` or ``meta.<key>[.<key>]``.
 
     Raises:
         InvalidInput: an impossible ``mode``, ``k`` or ``field``.
@@ -38,7 +39,7 @@ class Recall(Metric):
     def measure(
         self, retrieved_documents: Sequence[Document | str], reference_documents: Sequence[Document | str]
     ) -> Score:
-        """Score one ranking; details hold the ranks of the hits and the number of relevant documents."""
+        """Score one ranking. The details hold the ranks of the hits and the number of relevant documents."""
         hits = find_hits(retrieved_documents, reference_documents, self.field, self.k)
         if not hits.ranks:
             return hits.score(0.0)

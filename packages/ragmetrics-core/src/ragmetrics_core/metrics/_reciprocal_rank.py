@@ -9,11 +9,12 @@ from ragmetrics_core.metrics.matching import Hits, RankingMetric
 
 @dataclass(frozen=True)
 class ReciprocalRank(RankingMetric):
-    """How early the first relevant document comes: 1 / its rank, 0.0 if none was retrieved (0 to 1); its mean is MRR.
+    """How early the first relevant document comes: 1 / its rank, 0.0 if none was retrieved (0 to 1). Its mean over samples is
+    MRR.
 
     Args:
-        k: look at the first k retrieved documents only; None for all.
-        field: what makes two documents the same: ``content``, ``id`` or ``meta.<key>[.<key>]``.
+        k: count the first k retrieved documents only; None: all.
+        field: the field by which two documents are the same: ``content``, ``id`` or ``meta.<key>[.<key>]``.
 
     Raises:
         InvalidInput: an impossible ``k`` or ``field``.

@@ -1,4 +1,4 @@
-"""Relevancy: are query, response and contexts in line?"""
+"""Relevancy: are the query, the response and the contexts consistent?"""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ REFINE_IN_LINE = Prompt(
 class Relevancy(RefiningMetric):
     """Whether the response, together with the retrieved contexts, is in line with the query: 1.0 or 0.0.
 
-    The contexts are packed in order into windows. The first window is judged YES or NO, every further one refines the answer; a
-    YES ends it. Passing means YES; the reason names the window that decided.
+    The contexts are packed into windows, in order. The first window is judged YES or NO, and each further window refines the
+    answer until one is
+    YES. YES passes. The reason names the window that decided.
 
     Attributes:
         window: most tokens of context per call (estimated).
@@ -49,6 +50,6 @@ class Relevancy(RefiningMetric):
     refine: Prompt[tuple[bool, str]] | Prompt[bool] = REFINE_IN_LINE
 
     def measure(self, user_input: str, response: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:
-        """Ask window by window until one says YES."""
+        """Ask about one window after the other until one answer is YES."""
         finding, inputs = "is in line with the query and the response", {"query": user_input, "response": response}
         return self._ask_until_yes(self.first, self.refine, finding, retrieved_contexts, **inputs)

@@ -14,7 +14,7 @@ from ragmetrics_core.metrics.squad import words
 from ragmetrics_core.replies import JsonReply, real_items
 
 COPIED = 0.8
-"""Least share of a statement's words that one context holds, where it was not copied to the letter."""
+"""The least share of a statement's words that one context must have, if the statement is not an exact copy."""
 
 QUOTES = re.compile("[\"'`´“”„‟«»‹›‘’‚「」『』]")
 
@@ -26,19 +26,17 @@ class Relevant(BaseModel):
 
 
 def check_copied(reply: Relevant, inputs: Mapping[str, Any]) -> None:
-    """Every statement must be in a context: a remark, or a statement that the judge invents, was not retrieved."""
+    """Check that every statement occurs in a context. A remark, or a statement that the judge invents, was not retrieved."""
     contexts = [plain(text) for text in inputs["contexts"]]
     for statement in real_items(reply.relevant_statements):
         text = plain(statement)
         copied = bool(text) and any(text in context for context in contexts)
         if not copied and not shares_words(statement, contexts):
-            raise BadReply(
-                f"{statement[:80]!r} stands in no context: copy statements word for word, or give an empty list"
-            )
+            raise BadReply(f"{statement[:80]!r} is in no context: copy statements word for word, or give an empty list")
 
 
 def shares_words(statement: str, contexts: Sequence[str]) -> bool:
-    """Whether one context holds most words of the statement."""
+    """Whether one context has most words of the statement."""
     needed = set(words(statement))
     return bool(needed) and any(len(needed & set(words(text))) >= COPIED * len(needed) for text in contexts)
 
@@ -80,10 +78,12 @@ FIND_RELEVANT_STATEMENTS = Prompt(
 class RelevantStatements(Metric):
     """Whether the retrieved contexts contain anything that is needed to answer the question: 1.0 or 0.0.
 
-    The statements that are needed are copied from the contexts and kept in the details; 1.0 if there is any. A statement that
-    stands in no context is a bad reply.
+    The judge copies the needed statements from the contexts, and the details keep them. The value is 1.0 if there are any. A
+    statement that is in
+    no context is a bad reply.
 
-    Source: the definition of Haystack's ContextRelevanceEvaluator, https://docs.haystack.deepset.ai/docs/contextrelevanceevaluator.
+    Source: the definition of Haystack's ContextRelevanceEvaluator,
+    https://docs.haystack.deepset.ai/docs/contextrelevanceevaluator.
     """
 
     calls: ClassVar[str] = "1"

@@ -1,4 +1,4 @@
-"""Response groundedness, by two judges."""
+"""Response groundedness, rated by two judges."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ RATE_GROUNDEDNESS_AGAIN = Prompt(
 
 @dataclass(frozen=True)
 class ResponseGroundedness(Metric):
-    """Whether every claim of the response is found in the contexts or can be inferred from them, rated by two judges.
+    """Whether every claim of the response is in the contexts or follows from them, rated by two judges.
 
-    Each rates 0, 1 or 2; mean of the valid ratings / 2. Fails if neither rating is valid.
+    Each judge rates 0, 1 or 2. The value is the mean of the valid ratings / 2. The score fails if neither rating is valid.
 
     Source: NVIDIA's answer evaluation metrics, in the RAGAS documentation, "NVIDIA Metrics: Response Groundedness",
     https://docs.ragas.io.

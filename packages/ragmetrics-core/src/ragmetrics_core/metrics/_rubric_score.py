@@ -1,4 +1,4 @@
-"""A score by a rubric."""
+"""A score by the user's rubric."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Grade(BaseModel):
 
 
 def check_on_rubric(reply: Grade, inputs: Mapping[str, Any]) -> None:
-    """The score is one that the rubric describes."""
+    """Check that the rubric describes the score."""
     if str(reply.score) not in inputs["rubric"]:
         raise BadReply(f"the score must be one of {', '.join(inputs['rubric'])}, got {reply.score}")
 
@@ -41,11 +41,11 @@ GRADE_BY_RUBRIC = Prompt(
 
 @dataclass(frozen=True)
 class RubricScore(Metric):
-    """An integer score by a rubric that says what each score means; the scale is the rubric's own.
+    """An integer score by a rubric that describes each score. The scale is that of the rubric.
 
     Attributes:
-        rubric: from scores to descriptions, at least two; the keys of RAGAS, ``score1_description``, are understood. None: every
-            sample brings its own in its ``rubric`` field.
+        rubric: maps scores to descriptions, at least two. The keys of RAGAS, ``score1_description``, are accepted. None: every
+            sample has a rubric in its ``rubric`` field.
 
     Source: Kim et al. 2023, Prometheus, arXiv:2310.08491 (grading by a customised score rubric).
     """
@@ -70,7 +70,7 @@ class RubricScore(Metric):
         reference_contexts: Sequence[str] | None = None,
         rubric: Mapping[int, str] | None = None,
     ) -> Steps[Score]:
-        """Ask once, with whatever the sample holds."""
+        """Ask once, with all fields that the sample has."""
         data = {
             "question": user_input,
             "contexts": retrieved_contexts,
@@ -94,7 +94,7 @@ class RubricScore(Metric):
         return Score(float(reply.score), reason=reply.reason or None, details=details, scale=scale)
 
     def _levels(self, rubric: Any) -> dict[int, str]:
-        """A rubric that can be graded by, in ascending order of its scores, whether it is the setting or that of a sample.
+        """Check a rubric, the setting or that of a sample; the result is in ascending order of scores.
 
         Raises:
             InvalidInput: fewer than two scores, a score that is not a whole number, or a score without a description.

@@ -10,10 +10,11 @@ from ragmetrics_core.metrics.claim_metric import UnfoundedClaims
 
 @dataclass(frozen=True)
 class SelfKnowledge(UnfoundedClaims):
-    """Share of the response's claims that are right though no passage supports them: the generator knew them. Low is good.
+    """Share of the response's claims that are right but that no passage supports: the generator knew them. Low is good.
 
     Claims that the reference supports and no passage does / claims of the response; a response without claims is unscored. Low is
-    good in a system whose answers shall come from its documents.
+    good for a
+    system that is to answer from its documents only.
 
     Attributes:
         window: most tokens of context per call, as in ``Faithfulness``.

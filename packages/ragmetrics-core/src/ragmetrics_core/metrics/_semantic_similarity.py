@@ -13,10 +13,12 @@ class SemanticSimilarity(Metric):
     """How close the response is to the reference in meaning (-1 to 1), by an embedding model or a pair scorer.
 
     With an embedding model (bi-encoder) the value is the cosine of the two texts, -1 to 1. With a pair scorer (cross-encoder) it
-    is the model's own score for the pair (response, reference), in this order, as a rule 0 to 1.
+    is the model's
+    score for the pair (response, reference), in this order, usually 0 to 1.
 
     Args:
-        model: the embedding model or pair scorer; the same as ``embeddings=``, and like it may be left to ``evaluate``.
+        model: the embedding model or pair scorer. It means the same as ``embeddings=``; without either, ``evaluate`` provides the
+            model.
 
     Raises:
         InvalidInput: ``model`` and ``embeddings`` are both given and differ.
@@ -28,7 +30,7 @@ class SemanticSimilarity(Metric):
     scale: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     calls: ClassVar[str] = "1 embedding or pair-scorer request"
 
-    # no part of equality, repr or the settings, as it is a model and may hold a key
+    # not part of equality, repr or the settings, because a model may hold a key
     model: Any = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -47,7 +49,7 @@ class SemanticSimilarity(Metric):
         return Models(self.llm, self.embeddings if self.model is None else self.model, self.name)
 
     def measure(self, response: str, reference: str) -> Steps[Score]:
-        """Ask for one similarity."""
+        """Ask for the similarity of response and reference."""
         (similarity,) = yield from compare([(response, reference)])
         if not -1 <= similarity <= 1:
             raise ModelError(

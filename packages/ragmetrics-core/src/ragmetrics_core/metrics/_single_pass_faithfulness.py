@@ -22,11 +22,11 @@ class Statements(BaseModel):
 
 
 def check_lengths(reply: Statements, inputs: Mapping[str, Any]) -> None:  # noqa: ARG001
-    """There must be as many scores as statements, or it is unknown which score belongs to which statement."""
+    """Check that there are as many scores as statements, since otherwise it is unknown which score belongs to which statement."""
     if not all(statement.strip() for statement in reply.statements):
         raise BadReply("a statement is blank")
     if reply.statements and not real_items(reply.statements):
-        return  # the list says that there are none
+        return  # the list says that there are no statements
     counts = len(reply.statements), len(reply.statement_scores)
     if counts[0] != counts[1]:
         raise BadReply(f"there must be one score per statement, got {counts[0]} statements and {counts[1]} scores")
@@ -63,7 +63,7 @@ SPLIT_AND_CHECK = Prompt(
 class SinglePassFaithfulness(Metric):
     """Faithfulness in one call that both splits the response and checks it: cheaper and coarser than ``Faithfulness``.
 
-    Statements scored 1 / statements; a response without statements is unscored.
+    Statements with the score 1 / statements. A response without statements is unscored.
 
     Source: the definition of Haystack's FaithfulnessEvaluator, https://docs.haystack.deepset.ai/docs/faithfulnessevaluator.
     """

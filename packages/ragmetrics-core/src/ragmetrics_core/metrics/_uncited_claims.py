@@ -12,14 +12,14 @@ from ragmetrics_core.metrics.citation_metric import NOTHING_SAID, CitationMetric
 
 @dataclass(frozen=True)
 class UncitedClaims(CitationMetric):
-    """Share of the response's statements that carry no citation, whether or not a passage supports them. Low is good.
+    """Share of the response's statements without a citation, whether or not a passage supports them. Low is good.
 
-    Statements without a citation / statements. Questions, headings and lines that end in a colon are no statements, unless they
-    cite; a fabricated citation is one as well. A response without statements is unscored.
+    Statements without a citation / statements. Questions, headings and lines that end in a colon are not statements, unless they
+    cite. A
+    fabricated citation counts as a citation. A response without statements is unscored.
 
     Attributes:
-        pattern: a regular expression with one group, which finds the numbers or ids of citations, in the place of the built-in
-            forms.
+        pattern: a regular expression with one group that finds the numbers or ids of citations, instead of the built-in forms.
 
     Source: this library.
     """
@@ -32,7 +32,7 @@ class UncitedClaims(CitationMetric):
         retrieved_contexts: Sequence[str],
         retrieved_documents: Sequence[Document | str] | None = None,
     ) -> Score:
-        """Read the citations and count."""
+        """Read the citations and count the statements without one."""
         said = self.read(response, retrieved_contexts, retrieved_documents)
         if not said:
             return Score.unscored(NOTHING_SAID)

@@ -1,4 +1,4 @@
-"""Whether a response declines, and whether it had to: one question, asked once, for every metric that needs to know."""
+"""Whether a response declines to answer, and whether it had to. One question, asked once for all metrics that need the answer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Abstention(BaseModel, frozen=True):
 
 
 def check_abstention(reply: Abstention, inputs: Mapping[str, Any]) -> None:
-    """Where there are no contexts, they suffice for nothing; and a response of blanks declines.
+    """Check that empty contexts do not suffice, and that a blank response declines.
 
     Raises:
         BadReply: the reply says otherwise.
@@ -82,7 +82,7 @@ JUDGE_ABSTENTION = Prompt(
 def judge_abstention(
     prompt: Prompt[Abstention], question: str, contexts: Sequence[str], response: str
 ) -> Steps[Abstention]:
-    """Ask once; equal for every metric that asks about the same row, so that a run asks it once."""
+    """Ask for both verdicts. Metrics that ask about the same row share the call."""
     texts = contexts.copy() if isinstance(contexts, list) else list(contexts)
     return prompt.ask_for(_itself, question=question, contexts=texts, response=response)
 

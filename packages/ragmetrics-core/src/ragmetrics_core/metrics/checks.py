@@ -1,4 +1,4 @@
-"""What replies must hold beyond their form, or the judge is asked again."""
+"""Checks of the content of replies. A reply that fails a check is a ``BadReply``, so the judge is asked again."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ def check_halves(reply: tuple[float, str], _: Mapping[str, Any]) -> None:
 
 
 def check_one_each(numbers: Iterable[int], count: int, things: str) -> None:
-    """Check that each number from 1 to ``count`` is given exactly once: a missing, doubled or invented verdict changes the score.
+    """Check that every number from 1 to ``count`` occurs exactly once. A missing, repeated or invented verdict would change the
+    score.
 
     Args:
-        numbers: those in the reply, in any order.
+        numbers: the numbers in the reply, in any order.
         count: how many items were sent.
-        things: what they are, for the message, such as ``claims``.
+        things: what the items are, such as ``claims``, for the message.
 
     Raises:
-        BadReply: one is missing, doubled or invented.
+        BadReply: a number is missing, repeated or invented.
     """
     given = sorted(numbers)
     if given != list(range(1, count + 1)):
@@ -40,23 +41,24 @@ def check_one_each(numbers: Iterable[int], count: int, things: str) -> None:
 
 
 def once_each(numbers: Iterable[Any]) -> Sequence[Any]:
-    """The numbers in order, each once: in a tuple, if they are whole numbers and nothing else, else in a list."""
+    """Sort numbers and remove duplicates. The result is a tuple if all of them are ints, else a list."""
     given = tuple(numbers)
     if not given:
-        return given  # as one of the two lists of a verdict nearly always is
+        return given  # the usual case: one of the two lists of a verdict is empty
     found = sorted(set(given))
     return tuple(found) if JUST_NUMBERS.issuperset(map(type, given)) else found
 
 
 def check_claims(reply: Any, inputs: Mapping[str, Any]) -> None:
-    """Check that claims are statements: a list of greetings, offers and questions alone is chat with the user, or was copied.
+    """Check that a list of claims is not made of greetings, offers and questions only, which are chat with the user or were
+    copied.
 
     Raises:
-        BadReply: there is nothing else in the list.
+        BadReply: the list holds nothing else.
     """
     claims = reply.claims
     if not claims or not is_chat(claims[0]):
-        return  # as nearly always
+        return  # the usual case
     given = f"{inputs.get('question')}\n{inputs.get('answer')}"
     if all(is_chat(claim, given) for claim in claims):
         raise BadReply(
@@ -65,9 +67,10 @@ def check_claims(reply: Any, inputs: Mapping[str, Any]) -> None:
 
 
 def check_verdicts(reply: Any, inputs: Mapping[str, Any]) -> None:
-    """Check that every claim has one verdict, which names only contexts that were sent, and names some where it says "supported".
+    """Check that every claim has exactly one verdict, that a verdict names only contexts that were sent, and that a claim called
+    "supported" names some.
 
-    A missing, doubled or invented verdict would change the score, and so would a context that was not sent.
+    A missing, repeated or invented verdict would change the score, and so would a context that was not sent.
 
     Raises:
         BadReply: one of these does not hold.
@@ -83,7 +86,7 @@ def _check_contexts(verdict: Any, contexts: frozenset[int]) -> None:
     by, against = getattr(verdict, "supported_by", ()), getattr(verdict, "contradicted_by", ())
     flagged = getattr(verdict, "contradicted", False)
     if not against and not flagged and contexts.issuperset(by) and verdict.supported is bool(by):
-        return  # as nearly always
+        return  # the usual case
     for number in (*by, *against):
         if number not in contexts:
             raise BadReply(
@@ -91,16 +94,16 @@ def _check_contexts(verdict: Any, contexts: frozenset[int]) -> None:
             )
     if both := sorted(set(by).intersection(against)):
         named = ", ".join(map(str, both))
-        raise BadReply(f"claim {verdict.number}: context {named} is named both for and against it; decide for one")
+        raise BadReply(f"claim {verdict.number}: context {named} is both for and against it; name it on one side only")
     if not hasattr(verdict, "names_contexts"):
-        return  # of a user's own model, which says whether the claim is supported in its own way
+        return  # a user's own model, which says in another way whether the claim is supported
     if "contradicted" in verdict.model_fields_set:  # the flag of earlier versions
         _check_flag(verdict, "contradicted", against, "against", len(contexts))
     _check_flag(verdict, "supported", by, "for", len(contexts))
 
 
 def _check_flag(verdict: Any, flag: str, named: Sequence[int], side: str, sent: int) -> None:
-    """The flag says the same as the list of contexts on its side; of a single context there is no doubt."""
+    """Check that a flag agrees with the list of contexts on its side. If a single context was sent, the flag alone is enough."""
     flagged = getattr(verdict, flag)
     if named and not flagged:
         contexts = ", ".join(map(str, named))

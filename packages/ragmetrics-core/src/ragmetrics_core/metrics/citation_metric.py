@@ -1,8 +1,10 @@
 """What the metrics of citations share: how citations are found, and one question about the statements of a response.
 
-Truth is what the check of claims says: which passages support a statement, of all that were retrieved. That is one call for all
-statements, the same for every metric that asks, so a row of all of them costs one call; those that only look at markers cost none.
-A passage counts as support where the judge names it; of two that support a statement only together, each does.
+The check of claims decides which of the retrieved passages support a statement. That is one call for all statements. All metrics
+that need
+it share the call; metrics that only look at markers need none. A passage counts as support if the judge names it. If two passages
+support
+a statement only together, each of them counts.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ class Statements(tuple[Statement, ...]):
     __slots__ = ()
 
     def citations(self) -> list[dict[str, Any]]:
-        """What each of them cites, as evidence."""
+        """The citations of each statement, as evidence."""
         return [_cited(statement) for statement in self]
 
 
@@ -39,11 +41,10 @@ class CitationMetric(Metric):
     """Base of metrics that read citations.
 
     Attributes:
-        pattern: a regular expression with one group, which finds the numbers or ids of citations, in the place of the built-in
-            forms.
+        pattern: a regular expression with one group that finds the numbers or ids of citations, instead of the built-in forms.
 
     Raises:
-        InvalidInput: the pattern is no regular expression, or has not one group.
+        InvalidInput: the pattern is not a regular expression, or does not have exactly one group.
     """
 
     pattern: str | None = field(default=None, kw_only=True)
@@ -57,10 +58,10 @@ class CitationMetric(Metric):
                 raise InvalidInput(f"{self.name}: {error}") from None
 
     def read(self, response: str, passages: Sequence[str], documents: Sequence[Document | str] | None) -> Statements:
-        """The statements of the response, with what they cite."""
+        """The statements of the response, with their citations."""
         count = len(passages)
         names = names_of(documents, count, self.name)
-        found: dict[Any, Any] = getattr(passages, "found", {})  # what the metrics of a row share
+        found: dict[Any, Any] = getattr(passages, "found", {})  # results that the metrics of a row share
         key = (CitationMetric, response, count, tuple(names.items()), self.pattern)
         said: Statements | None = found.get(key)
         if said is None:
@@ -70,15 +71,15 @@ class CitationMetric(Metric):
 
 @dataclass(frozen=True)
 class JudgedCitations(CitationMetric):
-    """Base of metrics that ask which passages support the statements: a share of what ``counted`` counts.
+    """Base of metrics that ask which passages support the statements. The value is a share; ``counted`` says what is counted.
 
     Attributes:
         window: most tokens of context per call, as in ``Faithfulness``.
         per_passage: check the statements against every passage in a separate call.
-        verify: checks statements against contexts.
+        verify: the prompt that checks statements against contexts.
 
     Class attributes to set:
-        without_citations: the value where the response cites nothing; None where it has none.
+        without_citations: the value if the response cites nothing; None: the score has no value then.
         called: what is counted, in words.
     """
 
@@ -96,7 +97,9 @@ class JudgedCitations(CitationMetric):
         check_passages(self.name, self.window, self.per_passage)
 
     def counted(self, statement: Statement, support: frozenset[int]) -> list[bool]:
-        """What the statement adds to the share, given the numbers of the passages that support it: an item each, counted or not."""
+        """The items that the statement adds to the share: True for an item that counts, False for one that does not. ``support``
+        holds the numbers of the passages that support the statement.
+        """
         raise NotImplementedError
 
     def measure(
@@ -106,7 +109,7 @@ class JudgedCitations(CitationMetric):
         retrieved_contexts: Sequence[str],
         retrieved_documents: Sequence[Document | str] | None = None,
     ) -> Steps[Score]:
-        """Read the citations, and check all statements against all passages, in one call."""
+        """Read the citations, and check all statements against all passages in one call."""
         said = self.read(response, retrieved_contexts, retrieved_documents)
         if not said:
             return Score.unscored(NOTHING_SAID)
@@ -119,12 +122,12 @@ class JudgedCitations(CitationMetric):
         )
         supports = supporting(rows, self.name)
         items = [item for pair in zip(said, supports, strict=True) for item in self.counted(*pair)]
-        # the verdicts alone do not tell it: a statement may be supported, but by no passage that it cites
+        # the verdicts alone do not say this: a statement may be supported, but by a passage that it does not cite
         reason = f"{sum(items)} of {len(items)} {self.called}"
         return Score(sum(items) / len(items), reason=reason, details={"verdicts": rows})
 
     def _uncited(self, said: Sequence[Statement]) -> Score:
-        """The score of a response without any citation, which needs no judge."""
+        """The score of a response without any citation; no judge is needed."""
         details = {"statements": [{"claim": statement.text, **_cited(statement)} for statement in said]}
         if self.without_citations is None:
             return Score.unscored(NOTHING_CITED, details=details)

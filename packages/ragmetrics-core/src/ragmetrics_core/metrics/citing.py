@@ -1,12 +1,15 @@
-"""Which sentence of a response cites which passages: markers are found, taken out of the text, and given to their sentences.
+"""Find out which sentence of a response cites which passages: find the markers, remove them from the text, assign them to
+sentences.
 
-Markers come in the forms that models write; ``markers.find`` says which. All rests on the text and on the names of the passages,
-so the same response always gives the same citations, and no model is asked.
+``markers.find`` lists the forms of markers. Only the text and the names of the passages count, and no model is asked, so the same
+response always has the same citations.
 
-Rules where a text leaves it open: a number in brackets is a marker wherever it stands, except in code, in footnotes, in a list of
-sources at the end, and where it is a year that no passage has as its number. A marker after a full stop belongs to the sentence
-before, one at the start of a line or before a small letter to the sentence that follows. Numbers in parentheses are none: ``(1)``
-counts things as often as it cites. Questions, headings, and lines that end in a colon claim nothing, unless they cite.
+Rules for ambiguous cases. A number in brackets is a marker, except in code, in footnotes, in a list of sources at the end, and if
+it is a
+year that is not the number of a passage. A marker after a full stop belongs to the sentence before it. A marker at the start of a
+line,
+or before a small letter, belongs to the sentence that follows. A number in parentheses is not a marker: ``(1)`` counts items as
+often as it cites. Questions, headings and lines that end in a colon claim nothing, unless they cite.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from ragmetrics_core.metrics.sentences import sentences
 __all__ = ["Citation", "Statement", "names_of", "prose", "statements"]
 
 NAMING = ("url", "source", "link", "uri", "file_path", "file_name", "doc_id")
-"""Entries of the metadata by which frameworks name where a passage comes from."""
+"""Keys of metadata in which frameworks keep the origin of a passage."""
 
 LEFT_OUT = re.compile(
     r"^[ \t]*(?P<fence>```|~~~)[\s\S]*?(?:^[ \t]*(?P=fence)[^\n]*$|\Z)"  # code
@@ -42,13 +45,13 @@ EMPTY = re.compile(r"[ \t]?(?:\([ \t]?\)|\[[ \t]?\]|<>)")
 
 
 class Citation(NamedTuple):
-    """One thing that a marker cites; ``[1, 9]`` are two.
+    """One item that a marker cites; ``[1, 9]`` makes two citations.
 
     Attributes:
         marker: the number, id or address as it is written.
-        passages: the numbers of the passages that it names, from 1; several where they come from one document, none if the marker
-            is fabricated.
-        span: the place of the marker in the response, as offsets of characters, the end exclusive.
+        passages: the numbers of the passages that it names, from 1. Several if they come from one document; none if the marker is
+            fabricated.
+        span: the place of the marker in the response: character offsets, end exclusive.
     """
 
     marker: str
@@ -57,12 +60,12 @@ class Citation(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """A sentence of a response that claims something, or cites.
+    """A sentence of a response that makes a claim or cites.
 
     Attributes:
         text: the sentence without its markers.
-        citations: what it cites, in order.
-        span: its place in the response.
+        citations: its citations, in order.
+        span: its place in the response: character offsets, end exclusive.
     """
 
     text: str
@@ -71,22 +74,22 @@ class Statement(NamedTuple):
 
     @property
     def cited(self) -> frozenset[int]:
-        """The numbers of the passages that it cites."""
+        """The numbers of the passages that the sentence cites."""
         return frozenset(number for citation in self.citations for number in citation.passages)
 
     @property
     def fabricated(self) -> tuple[str, ...]:
-        """The markers that no passage has."""
+        """The markers that name no passage."""
         return tuple(citation.marker for citation in self.citations if not citation.passages)
 
 
 def names_of(documents: Sequence[Document | str] | None, passages: int, metric: str) -> dict[str, tuple[int, ...]]:
-    """The ids, addresses and file names of passages, each with the numbers of the passages that have it.
+    """Collect the ids, addresses and file names of passages, each with the numbers of the passages that have it.
 
     Args:
-        documents: the documents of the passages, in the same order; None where there are none.
-        passages: how many passages there are.
-        metric: who asks, for the message.
+        documents: the documents of the passages, in the same order; None if there are none.
+        passages: the number of passages.
+        metric: the name of the metric, for the message.
 
     Raises:
         InvalidInput: there are more or fewer documents than passages.
@@ -110,17 +113,17 @@ def names_of(documents: Sequence[Document | str] | None, passages: int, metric: 
 def statements(
     response: str, passages: int, names: Mapping[str, Sequence[int]] | None = None, pattern: str | None = None
 ) -> list[Statement]:
-    """The sentences of a response that claim something, with what they cite.
+    """Split a response into the sentences that make a claim or cite, each with its citations.
 
     Args:
-        response: what was answered.
-        passages: how many passages there are.
-        names: ids, addresses and other names of passages, with the numbers of those that have them; see ``names_of``.
-        pattern: a regular expression with one group that finds markers, in the place of the built-in forms. The group holds numbers
-            or names, with commas between them.
+        response: the response.
+        passages: the number of passages.
+        names: ids, addresses and other names of passages, with the numbers of the passages that have them; see ``names_of``.
+        pattern: a regular expression that finds markers, instead of the built-in forms. Its one group holds numbers or names,
+            separated by commas.
 
     Raises:
-        InvalidInput: the pattern is no regular expression, or has not one group.
+        InvalidInput: the pattern is not a regular expression, or does not have exactly one group.
     """
     shown = prose(response)
     meanings, without_code = Meanings(passages, names or {}), CODE.sub(_blank, shown) if "`" in shown else shown
@@ -136,17 +139,17 @@ def statements(
 
 
 def prose(text: str) -> str:
-    """The text with blanks in the places of blocks of code, footnotes, and a list of sources; all else stands where it stood."""
+    """Replace blocks of code, footnotes and a list of sources by blanks. All other characters keep their places."""
     return LEFT_OUT.sub(_blank, text)
 
 
 def _blank(match: re.Match[str]) -> str:
-    """Blanks in the place of all characters but line ends."""
+    """Replace all characters but line ends by blanks."""
     return re.sub(r"[^\n]", " ", match[0])
 
 
 def _without(text: str, found: Sequence[Found]) -> str:
-    """The text with blanks in the places of the markers."""
+    """Replace the markers by blanks."""
     pieces, at = [], 0
     for item in found:
         (start, end), (first, last) = item.span, item.kept
@@ -156,7 +159,7 @@ def _without(text: str, found: Sequence[Found]) -> str:
 
 
 def _owner(plain: str, place: int, spans: Sequence[tuple[int, int]], starts: Sequence[int]) -> int:
-    """The index of the sentence that a marker at this place belongs to."""
+    """The index of the sentence to which a marker at this place belongs."""
     after = bisect_right(starts, place)
     if after in (0, len(spans)):
         return max(0, after - 1)
@@ -166,7 +169,7 @@ def _owner(plain: str, place: int, spans: Sequence[tuple[int, int]], starts: Seq
 
 
 def _statement(shown: str, place: tuple[int, int], own: Sequence[Found]) -> Statement:
-    """A sentence with what it cites; its markers are cut out, with the blanks before them."""
+    """Make the statement of one sentence. Its markers are removed, with the blanks before them."""
     start, end = place
     pieces, at = [], start
     for item in own:

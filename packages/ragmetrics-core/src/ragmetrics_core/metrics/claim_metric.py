@@ -1,8 +1,10 @@
 """What the metrics of claims and passages share: their settings, and how claims are checked against passages.
 
-They read a few tables, each the answer to one question: what the passages say about the claims of the response, what they say about
-those of the reference, and what response and reference say about each other's claims. A run asks each question once, however many
-metrics read the table; so a further metric costs little, and its score does not depend on the others.
+These metrics read a few tables. One says what the passages say about the claims of the response, one what they say about the
+claims of the
+reference, and two what response and reference say about each other's claims. A run asks for each table once, whichever metrics
+read
+it. So a further metric costs little, and its score does not depend on the others.
 """
 
 from __future__ import annotations
@@ -20,14 +22,14 @@ from ragmetrics_core.metrics.windows import pack_numbered
 __all__ = ["ClaimMetric", "Rows", "UnfoundedClaims", "check_claims", "relevant_passages", "supporting"]
 
 Rows = Sequence[Mapping[str, Any]]
-"""What passages say about claims, a row per claim: see ``claims.evidence``. Metrics share them, so they can only be read.
+"""What passages say about claims, one row per claim; see ``claims.evidence``. Metrics share the rows, so they are read-only.
 
-The place of a claim in its text is computed when the details of the whole table are read; single rows do not have it.
+The place of a claim in its text is computed only when the details of the whole table are read; a single row does not have it.
 """
 
 
 NOWHERE = {"verdict": "not stated", "supported_by": [], "contradicted_by": []}
-"""What there is to say of a claim where nothing was retrieved."""
+"""The verdict on a claim if nothing was retrieved."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +38,11 @@ class ClaimMetric(Metric):
 
     Attributes:
         window: most tokens of context per call (estimated). Longer contexts are checked in several concurrent calls, and a claim
-            is supported if any window supports it. None: all in one call.
-        per_passage: check the claims against every passage in a separate call: this costs more, and helps where a judge
-            overlooks things in long lists.
-        extract: takes a text apart.
-        verify: checks claims against contexts.
+            is supported if any window supports it. None: all contexts in one call.
+        per_passage: check the claims against every passage in a separate call. This costs more, and helps if a judge overlooks
+            things in long lists.
+        extract: the prompt that splits a text into claims.
+        verify: the prompt that checks claims against contexts.
 
     Raises:
         InvalidInput: an impossible ``window`` or ``per_passage``.
@@ -56,16 +58,16 @@ class ClaimMetric(Metric):
         check_passages(self.name, self.window, self.per_passage)
 
     def claims_of(self, text: str, question: str | None) -> Steps[PlacedClaims]:
-        """The claims of a text, in one call."""
+        """Split a text into claims, in one call."""
         return claims_in(self.extract, question, text)
 
     def checked(self, text: str, passages: Sequence[str], question: str | None) -> Steps[Rows]:
-        """The claims of a text with what the passages say about each, as ``check`` has it; none where the text makes no claims."""
+        """Split a text into claims and check them against passages, see ``check``; no rows if the text makes no claims."""
         claims = yield from self.claims_of(text, question)
         return (yield from self.check(claims, text, passages, question))
 
     def check(self, claims: Sequence[str], text: str, passages: Sequence[str], question: str | None) -> Steps[Rows]:
-        """What the passages say about the claims of a text: a row per claim, with numbers of passages."""
+        """Check the claims of a text against passages. The result has one row per claim, with the numbers of passages."""
         if not passages or not claims:
             return [{"claim": claim, "supported": False, "reason": "", **NOWHERE} for claim in claims]
         window, each, said = self.window, self.per_passage, PlacedClaims.of(claims, text)
@@ -73,7 +75,7 @@ class ClaimMetric(Metric):
         return (yield from checked)
 
     def compare(self, claims: Sequence[str], text: str, other: str, question: str | None) -> Steps[Rows]:
-        """What another text, as a whole, says about the claims of a text."""
+        """Check the claims of a text against another text, which is one single passage."""
         if not claims:
             return []
         said = PlacedClaims.of(claims, text)
@@ -90,13 +92,14 @@ def check_claims(
     window: int | None = None,
     per_passage: bool = False,
 ) -> Steps[Rows]:
-    """What the passages say about claims: a row per claim, with numbers of passages; arguments as in ``ClaimMetric``.
+    """Check claims against passages. The result has one row per claim, with the numbers of passages. For the settings see
+    ``ClaimMetric``.
 
-    The rows also show what ``besides()`` returns, as in ``claims.evidence``.
+    The rows also show what ``besides()`` returns, see ``claims.evidence``.
     """
     if window is None and not per_passage:
         return (yield from evidence(prompt, claims, passages, question, besides))
-    # what goes into each call: pieces of text, each with the number of its passage
+    # the pieces of text that go into each call, each with the number of its passage
     numbered = list(enumerate(passages, 1))
     groups = [[passage] for passage in numbered] if per_passage else [numbered]
     if window is not None:
@@ -114,7 +117,7 @@ def check_claims(
 
 
 def _renumbered(row: Mapping[str, Any], numbers: Sequence[int]) -> dict[str, Any]:
-    """The row with the numbers of passages, where it has those of the pieces that were sent."""
+    """Replace the numbers of the pieces that were sent by the numbers of their passages."""
     names = [name for name in ("supported_by", "contradicted_by") if name in row]
     return {**row, **{name: sorted({numbers[number - 1] for number in row[name]}) for name in names}}
 
@@ -123,7 +126,7 @@ def supporting(rows: Sequence[Mapping[str, Any]], name: str) -> list[frozenset[i
     """For each claim, the numbers of the passages that support it.
 
     Raises:
-        BadReply: the judge said that a claim is supported, but not by which passage, as prompts before version 3 had it.
+        BadReply: the judge called a claim supported but did not name the passages, as replies to prompts before version 3 do.
     """
     for row in rows:
         if row["supported"] and not row.get("supported_by"):
@@ -135,19 +138,19 @@ def supporting(rows: Sequence[Mapping[str, Any]], name: str) -> list[frozenset[i
 
 
 def relevant_passages(rows: Sequence[Mapping[str, Any]], name: str) -> frozenset[int]:
-    """The numbers of the passages that support any of the claims; errors as in ``supporting``."""
+    """The numbers of the passages that support any of the claims. Errors: see ``supporting``."""
     return frozenset[int]().union(*supporting(rows, name))
 
 
 @dataclass(frozen=True)
 class UnfoundedClaims(ClaimMetric):
-    """Base of the two metrics that count claims of the response without support in the passages.
+    """Base of the two metrics that count claims of the response that no passage supports.
 
-    A claim that the reference supports, the system knew by itself; the others are made up.
+    If the reference supports such a claim, the system knew it without the passages; otherwise the claim is made up.
 
     Class attributes to set:
-        right: whether those are counted that the reference supports, or the others.
-        called: the name of the counted claims in the details.
+        right: True: count the claims that the reference supports. False: count the others.
+        called: the key of the counted claims in the details.
     """
 
     higher_is_better: ClassVar[bool | None] = False
@@ -159,7 +162,7 @@ class UnfoundedClaims(ClaimMetric):
     def measure(
         self, user_input: str, response: str, reference: str, retrieved_contexts: Sequence[str]
     ) -> Steps[Score]:
-        """Extract the claims of the response, check them against the passages and against the reference."""
+        """Extract the claims of the response, then check them against the passages and against the reference."""
         claims = yield from self.claims_of(response, user_input)
         if not claims:
             return Score.unscored("the response makes no claims")

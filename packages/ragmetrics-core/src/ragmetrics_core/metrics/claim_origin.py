@@ -1,8 +1,9 @@
-"""Where in a text its claims come from, so that a report can mark them there; by the words alone, without a model.
+"""Find the place in a text from which a claim comes, so that a report can mark it. Only words are compared, and no model is
+asked.
 
-A claim is rarely word for word in its text: pronouns became names, sentences were taken apart. So the words of a claim are looked
-for in each sentence, and count the more the fewer sentences have them. A claim whose sentence cannot be found has no place,
-which costs nothing but the mark.
+A claim is rarely a literal quote: pronouns became names, and sentences were split. So each sentence is searched for the words of
+the claim;
+a word counts more if few sentences have it. A claim whose sentence is not found has no place, and the report has no mark for it.
 """
 
 from __future__ import annotations
@@ -19,24 +20,24 @@ __all__ = ["PlacedClaims", "Spans", "spans_of"]
 FINAL_MARKS = ".!?。！？"
 WORD = re.compile(r"\w+")
 FOLDED = bytes(ord(chr(code).lower() if WORD.match(chr(code)) else " ") for code in range(128)) + bytes(128)
-"""What becomes of a text in ASCII: small letters, and blanks for all that stands between words."""
+"""Translates ASCII text: capitals to small letters, and characters between words to blanks."""
 WORD_OR_SIGN = re.compile(rf"{CJK.pattern}|(?:(?!{CJK.pattern})\w)+")
 
 SENTENCE_END = re.compile(r"[.!?\n。！？](?:(?<=\n)\n*|(?<=[。！？])|\s+)")
-"""It begins with one set of signs, so that all other characters are skipped fast."""
+"""It begins with a set of characters, so that a search skips all other characters fast."""
 
 ARTICLES = frozenset({"a", "an", "the"})
 ROUNDING = 1e-9
 HALF = 0.5
-"""Of the weight of a claim's words, its sentence has to hold more than this."""
+"""The share of a claim's word weights that a sentence must exceed."""
 
 
 Spans = tuple[tuple[int, int] | None, ...]
-"""For each claim of a text the part that it comes from, as offsets of characters, the end exclusive; None if unknown."""
+"""For each claim of a text its place: character offsets, end exclusive. None if the place is unknown."""
 
 
 class PlacedClaims(tuple[str, ...]):  # noqa: SLOT001  it knows its text
-    """The claims of a text, and where in it they stand, which is looked up once for all metrics that ask.
+    """The claims of a text and their places, which are looked up once for all metrics that use them.
 
     Attributes:
         text: the text.
@@ -46,7 +47,7 @@ class PlacedClaims(tuple[str, ...]):  # noqa: SLOT001  it knows its text
 
     @classmethod
     def of(cls, claims: Iterable[str], text: str) -> PlacedClaims:
-        """The claims of this text; where they are that already, they themselves."""
+        """The claims of a text. ``claims`` itself is returned if it is already a ``PlacedClaims`` of this text."""
         if isinstance(claims, PlacedClaims) and claims.text == text:
             return claims
         made = cls(claims)
@@ -58,19 +59,20 @@ class PlacedClaims(tuple[str, ...]):  # noqa: SLOT001  it knows its text
 
     @cached_property
     def spans(self) -> Spans:
-        """Where the claims stand."""
+        """The places of the claims."""
         return tuple(spans_of(self, self.text))
 
     def places(self) -> list[dict[str, Any]]:
-        """For each claim its ``span``, ``[start, end]``, or nothing where it is not known; as evidence shows it."""
+        """The additions to the evidence: for each claim ``{"span": [start, end]}``, or ``{}`` if its place is unknown."""
         return [{"span": list(span)} if span else {} for span in self.spans]
 
 
 def spans_of(claims: Sequence[str], text: str) -> list[tuple[int, int] | None]:
-    """For each claim the part of the text that it comes from, as offsets of characters, the end exclusive; None if unknown.
+    """Find the place of each claim in the text: character offsets, end exclusive; None if unknown.
 
-    It is the claim itself where the text holds it, else the sentence that holds most of its words, and more than half of
-    them; words that many sentences hold count less.
+    It is the place of the claim itself if the text contains it. Otherwise it is the sentence with most of the claim's words, if
+    it has more than
+    half of them by weight. Words that many sentences have weigh less.
     """
     sentences = list(_sentences(text))
     where: dict[str, list[int]] = {}
@@ -84,17 +86,17 @@ def spans_of(claims: Sequence[str], text: str) -> list[tuple[int, int] | None]:
     reached = 0
     ends: dict[str, int] = {}
     for claim in claims:
-        # a claim that is made twice has two places, if there are two
+        # a claim that occurs twice gets two places, if the text has two
         span = _verbatim(claim, text, max(reached, ends.get(claim, 0))) or _by_words(claim, sentences, where)
         spans.append(span)
         if span:
             ends[claim] = span[1]
-        reached = span[0] if span else reached  # claims come in the order of their text
+        reached = span[0] if span else reached  # claims are in the order of the text
     return spans
 
 
 def _verbatim(claim: str, text: str, reached: int) -> tuple[int, int] | None:
-    """Where the claim itself stands: from here on, else before."""
+    """The place of the claim itself in the text: the first at or after ``reached``, else the first before it."""
     core = claim.strip().rstrip(FINAL_MARKS).strip()
     if not core:
         return None
@@ -107,10 +109,10 @@ def _verbatim(claim: str, text: str, reached: int) -> tuple[int, int] | None:
 def _by_words(
     claim: str, sentences: Sequence[tuple[int, int]], where: Mapping[str, Sequence[int]]
 ) -> tuple[int, int] | None:
-    """The sentence that holds the words of the claim; ``where`` has the sentences of each word."""
+    """The sentence that has the words of the claim. ``where`` maps each word to the sentences that have it."""
     words = _words(claim)
     known = words & where.keys()
-    # a word that no sentence has weighs as much as one that a single sentence has
+    # a word that is in no sentence weighs as much as a word in one sentence
     whole = float(len(words) - len(known))
     shares = [0.0] * len(sentences)
     for word in known:
@@ -126,8 +128,8 @@ def _by_words(
 
 
 def _words(text: str) -> set[str]:
-    """The words of a text, without regard to case, English articles left out; in scripts without spaces, its characters."""
-    if text.isascii():  # as most are, and then it takes a tenth of the time
+    """The words of a text in lower case, without English articles. In scripts without spaces, every character is a word."""
+    if text.isascii():  # most texts are, and this takes a tenth of the time
         found = text.encode().translate(FOLDED).decode().split()
     else:
         folded = text.casefold()

@@ -1,8 +1,9 @@
-"""The two prompts that all claim metrics share: take a text apart into claims, check claims against texts.
+"""The two prompts that all metrics of claims share: split a text into claims, and check claims against texts.
 
-Sharing them is what makes metrics cheap together: the same extraction of the same text, or the same check of the same claims, is
-the same request, whichever metric makes it, so a run asks it once. It also makes their numbers comparable: faithfulness,
-context recall and factual correctness count the same claims.
+Shared prompts save calls: if several metrics of a run split the same text, or check the same claims, they make the same request,
+and the
+run asks it once. Shared prompts also make numbers comparable: faithfulness, context recall and factual correctness count the same
+claims.
 """
 
 from __future__ import annotations
@@ -51,13 +52,13 @@ class Claims(BaseModel):
 
 
 class Verdict(BaseModel):
-    """The verdict on one claim."""  # short, as it goes along with every question, in the schema
+    """The verdict on one claim."""  # short, because the schema sends it with every question
 
-    # The reason comes first, so that a model thinks before it decides. Replies in the form of earlier versions of the prompt
-    # are read as well: up to version 2 they named no contexts, up to version 4 they said ``supported`` beside the lists.
+    # The reason comes first, so that a model thinks before it decides. Replies to earlier versions of the prompt are read too:
+    # up to version 2 they named no contexts, and up to version 4 they had ``supported`` in addition to the lists.
 
     number: int
-    # a model that forgets the reason has still given its verdict
+    # a verdict without a reason is still a verdict
     reason: str = Field(default="", description="briefly")
     supported_by: list[int] = Field(
         default_factory=list,
@@ -74,9 +75,10 @@ class Verdict(BaseModel):
 
     @model_validator(mode="after")
     def _supported_by_a_context(self) -> Verdict:
-        """A reply says what supports the claim and what is against it, or, as it used to, whether it is supported.
+        """Require the two lists or the flags of earlier versions, and derive ``supported`` from the list where it is not given.
 
-        Silence is no verdict: a reply that was cut before ``against`` would make a contradicted claim one that is not stated.
+        A missing list is not an empty list: a reply that was cut before ``against`` would turn a contradicted claim into one that
+        is not stated.
         """
         given = self.__pydantic_fields_set__
         if "supported" not in given:
@@ -84,24 +86,28 @@ class Verdict(BaseModel):
                 raise ValueError("for is missing")
             if "contradicted_by" not in given and "contradicted" not in given:
                 raise ValueError("against is missing")
-            vars(self)["supported"] = bool(self.supported_by)  # as if it had not been given
+            vars(self)["supported"] = bool(
+                self.supported_by
+            )  # not through the attribute, so that it does not count as given
         return self
 
     @model_serializer(mode="wrap")
     def _as_asked(self, dump: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, Any]:
-        """With the keys of replies, as in examples, old flags are left out that were not given."""
+        """Dump the verdict with the keys of replies, as in examples. Flags of earlier versions are left out unless they were
+        given.
+        """
         dumped: dict[str, Any] = dump(self)
         unasked = {"supported", "contradicted"} - self.model_fields_set if info.by_alias else set[str]()
         return {name: value for name, value in dumped.items() if name not in unasked}
 
     @property
     def names_contexts(self) -> bool:
-        """Whether the reply says which contexts support the claim, as the form has it from version 3 of the prompt on."""
+        """Whether the reply names the contexts that support the claim, as replies do since version 3 of the prompt."""
         return "supported_by" in self.__pydantic_fields_set__
 
 
 ON_CONTRADICTIONS = frozenset({"supported_by", "contradicted_by", "contradicted"})
-"""Fields by which a reply distinguishes contradicted claims from those that the contexts do not mention."""
+"""Fields that show that a reply distinguishes contradicted claims from claims that the contexts do not mention."""
 
 
 class Verdicts(BaseModel):
@@ -169,9 +175,10 @@ VERIFY_CLAIMS = Prompt(
 
 
 def claims_in(prompt: Prompt[Claims], question: str | None, answer: str) -> Steps[PlacedClaims]:
-    """The claims of an answer, in one call: in order, with their places, without items that only say that there are no claims.
+    """Split an answer into claims, in one call. The claims keep their order and know their places; items such as "no claims" are
+    left out.
 
-    They are read once for all metrics that ask.
+    Metrics that ask for the claims of the same answer share the result.
     """
     return prompt.ask_for(_placed_claims, question=question, answer=answer)
 
@@ -181,7 +188,7 @@ def _placed_claims(reply: Claims, inputs: Mapping[str, Any]) -> PlacedClaims:
 
 
 CLOSED = frozenset({str, bool, tuple})
-"""Types of the values of a normal row."""
+"""The types of values in a usual row; all are immutable."""
 
 
 def evidence(
@@ -191,14 +198,19 @@ def evidence(
     question: str | None,
     besides: Callable[[], Iterable[Mapping[str, Any]]] | None = None,
 ) -> Steps[Evidence]:
-    """Check every claim against the contexts in one call; one row per claim, in order.
+    """Check every claim against the contexts in one call. The result has one row per claim, in order.
 
-    A row is ``{"claim", "supported", "reason", "verdict", "supported_by", "contradicted_by"}``: the verdict in words
-    (``supported``, ``contradicted`` or ``not stated``) and the numbers of the contexts, from 1. Where a context contradicts the
-    claim it also holds ``"contradicted": True``, so a claim that is supported and contradicted is one on which contexts disagree.
-    A reply that names no contexts, as earlier prompts asked for, gives rows without the last two, and one that does not speak of
-    contradictions either, as the first prompt had it, gives rows without a verdict: an unsupported claim may be either.
-    The rows are made once for all metrics that ask with the same ``besides``, see ``Evidence``.
+    A row is ``{"claim", "supported", "reason", "verdict", "supported_by", "contradicted_by"}``. ``verdict`` is ``supported``,
+    ``contradicted``
+    or ``not stated``; the last two hold numbers of contexts, from 1. If a context contradicts the claim, the row also has
+    ``"contradicted": True``. A claim can be both supported and contradicted, if the contexts disagree.
+
+    Replies to earlier prompts have less. If a reply names no contexts, the rows lack ``supported_by`` and ``contradicted_by``. If
+    it does not
+    speak of contradictions either, they also lack ``verdict``, because an unsupported claim may then be contradicted or not
+    stated.
+
+    Metrics that ask with the same ``besides`` share the rows; see ``Evidence``.
     """
     texts = contexts.copy() if isinstance(contexts, list) else list(contexts)
     return prompt.ask_for(_evidence, besides, question=question, contexts=texts, claims=list(claims))
@@ -206,7 +218,7 @@ def evidence(
 
 def _evidence(reply: Verdicts, inputs: Mapping[str, Any], besides: Callable[[], Any] | None) -> Evidence:
     rows = _rows(reply, inputs)
-    # as nearly always: the values are immutable, and the tuples hold whole numbers
+    # the usual case: the values are immutable, and the tuples hold whole numbers
     if all(CLOSED.issuperset(map(type, row.values())) for row in rows):
         return Evidence.of_closed(map(MappingProxyType, rows), besides)
     return Evidence(rows, besides)
@@ -220,14 +232,14 @@ def _rows(reply: Verdicts, inputs: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _row(claim: str, verdict: Verdict, sent: int, says_contradicted: bool) -> dict[str, Any]:
-    """The evidence for one claim; the verdicts of a user's own model may have no more than ``number`` and ``supported``."""
+    """The evidence for one claim. Verdicts of a user's own model may have no more than ``number`` and ``supported``."""
     supported = verdict.supported
     row = {"claim": claim, "supported": supported, "reason": getattr(verdict, "reason", "")}
     against = once_each(getattr(verdict, "contradicted_by", ()))
     flagged = getattr(verdict, "contradicted", False)
     if getattr(verdict, "names_contexts", False):
         by = once_each(verdict.supported_by)
-        if sent == 1:  # there is only one that it can be
+        if sent == 1:  # the verdict can only mean this context
             by = by or (1,) * supported
             against = against or (1,) * flagged
         row["verdict"] = in_words(bool(by), bool(against))
@@ -246,15 +258,18 @@ OPTIONAL = frozenset({"verdict", "supported_by", "contradicted_by"})
 
 
 def in_words(supported: bool, contradicted: bool) -> str:
-    """What contexts say of a claim; one that any of them supports is supported."""
+    """The verdict in words. A claim that any context supports is supported."""
     return "supported" if supported else "contradicted" if contradicted else "not stated"
 
 
 def best(answers: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The rows of several calls on one claim, each with other contexts, as one: supported if any of them supports it.
+    """Merge the rows of several calls about one claim, each with other contexts. The claim is supported if any of the rows
+    supports it.
 
-    That is the rule of a single call as well, so a verdict does not depend on how the contexts were cut: what one passage supports
-    is supported, and what another one says against it is flagged. The numbers of contexts are taken to mean the same in all rows.
+    A single call with all contexts follows the same rule, so the verdict does not depend on how the contexts were divided: a
+    claim that one
+    passage supports is supported, and what another passage says against it is flagged. All rows must number the contexts in the
+    same way.
     """
     if len(answers) == 1:
         return answers[0]
@@ -266,7 +281,7 @@ def best(answers: Sequence[dict[str, Any]]) -> dict[str, Any]:
             merged[name] = sorted({number for answer in answers for number in answer[name]})
     if all("verdict" in answer for answer in answers):
         merged["verdict"] = in_words(chosen is not None, bool(against))
-    # keys that one of the calls left out are left out
+    # a key that one of the calls left out is left out
     first = {name: value for name, value in answers[chosen or 0].items() if name not in OPTIONAL}
     if chosen is not None:
         return {**first, "window": chosen + 1, **merged}
@@ -275,5 +290,5 @@ def best(answers: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def supported_share(verdicts: Sequence[Mapping[str, Any]]) -> float:
-    """Supported verdicts / all verdicts."""
+    """The number of supported verdicts, divided by the number of verdicts."""
     return sum(verdict["supported"] for verdict in verdicts) / len(verdicts)

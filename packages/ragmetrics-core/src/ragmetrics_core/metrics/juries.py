@@ -1,7 +1,8 @@
-"""What several jurors say about one sample, as one score.
+"""Combine the scores of several jurors for one sample into one score.
 
-Only jurors with a value count; those that failed, or found nothing to score, are named in the reason. With fewer values than the
-quorum there is no score. The order of the jurors does not change the value.
+Only jurors with a value count. The reason names jurors that failed or found nothing to score. With fewer values than the quorum
+there is
+no score. The order of the jurors does not change the value.
 """
 
 from __future__ import annotations
@@ -17,18 +18,18 @@ from ragmetrics_core import BadReply, InvalidInput, ModelError, Score
 __all__ = ["TIE", "Vote", "verdict_of"]
 
 TIE = "tie"
-"""Label of a sample on which no value has a majority."""
+"""Label of a sample for which no value has a majority."""
 
 
 @dataclass(frozen=True)
 class Vote:
-    """What one juror says.
+    """The vote of one juror.
 
     Attributes:
-        juror: its name, which no other juror of the jury has.
-        model: the models that it asks, by name; None where it is not known, or it asks none.
+        juror: its name, unique within the jury.
+        model: the names of the models that it asks; None if they are unknown or it asks none.
         score: its score.
-        error: why it failed, where a model is to blame.
+        error: why it failed, if a model failed.
     """
 
     juror: str
@@ -37,24 +38,25 @@ class Vote:
     error: ModelError | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As the details of the jury hold it: all of the score but what all jurors share."""
+        """The vote as the details of the jury hold it: the score without the parts that all jurors share."""
         shown = {name: item for name, item in self.score.to_dict().items() if name not in ("metric", "scale")}
         return {"juror": self.juror, "model": self.model, **shown}
 
 
 def verdict_of(jury: str, votes: Sequence[Vote], quorum: int, *, majority: bool) -> Score:
-    """The score of a jury.
+    """Combine votes into the score of a jury.
 
     Args:
-        jury: its name.
-        votes: what each juror says.
+        jury: the name of the jury.
+        votes: the votes of the jurors.
         quorum: how many jurors must have a value.
-        majority: take the value that more than half of those jurors gave, and leave a tie unscored; else the median, which of an
-            even number is the mean of the two in the middle.
+        majority: True: take the value that more than half of those jurors gave, and leave a tie unscored. False: take the median;
+            of an even number of values it is the mean of the middle two.
 
     Raises:
         InvalidInput: the values are on different scales.
-        ModelError: too few jurors have a value because some failed; ``BadReply`` where each of those was misunderstood.
+        ModelError: too few jurors have a value because some failed. It is a ``BadReply`` if the replies to all that failed could
+            not be read.
     """
     counted = [vote for vote in votes if vote.score.value is not None]
     failed = [vote for vote in votes if vote.score.error is not None]
@@ -67,7 +69,7 @@ def verdict_of(jury: str, votes: Sequence[Vote], quorum: int, *, majority: bool)
     others = "".join(f"; {vote.juror} {_why(vote.score)}" for vote in [*silent, *failed])
     if len(counted) < quorum:
         reason = f"{len(counted)} of {len(votes)} jurors gave a value, {quorum} are needed{others}"
-        if len(silent) >= quorum or not failed:  # as many find nothing to score as are needed for a value
+        if len(silent) >= quorum or not failed:  # the quorum agrees that there is nothing to score
             labels = {vote.score.label for vote in silent}
             return Score.unscored(reason, details=details, label=labels.pop() if len(labels) == 1 else None)
         raise _failure(reason, failed, details)
@@ -89,7 +91,7 @@ def verdict_of(jury: str, votes: Sequence[Vote], quorum: int, *, majority: bool)
         details["tied"] = True
     reason = f"{rule} of {jurors}: {shown}{between}{others}"
     label = _most([vote.score.label for vote in counted])
-    # the mean of two neighbours may be rounded off the scale
+    # rounding may move the mean of two values off the scale
     return Score(min(max(value, low), high), passing, reason, details, scale=counted[0].score.scale, label=label)
 
 
@@ -104,7 +106,7 @@ def _why(score: Score) -> str:
 
 
 def _failure(reason: str, failed: Sequence[Vote], details: dict[str, Any]) -> ModelError:
-    """The error of a jury without a score: a ``BadReply`` if all jurors that failed were misunderstood."""
+    """The error of a jury without a score: a ``BadReply`` if the replies of all jurors that failed could not be read."""
     bad = [vote.error for vote in failed if isinstance(vote.error, BadReply)]
     raw = [text for error in bad for text in error.raw]
     error = BadReply(reason, raw) if len(bad) == len(failed) else ModelError(reason)

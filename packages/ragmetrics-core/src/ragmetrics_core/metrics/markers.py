@@ -1,8 +1,9 @@
-"""The markers of citations in a text, in the forms that models write, and which passages each of them names.
+"""Find the citation markers in a text, in the forms that models write, and the passages that each marker names.
 
-A number names the passage of that rank, from 1. Ids, addresses and file names count where the passages have such names, and what
-has the form of one of them without being one is fabricated, as is a link to a page that was not retrieved. So what is a marker
-never depends on a model. Each piece of the regular expressions is bounded: hostile texts take no longer than others.
+A number names the passage with that rank, from 1. Ids, addresses and file names count if passages have such names. A marker that
+has the
+form of such a name but names no passage is fabricated, and so is a link to a page that was not retrieved. No model decides what a
+marker is. Every part of the regular expressions is bounded, so hostile texts do not take longer than others.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ Cited = list[tuple[str, tuple[int, ...]]]
 
 
 class Found(NamedTuple):
-    """A marker in a text: what it cites, where it stands, and what of it stays in the sentence: the text of a link."""
+    """A marker in a text: what it cites, its place, and the part that stays in the sentence (the text of a link)."""
 
     cited: Cited
     span: tuple[int, int]
@@ -54,10 +55,10 @@ class Found(NamedTuple):
 
 
 def compiled(pattern: str) -> re.Pattern[str]:
-    """A user's pattern for markers.
+    """Compile a user's pattern for markers.
 
     Raises:
-        InvalidInput: it is no regular expression, or has not exactly one group.
+        InvalidInput: the pattern is not a regular expression, or does not have exactly one group.
     """
     try:
         found = re.compile(pattern)
@@ -72,11 +73,11 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 
 class Meanings:
-    """Tells which passages numbers, addresses and names mean.
+    """The passages that numbers, addresses and names stand for.
 
     Args:
-        passages: how many there are.
-        names: ids, addresses, file names, with the numbers of the passages that have them.
+        passages: the number of passages.
+        names: ids, addresses and file names, each with the numbers of the passages that have it.
     """
 
     def __init__(self, passages: int, names: Mapping[str, Sequence[int]]) -> None:
@@ -84,7 +85,7 @@ class Meanings:
         known: dict[str, tuple[int, ...]] = {}
         for name, numbers in names.items():
             known[_key(name)] = tuple(sorted({*known.get(_key(name), ()), *numbers}))
-        # ids that are numbers count only where none of them could as well be the rank of another passage
+        # ids that are numbers count only if none of them is also the rank of another passage
         self.ranks = {str(number): (number,) for number in range(1, passages + 1)}
         clash = any(self.ranks.get(key, to) != to for key, to in known.items())
         self.names = {key: to for key, to in known.items() if not (clash and key.isdecimal())}
@@ -92,33 +93,37 @@ class Meanings:
         self.addresses = any(URL_START.match(name) for name in names)
 
     def listed(self, part: str) -> Cited:
-        """What a number, a range or a name cites that a user's pattern has found."""
+        """The passages cited by a number, a range or a name that a user's pattern has found."""
         to, item = self.names.get(_key(part), ()), ITEM.fullmatch(part)
         return self._range(item) if item and not to else [(part, to)]
 
     def numbers(self, text: str) -> Cited:
-        """What numbers cite; nothing if it is a year."""
-        if text in self.ranks:  # as nearly always: the rank of one passage
+        """The passages cited by numbers; none if the number is a year."""
+        if text in self.ranks:  # the usual case: the rank of one passage
             return [(text, self.ranks[text])]
         cited = [one for item in ITEM.finditer(text) for one in self._range(item)]
         years = [int(marker) in YEARS and not to for marker, to in cited if marker.isdecimal()]
         return [] if years and all(years) else cited
 
     def _range(self, item: re.Match[str]) -> Cited:
-        """Each number of a range that is the rank of a passage, and its end if that is none."""
+        """Every number of a range that is the rank of a passage. An end of the range that is not a rank is returned too, without
+        passages.
+        """
         first, last = sorted((int(item[1]), int(item[2] or item[1])))
         cited: Cited = [(str(number), (number,)) for number in range(max(first, 1), min(last, self.passages) + 1)]
         outside = [number for number in dict.fromkeys((first, last)) if not 1 <= number <= self.passages]
         return cited + [(str(number), self.names.get(str(number), ())) for number in outside]
 
     def address(self, address: str) -> Cited:
-        """What a link or an address cites; nothing where no passage has an address."""
+        """The passages cited by a link or an address; none if no passage has an address."""
         if not (self.addresses and URL_START.match(address)):
             return []
         return [(address, self.names.get(_key(address), ()))]
 
     def named(self, text: str, *, strict: bool) -> Cited:
-        """The passages of one name, or of several with commas between them; unless strict, also what has the form of a name."""
+        """The passages cited by one name, or by several names separated by commas. Unless ``strict``, texts in the form of a
+        name count too.
+        """
         for parts in ([text], SEPARATOR.split(text)) if self.names else ():
             cited = [(part.strip(), self.names.get(_key(part), ())) for part in parts]
             if all(to or (not strict and self._is_alike(part)) for part, to in cited):
@@ -126,17 +131,18 @@ class Meanings:
         return []
 
     def _is_alike(self, name: str) -> bool:
-        """Whether it differs from a name in its digits alone, or is an address where passages have addresses."""
+        """Whether a name differs from a known name in its digits only, or is an address while passages have addresses."""
         alike = DIGITS.sub("0", _key(name)) in self.forms
         return alike or (self.addresses and bool(re.fullmatch(ADDRESS, name)))
 
 
 def find(text: str, meanings: Meanings) -> Iterator[Found]:
-    """The markers in a text, in order.
+    """Find the markers in a text, in order.
 
-    Built in are ``[1]``, ``[1, 2]``, ``[1-3]``, ``[1][2]``, ``[[1]]``, ``[^1]``, ``[^1^]``, ``【1】``, ``【1†source】``,
-    ``[Source 1]``, ``[citation:1]`` and ``[1](address)``; for names of passages ``[id]``, ``[id, id]``, ``(id)``; for addresses
-    also ``[text](address)`` and the address itself.
+    The built-in forms are ``[1]``, ``[1, 2]``, ``[1-3]``, ``[1][2]``, ``[[1]]``, ``[^1]``, ``[^1^]``, ``【1】``, ``【1†source】``,
+    ``[Source 1]``, ``[citation:1]`` and ``[1](address)``. If passages have names: ``[id]``, ``[id, id]`` and ``(id)``. If they
+    have
+    addresses: ``[text](address)`` and the address alone.
     """
     at = 0
     search = MARKER.search if "://" in text else _bracketed
@@ -148,7 +154,7 @@ def find(text: str, meanings: Meanings) -> Iterator[Found]:
 
 
 def find_by(pattern: str, text: str, meanings: Meanings) -> Iterator[Found]:
-    """What a user's pattern finds in a text, in order: one group with numbers or names, with commas between them.
+    """Find the markers that match a user's pattern, in order. Its one group holds numbers or names, separated by commas.
 
     Raises:
         InvalidInput: see ``compiled``.
@@ -160,7 +166,7 @@ def find_by(pattern: str, text: str, meanings: Meanings) -> Iterator[Found]:
 
 
 def _found(match: re.Match[str], text: str, meanings: Meanings) -> Found | None:
-    """What a marker cites; None if it is none."""
+    """What a match cites; None if it is no marker."""
     (start, end), kept = match.span(), NOTHING
     if numbers := match["numbers"] or match["single"]:
         link = TARGET.match(text, end)
@@ -181,7 +187,7 @@ def _found(match: re.Match[str], text: str, meanings: Meanings) -> Found | None:
 
 
 def _bracketed(text: str, at: int) -> re.Match[str] | None:
-    """The next marker in a text without addresses, where all begin with a bracket."""
+    """The next marker in a text without addresses. There, every marker begins with a bracket."""
     while (bracket := BRACKET.search(text, at)) is not None:
         marker = MARKER.match(text, bracket.start())
         if marker is not None:
@@ -191,7 +197,7 @@ def _bracketed(text: str, at: int) -> re.Match[str] | None:
 
 
 def _key(name: str) -> str:
-    """A name without regard to case; an address without scheme, ``www.``, fragment and a slash at its end."""
+    """A name in lower case. Of an address, the scheme, ``www.``, the fragment and a final slash are left out."""
     name = name.strip().casefold()
     start = URL_START.match(name)
     return name[start.end() :].partition("#")[0].rstrip("/") if start else name

@@ -1,9 +1,12 @@
-"""Which retrieved documents are relevant: the one question that all ranking metrics share.
+"""Find out which retrieved documents are relevant. All ranking metrics share this step.
 
-Strategy. Two documents are the same when their values in the matching field are equal (Python ``==``, so 1 equals True). Each
-relevant value is credited once, at the first rank where it appears; a repeated, unmatched or valueless document keeps
-its rank, so no later document moves up. These are trec_eval's ranks. Values are looked up in a dict, which is what makes
-tens of thousands of queries a second possible; values that cannot be hashed, such as lists in ``meta``, are searched instead.
+Two documents are the same if their values in the matching field are equal (Python ``==``, so 1 equals True). Each relevant value
+is
+credited once, at the first rank where it appears. A repeated document, one without a match and one without a value keep their
+ranks, so
+no later document moves up. These are the ranks of trec_eval. Values are looked up in a dict, which makes tens of thousands of
+queries a
+second possible; values that cannot be hashed, such as lists in ``meta``, are compared one after the other.
 
 A document's ``score`` plays no part here: every document in ``reference_documents`` is relevant. Only NDCG reads grades.
 """
@@ -21,16 +24,16 @@ __all__ = ["Hits", "RankingMetric", "check_cut_off", "find_hits"]
 
 
 class Hits(NamedTuple):
-    """The outcome of matching.
+    """The result of matching a ranking with the relevant documents.
 
     Attributes:
-        ranks: rank (from 1) of each hit, ascending.
-        found: for each hit, the index (from 0) of its relevant document in the list that was given.
-        relevant: the index of each distinct relevant document, ascending; the first of its duplicates.
-        retrieved: number of ranks looked at: the retrieved documents, or the first k of them.
-        k: the cut-off, if there is one.
-        problem: why nothing could be found, in words; empty where something could.
-        details: ranks and counts as the evidence of a score.
+        ranks: the rank of each hit, from 1, ascending.
+        found: for each hit, the index of its relevant document in the given list, from 0.
+        relevant: the index of each distinct relevant document, ascending; of duplicates the first.
+        retrieved: the number of ranks that count: all retrieved documents, or the first k of them.
+        k: the cut-off; None if there is none.
+        problem: why nothing could be found, in words; empty if something could be found.
+        details: ranks and counts, as the evidence of a score.
     """
 
     ranks: list[int]
@@ -42,7 +45,7 @@ class Hits(NamedTuple):
     details: Mapping[str, Any]
 
     def score(self, value: float, **evidence: Any) -> Score:
-        """The score, with the hits and more as its evidence; unscored if there is nothing that could be found."""
+        """A score with the hits and ``evidence`` in its details. It is unscored if nothing could be found."""
         details = {**self.details, **evidence} if evidence else self.details
         if not self.relevant:
             return Score.unscored(self.problem, details=details)
@@ -50,10 +53,10 @@ class Hits(NamedTuple):
 
 
 def check_cut_off(metric: str, k: object, field: object) -> None:
-    """Check the settings that all ranking metrics have.
+    """Check ``k`` and ``field``, the settings of all ranking metrics.
 
     Raises:
-        InvalidInput: ``k`` is not a whole number from 1 up or None; ``field`` is not a matching field.
+        InvalidInput: ``k`` is neither None nor a whole number from 1, or ``field`` is not a matching field.
     """
     check_whole(metric, "k", k, or_none=True)
     is_path = isinstance(field, str) and field.startswith("meta.") and all(field.split("."))
@@ -65,9 +68,9 @@ def check_cut_off(metric: str, k: object, field: object) -> None:
 def find_hits(
     retrieved: Sequence[Document | str], reference: Sequence[Document | str], field: str, k: int | None
 ) -> Hits:
-    """Match the first k retrieved documents (all for None), in rank order, to the relevant ones by a field.
+    """Match the first k retrieved documents (None: all) with the relevant ones, in rank order.
 
-    Where several metrics score one row, they get the same two lists, and all but the first get the hits that it found.
+    Metrics that score the same row get the same two lists. The first metric matches them, and the others reuse its result.
     """
     known: dict[Any, Any] | None = getattr(reference, "found", None)
     if known is None:
@@ -103,7 +106,7 @@ Matches = tuple[list[int], list[int], list[int]]
 def _look_up(wanted: list[Any], shown: list[Any]) -> Matches:
     indexes: dict[Any, int] = {}
     for index, value in enumerate(wanted):
-        # NaN equals nothing, not even itself, but a dict would find the same NaN object again
+        # NaN is not equal to itself, but a dict would find the same NaN object
         if value is not None and value == value and value not in indexes:  # noqa: PLR0124
             indexes[value] = index
     relevant = list(indexes.values())
@@ -131,7 +134,7 @@ def _search(wanted: list[Any], shown: list[Any]) -> Matches:
 
 
 def _values(documents: Sequence[Document | str], field: str) -> list[Any]:
-    """The value of each document in the field; None where it has none. A plain text is its own content, and its own id."""
+    """Each document's value in the field; None if it has none. A plain text serves as its content and as its id."""
     if field == "content":
         return [item if isinstance(item, str) else item.content for item in documents]
     if field == "id":
@@ -145,17 +148,17 @@ def _entry(meta: Any, keys: list[str]) -> Any:
         if not isinstance(meta, Mapping):
             return None
         meta = meta.get(key)
-    # arrays, as Parquet files give, compare item by item; lists compare as a whole
+    # arrays (from Parquet files) compare item by item; lists compare as a whole
     return meta.tolist() if hasattr(meta, "tolist") else meta
 
 
 @dataclass(frozen=True)
 class RankingMetric(Metric):
-    """Base of metrics that compare a ranking of retrieved documents with the relevant ones.
+    """Base of metrics that compare a ranking of retrieved documents with the relevant documents.
 
     Attributes:
-        k: look at the first k retrieved documents only; None for all.
-        field: what makes two documents the same: ``content``, ``id`` or ``meta.<key>[.<key>]``.
+        k: count the first k retrieved documents only; None: all.
+        field: the field by which two documents are the same: ``content``, ``id`` or ``meta.<key>[.<key>]``.
 
     Raises:
         InvalidInput: an impossible ``k`` or ``field``.
@@ -171,7 +174,7 @@ class RankingMetric(Metric):
     def measure(
         self, retrieved_documents: Sequence[Document | str], reference_documents: Sequence[Document | str]
     ) -> Score:
-        """Score one ranking; details hold the ranks of the hits and the number of relevant documents."""
+        """Score one ranking. The details hold the ranks of the hits and the number of relevant documents."""
         hits = find_hits(retrieved_documents, reference_documents, self.field, self.k)
         return hits.score(self._value_of(hits) if hits.ranks else 0.0)
 

@@ -1,4 +1,4 @@
-"""Ratings: a value that passes from a threshold on, and the mean of two differently worded judges (as in the NVIDIA metrics)."""
+"""Ratings: values that pass from a threshold on, and the mean of two judges with different wordings (as in the NVIDIA metrics)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["RatingMetric", "mean_rating"]
 
 @dataclass(frozen=True)
 class RatingMetric(Metric):
-    """Base of metrics whose value passes from a threshold on.
+    """Base of metrics whose value passes if it reaches a threshold.
 
     Attributes:
-        threshold: lowest passing value.
+        threshold: the lowest passing value.
 
     Raises:
-        InvalidInput: ``threshold`` is no number on the scale.
+        InvalidInput: ``threshold`` is not a number on the scale.
     """
 
     threshold: float = 1.0
@@ -32,17 +32,17 @@ class RatingMetric(Metric):
         check_number(self.name, "threshold", self.threshold, low, high)
 
     def _rated(self, value: float, why: str, **details: Any) -> Score:
-        """The score with its verdict, and the judge's reason where it gave one."""
+        """The score with ``passing``, and with the judge's reason if it gave one."""
         return Score(value, passing=value >= self.threshold, reason=why or None, details=details)
 
 
 def mean_rating(first: Steps[Any], second: Steps[Any], highest: int) -> Steps[Score]:
-    """Ask both judges in one round; the mean of the valid ratings / ``highest``.
+    """Ask both judges in one round. The result is the mean of the valid ratings, divided by ``highest``.
 
-    They reply with a rating, or with a rating and its reason.
+    A judge replies with a rating, or with a rating and its reason.
 
     Raises:
-        BadReply: neither judge gave a rating of the menu; ``raw`` keeps all their replies.
+        BadReply: neither judge gave one of the allowed ratings; ``raw`` keeps all their replies.
     """
     outcomes = yield from together(first, second, keep_bad_replies=True)
     problems = [outcome for outcome in outcomes if isinstance(outcome, BadReply)]

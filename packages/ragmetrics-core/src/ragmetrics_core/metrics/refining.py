@@ -1,4 +1,6 @@
-"""One yes or no over several windows of context (LlamaIndex's refine mode): asked in order, and a YES ends it."""
+"""One yes-or-no question over several windows of context (LlamaIndex's refine mode). The windows are asked in order until one
+answer is yes.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ __all__ = ["RefiningMetric"]
 
 @dataclass(frozen=True)
 class RefiningMetric(Metric):
-    """Base of metrics that ask about windows of context one after the other.
+    """Base of metrics that ask about one window of context after the other.
 
     Attributes:
         window: most tokens of context per call (estimated).
@@ -34,9 +36,10 @@ class RefiningMetric(Metric):
     def _ask_until_yes(
         self, first: Prompt[Any], refine: Prompt[Any], finding: str, contexts: Sequence[str], **inputs: Any
     ) -> Steps[Score]:
-        """Ask about one window after the other until the answer is yes; replies are bools, or bools with reasons.
+        """Ask about one window after the other until the answer is yes. Replies are bools, or bools with reasons.
 
-        1.0 and passing for a YES, else 0.0; the reason names the window that decided, says the finding, and why.
+        The score is 1.0 and passing after a yes, else 0.0. Its reason names the window that decided, the finding, and the judge's
+        reason.
         """
         windows = ["\n\n".join(texts) for texts in pack(contexts, self.window)]
         yes = False

@@ -1,8 +1,11 @@
-"""Sentences, with their places, in what models write: prose with abbreviations and initials, lists, tables, Chinese without spaces.
+"""Split the texts that models write into sentences: prose with abbreviations and initials, lists, tables, Chinese without
+spaces.
 
-A line ends a sentence always, as items of lists and rows of tables have no full stop. Inside a line a full stop ends one unless
-it belongs to an abbreviation, an initial or a German ordinal, or a small letter follows. That is a matter of rules and short lists,
-not of a trained model: what they miss is a sentence more or less, in the same way for every metric and every run.
+A line end always ends a sentence, because list items and table rows have no full stop. Inside a line, a full stop ends a sentence
+unless it
+belongs to an abbreviation, an initial or a German ordinal, or a small letter follows. These are rules and short lists, not a
+trained
+model. Where they fail, one sentence becomes two or two become one, in the same way for every metric and every run.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from collections.abc import Iterator
 
 __all__ = ["sentences"]
 
-# begins with one set of signs, so that all other characters are skipped fast
+# begins with a set of characters, so that a search skips all other characters fast
 STOP = re.compile(
     r"[.!?…。！？](?:(?<=[.!?…])[.!?…]{0,8}[\"'“”’»)\]*_]{0,9}(?:[ \u00a0\u202f]»)?(?:[ \t]+|$)"
     r"|(?<=[。！？])[。！？]*[”’」』）*_]*[ \t]*)"
@@ -26,24 +29,24 @@ ABBREVIATION = re.compile(
     re.IGNORECASE,
 )
 ENDING = re.compile(r"(?<!\w)(?:etc|inc|ltd|usw|jr|sr)\.$", re.IGNORECASE)
-"""Abbreviations that often end a sentence; a capital letter that follows decides."""
+"""Abbreviations that often end a sentence. They do so if a capital letter follows."""
 
 ORDINAL = re.compile(r"(?<![\d.,])\d{1,2}\.$")
 AFTER_ORDINAL = re.compile(
     r"(?:Jan|Feb|März|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|Jahrhundert|Jh|Jahrestag|Lebensjahr|Stock|Etage|Auflage|Platz|Mal)"
 )
 LONGEST = 12
-"""Characters before a full stop that can be an abbreviation."""
+"""The number of characters before a full stop that are examined for an abbreviation."""
 
 
 def sentences(text: str, ends: frozenset[int] = frozenset()) -> list[tuple[int, int]]:
-    """The places of the sentences in a text, in order, as offsets of characters, the end exclusive.
+    """Find the places of the sentences in a text, in order: character offsets, end exclusive.
 
-    Signs before a sentence (of a list, of a quoted mail) and blanks around it are no part of it.
+    Marks in front of a sentence (of a list, of a quoted mail) and blanks around it are not part of it.
 
     Args:
-        text: what is split.
-        ends: places after a full stop at which a small letter may begin a sentence, as something was taken out there.
+        text: the text to split.
+        ends: places of full stops that end a sentence even if a small letter follows, because a marker was removed there.
     """
     return [place for line in LINE.finditer(text) for place in _in_line(text, line.start(), line.end(), ends)]
 
@@ -67,14 +70,14 @@ def _ends(text: str, stop: re.Match[str], ends: frozenset[int]) -> bool:
         return not ends.isdisjoint(range(stop.start(), stop.end() + 1))
     before = text[max(0, stop.start() - LONGEST) : stop.start() + 1]
     if not before[-2:-1].isalnum():
-        return True  # what ends in no letter is no abbreviation, and what ends in no digit no ordinal
+        return True  # an abbreviation ends in a letter, and an ordinal in a digit
     if ORDINAL.search(before) and AFTER_ORDINAL.match(text, stop.end()):
         return False
     return not ABBREVIATION.search(before) or (following.isupper() and bool(ENDING.search(before)))
 
 
 def _stripped(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The place without the blanks around it, if anything is left."""
+    """The place without surrounding blanks; nothing if only blanks are there."""
     said = text[start:end]
     if said.strip():
         yield start + len(said) - len(said.lstrip()), start + len(said.rstrip())

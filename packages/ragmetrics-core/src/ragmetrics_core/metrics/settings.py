@@ -8,7 +8,8 @@ __all__ = ["check_choice", "check_number", "check_passages", "check_switch", "ch
 
 
 def check_number(metric: str, name: str, value: object, low: float, high: float) -> None:
-    """Check that a setting is a number on a scale; True is none, though for Python it equals 1.
+    """Check that a setting is a number from ``low`` to ``high``. True and False are refused, although Python counts them as 1
+    and 0.
 
     Raises:
         InvalidInput: it is not.
@@ -18,7 +19,7 @@ def check_number(metric: str, name: str, value: object, low: float, high: float)
 
 
 def check_whole(metric: str, name: str, value: object, *, or_none: bool = False) -> None:
-    """Check that a setting is a whole number from 1, or None where that is a value too.
+    """Check that a setting is a whole number, at least 1. With ``or_none``, None is allowed too.
 
     Raises:
         InvalidInput: it is not.
@@ -30,7 +31,7 @@ def check_whole(metric: str, name: str, value: object, *, or_none: bool = False)
 
 
 def check_switch(metric: str, name: str, value: object) -> None:
-    """Check that a setting is on or off.
+    """Check that a setting is True or False.
 
     Raises:
         InvalidInput: it is something else.
@@ -40,20 +41,20 @@ def check_switch(metric: str, name: str, value: object) -> None:
 
 
 def check_choice(metric: str, name: str, value: object, choices: tuple[object, ...]) -> None:
-    """Check that a setting has one of a few values.
+    """Check that a setting is one of the ``choices``.
 
     Raises:
-        InvalidInput: it has another one.
+        InvalidInput: it is not.
     """
     if value not in choices:
         raise InvalidInput(f"{metric}: {name} must be {' or '.join(map(repr, choices))}, got {value!r}")
 
 
 def check_passages(metric: str, window: int | None, per_passage: object) -> None:
-    """Check the settings that say how claims are checked against passages.
+    """Check ``window`` and ``per_passage``, the settings that say how claims are checked against passages.
 
     Raises:
-        InvalidInput: an impossible ``window`` or ``per_passage``.
+        InvalidInput: ``window`` is not a whole number from 1 or None, or ``per_passage`` is not a bool.
     """
     check_whole(metric, "window", window, or_none=True)
     check_switch(metric, "per_passage", per_passage)

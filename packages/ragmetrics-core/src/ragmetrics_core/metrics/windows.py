@@ -1,8 +1,8 @@
-"""Packing contexts into windows that fit a model, in order and without loss.
+"""Pack contexts into windows that fit a model. The order is kept, and nothing is lost.
 
-Tokens are estimated, not counted: a tokenizer would tie a metric to one model. The estimate goes by kinds of characters, since
-a token is four letters of a word but one digit, one sign or less than one Chinese character. It lies at or above what the
-common tokenizers count on prose, tables, JSON, logs, addresses and code.
+The number of tokens is estimated: a real tokenizer would tie a metric to one model. The estimate counts characters by kind. Four
+letters of a word make about one token, but every digit and every sign is a token, and a Chinese character is one or more. The
+estimate is not lower than what the common tokenizers count on prose, tables, JSON, logs, addresses and code.
 """
 
 from __future__ import annotations
@@ -16,23 +16,25 @@ from itertools import pairwise
 __all__ = ["pack", "pack_numbered", "tokens"]
 
 BOUNDARIES = (re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+"), re.compile(r"\s+"))
-"""What stands between two sentences, and between two words."""
+"""Where a text may be split: first between sentences, then between words."""
 
 WORDS = re.compile(r"[A-Za-z]+")
 
-# In eighths of a token: what one character counts, and what the characters of two groups of scripts count in addition.
+# The weights of characters, in eighths of a token. FAR and RARE are added for characters of two groups of scripts.
 TOKEN, CAPITAL, LETTER, BLANK = 8, 5, 2, 1
 FAR, RARE = 4, 16
 LONG = 5
-"""The number of letters from which a tokenizer rarely knows a word as a whole."""
+"""Words with more letters than this are rarely one token."""
 
 
 def tokens(text: str) -> int:
-    """Estimated number of tokens: rather too high than too low.
+    """Estimate the number of tokens of a text. The estimate errs on the high side.
 
-    Four letters of a word are one token, two beyond the fifth or where capitals are mixed in; every digit, sign and line break
-    is one token, and so are eight blanks. In other scripts a character is one token, one and a half from the Indian scripts to
-    Chinese; an emoji is three.
+    A word counts one token for four letters, but at least one. Letters after the fifth count double, and so do all letters of a
+    word with
+    capitals inside. Every digit, sign and line break is one token; eight blanks are one token. In other scripts a character is
+    one token,
+    from the Indian scripts to Chinese one and a half, and an emoji is three.
     """
     units = sum(map(_word, WORDS.findall(text)))
     rest = WORDS.sub("", text)
@@ -51,20 +53,21 @@ def _word(word: str) -> int:
 
 
 def pack(texts: Sequence[str], window: int) -> list[list[str]]:
-    """The texts in windows of at most ``window`` estimated tokens, in order.
+    """Pack texts into windows of at most ``window`` estimated tokens, in order.
 
-    A text longer than a window is split between sentences, else between words, else anywhere; nothing is dropped.
+    A text that is longer than a window is split between sentences, if that is not enough between words, else anywhere. Nothing is
+    dropped.
     """
     return [[piece for _, piece in pieces] for pieces in pack_numbered(enumerate(texts, 1), window)]
 
 
 def pack_numbered(texts: Iterable[tuple[int, str]], window: int) -> list[list[tuple[int, str]]]:
-    """As ``pack``; each piece keeps the number of the text that it is a piece of."""
+    """Like ``pack``, but each piece keeps the number of the text that it comes from."""
     return _packed(((number, piece) for number, text in texts for piece in _pieces(text, window)), window)
 
 
 def _packed(pieces: Iterable[tuple[int, str]], window: int) -> list[list[tuple[int, str]]]:
-    """Neighbours together, as long as they fit."""
+    """Put consecutive pieces into the same window as long as they fit; then begin the next window."""
     windows: list[list[tuple[int, str]]] = []
     room = 0
     for number, piece in pieces:
@@ -91,7 +94,7 @@ def _pieces(text: str, window: int) -> list[str]:
 
 
 def _cut(text: str, window: int) -> Iterator[str]:
-    """Pieces that are as long as the window allows; one character at least."""
+    """Cut a text into pieces that are as long as the window allows, at least one character each."""
     start = 0
     while start < len(text):
         ends = range(start + 1, min(len(text), start + TOKEN * window) + 1)
