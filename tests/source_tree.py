@@ -53,6 +53,12 @@ def tree(module: str) -> ast.Module:
     return ast.parse(modules()[module].read_text(encoding="utf-8"))
 
 
+@cache
+def nodes(module: str) -> tuple[ast.AST, ...]:
+    """Every node of one module."""
+    return tuple(ast.walk(tree(module)))
+
+
 def is_core(module: str) -> bool:
     return module == CORE or module.startswith(f"{CORE}.")
 
@@ -97,7 +103,7 @@ def _walk(
         elif isinstance(child, ast.ImportFrom):
             for alias in child.names:
                 yield _absolute(module, child), alias.name, lazy, typing_only, child.lineno
-        elif isinstance(child, ast.If) and ast.unparse(child.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
+        elif isinstance(child, ast.If) and last_name(child.test) == "TYPE_CHECKING":
             for part in child.body:
                 yield from _walk(module, ast.Module([part], []), lazy=lazy, typing_only=True)
             for part in child.orelse:
@@ -105,6 +111,11 @@ def _walk(
         else:
             inside = lazy or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
             yield from _walk(module, child, lazy=inside, typing_only=typing_only)
+
+
+def last_name(node: ast.expr) -> str:
+    """``c`` of ``a.b.c``; nothing where there are no names alone."""
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
 def _absolute(module: str, node: ast.ImportFrom) -> str:

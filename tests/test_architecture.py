@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import private_imports
-from source_tree import CORE, ROOT, SOURCE, Import, all_imports, imports, is_core, modules, tree
+from source_tree import CORE, ROOT, SOURCE, Import, all_imports, imports, is_core, last_name, modules, nodes, tree
 
 # From the bottom up. A room is a folder; "" is the façade of the whole. A room imports from floors below its own, so rooms of one
 # floor do not know each other. Every room is named here: a new one needs a decision.
@@ -118,8 +118,8 @@ def test_no_import_hides_behind_a_name() -> None:
     wrong = [
         f"{module}:{node.lineno}"
         for module in modules()
-        for node in ast.walk(tree(module))
-        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module") and module not in BY_NAME
+        for node in nodes(module)
+        if isinstance(node, ast.Call) and last_name(node.func).endswith("import_module") and module not in BY_NAME
         if not isinstance(node.args[0], ast.Constant) or is_core(str(node.args[0].value))
     ]
     assert wrong == []
@@ -301,7 +301,7 @@ def length_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> in
 
 def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
     for module in modules():
-        for node in ast.walk(tree(module)):
+        for node in nodes(module):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 yield module, node
 
@@ -316,7 +316,7 @@ def test_no_handler_hides_everything() -> None:
     wrong = [
         f"{module}:{node.lineno}"
         for module in modules()
-        for node in ast.walk(tree(module))
+        for node in nodes(module)
         if isinstance(node, ast.ExceptHandler) and catches_all(node) and not passes_on(node)
     ]
     assert wrong == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -13,16 +14,27 @@ from ragmetrics_core import Evaluation
 CURE = "give the directory of a run, or a file that to_jsonl() or --out wrote"
 
 
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The runs ``old`` and ``new``, and their scores as files."""
+    path = tmp_path_factory.mktemp("runs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(path)
+        for name, better in (("old", 10), ("new", 30)):
+            write_towers(path / f"{name}.rows.jsonl", better, 40)
+            made = call(
+                "evaluate", f"{name}.rows.jsonl", "-m", "exact_match", "--run-dir", name, "--out", f"{name}.jsonl"
+            )
+            assert made.exit_code == 0
+    return path
+
+
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current directory, with the runs ``old`` and ``new``, and their scores as files."""
+def folder(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current directory, with a copy of the runs."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
-    for name, better in (("old", 10), ("new", 30)):
-        write_towers(tmp_path / f"{name}.rows.jsonl", better, 40)
-        made = call("evaluate", f"{name}.rows.jsonl", "-m", "exact_match", "--run-dir", name, "--out", f"{name}.jsonl")
-        assert made.exit_code == 0
-    return tmp_path
+    return shutil.copytree(runs, tmp_path, dirs_exist_ok=True)
 
 
 def test_what_it_shows_is_what_the_api_says(folder: Path) -> None:

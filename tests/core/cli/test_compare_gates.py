@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -13,15 +14,24 @@ from ragmetrics_core import Evaluation
 ROWS = 200
 
 
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The runs ``old`` and ``new``: 160 of 200 rows were right, then 140."""
+    path = tmp_path_factory.mktemp("runs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(path)
+        for name, right in (("old", 160), ("new", 140)):
+            write_towers(path / f"{name}.rows.jsonl", right, ROWS)
+            made = call("evaluate", f"{name}.rows.jsonl", "-m", "exact_match", "--run-dir", name)
+            assert made.exit_code == 0
+    return path
+
+
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current directory, with the runs ``old`` and ``new``: 160 of 200 rows were right, then 140."""
+def folder(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current directory, with a copy of the runs."""
     monkeypatch.chdir(tmp_path)
-    for name, right in (("old", 160), ("new", 140)):
-        write_towers(tmp_path / f"{name}.rows.jsonl", right, ROWS)
-        made = call("evaluate", f"{name}.rows.jsonl", "-m", "exact_match", "--run-dir", name)
-        assert made.exit_code == 0
-    return tmp_path
+    return shutil.copytree(runs, tmp_path, dirs_exist_ok=True)
 
 
 def gates(*options: str) -> tuple[int, str, str]:

@@ -251,5 +251,5 @@ def _with_months(words: list[Word]) -> list[Word]:
 def guess_language(*texts: str) -> str:
     """The language most of the stop words in ``texts`` belong to; ``"en"`` where there are none."""
     counts = Counter(word.casefold() for text in texts for word in _RUN.findall(text[:4000]))
-    hits = {language: sum(counts[word] for word in stop) for language, stop in STOP_WORDS.items()}
+    hits = {language: sum(counts[word] for word in counts.keys() & stop) for language, stop in STOP_WORDS.items()}
     return max(hits, key=lambda language: (hits[language], language == "en"))
