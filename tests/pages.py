@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
+from source_tree import ROOT
+
 FENCE = re.compile(
     r"^(?:<!-- (?P<marker>[^\n]*) -->\n\n?)?```(?P<language>\w*)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE
 )
@@ -50,6 +52,32 @@ def blocks(page: Path) -> list[Block]:
         line = text.count("\n", 0, match.start("text")) + 1
         result.append(Block(page, line, match["language"], match["text"], match["marker"] or "", output))
     return result
+
+
+@dataclass(frozen=True)
+class ServerRow:
+    """A server of docs/models.md: its name, where it listens ("none": nowhere by default), where its settings are looked for."""
+
+    name: str
+    url: str
+    url_variables: tuple[str, ...]
+    key_variables: tuple[str, ...]
+    needs_key: bool
+
+
+def server_rows() -> list[ServerRow]:
+    """The table of servers by name."""
+    text = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+):\S+` \| (.+?) \| (.+?) \| (.+?) \|$", text, re.MULTILINE)
+    return [
+        ServerRow(name, url.strip("`"), names_in(of_url), names_in(of_key), of_key.endswith("needed"))
+        for name, url, of_url, of_key in rows
+    ]
+
+
+def names_in(cell: str) -> tuple[str, ...]:
+    """What is written as code in a cell."""
+    return tuple(re.findall(r"`(\w+)`", cell))
 
 
 def commands(text: str) -> Iterator[tuple[str, str]]:

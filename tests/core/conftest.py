@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,10 @@ import pytest
 
 from loopback import OpenAIServer
 from ragmetrics_core import Ask, Prompt
-from ragmetrics_core.llms._openai._named_servers import SERVERS
+
+SERVERS = "OPENAI AZURE_OPENAI OLLAMA VLLM LLAMACPP LLAMA_API LMSTUDIO OPENROUTER LITELLM"
+OUTSIDE = tuple(f"{name}_" for name in SERVERS.split())
+"""What the environment variables with addresses and keys of servers begin with."""
 
 KEY = "sk-secret-4711-abcdefghijklmnop"
 
@@ -66,17 +70,5 @@ def key() -> str:
 
 @pytest.fixture(autouse=True)
 def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    of_servers = [
-        name
-        for server in SERVERS.values()
-        for name in (*server.url_variables, *server.key_variables, *server.version_variables)
-    ]
-    for name in (
-        "OPENAI_API_KEY",
-        "OPENAI_BASE_URL",
-        "OPENAI_ORG_ID",
-        "OPENAI_PROJECT_ID",
-        "OPENAI_ADMIN_KEY",
-        *of_servers,
-    ):
-        monkeypatch.delenv(name, raising=False)
+    for name in [name for name in os.environ if name.startswith(OUTSIDE)]:
+        monkeypatch.delenv(name)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from core.engine.estimating import tokens_in
 from core.evaluate.doubles import (
     AsyncModel,
     Embedded,
@@ -23,7 +24,6 @@ from core.evaluate.doubles import (
 )
 from loopback import OpenAIServer, Response
 from ragmetrics_core import Evaluation, InvalidInput, ModelError, Reply, Usage, evaluate
-from ragmetrics_core._support._tokens import tokens_in
 from ragmetrics_core.llms import OpenAIServerLLM
 
 

@@ -8,7 +8,7 @@ import inspect
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import fields
+from typing import Any
 
 import pytest
 
@@ -26,6 +26,7 @@ from core.evaluate.doubles import (
 )
 from ragmetrics_core import (
     Ask,
+    InvalidInput,
     ModelError,
     Sample,
     Score,
@@ -33,7 +34,6 @@ from ragmetrics_core import (
     aevaluate,
     evaluate,
 )
-from ragmetrics_core._evaluate._options import RunOptions
 
 
 def unit(text: str) -> str:
@@ -218,7 +218,38 @@ class TestProgress:
         assert len(evaluate(questions(2), Length(), progress=progress)) == 2
 
 
+IMPOSSIBLE: dict[str, Any] = {
+    "llm": "acme:judge",
+    "embeddings": "acme:embedder",
+    "run_dir": 5,
+    "max_concurrency": 0,
+    "on_error": "stop",
+    "progress": "loud",
+    "limit": 0,
+    "sample": 0,
+    "seed": 0.5,
+    "repeats": 0,
+    "budget": {"euros": 5},
+    "timeout": 0,
+    "max_retries": -1,
+    "empty": "worst",
+    "replace": 1,
+    "encoding": "cp1252",
+    "at": "train",
+    "columns": {"question": "nowhere"},
+    "separator": "",
+}
+"""By argument of ``evaluate``, a value that a run over rows in memory cannot have."""
+
+
 @pytest.mark.parametrize("function", [evaluate, aevaluate])
-def test_every_argument_is_an_option_of_the_run(function: Callable[..., object]) -> None:
+def test_every_argument_is_an_option_of_the_run(function: Callable[..., Any]) -> None:
+    def begin(**arguments: Any) -> None:
+        result = function(questions(1), Rated(), **{"llm": InstantModel("1"), **arguments})
+        asyncio.run(result) if inspect.iscoroutine(result) else result
+
     names = [name for name, item in inspect.signature(function).parameters.items() if item.kind is item.KEYWORD_ONLY]
-    assert names == [item.name for item in fields(RunOptions)]
+    assert names == list(IMPOSSIBLE)
+    for name, value in IMPOSSIBLE.items():
+        with pytest.raises(InvalidInput, match=f"^{name}[ =]"):
+            begin(**{name: value})

@@ -19,8 +19,7 @@ from core.evaluate.doubles import (
     questions,
 )
 from ragmetrics_core import InvalidInput, ModelError, evaluate
-from ragmetrics_core._support._blocking import run_blocking
-from ragmetrics_core._support._threads import in_own_thread
+from ragmetrics_core.adapters import in_own_thread, run_blocking
 
 pytestmark = pytest.mark.slow
 

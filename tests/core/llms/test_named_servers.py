@@ -10,10 +10,10 @@ import hypothesis
 import pytest
 from hypothesis import strategies as st
 
-from core.conftest import Asking
+from core.conftest import OUTSIDE, Asking
 from loopback import OpenAIServer, dialects
-from ragmetrics_core import InvalidInput, MissingExtra, ModelError, evaluate
-from ragmetrics_core._names._named import embeddings_named, llm_named
+from pages import server_rows
+from ragmetrics_core import InvalidInput, MissingExtra, ModelError, embeddings_named, evaluate, llm_named
 from ragmetrics_core.embeddings import OpenAIEmbeddings, embedding_factory
 from ragmetrics_core.llms import OpenAILLM, llm_factory
 from ragmetrics_core.llms._openai._named_servers import SERVERS, server_named
@@ -290,10 +290,20 @@ class TestAzure:
 
 
 def test_the_table_is_sound() -> None:
-    for name, server in SERVERS.items():
+    """And docs/models.md says the same."""
+    rows = server_rows()
+    assert [row.name for row in rows] == list(SERVERS)
+    for row, (name, server) in zip(rows, SERVERS.items(), strict=True):
         assert server_named(name) == name
+        assert row.url == (server.url if "://" in server.url else "none")
+        assert (row.url_variables, row.key_variables) == (server.url_variables, server.key_variables)
+        assert row.needs_key is server.needs_key
         assert server.url_variables
         assert server.key_variables
+        variables = (*server.url_variables, *server.key_variables, *server.version_variables)
+        assert all(variable.startswith(OUTSIDE) for variable in variables), (
+            "no test must see what is set on this machine"
+        )
     assert server_named("openai") is None
 
 

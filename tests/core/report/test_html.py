@@ -38,6 +38,13 @@ class TestMarkup:
         made = element("p", "<b> & \"'", element("b", "x"), class_="a\"b'<", hidden=True, title=None, dir=False)
         assert made == '<p class="a&quot;b&#x27;&lt;" hidden>&lt;b&gt; &amp; &quot;&#x27;<b>x</b></p>'
 
+    def test_elements(self) -> None:
+        assert element("p", "a<b", title='"', hidden=True, class_="x", data_a=None) == (
+            '<p title="&quot;" hidden class="x">a&lt;b</p>'
+        )
+        assert element("br") == "<br>"
+        assert joined(["<", element("b", "\x00"), None]) == "&lt;<b>\ufffd</b>"
+
     def test_what_html_cannot_hold_is_shown_as_a_replacement(self) -> None:
         assert shown("a\x00b\x1bc\ud800d\te\n") == "a\ufffdb\ufffdc\ufffdd\te\n"
 

@@ -12,7 +12,6 @@ import pytest
 from core.evaluate.doubles import Length
 from notebook_data import HOSTILE, KINDS, outputs
 from ragmetrics_core import Evaluation, Sample, Score, Testset, estimate, evaluate
-from ragmetrics_core._values._tags import element, joined
 
 VOID = {"br", "hr", "meta"}
 
@@ -145,14 +144,6 @@ def test_no_row_has_a_value() -> None:
     assert Read(result.worst("length")._repr_html_()).texts == ["no row has a value of length"]
     assert isinstance(result, Evaluation)
     assert "the lowest" not in result._repr_html_()
-
-
-def test_elements() -> None:
-    assert element("p", "a<b", title='"', hidden=True, class_="x", data_a=None) == (
-        '<p title="&quot;" hidden class="x">a&lt;b</p>'
-    )
-    assert element("br") == "<br>"
-    assert joined(["<", element("b", "\x00"), None]) == "&lt;<b>\ufffd</b>"
 
 
 def test_items_below_items() -> None:

@@ -10,9 +10,8 @@ from dataclasses import replace
 import pytest
 
 from core.evaluate.doubles import AsyncModel, InstantModel, Length, Rated, questions
-from core.report.comparing import Reason, Summary, summed_up, text_at
+from core.report.comparing import Reason, Summary, by_id, summed_up, text_at
 from ragmetrics_core import Evaluation, Metric, ModelError, Score, Usage, evaluate
-from ragmetrics_core._show._tables import room
 from ragmetrics_core.metrics import catalogue
 from ragmetrics_core.statistics import rate_interval
 from ragmetrics_core.testing import ScriptedLLM
@@ -212,13 +211,18 @@ def test_a_metric_without_any_score_is_told_first() -> None:
 
 
 def test_the_room_is_that_of_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "132")
-    assert room() == 132
-    monkeypatch.setenv("COLUMNS", "7")
-    assert room() == 40
-    monkeypatch.delenv("COLUMNS")
-    monkeypatch.setattr(sys, "__stdout__", io.StringIO())
-    assert room() == 80
+    run = by_id([0.5, 0.25], name=" ".join("x" * (1 + number % 7) for number in range(100)))
+    comparison = run.compare(run)
+    for columns, width in (("132", 132), ("7", 40), (None, 80)):
+        if columns is None:
+            monkeypatch.delenv("COLUMNS")
+            monkeypatch.setattr(sys, "__stdout__", io.StringIO())
+        else:
+            monkeypatch.setenv("COLUMNS", columns)
+        assert str(comparison) == comparison.text(width)
+        assert str(comparison) not in (comparison.text(width - 1), comparison.text(width + 1)), (
+            "one column more or less shows"
+        )
 
 
 def test_means_of_equal_values_are_exact() -> None:
