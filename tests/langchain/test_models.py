@@ -126,6 +126,8 @@ def test_what_an_answer_says_of_itself(server: OpenAIServer) -> None:
     reply = LangChainLLM(chat(server)).generate(question())
     assert (reply.value, reply.truncated) == ("Reykja", True)
     assert (reply.usage.calls, reply.usage.prompt_tokens, reply.usage.completion_tokens) == (1, 5, 2)
+    cut = AIMessage("", response_metadata={"finish_reason": "length"})
+    assert LangChainLLM(Scripted(says=cut)).generate(question()).truncated
     blocks = AIMessage([{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "Reykjavik"}])
     assert LangChainLLM(Scripted(says=blocks)).generate(question()).value == "Reykjavik"
 

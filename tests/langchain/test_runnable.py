@@ -98,6 +98,7 @@ def test_errors_can_be_recorded() -> None:
     recording = MetricRunnable(Faithfulness(llm=down), on_error="record")
     score = recording.invoke(ROW)
     assert (score.error, score.metric, score.usage.calls) == ("ModelError: out of order", "faithfulness", 0)
+    assert score.scale == (0.0, 1.0)
     assert asyncio.run(recording.ainvoke({"answer": "x"})).state == "failed"
     with pytest.raises(ModelError, match="out of order"):
         asyncio.run(MetricRunnable(Faithfulness(llm=down)).ainvoke(ROW))

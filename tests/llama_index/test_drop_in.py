@@ -397,7 +397,8 @@ def test_similarity() -> None:
     )
     assert (euclidean.evaluate(**case).score, euclidean.evaluate(**case).passing) == (0.0, True)
     own = ours.SemanticSimilarityEvaluator(HashingEmbedding(), similarity_fn=lambda left, right: 42.0)
-    assert own.evaluate(**case).score == 42.0
+    result = own.evaluate(**case)
+    assert (result.score, result.scale, result.details) == (42.0, None, {"similarity": 42.0})
     with pytest.raises(InvalidInput, match="Cannot specify both similarity_fn and similarity_mode"):
         ours.SemanticSimilarityEvaluator(HashingEmbedding(), similarity_fn=max, similarity_mode="cosine")
 

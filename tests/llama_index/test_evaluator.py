@@ -253,7 +253,7 @@ def test_errors_name_the_arguments_of_llama_index() -> None:
         MetricEvaluator(Faithfulness(), llm=Completions()).evaluate(query="q", response="x")
 
 
-@pytest.mark.parametrize("threshold", ["0.5", True, float("nan")])
+@pytest.mark.parametrize("threshold", ["0.5", True, float("nan"), float("inf")])
 def test_a_threshold_is_a_number(threshold: Any) -> None:
     with pytest.raises(InvalidInput, match="MetricEvaluator: the threshold must be a finite number, got"):
         MetricEvaluator(Faithfulness(), threshold=threshold)

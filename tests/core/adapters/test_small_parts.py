@@ -11,19 +11,15 @@ from typing import Any
 
 import pytest
 
-from ragmetrics_core import BadReply, InvalidInput, ModelError
+from ragmetrics_core import InvalidInput, ModelError
 from ragmetrics_core.adapters import (
     BeginInOrder,
     Kept,
     OpenCalls,
-    VectorSimilarity,
-    asks_an_llm,
     blocking,
-    by_name,
     check_calls,
     check_known,
     check_switch,
-    failed_score,
     has_methods,
     heard,
     heard_async,
@@ -31,11 +27,10 @@ from ragmetrics_core.adapters import (
     kind_of,
     overrides,
     rows_of_columns,
-    why_no_answer,
     words_of,
 )
 from ragmetrics_core.embeddings import HashingEmbeddings
-from ragmetrics_core.metrics import ContextRecall, ExactMatch, Faithfulness
+from ragmetrics_core.metrics import ExactMatch
 
 
 def test_columns_become_rows() -> None:
@@ -227,28 +222,6 @@ async def test_a_stream_without_an_end_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "reason", "refusal", "problem"),
-    [
-        ("", "stop", "I will not", "m refuses to answer: I will not"),
-        ("no", "refusal", "", "m refuses to answer: no"),
-        ("", "refusal", "", "m refuses to answer: it gives no reason"),
-        ("half", "content_filter", "", "a content filter stopped the answer of m"),
-        ("half", "model_context_window_exceeded", "", "m has no room left for its answer: the question fills its context window"),
-        ("", None, "", "m answered without any text (finish reason None)"),
-    ],
-)  # fmt: skip
-def test_why_an_answer_is_none(text: str, reason: str | None, refusal: str, problem: str) -> None:
-    found = why_no_answer("m", text, reason, refusal)
-    assert isinstance(found, BadReply)
-    assert found.reason == problem
-
-
-@pytest.mark.parametrize(("text", "reason"), [("a", "stop"), ("a", None), ("", "length")])
-def test_an_answer_is_one(text: str, reason: str | None) -> None:
-    assert why_no_answer("m", text, reason) is None
-
-
-@pytest.mark.parametrize(
     ("setting", "value", "problem"),
     [
         ("max_concurrency", 0, "max_concurrency must be a whole number from 1, got 0"),
@@ -278,14 +251,6 @@ def test_settings_that_there_are_not(name: str, cure: str) -> None:
     with pytest.raises(InvalidInput) as raised:
         check_known("M", ["llm", name], ["llm", "name"], "; that is all")
     assert str(raised.value) == f"M has no setting {name!r}: {cure}"
-
-
-def test_arguments_by_position() -> None:
-    assert by_name("f", "c", ("x", "y"), (1,), {"y": 2}) == {"x": 1}
-    with pytest.raises(TypeError, match=r"^f takes 1 arguments by position after c, got 2$"):
-        by_name("f", "c", ("x",), (1, 2), {})
-    with pytest.raises(TypeError, match=r"^f got 'x' twice, by position and by name$"):
-        by_name("f", "c", ("x",), (1,), {"x": 2})
 
 
 class Base:
@@ -338,18 +303,3 @@ def test_a_block_keeps_what_ended_it() -> None:
 
 def test_what_was_given() -> None:
     assert [kind_of(given) for given in (3, int, None)] == ["int", "int", "NoneType"]
-
-
-def test_metrics_that_ask() -> None:
-    assert [asks_an_llm(metric) for metric in (Faithfulness(), ContextRecall(), ExactMatch())] == [True, True, False]
-
-
-def test_a_failed_score() -> None:
-    score = failed_score(ExactMatch(), ModelError("lost"))
-    assert (score.metric, score.scale, score.error) == ("exact_match", (0.0, 1.0), "ModelError: lost")
-
-
-def test_similarity_by_a_function() -> None:
-    metric = VectorSimilarity(lambda left, right: 4, embeddings=HashingEmbeddings())
-    score = metric.score(response="a", reference="b")
-    assert (score.value, score.scale, score.details) == (4.0, None, {"similarity": 4.0})

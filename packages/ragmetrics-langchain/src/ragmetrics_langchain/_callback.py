@@ -36,12 +36,11 @@ from ragmetrics_core.adapters import (
     LiveEvaluation,
     LiveSettings,
     current_names,
-    failed_score,
     settled,
     shows_settings,
 )
 
-from ._runnable import MetricRunnable, no_tracing
+from ._runnable import MetricRunnable, failed_score, no_tracing
 from ._runs import FinishedRun, RunWatcher, hearing_graphs
 from ._samples import sample_in_metadata
 from ._texts import answer_in, question_in

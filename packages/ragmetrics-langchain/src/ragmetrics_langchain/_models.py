@@ -25,9 +25,9 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, Literal, TypeVar
 
 from langchain_core.embeddings import Embeddings
@@ -38,7 +38,7 @@ from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig, 
 from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.config import merge_configs
 
-from ragmetrics_core import Ask, InvalidInput, Metric, Models, Reply, Usage
+from ragmetrics_core import Ask, BadReply, InvalidInput, Metric, Models, Reply, Usage
 from ragmetrics_core.adapters import (
     Attempts,
     Bridge,
@@ -46,16 +46,14 @@ from ragmetrics_core.adapters import (
     FormsOfReply,
     HomeLoop,
     LLMBridge,
-    asks_an_llm,
     declared_settings,
     finish_reason_of,
     is_cut_off,
     json_settings,
+    prompts_of,
     secret_texts,
-    shared_home,
     strict_schema,
     usage_of,
-    why_no_answer,
     without_retries,
 )
 
@@ -134,7 +132,12 @@ def home_of(model: Any) -> HomeLoop:
     """The home of a model's connections."""
     inner = model_inside(model)
     kind: Any = type(inner)
-    return shared_home(kind, addresses_of(inner))
+    return _shared_home(kind, addresses_of(inner))
+
+
+@cache  # one small entry per key, as long as the process lives: so do connections that are shared behind the user's back
+def _shared_home(kind: Hashable, addresses: Hashable) -> HomeLoop:  # noqa: ARG001  the cache tells homes apart by them
+    return HomeLoop()
 
 
 Model = Runnable[Any, Any]
@@ -342,7 +345,7 @@ def models_of(metric: Metric, llm: Any, embeddings: Any) -> Models:
     own = metric.models
     llm = own.llm if own.llm is not None else llm
     embeddings = own.embeddings if own.embeddings is not None else embeddings
-    if llm is None and asks_an_llm(metric):
+    if llm is None and _asks_an_llm(metric):
         raise InvalidInput(
             f"{metric.name} asks an LLM, but none is set: give llm=..., a LangChain chat model such as ChatOpenAI(...) "
             "(LangChainLLM(...) with a config of its own), or any LLM of ragmetrics_core"
@@ -352,6 +355,12 @@ def models_of(metric: Metric, llm: Any, embeddings: Any) -> Models:
     return replace(own, llm=_wrapped(llm), embeddings=embeddings).each(
         lambda models: replace(models, llm=_wrapped(models.llm))
     )
+
+
+def _asks_an_llm(metric: Metric) -> bool:
+    """Whether a metric has prompts, or a part of it that has no LLM. One that makes its prompts later fails only when it asks."""
+    own = type(metric).calls != "none" and bool(prompts_of(metric))
+    return own or any(part.llm is None and _asks_an_llm(part) for part in metric.parts)
 
 
 def _wrapped(llm: Any) -> Any:
@@ -367,6 +376,13 @@ def bind_config(models: Models, config: RunnableConfig) -> Models:
     return models.each(with_config)
 
 
+FILTERED = re.compile(
+    "blocklist|content_filter(?:ed)?|error_toxic|guardrail_intervened|prohibited_content|recitation|safety|spii"
+)
+NO_ROOM = "model_context_window_exceeded"
+"""Finish reasons of the providers for which there is no answer, in lower case."""
+
+
 def read_answer(answer: BaseMessage, name: str) -> Reply[str]:
     """The answer of the model of this name.
 
@@ -379,11 +395,24 @@ def read_answer(answer: BaseMessage, name: str) -> Reply[str]:
     text, details = _text(answer), answer.response_metadata.get("incomplete_details")
     incomplete = {"finish_reason": details.get("reason")} if isinstance(details, Mapping) else {}
     reason = finish_reason_of(answer.response_metadata, incomplete)
-    problem = why_no_answer(name, text, reason, _refusal(answer))
+    problem = _why_no_answer(name, text, reason, _refusal(answer))
     if problem is not None:
         problem.usage = usage  # a server asks to be paid for a refusal too
         raise problem
     return Reply(text, usage, truncated=is_cut_off(reason))
+
+
+def _why_no_answer(model: str, text: str, reason: str | None, refusal: str) -> BadReply | None:
+    """Why what a model gave is no answer; None where it is one."""
+    if refusal or reason == "refusal":
+        return BadReply(f"{model} refuses to answer: {refusal or text or 'it gives no reason'}", refusal or text)
+    if reason is not None and FILTERED.fullmatch(reason):
+        return BadReply(f"a content filter stopped the answer of {model}", text)
+    if reason == NO_ROOM:
+        return BadReply(f"{model} has no room left for its answer: the question fills its context window", text)
+    if not text and not is_cut_off(reason):
+        return BadReply(f"{model} answered without any text (finish reason {reason!r})")
+    return None
 
 
 def _text(answer: BaseMessage) -> str:

@@ -18,7 +18,7 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.pydantic import create_model_v2
 
 from ragmetrics_core import InvalidInput, Metric, Models, RagmetricsError, Score, Steps, arun, run
-from ragmetrics_core.adapters import check_known, failed_score, judging
+from ragmetrics_core.adapters import check_known, judging
 
 from ._models import bind_config, models_of
 from ._samples import sample_of
@@ -156,6 +156,12 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
         if self.on_error == "raise":
             raise error
         return failed_score(self.metric, error)
+
+
+def failed_score(metric: Metric, error: RagmetricsError | str) -> Score:
+    """The failed score of a metric, with what it cost."""
+    score = Score.failed(error)
+    return score.made_by(metric.name, metric.scale, score.usage, {})
 
 
 TYPES: Mapping[str, Any] = {

@@ -9,10 +9,10 @@ or a template knows its scale, so it is used with a metric that has none.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import InitVar, dataclass, field, fields
-from functools import partial
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import InitVar, dataclass, field, fields, replace
+from functools import cache, partial
+from typing import Any, ClassVar, TypeVar
 
 from llama_index.core.base.embeddings.base import SimilarityMode, similarity
 from llama_index.core.bridge.pydantic import BaseModel
@@ -22,17 +22,8 @@ from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.schema import MetadataMode
 from llama_index.core.types import BaseOutputParser
 
-from ragmetrics_core import BadReply, InvalidInput, Metric, Prompt, Reply
-from ragmetrics_core.adapters import (
-    UNREADABLE,
-    Parser,
-    Slot,
-    VectorSimilarity,
-    check_shows_data,
-    check_threshold,
-    with_prompts,
-    without_scale,
-)
+from ragmetrics_core import BadReply, InvalidInput, Metric, Prompt, Reply, Score, Steps, embed
+from ragmetrics_core.adapters import prompts_of
 from ragmetrics_core.metrics import (
     AnswerRelevanceRating,
     ContextRelevanceRating,
@@ -45,7 +36,60 @@ from ragmetrics_core.metrics import (
 )
 from ragmetrics_core.replies import ScoreReply
 
-from ._evaluator import Filled, MetricEvaluator, MetricResult, Template
+from ._evaluator import MetricEvaluator, MetricResult, check_threshold
+from ._templates import Slot, Template, check_shows_data
+
+M = TypeVar("M", bound=Metric)
+
+UNREADABLE = "Unable to parse the output string."
+
+
+@dataclass(frozen=True)
+class Parser:
+    """A reply format that is read by a function of the user; the template says how to reply.
+
+    Attributes:
+        function: reads the text of a reply; where it raises a ``ValueError``, or LlamaIndex's own exception for this,
+            the reply is unreadable.
+        value_of: makes the value of a reply from what the function returned and from the text.
+    """
+
+    function: Callable[[str], Any]
+    value_of: Callable[[Any, str], Any]
+    schema: ClassVar[Mapping[str, Any] | None] = None
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise InvalidInput(f"a parser must be a function of the text of a reply, got {self.function!r}")
+
+    def instructions(self) -> str:
+        """Nothing: the template says how to reply."""
+        return ""
+
+    def parse(self, text: str) -> Any:
+        """The value; what the function cannot read is a ``BadReply``."""
+        try:
+            found = self.function(text)
+        except (ValueError, OutputParserException) as error:
+            raise BadReply(f"{UNREADABLE} {type(error).__name__}: {error}", text) from None
+        return self.value_of(found, text)
+
+
+def with_prompts(metric: M, **changes: Any) -> M:
+    """The metric with the same changes made to each of its prompts."""
+    changed: dict[str, Any] = {name: replace(prompt, **changes) for name, prompt in prompts_of(metric).items()}
+    return replace(metric, **changed)
+
+
+def without_scale(metric: M) -> M:
+    """The metric with any finite number for a score: only the author of a template or a parser knows its scale."""
+    made: M = _class_without_scale(type(metric))(**{item.name: getattr(metric, item.name) for item in fields(metric)})
+    return made
+
+
+@cache
+def _class_without_scale(cls: type[Metric]) -> Any:
+    return type(cls.__name__, (cls,), {"scale": None, "__module__": cls.__module__})
 
 
 @dataclass(eq=False, repr=False)
@@ -96,7 +140,7 @@ class DropIn(MetricEvaluator):
     def _update_prompts(self, prompts_dict: Mapping[str, BasePromptTemplate]) -> None:
         known = [name for slot in self.templates.values() for name in slot.variables]
         for key in prompts_dict.keys() & self.templates.keys():
-            check_shows_data(key, Filled(prompts_dict[key]), known)
+            check_shows_data(key, prompts_dict[key], known)
         super()._update_prompts(prompts_dict)
 
 
@@ -122,12 +166,6 @@ def refine_slots(query: str, answer: str, **aliases: str) -> Mapping[str, Slot]:
     refine = {"query_str": query, "existing_answer": answer, "context_msg": "{context}"}
     form: dict[str, Any] = {"aliases": aliases, "adds_form": False, "one_text": True}
     return {"eval_template": Slot("first", first, **form), "refine_template": Slot("refine", refine, **form)}
-
-
-class Reading(Parser):
-    """A user's parser, which may also raise LlamaIndex's own exception for what it cannot read."""
-
-    errors = (ValueError, OutputParserException)
 
 
 ScoreFunction = Callable[[str], tuple[float | None, str | None]]
@@ -177,7 +215,7 @@ class Graded(DropIn):
         return self.core_metric if self.parser_function is None else without_scale(self.core_metric)
 
     def _parser(self) -> Parser | None:
-        return None if self.parser_function is None else Reading(self.parser_function, score_of)
+        return None if self.parser_function is None else Parser(self.parser_function, score_of)
 
     def _wording(self) -> tuple[Metric, Mapping[str, BasePromptTemplate]]:
         metric, templates = super()._wording()
@@ -277,6 +315,26 @@ class ContextRelevancyEvaluator(Refining, Graded):
         if "eval_template" in templates:
             templates = {"refine_template": templates["eval_template"], **templates}
         return metric, templates
+
+
+@dataclass(frozen=True)
+class VectorSimilarity(Metric):
+    """Similarity of response and reference by any function of their two vectors; it has no bounds.
+
+    Attributes:
+        function: makes a number of two vectors.
+    """
+
+    scale: ClassVar[tuple[float, float] | None] = None
+    calls: ClassVar[str] = "1 embedding request"
+
+    function: Callable[[Sequence[float], Sequence[float]], float] = field(repr=False, compare=False)
+
+    def measure(self, response: str, reference: str) -> Steps[Score]:
+        """Embed both texts, compare their vectors."""
+        left, right = yield from embed([response, reference])
+        value = float(self.function(left, right))
+        return Score(value, details={"similarity": value})
 
 
 @dataclass(eq=False, repr=False)
@@ -406,7 +464,7 @@ class GuidelineEvaluator(DropIn):
             return None
         if not hasattr(self.output_parser, "parse"):
             raise InvalidInput(f"output_parser must have a method parse, got {self.output_parser!r}")
-        return Reading(self.output_parser.parse, critique_of)
+        return Parser(self.output_parser.parse, critique_of)
 
     def _update_prompts(self, prompts_dict: Mapping[str, BasePromptTemplate]) -> None:
         super()._update_prompts(prompts_dict)
@@ -470,4 +528,4 @@ class PairwiseComparisonEvaluator(DropIn):
         return PairwiseComparison(self.enforce_consensus, compare=own)
 
     def _parser(self) -> Parser | None:
-        return None if self.parser_function is None else Reading(self.parser_function, verdict_of)
+        return None if self.parser_function is None else Parser(self.parser_function, verdict_of)

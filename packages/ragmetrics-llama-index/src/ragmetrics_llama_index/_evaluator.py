@@ -3,36 +3,30 @@
 Strategy. The arguments become a sample; the program of the metric, with the templates of the user and a window that the judge can
 read, is driven by the core's ``run`` or ``arun``; its score becomes a result. ``evaluate`` and ``aevaluate`` differ in the driver
 alone, so both work anywhere, even inside a running loop, and exceptions stay as they were raised.
-
-Filling in a template, reading the reply and the record of versions are the core's. A prompt that the user has not changed keeps the
-words of the core, and is shown as a template that renders the same two messages.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
+import math
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Literal
 
-from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 from llama_index.core.llms import LLM
-from llama_index.core.prompts import BasePromptTemplate, ChatPromptTemplate, PromptTemplate
+from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.schema import MetadataMode
 
 from ragmetrics_core import (
     BadReply,
     InvalidInput,
-    Message,
     Metric,
     MissingInput,
     Models,
-    Prompt,
     RagmetricsError,
     Sample,
     Score,
@@ -40,78 +34,12 @@ from ragmetrics_core import (
     arun,
     run,
 )
-from ragmetrics_core.adapters import DATA, Slot, by_name, check_threshold, passes, prompts_of, run_blocking, worded
+from ragmetrics_core.adapters import prompts_of, run_blocking
 
 from ._models import LlamaIndexLLM, judge_of, scorer_of
 from ._responses import AnyResponse, answer_of, is_async_stream, mode_of, settle
+from ._templates import Slot, Template, as_template, template_of, with_template
 from ._windows import fit_window
-
-Template = str | BasePromptTemplate
-
-ROLES: Mapping[MessageRole, Any] = {
-    MessageRole.SYSTEM: "system",
-    MessageRole.DEVELOPER: "system",
-    MessageRole.ASSISTANT: "assistant",
-    MessageRole.MODEL: "assistant",
-    MessageRole.CHATBOT: "assistant",
-}
-
-
-@dataclass(frozen=True)
-class Filled:
-    """A template as the core fills it in, for the LLM that is asked."""
-
-    template: BasePromptTemplate = field(hash=False)
-    llm: LLM | None = field(default=None, compare=False)
-
-    def variables(self) -> set[str]:
-        """Its own variables, and those that are mapped to others."""
-        template = self.template
-        return {*template.template_vars, *(template.function_mappings or {}), *(template.template_var_mappings or {})}
-
-    def words(self) -> str:
-        """Its text."""
-        return self.template.get_template()
-
-    def messages(self, values: Mapping[str, str]) -> list[Message]:
-        """The messages that it makes."""
-        made = self.template.format_messages(llm=self.llm, **values)
-        return [Message(ROLES.get(item.role, "user"), item.content or "") for item in made]
-
-
-def as_template(template: Template) -> BasePromptTemplate:
-    """A template, given as such or as its text; ``InvalidInput`` if it is neither."""
-    if isinstance(template, str):
-        return PromptTemplate(template)
-    if not isinstance(template, BasePromptTemplate):
-        raise InvalidInput(f"a template is a str or a prompt template of LlamaIndex, got {type(template).__name__}")
-    return template
-
-
-@dataclass(frozen=True)
-class AsJson:
-    """Shows one variable as JSON; a value, so that all templates that ``shown`` makes of a prompt are equal."""
-
-    name: str
-
-    def __call__(self, **values: Any) -> str:
-        return json.dumps(values[self.name], ensure_ascii=False)
-
-
-def template_of(prompt: Prompt[Any], slot: Slot) -> BasePromptTemplate:
-    """The prompt as a template that a user can change and give back: its instructions, then the data as JSON."""
-    pairs = ", ".join(f'"{name}": {{{name}}}' for name in slot.variables)
-    # LlamaIndex fills in the names it knows and leaves all other braces alone
-    data = f"{{{pairs or DATA}}}"
-    encoders: dict[str, Callable[..., str]] = {name: AsJson(name) for name in slot.variables}
-    if slot.one_text:
-        return PromptTemplate(f"{prompt.system}\n\n{data}", function_mappings=encoders)
-    messages = [
-        ChatMessage(role=MessageRole.SYSTEM, content=prompt.system),
-        ChatMessage(role=MessageRole.USER, content=data),
-    ]
-    return ChatPromptTemplate(message_templates=messages, function_mappings=encoders)
-
 
 NOT_JUDGED = "The answer could not be judged."
 """The feedback where the judge failed; ``invalid_reason`` says why."""
@@ -162,6 +90,32 @@ def result_of(
         error=score.error,
         label=score.label,
     )
+
+
+def passes(score: Score, threshold: float | None = None) -> bool | None:
+    """The metric's own verdict if it has one, else whether the value reaches a threshold; None without a value, and for a tie.
+
+    Args:
+        score: the score.
+        threshold: the lowest passing value; None: the middle of the scale.
+    """
+    if score.passing is not None or score.value is None or score.details.get("winner") == "tie":
+        return score.passing
+    return score.value >= (_middle(score.scale) if threshold is None else threshold)
+
+
+def _middle(scale: tuple[float, float] | None) -> float:
+    """The middle of the scale; half of the highest value if the scale goes below 0, as for a cosine."""
+    low, high = scale or (0.0, 1.0)
+    return high / 2 if low < 0 else (low + high) / 2
+
+
+def check_threshold(owner: str, threshold: Any, *, positive: bool = False) -> None:
+    """Refuse a threshold that is no finite number, or, where scores are divided by it, is not above 0."""
+    number = isinstance(threshold, int | float) and not isinstance(threshold, bool) and math.isfinite(threshold)
+    if not number or (positive and threshold <= 0):
+        wanted = "number above 0" if positive else "finite number"
+        raise InvalidInput(f"{owner}: the threshold must be a {wanted}, got {threshold!r}")
 
 
 OnError = Literal["raise", "record"]
@@ -262,7 +216,7 @@ class MetricEvaluator(BaseEvaluator):
         **kwargs: Any,
     ) -> MetricResult:
         """Judge an answer without blocking the running loop; arguments and errors as in ``evaluate``."""
-        kwargs |= by_name(f"{type(self).__name__}.aevaluate", "contexts", self.positional, more, kwargs)
+        kwargs |= self._by_position(more, kwargs)
         await asyncio.sleep(kwargs.pop("sleep_time_in_seconds", sleep_time_in_seconds))
         sample, models = self._sample(query, response, contexts, kwargs), self._models()
         try:
@@ -270,6 +224,17 @@ class MetricEvaluator(BaseEvaluator):
         except RagmetricsError as error:
             score = self._failed(error, sample)
         return self._result(score, query, response, contexts)
+
+    def _by_position(self, values: Sequence[Any], others: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments that came by position after the contexts, under their names; ``others`` came by name."""
+        method, names = f"{type(self).__name__}.aevaluate", self.positional
+        if len(values) > len(names):
+            raise TypeError(f"{method} takes {len(names)} arguments by position after contexts, got {len(values)}")
+        given = dict(zip(names, values, strict=False))
+        twice = [name for name in given if name in others]
+        if twice:
+            raise TypeError(f"{method} got {twice[0]!r} twice, by position and by name")
+        return given
 
     def evaluate_response(
         self, query: str | None = None, response: AnyResponse | None = None, **kwargs: Any
@@ -332,7 +297,7 @@ class MetricEvaluator(BaseEvaluator):
             llm: LLM | None = judge.llm if isinstance(judge, LlamaIndexLLM) else None
             slots = {key: self.slots()[key] for key in templates}
             changes: dict[str, Any] = {
-                slot.prompt: worded(getattr(metric, slot.prompt), Filled(templates[key], llm), slot)
+                slot.prompt: with_template(getattr(metric, slot.prompt), templates[key], slot, llm)
                 for key, slot in slots.items()
             }
             metric = replace(metric, **changes)

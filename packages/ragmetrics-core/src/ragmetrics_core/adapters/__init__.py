@@ -8,22 +8,19 @@ derives from them and says what its framework makes necessary. What they are mad
   through; ``is_bug``, ``is_of_a_client``, ``is_of_other_loop`` and ``seconds_to_wait`` are its parts. ``Kept`` keeps it as it is.
 * Which form of reply is it asked for, and what if its server refuses that form? ``FormsOfReply``; ``wants_json``;
   ``strict_schema``.
-* What did the answer cost, why does it end, and is it one? ``usage_of``, ``finish_reason_of``, ``is_cut_off``, ``why_no_answer``.
+* What did the answer cost, and why does it end? ``usage_of``, ``finish_reason_of``, ``is_cut_off``.
 * Which methods does it have? ``overrides``, ``has_methods``; ``blocking`` makes one that can only block.
 * Who makes a lost call again? Only ``evaluate``: ``without_retries``.
 * What may be shown and stored? ``name_of``, ``conceal``, ``is_secret``, ``secret_texts``; ``json_settings`` for an ``identity``,
   ``declared_settings`` where models are of pydantic;
   ``readable_texts`` for embedding models; ``in_order`` and ``read_in_order`` for what a file must not sort; ``metric_paths``
   for those who load metrics only of modules that they trust.
-* On which thread, in which loop? ``in_own_thread``, ``in_threads``, ``run_blocking``, ``HomeLoop``, ``shared_home``, ``Turn``;
+* On which thread, in which loop? ``in_own_thread``, ``in_threads``, ``run_blocking``, ``HomeLoop``, ``Turn``;
   ``BeginInOrder`` for models that play a script.
 * How is an application asked the questions of a data set? ``asked_rows``. How do columns become rows? ``rows_of_columns``. How does
-  any value become JSON? ``json_walk``. How are the arguments of two functions written once? ``with_arguments_of``, ``by_name``.
+  any value become JSON? ``json_walk``. How are the arguments of two functions written once? ``with_arguments_of``.
 * Is a setting what it should be? ``check_whole``, ``check_switch``, ``check_calls``, ``check_known``; ``kind_of`` for messages.
-* What does a metric ask a model? ``asks_an_llm``, ``prompts_of``, ``with_prompts``. How does it ask in the words of a user's
-  template, and read with a user's parser? ``Slot``, ``worded``, ``check_shows_data``, ``Parser``; ``without_scale``, as only their
-  author knows the scale. How does it compare with a user's function? ``VectorSimilarity``. Does a score pass? ``passes``,
-  ``check_threshold``; ``failed_score``.
+* What does a metric ask a model? ``prompts_of``.
 * How is a running application evaluated? An adapter's callback or handler is a ``LiveEvaluation``, with ``LiveSettings``
   (``current_names`` knows their former names, ``shows_settings`` shows them), and hands each ``Finished`` call to it.
   ``LiveJudging`` makes the judgements in the background and accounts for them (``Background`` is one of its lines, ``settled``
@@ -46,7 +43,7 @@ from .._support._threads import in_own_thread, in_threads
 from .._values._plain import in_order, json_walk, read_in_order
 from .._values._settings import check_calls, check_known, check_switch, check_whole
 from ..llms._wire._attempts import Attempts
-from ._answers import finish_reason_of, is_cut_off, usage_of, why_no_answer
+from ._answers import finish_reason_of, is_cut_off, usage_of
 from ._background import Background, Counts, settled
 from ._bridge import Bridge, EmbeddingsBridge, LLMBridge, without_retries
 from ._failures import Explained, is_bug, is_of_a_client, is_of_other_loop, model_error
@@ -54,8 +51,8 @@ from ._forms import FormsOfReply, wants_json
 from ._heard import OpenCalls, heard, heard_async, is_judging, judging, words_of
 from ._live_evaluation import Finished, LiveEvaluation, LiveSettings, current_names, shows_settings
 from ._live_judging import LiveJudging
-from ._loops import BeginInOrder, HomeLoop, Turn, run_blocking, shared_home
-from ._rows import asked_rows, by_name, rows_of_columns
+from ._loops import BeginInOrder, HomeLoop, Turn, run_blocking
+from ._rows import asked_rows, rows_of_columns
 from ._settings import (
     blocking,
     declared_settings,
@@ -66,25 +63,8 @@ from ._settings import (
     overrides,
     secret_texts,
 )
-from ._templates import (
-    DATA,
-    UNREADABLE,
-    Parser,
-    Slot,
-    VectorSimilarity,
-    asks_an_llm,
-    check_shows_data,
-    check_threshold,
-    failed_score,
-    passes,
-    with_prompts,
-    without_scale,
-    worded,
-)
 
 __all__ = [
-    "DATA",
-    "UNREADABLE",
     "Attempts",
     "Background",
     "BeginInOrder",
@@ -101,24 +81,16 @@ __all__ = [
     "LiveJudging",
     "LiveSettings",
     "OpenCalls",
-    "Parser",
-    "Slot",
     "Turn",
-    "VectorSimilarity",
     "asked_rows",
-    "asks_an_llm",
     "blocking",
-    "by_name",
     "check_calls",
     "check_known",
-    "check_shows_data",
     "check_switch",
-    "check_threshold",
     "check_whole",
     "conceal",
     "current_names",
     "declared_settings",
-    "failed_score",
     "finish_reason_of",
     "has_methods",
     "heard",
@@ -140,7 +112,6 @@ __all__ = [
     "model_error",
     "name_of",
     "overrides",
-    "passes",
     "prompts_of",
     "read_in_order",
     "readable_texts",
@@ -149,16 +120,11 @@ __all__ = [
     "seconds_to_wait",
     "secret_texts",
     "settled",
-    "shared_home",
     "shows_settings",
     "strict_schema",
     "usage_of",
     "wants_json",
-    "why_no_answer",
     "with_arguments_of",
-    "with_prompts",
     "without_retries",
-    "without_scale",
-    "worded",
     "words_of",
 ]

@@ -1,23 +1,16 @@
-"""What an answer cost, why it ends, and why it is none, in the words of all providers: frameworks pass on what a server said."""
+"""What an answer cost, and why it ends, in the words of all providers: frameworks pass on what a server said."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .._values._errors import BadReply
 from .._values._requests import Usage, counted
 
 INPUT_COUNTS = ("prompt_tokens", "input_tokens", "prompt_token_count", "prompt_eval_count")
 OUTPUT_COUNTS = ("completion_tokens", "output_tokens", "candidates_token_count", "eval_count")
 REASONS = ("finish_reason", "stop_reason", "stopReason", "done_reason")
 CUT_OFF = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"})
-FILTERED = re.compile(
-    "blocklist|content_filter(?:ed)?|error_toxic|guardrail_intervened|prohibited_content|recitation|safety|spii"
-)
-NO_ROOM = "model_context_window_exceeded"
-"""Finish reasons of the providers for which there is no answer, in lower case."""
 
 
 def usage_of(*places: Any) -> Usage:
@@ -40,26 +33,6 @@ def finish_reason_of(*places: Any) -> str | None:
 def is_cut_off(reason: str | None) -> bool:
     """Whether an answer that ends for this reason ends at the token limit."""
     return reason in CUT_OFF
-
-
-def why_no_answer(model: str, text: str, reason: str | None, refusal: str = "") -> BadReply | None:
-    """Why what a model gave is no answer; None where it is one.
-
-    Args:
-        model: its name, for the message.
-        text: what it says.
-        reason: why the answer ends, as ``finish_reason_of`` gives it.
-        refusal: what it says when it refuses, if its provider has a field for that.
-    """
-    if refusal or reason == "refusal":
-        return BadReply(f"{model} refuses to answer: {refusal or text or 'it gives no reason'}", refusal or text)
-    if reason is not None and FILTERED.fullmatch(reason):
-        return BadReply(f"a content filter stopped the answer of {model}", text)
-    if reason == NO_ROOM:
-        return BadReply(f"{model} has no room left for its answer: the question fills its context window", text)
-    if not text and not is_cut_off(reason):
-        return BadReply(f"{model} answered without any text (finish reason {reason!r})")
-    return None
 
 
 def _first_count(places: Iterable[Any], names: tuple[str, ...]) -> int:

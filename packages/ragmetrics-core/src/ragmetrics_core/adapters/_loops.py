@@ -5,9 +5,8 @@ from __future__ import annotations
 import threading
 import time
 import weakref
-from collections.abc import Callable, Coroutine, Hashable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from weakref import WeakValueDictionary
 
@@ -42,12 +41,6 @@ class HomeLoop:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (HomeLoop, ())  # in another process there are other loops
-
-
-@cache  # one small entry per key, as long as the process lives: so do connections that are shared behind the user's back
-def shared_home(*key: Hashable) -> HomeLoop:  # noqa: ARG001  the cache tells homes apart by it
-    """The one home of all models with this key, such as a class and an address, which may share connections."""
-    return HomeLoop()
 
 
 def run_blocking(main: Callable[[], Coroutine[Any, Any, T]]) -> T:

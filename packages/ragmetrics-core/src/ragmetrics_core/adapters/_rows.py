@@ -99,27 +99,3 @@ def rows_of_columns(
     if read is not None:
         given = {name: [read(kinds[name], item) for item in values] for name, values in given.items()}
     return [dict(zip(given, row, strict=True)) for row in zip(*given.values(), strict=True)]
-
-
-def by_name(
-    method: str, last: str, names: Sequence[str], values: Sequence[Any], others: Mapping[str, Any]
-) -> dict[str, Any]:
-    """The arguments that came by position, under their names.
-
-    Args:
-        method: what messages call the function.
-        last: the last argument that it names itself.
-        names: what the arguments after that are called.
-        values: what came by position.
-        others: what came by name.
-
-    Raises:
-        TypeError: there are more values than names, or one came in both ways.
-    """
-    if len(values) > len(names):
-        raise TypeError(f"{method} takes {len(names)} arguments by position after {last}, got {len(values)}")
-    given = dict(zip(names, values, strict=False))
-    twice = [name for name in given if name in others]
-    if twice:
-        raise TypeError(f"{method} got {twice[0]!r} twice, by position and by name")
-    return given

@@ -2,51 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from string import Formatter
 from typing import Any
 
 import pytest
+from llama_index.core.prompts import PromptTemplate
 
-from ragmetrics_core import BadReply, InvalidInput, Message, Prompt, Score
-from ragmetrics_core.adapters import (
-    Parser,
-    Slot,
-    check_shows_data,
-    check_threshold,
-    passes,
-    prompts_of,
-    with_prompts,
-    without_scale,
-    worded,
-)
+from ragmetrics_core import BadReply, InvalidInput, Prompt, Score
 from ragmetrics_core.metrics import Correctness, ExactMatch
 from ragmetrics_core.replies import YesNoReply
 from ragmetrics_core.testing import ScriptedLLM
+from ragmetrics_llama_index._drop_in import Parser, with_prompts, without_scale
+from ragmetrics_llama_index._evaluator import passes
+from ragmetrics_llama_index._templates import Slot, with_template
 
 PROMPT = Prompt("Is it so?", YesNoReply(), name="verdict", numbered=("items",))
 FORM = YesNoReply().instructions()
 
 
-@dataclass(frozen=True)
-class Text:
-    """The template of a framework of three lines."""
-
-    text: str
-
-    def variables(self) -> list[str]:
-        return [name for _, name, _, _ in Formatter().parse(self.text) if name]
-
-    def words(self) -> str:
-        return self.text
-
-    def messages(self, values: Mapping[str, str]) -> list[Message]:
-        return [Message("user", self.text.format_map(values))]
-
-
 def sent(text: str, slot: Slot, **inputs: Any) -> str:
-    (message,) = worded(PROMPT, Text(text), slot).messages(inputs)
+    (message,) = with_template(PROMPT, PromptTemplate(text), slot).messages(inputs)
     assert message.role == "user"
     return message.content
 
@@ -78,20 +52,22 @@ def test_a_template_that_shows_no_data_is_refused() -> None:
     assert str(raised.value) == (
         "the template for 'verdict' shows the judge no data: use any of {data}, {reply_form}, {claim} in it"
     )
-    check_shows_data("verdict", Text("{claim}"), ["claim"])
+    assert sent("{claim}", Slot("p"), claim="c") == f"c\n\n{FORM}"
 
 
 def test_the_words_of_a_template_are_its_version() -> None:
-    first, second = worded(PROMPT, Text("{claim}"), Slot("p")), worded(PROMPT, Text("{claim}?"), Slot("p"))
+    first, second = (
+        with_template(PROMPT, PromptTemplate("{claim}"), Slot("p")),
+        with_template(PROMPT, PromptTemplate("{claim}?"), Slot("p")),
+    )
     assert (first.version, second.version) == ("template 296fb763", "template f6309974")
     assert first.system == "{claim}"
-    assert first == worded(PROMPT, Text("{claim}"), Slot("p")) != second
+    assert first == with_template(PROMPT, PromptTemplate("{claim}"), Slot("p")) != second
 
 
 def test_replies_are_read_by_the_prompt_that_is_replaced() -> None:
-    ((name, prompt),) = prompts_of(with_prompts(Correctness(), check=None)).items()
-    words = worded(prompt, Text("{data}"), Slot(name))
-    metric = Correctness(llm=ScriptedLLM(['{"reason": "r", "score": 4}']), **{name: words})
+    words = with_template(with_prompts(Correctness(), check=None).grade, PromptTemplate("{data}"), Slot("grade"))
+    metric = Correctness(llm=ScriptedLLM(['{"reason": "r", "score": 4}']), grade=words)
     score = metric.score(user_input="q", response="a", reference="r")
     assert (score.value, score.reason) == (4.0, "r")
 
@@ -140,15 +116,3 @@ def test_a_parser_is_a_function() -> None:
 )
 def test_whether_a_score_passes(score: Score, threshold: float | None, verdict: bool | None) -> None:
     assert passes(score, threshold) is verdict
-
-
-@pytest.mark.parametrize(
-    ("threshold", "positive", "wanted"),
-    [("1", False, "finite number"), (True, False, "finite number"), (float("inf"), False, "finite number"),
-     (0, True, "number above 0")],
-)  # fmt: skip
-def test_a_threshold_is_a_number(threshold: Any, *, positive: bool, wanted: str) -> None:
-    check_threshold("M", 0.5, positive=positive)
-    with pytest.raises(InvalidInput) as raised:
-        check_threshold("M", threshold, positive=positive)
-    assert str(raised.value) == f"M: the threshold must be a {wanted}, got {threshold!r}"
