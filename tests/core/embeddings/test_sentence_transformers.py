@@ -309,9 +309,14 @@ def failure_of_loading(model: Any, error: Exception, monkeypatch: pytest.MonkeyP
     return caught.value
 
 
-def test_extreme_logits_do_not_overflow() -> None:
-    from ragmetrics_core.embeddings._local import sigmoid
+def test_extreme_logits_do_not_overflow(encoders: tuple[Path, Path]) -> None:
+    import numpy as np
+    from sentence_transformers import CrossEncoder as Real
 
-    assert [sigmoid(value) for value in (-1e4, -1.0, 0.0, 1.0, 1e4)] == pytest.approx(
-        [0.0, 0.26894142, 0.5, 0.73105858, 1.0]
-    )
+    class Fixed(Real):
+        def predict(self, pairs: Any, **kwargs: Any) -> Any:
+            return np.array([-1e4, -1.0, 0.0, 1.0, 1e4])
+
+    real = Real(str(encoders[1]), device="cpu")
+    real.__class__ = Fixed
+    assert CrossEncoder(real).compare([("a", "b")] * 5).value == pytest.approx([0.0, 0.26894142, 0.5, 0.73105858, 1.0])

@@ -8,12 +8,10 @@ from typing import Any
 
 import pytest
 
-from core.report.comparing import FAILED, by_id, judged_by, run_of
+from core.report.comparing import FAILED, by_id, judged_by, metric_column, model_identity, run_of
 from core.report.test_comparison import verdicts
 from core.report.test_credit import OTHER, run
 from ragmetrics_core import Comparison, Score
-from ragmetrics_core._show._blocks import LONGEST_PART, code, prose
-from ragmetrics_core._store._run_settings import MetricColumn
 
 HOSTILE = (
     "a|b",
@@ -43,7 +41,7 @@ def words(text: str) -> str:
 
 class TestText:
     def test_what_the_margin_is_where_the_scale_is_not_known(self) -> None:
-        columns = [MetricColumn("free", None, "Free()"), MetricColumn("stars", (1.0, 5.0), "Stars()")]
+        columns = [metric_column("free", None, "Free()"), metric_column("stars", (1.0, 5.0), "Stars()")]
         run = run_of([({"id": n, "question": f"{n}?"}, {"free": 1.0 + n, "stars": 2.0}) for n in range(3)], columns)
         words = "margin: 0.03 of the width of a scale, 0.12 for stars; 0.03 as it is for free, whose scale is not known"
         assert words in run.compare(run).text(200)
@@ -170,7 +168,7 @@ class TestText:
         assert "gone: 'c0' (supported), 'c1' (supported), 'c2' (supported) and 2 more" in words(text)
 
     def test_margins_and_adjustments(self) -> None:
-        columns = [MetricColumn("m", (1.0, 5.0), "M()"), MetricColumn("n", (0.0, 1.0), "N()")]
+        columns = [metric_column("m", (1.0, 5.0), "M()"), metric_column("n", (0.0, 1.0), "N()")]
         rows = [({"id": n, "lang": "de"}, {"m": 3.0 + n % 2, "n": 0.5 + n % 2 / 4}) for n in range(8)]
         after = [({"id": n, "lang": "de"}, {"m": 3.0, "n": 0.5}) for n in range(8)]
         one, two = run_of(rows, columns), run_of(after, columns)
@@ -205,7 +203,7 @@ class TestMarkdown:
             "### from old to new: 30 rows in both, paired by id",
             "",
             "* m: \N{WHITE HEAVY CHECK MARK} better",
-            f"  * {prose(item.why)}",
+            f"  * {item.why.replace('<', '&#60;')}",
             "",
         ]
         assert lines[5].startswith("| metric | before | after | difference | 95 % interval |")
@@ -222,15 +220,21 @@ class TestMarkdown:
 
     @pytest.mark.parametrize("text", HOSTILE)
     def test_data_is_shown_as_it_is_and_has_no_effect(self, text: str) -> None:
-        shown = code(text, 1000)
+        named = by_id([0.5, 0.6] * 3, metric=text)
+        table = [line for line in named.compare(named).to_markdown().splitlines() if line.startswith("|")]
+        shown = table[2].split(" | ")[0].removeprefix("| ")
         assert re.fullmatch(r"<code>[^<>`|*\[\]@#&]*(&#\d+;[^<>`|*\[\]@#&]*)*</code>", shown.replace("\u202e", "")), (
             shown
         )
         inner = shown.removeprefix("<code>").removesuffix("</code>")
         readable = html.unescape(inner)
-        plain = " ".join(text.split())
-        assert readable == "".join(part if part.isprintable() else ascii(part)[1:-1] for part in plain)
-        said = prose(f"the LLM is {text} in a")
+        plain = "".join(part if part.isprintable() else ascii(part)[1:-1] for part in text)
+        assert readable == (plain if len(plain) <= 40 else f"{plain[:19]}...{plain[-18:]}")
+        before = run("a", settings=judged_by("m", llm=model_identity(text, {})))
+        lines = before.compare(run("b", settings=judged_by("m", llm=OTHER))).to_markdown().splitlines()
+        said = lines[lines.index("* m: cannot say") + 1].removeprefix("  * ")
+        assert said.startswith("the LLM is ")
+        assert said.endswith(" in a, gpt-4o-mini in b: a difference may come from that")
         assert not re.search(r"[<>`|*\[\]]|@\w|://|www\.|(?<!&)#", said)
         assert "&#64;&#8203;" in said or "@" not in text
         assert not re.search(r"@\w|#\d|://|www\.\w", html.unescape(said)), "nor after the references were read"
@@ -276,7 +280,7 @@ class TestMarkdown:
         assert len(markdown) < 65_536
         assert markdown.count("<details>") == markdown.count("</details>")
         assert re.search(r"\nand \d+ more lines, which the JSON has\n", markdown)
-        assert len(comparison.text(80)) > LONGEST_PART
+        assert len(comparison.text(80)) > 12_000, "more than one part of a comment may hold"
 
     def test_a_slice_that_is_worse_is_among_those_that_are_shown(self) -> None:
         def values(n: int, *, after: bool) -> Any:

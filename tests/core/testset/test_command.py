@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
+from core.cli import calling
 from ragmetrics_core import ModelError, Testset
-from ragmetrics_core.cli import _generate as command
 from ragmetrics_core.testing import ScriptedLLM
 
-# Before click 8.2 the two outputs were one unless told otherwise.
-SEPARATE: dict[str, Any] = (
-    {"mix_stderr": False} if "mix_stderr" in inspect.signature(CliRunner.__init__).parameters else {}
-)
 CAVEAT = """\
 caveat: These questions are a lexical baseline: sentences of the documents
       with a part left blank, which is the answer. Use a language model (such as
@@ -42,13 +35,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def call(*arguments: str) -> Result:
-    app = typer.Typer()
-    app.command()(command.generate)
-    return CliRunner(**SEPARATE).invoke(app, arguments)
+    return calling.call("generate", *arguments)
+
+
+SCRIPTED = ("--llm", "server:m", "--base-url", "http://localhost/v1")
 
 
 def scripted(monkeypatch: pytest.MonkeyPatch, llm: ScriptedLLM) -> None:
-    monkeypatch.setattr(command, "parse_models", lambda *_: {"llm": llm})
+    """Let this model be the one that ``SCRIPTED`` names."""
+    monkeypatch.setattr("ragmetrics_core.llms.OpenAIServerLLM", lambda base_url, model: llm)
 
 
 def test_a_folder(folder: Path) -> None:
@@ -110,7 +105,7 @@ def test_what_was_paid_for_is_written_when_a_model_refuses(folder: Path, monkeyp
         "check_question": ['{"stands_alone": true, "supported": true}', ModelError("wrong key", fatal=True)],
     }
     scripted(monkeypatch, ScriptedLLM(script))
-    result = call("docs", "-n", "2", "--llm", "m", "--max-concurrency", "1", "--out", "t.jsonl")
+    result = call("docs", "-n", "2", *SCRIPTED, "--max-concurrency", "1", "--out", "t.jsonl")
     assert (result.exit_code, result.stderr) == (
         2,
         "ragmetrics: wrong key (the row finished before can be found in t.jsonl)\n",
@@ -151,7 +146,7 @@ def test_a_refusal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     }
     scripted(monkeypatch, ScriptedLLM(script))
     result = call(
-        "docs", "-n", "1", "--unanswerable", "1", "--refusal", "Keine Angabe.", "--llm", "m", "--out", "t.jsonl"
+        *("docs", "-n", "1", "--unanswerable", "1", "--refusal", "Keine Angabe.", *SCRIPTED, "--out", "t.jsonl"),
     )
     assert (result.exit_code, [sample.reference for sample in Testset.load("t.jsonl")]) == (0, ["Keine Angabe."])
 
