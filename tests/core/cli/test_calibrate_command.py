@@ -104,7 +104,7 @@ def test_labels_that_are_not_there_yet_are_drawn_first(folder: Path) -> None:
         (("--suggest", "2", "--json", "-"), "--json and --markdown write what labels tell: add --labels FILE"),
         (
             ("--suggest", "61"),
-            "--suggest must lie between 1 and 60, the number of rows that can be drawn, got 61",
+            "--suggest must lie between 1 and 60, the rows that can be drawn, got 61",
         ),
         (
             ("--suggest", "2", "--out", "labels.jsonl"),

@@ -308,12 +308,12 @@ class TestMessages:
                 ["q.jsonl", "-m", "faithfullness"],
                 (
                     "there is no metric 'faithfullness'; did you mean 'faithfulness'? "
-                    "(`ragmetrics metrics` lists them; your own is written module:NAME)"
+                    "(see `ragmetrics metrics`; your own is written module:NAME)"
                 ),
             ),
             (
                 ["q.jsonl", "-m", "zzzz"],
-                "there is no metric 'zzzz' (`ragmetrics metrics` lists them; your own is written module:NAME)",
+                "there is no metric 'zzzz' (see `ragmetrics metrics`; your own is written module:NAME)",
             ),
             (
                 ["q.jsonl", "-m", "nomodule:X"],
@@ -394,7 +394,7 @@ class TestMessages:
             ),
             (
                 ["q.jsonl", "-m", OWN, "--llm", "openai:"],
-                "--llm openai: lacks the name of the model: write openai:MODEL",
+                "--llm openai: lacks the model's name: write openai:MODEL",
             ),
             (
                 ["q.jsonl", "-m", "custom_judge(outputs=['score'])"],

@@ -240,7 +240,7 @@ class TestArguments:
             (
                 {"metrics": [Length(), "faithfullness"]},
                 (
-                    "there is no metric 'faithfullness'; did you mean 'faithfulness'? (`ragmetrics metrics` lists them; your own "
+                    "there is no metric 'faithfullness'; did you mean 'faithfulness'? (see `ragmetrics metrics`; your own "
                     "is written module:NAME)"
                 ),
             ),

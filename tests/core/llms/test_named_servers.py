@@ -130,8 +130,8 @@ def test_an_address_that_is_none_is_named_by_its_variable(monkeypatch: pytest.Mo
             "openrouter:a/b",
             "the provider 'openrouter' needs a key (set the environment variable OPENROUTER_API_KEY, or give api_key=...)",
         ),
-        ("ollama:", "llm='ollama:' lacks the name of the model: write ollama:MODEL"),
-        ("azure", "llm='azure' lacks the name of the model: write azure:MODEL"),
+        ("ollama:", "llm='ollama:' lacks the model's name: write ollama:MODEL"),
+        ("azure", "llm='azure' lacks the model's name: write azure:MODEL"),
     ],
 )
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, name: str, message: str) -> None:
@@ -149,7 +149,7 @@ def test_a_model_may_have_the_name_of_a_server() -> None:
 def test_embeddings_need_a_name_of_a_model() -> None:
     with pytest.raises(InvalidInput) as caught:
         embeddings_named("ollama")
-    assert str(caught.value) == "embeddings='ollama' lacks the name of the model: write ollama:MODEL"
+    assert str(caught.value) == "embeddings='ollama' lacks the model's name: write ollama:MODEL"
 
 
 def test_a_named_server_sees_its_own_key_and_no_other(

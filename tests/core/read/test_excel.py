@@ -214,7 +214,7 @@ class TestWhatCannotBeRead:
     def test_no_place(self, tmp_path: Path, at: Any) -> None:
         with pytest.raises(InvalidInput) as caught:
             evaluate(tmp_path / "q.xlsx", Length(), at=at)
-        assert str(caught.value) == f"at must be the name of a sheet or the path to a list in a JSON file, got {at!r}"
+        assert str(caught.value) == f"at must name a sheet, or the path to a list in JSON, got {at!r}"
 
     def test_a_place_in_a_file_that_has_none(self, tmp_path: Path) -> None:
         with pytest.raises(InvalidInput) as caught:

@@ -140,10 +140,10 @@ class TestInMemory:
                 {"train": FakeDataset(), "test": FakeDataset()},
                 "samples is a dictionary of data sets: choose one of its splits ('train', 'test')",
             ),
-            (5, "samples must be a path, an iterable of mappings or Samples, a DataFrame or a Dataset, got int"),
+            (5, "samples must be a path, mappings or Samples, a DataFrame or a Dataset, got int"),
             (
                 None,
-                "samples must be a path, an iterable of mappings or Samples, a DataFrame or a Dataset, got NoneType",
+                "samples must be a path, mappings or Samples, a DataFrame or a Dataset, got NoneType",
             ),
         ],
     )

@@ -183,7 +183,7 @@ class TestCSV:
             ),
             (
                 "id,answer\n1," + "x" * 131_073 + "\n",
-                "q.csv, line 2: a cell is longer than 131,072 characters, the most CSV allows: save the data as JSONL",
+                "q.csv, line 2: a cell is longer than 131,072 characters, the limit of CSV: save it as JSONL",
             ),
         ],
     )

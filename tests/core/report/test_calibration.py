@@ -641,8 +641,8 @@ class TestRowsToLabel:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            ((0,), "n must lie between 1 and 3, the number of rows that can be drawn, got 0"),
-            ((4,), "n must lie between 1 and 3, the number of rows that can be drawn, got 4"),
+            ((0,), "n must lie between 1 and 3, the rows that can be drawn, got 0"),
+            ((4,), "n must lie between 1 and 3, the rows that can be drawn, got 4"),
             ((1, "n"), "metric: there is no metric 'n'; there are m"),
         ],
     )

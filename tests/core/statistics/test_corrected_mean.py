@@ -454,7 +454,7 @@ class TestBadInput:
             ({"labels": [None] * 20}, "no row has a label: label at least 8 rows, which say something about others"),
             (
                 {"labels": [True] * 3},
-                "labels has 3 entries for 20 judged rows: give each row its label, or None if it has none",
+                "labels has 3 entries for 20 rows: give one for each, or None",
             ),
             ({"labels": [math.nan] * 20}, "labels[0] is nan: give a finite number, or None if the row has no label"),
             ({"judged": [math.inf] * 20}, "judged[0] is inf: give finite numbers, and leave out rows without a score"),
@@ -487,7 +487,7 @@ class TestBadInput:
             ),
             (
                 {"weights": [1.0]},
-                "weights has 1 entries for 20 rows: give one for each row, or None where there is no label",
+                "weights has 1 entries for 20 rows: give one for each, or None",
             ),
             ({"confidence": 0}, "confidence must lie between 0 and 1, got 0: give 0.95 for 95 %"),
             ({"confidence": 95}, "confidence must lie between 0 and 1, got 95: give 0.95 for 95 %"),
@@ -570,7 +570,7 @@ class TestSuggestions:
 
     @pytest.mark.parametrize("n", [0, 11, -1])
     def test_more_than_there_are(self, n: int) -> None:
-        message = f"n must lie between 1 and 10, the number of rows that can be drawn, got {n}"
+        message = f"n must lie between 1 and 10, the rows that can be drawn, got {n}"
         with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
             suggest([0.5] * 10, n)
 

@@ -148,7 +148,7 @@ class TestInput:
                 ([0.1, 7], None, (1, 5)),
                 "values[0] is 0.1, which is not on the scale 1 to 5: give the scale of these values",
             ),
-            (([0.1, 0.7], ["a"]), "clusters has 1 entries for 2 rows: give each row the cluster it belongs to"),
+            (([0.1, 0.7], ["a"]), "clusters has 1 entries for 2 rows: give each row its cluster"),
         ],
     )
     def test_one_message_that_names_the_place(self, arguments: Any, message: str) -> None:

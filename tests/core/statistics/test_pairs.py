@@ -132,7 +132,7 @@ class TestInput:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (([0.1], [0.1, 0.2]), "after has 2 values and before 1: give both scores of every row, in the same order"),
+            (([0.1], [0.1, 0.2]), "after has 2 values and before 1: give both scores of each row, in order"),
             (([], []), "before has no values: give at least one pair"),
             (
                 ([0.1, math.nan], [0.1, 0.2]),
@@ -147,15 +147,15 @@ class TestInput:
             ),
             (
                 ([0.1, 0.2], [0.2, 0.3], None, (1.0, 0.0)),
-                "scale must be its two finite ends, the lower one first, got (1.0, 0.0): leave it out if unknown",
+                "scale must be its two finite ends, the lower first, got (1.0, 0.0): leave it out if unknown",
             ),
             (
                 ([0.1, 0.2], [0.2, 0.3], None, (0.0, math.inf)),
-                "scale must be its two finite ends, the lower one first, got (0.0, inf): leave it out if unknown",
+                "scale must be its two finite ends, the lower first, got (0.0, inf): leave it out if unknown",
             ),
             (
                 ([0.1, 0.2], [0.2, 0.3], ["a"]),
-                "clusters has 1 entries for 2 rows: give each row the cluster it belongs to",
+                "clusters has 1 entries for 2 rows: give each row its cluster",
             ),
             (
                 ([0.1, 0.2], [0.2, 0.3], ["a", None]),

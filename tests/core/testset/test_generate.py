@@ -361,7 +361,7 @@ class TestOwnPrompts:
         ({"llm": None}, "generate_testset needs a model: give llm=..."),
         (
             {"llm": "server:"},
-            "llm='server:' lacks the name of the model: write server:MODEL",
+            "llm='server:' lacks the model's name: write server:MODEL",
         ),
     ],
 )

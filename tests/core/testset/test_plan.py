@@ -119,10 +119,7 @@ class TestCourse:
         course.delivered = 1
         course.visited(visit, ["q"])
         assert course.next_visits() == []
-        assert course.missing(None) == "1 of 2 questions is missing: the documents have no more passages for them"
+        assert course.missing(None) == "1 of 2 questions is missing: the documents have no other passages"
 
     def test_there_are_none(self) -> None:
-        assert (
-            self.course(1, 0).missing(None)
-            == "1 of 1 question is missing: the documents have no more passages for them"
-        )
+        assert self.course(1, 0).missing(None) == "1 of 1 question is missing: the documents have no other passages"

@@ -369,7 +369,7 @@ class TestDropped:
         testset = Author(answer_from_document=lambda _: enough).make(2, 1, two_passages=1)
         assert testset.dropped[0].message.endswith(" alone answers it: 'Lyon'")
         dropped = "1 question that one passage answers alone, 1 question that the model did not write"
-        more = "the documents have no more passages for them"
+        more = "the documents have no other passages"
         assert testset.missing == (f"1 of 1 question over two passages is missing: {dropped}; {more}",)
 
     @pytest.mark.parametrize(

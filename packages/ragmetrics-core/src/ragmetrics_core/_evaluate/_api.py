@@ -14,7 +14,9 @@ from .._gate._gates import Gate
 from .._gate._results import Decision, GateResult
 from .._kernel._metric import Metric
 from .._names._named import embeddings_to_price, llm_to_price
-from .._read import Columns, FileOptions, open_rows
+from .._read._columns import Columns
+from .._read._input_file import FileOptions
+from .._read._rows import open_rows
 from .._show._progress import Progress
 from .._support._signatures import with_arguments_of
 from .._values._requests import AnyEmbeddings, AnyLLM

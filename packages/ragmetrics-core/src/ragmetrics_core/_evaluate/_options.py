@@ -14,7 +14,7 @@ from typing import Any
 
 from .._kernel._metric import Metric
 from .._names._named import metrics_named
-from .._read import FileOptions
+from .._read._input_file import FileOptions
 from .._show._progress import Progress, check_progress
 from .._values._errors import InvalidInput, Setting
 from .._values._requests import AnyEmbeddings, AnyLLM

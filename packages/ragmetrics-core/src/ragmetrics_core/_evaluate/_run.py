@@ -19,7 +19,8 @@ from .._kernel._drive import Models
 from .._kernel._metric import Metric
 from .._kernel._model_traits import prepared
 from .._names._named import embeddings_named, llm_named
-from .._read import Columns, open_rows, sampled
+from .._read._columns import Columns
+from .._read._rows import open_rows, sampled
 from .._run._judgements import combined, with_worst_value
 from .._show._progress import progress_bar, watching
 from .._store._loaded_run import LoadedRun

@@ -120,11 +120,8 @@ def _verdict(number: int, together: Support, alone: Sequence[Support]) -> dict[s
 def split_and_check(question: str, answer: str, contexts: Sequence[str]) -> Answer:
     claims = split_claims(question, answer)
     found = verify(claims, contexts)
-    return {
-        "statements": claims,
-        "reasons": [support.reason for support in found],
-        "statement_scores": [int(support.supported) for support in found],
-    }
+    scores = [int(support.supported) for support in found]
+    return {"statements": claims, "reasons": [support.reason for support in found], "statement_scores": scores}
 
 
 def judge_abstention(question: str, contexts: Sequence[str], response: str) -> Answer:

@@ -92,7 +92,7 @@ def _class(path: str) -> type[Metric]:
         close = difflib.get_close_matches(path, known, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         raise InvalidInput(
-            f"there is no metric {path!r}{hint} (`ragmetrics metrics` lists them; your own is written module:NAME)"
+            f"there is no metric {path!r}{hint} (see `ragmetrics metrics`; your own is written module:NAME)"
         )
     return known[path]
 
@@ -187,7 +187,7 @@ def _check_llm_name(model: str, server: str | None) -> None:
         raise InvalidInput(Setting("llm"), f" is an empty text: write {names}")
     known = is_server(provider) and bool(colon or not server)
     if (known or provider in ("openai", "server")) and not name:
-        raise InvalidInput(Setting("llm", model), f" lacks the name of the model: write {provider}:MODEL")
+        raise InvalidInput(Setting("llm", model), f" lacks the model's name: write {provider}:MODEL")
     if known or server or not colon:
         return
     if provider == "server":
@@ -223,9 +223,7 @@ def embeddings_named(model: Any, base_url: str | None = None) -> Any:
         )
     if not name and provider not in ("openai", "azure", "hashing"):
         example = f", such as {provider}:all-MiniLM-L6-v2" if provider in OWN_EMBEDDINGS else ""
-        raise InvalidInput(
-            Setting("embeddings", model), f" lacks the name of the model: write {provider}:MODEL{example}"
-        )
+        raise InvalidInput(Setting("embeddings", model), f" lacks the model's name: write {provider}:MODEL{example}")
     if name and not remote and not OWN_EMBEDDINGS[provider]:
         raise InvalidInput(Setting("embeddings", model), f": {provider} uses no model: write {provider} alone")
     settings = {"base_url": base_url} if base_url and remote else {}

@@ -7,25 +7,3 @@ cells and messages are the same whatever the input. A raw row that is not a samp
 cannot be read at all, and a first row of the wrong shape, because then the data is of another kind than the caller expects.
 Rows are pulled lazily; messages count them from 1, as editors count lines.
 """
-
-from __future__ import annotations
-
-from ._columns import Columns, Understood
-from ._input_file import STDIN, FileOptions
-from ._look import Look, keys_of, likely, look_at, rule
-from ._rows import OpenRows, open_rows, sampled
-
-__all__ = [
-    "STDIN",
-    "Columns",
-    "FileOptions",
-    "Look",
-    "OpenRows",
-    "Understood",
-    "keys_of",
-    "likely",
-    "look_at",
-    "open_rows",
-    "rule",
-    "sampled",
-]

@@ -89,9 +89,8 @@ def one_text(value: Any, column: str, field: str, *, mapped: bool) -> Any:
     if len(value) == 1 and isinstance(value[0], str):
         return value[0]
     said = [item for item in value if isinstance(item, Mapping) and item.get("role") in SPEAKERS[field]]
-    if (
-        said and (text := _message_text(said[-1].get("content"))) is not None
-    ):  # an earlier one belongs to an earlier turn
+    # an earlier message belongs to an earlier turn
+    if said and (text := _message_text(said[-1].get("content"))) is not None:
         return text
     if mapped and len(value) > 1:
         raise InvalidInput(f"{column}: holds {len(value)} values, and {field} is one text: name one, as in {column}.0")

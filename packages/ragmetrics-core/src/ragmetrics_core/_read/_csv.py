@@ -141,9 +141,7 @@ def no_name(cell: str, top: str) -> BadShape:
 
 def _explain(error: csv.Error) -> str:
     if "field larger" in str(error):
-        return (
-            f"a cell is longer than {csv.field_size_limit():,} characters, the most CSV allows: save the data as JSONL"
-        )
+        return f"a cell is longer than {csv.field_size_limit():,} characters, the limit of CSV: save it as JSONL"
     if "new-line character" in str(error):
         return "a line ends in a lone carriage return, as on old Macs: save the file with the line ends of today (LF or CRLF)"
     return f"the quotes do not match ({error}): double the quotes inside of a quoted cell"

@@ -73,9 +73,7 @@ class FileOptions:
             cure = "must be one such as cp1252, latin-1, utf-16 or utf-8"
             raise InvalidInput(Setting("encoding"), f" {cure}, got {self.encoding!r}")
         if self.at is not None and not (isinstance(self.at, str) and self.at.strip()):
-            raise InvalidInput(
-                Setting("at"), f" must be the name of a sheet or the path to a list in a JSON file, got {self.at!r}"
-            )
+            raise InvalidInput(Setting("at"), f" must name a sheet, or the path to a list in JSON, got {self.at!r}")
 
     def refuse(self, what: str, *names: str) -> None:
         """Refuse those of the named options that are given, as they say nothing about ``what``.

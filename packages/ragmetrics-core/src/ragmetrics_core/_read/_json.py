@@ -124,10 +124,8 @@ def jsonl_lines(file: InputFile) -> Iterator[tuple[str, str | BadShape]]:
 
 def jsonl_rows(file: InputFile) -> Iterator[RawRow]:
     """What every line holds that is not blank."""
-    return (
-        (place, line if isinstance(line, BadShape) else _json_line(line.rstrip("\r\n")))
-        for place, line in jsonl_lines(file)
-    )
+    for place, line in jsonl_lines(file):
+        yield place, line if isinstance(line, BadShape) else _json_line(line.rstrip("\r\n"))
 
 
 def _json_line(line: str) -> Any:
@@ -248,6 +246,5 @@ def _object(value: Any) -> Any:
         return InvalidInput(double.problem("row"))
     if isinstance(value, dict):
         return value
-    return NoObject(
-        {list: "a list", str: "a text", type(None): "null", bool: "true or false"}.get(type(value), "a number")
-    )
+    kinds: dict[type, str] = {list: "a list", str: "a text", type(None): "null", bool: "true or false"}
+    return NoObject(kinds.get(type(value), "a number"))

@@ -186,10 +186,8 @@ def _in_memory(samples: Any) -> Iterator[RawRow]:
     if isinstance(samples, Sample | Mapping) or is_model(samples):
         raise InvalidInput(f"samples must be several rows, got one {type(samples).__name__}: write [row]")
     if not isinstance(samples, Iterable):
-        raise InvalidInput(
-            "samples must be a path, an iterable of mappings or Samples, a DataFrame or a Dataset, "
-            f"got {type(samples).__name__}"
-        )
+        kind = type(samples).__name__
+        raise InvalidInput(f"samples must be a path, mappings or Samples, a DataFrame or a Dataset, got {kind}")
     return ((f"row {number}", value) for number, value in enumerate(samples, 1))
 
 

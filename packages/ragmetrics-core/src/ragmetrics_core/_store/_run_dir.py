@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 from .._engine._reply_keys import ReplyStore
 from .._kernel._steps import Outcome
-from .._read import OpenRows
+from .._read._rows import OpenRows
 from .._values._errors import BadReply, InvalidInput, ModelError, Setting
 from .._values._requests import Reply
 from .._values._sample import Row, Sample

@@ -203,9 +203,8 @@ class PerDocument:
         if isinstance(written, ModelError):
             return [Problem(passage.id, None, f"no questions were written: {in_one_line(written)}")]
         questions = distinct(written)[:number]
-        answers = await all_of(
-            drive.run(self.options.answer.ask(document=passage.text, question=question)) for question in questions
-        )
+        ask = self.options.answer.ask
+        answers = await all_of(drive.run(ask(document=passage.text, question=question)) for question in questions)
         found: list[Sample | Problem] = []
         if len(questions) < number:
             found.append(Problem(passage.id, None, f"{number} questions were asked for, {len(questions)} written"))
@@ -348,10 +347,7 @@ class Course:
             stopped = f"{ATTEMPTS} questions were tried for each that was asked for"
         elif stopped is None and self.kind.name == "two_passages" and not self._tried:
             stopped = "no two passages have enough in common"
-        reasons = [
-            counted(item.why for item in self.dropped),
-            stopped or "the documents have no more passages for them",
-        ]
+        reasons = [counted(item.why for item in self.dropped), stopped or "the documents have no other passages"]
         name = NAMES[self.kind.name].format(s="" if self.asked == 1 else "s")
         are = "is" if left == 1 else "are"
         return f"{left} of {self.asked} {name} {are} missing: {'; '.join(filter(None, reasons))}"

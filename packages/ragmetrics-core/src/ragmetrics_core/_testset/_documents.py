@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .._read import open_rows
 from .._read._cells import document_of
 from .._read._input_file import NOT_UTF8, InputFile, lines_of
+from .._read._rows import open_rows
 from .._show._tables import first_of
 from .._values._counts import count_of
 from .._values._errors import InvalidInput, MissingExtra

@@ -84,9 +84,8 @@ def alikeness(left: Worded, right: Worded) -> float:
     if left.deciding != right.deciding or other_names:
         return 0.0
     # a small word of one language may be a word that counts in another
-    pairs = [
-        (left.weights.get(key, 0.0), right.weights.get(key, 0.0)) for key in left.weights.keys() | right.weights.keys()
-    ]
+    keys = left.weights.keys() | right.weights.keys()
+    pairs = [(left.weights.get(key, 0.0), right.weights.get(key, 0.0)) for key in keys]
     return math.fsum(map(min, pairs)) / math.fsum(map(max, pairs)) if pairs else 0.0
 
 

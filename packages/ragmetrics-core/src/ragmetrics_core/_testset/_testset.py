@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from .._kernel._wording import to_json
-from .._read import Columns, open_rows
+from .._read._columns import Columns
 from .._read._input_file import InputFile
 from .._read._json import load_json
+from .._read._rows import open_rows
 from .._store._prices import ModelUsage
 from .._values._counts import count_of
 from .._values._errors import InvalidInput
@@ -198,10 +199,8 @@ class Testset(Sequence[Sample]):
         return tuple(dict.fromkeys(caveat for caveat in stated if isinstance(caveat, str)))
 
     def __str__(self) -> str:
-        used, asked = self.usage, self.asked
-        questions = (
-            count_of(len(self), "question") if asked is None else f"{len(self)} of {count_of(asked, 'question')}"
-        )
+        used, asked, made = self.usage, self.asked, len(self)
+        questions = count_of(made, "question") if asked is None else f"{made} of {count_of(asked, 'question')}"
         lines = [
             f"{questions}, {count_of(used.calls, 'call')}, {used.prompt_tokens} tokens in, {used.completion_tokens} tokens out",
             *(f"cost: {cost}" for item in self.models if (cost := item.cost()) is not None),

@@ -27,7 +27,9 @@ from .._evaluate._run import Run
 from .._gate._results import Decision
 from .._kernel._inputs import Input
 from .._kernel._metric import Metric
-from .._read import Columns, FileOptions, keys_of
+from .._read._columns import Columns
+from .._read._input_file import FileOptions
+from .._read._look import keys_of
 from .._run._slices import RowGroups
 from .._show._tables import hanging, room
 from .._summary._summary import Summary

@@ -20,7 +20,9 @@ from typing import Any
 
 import typer
 
-from .._read import Columns, FileOptions, Look, keys_of, likely, look_at, rule
+from .._read._columns import Columns
+from .._read._input_file import FileOptions
+from .._read._look import Look, keys_of, likely, look_at, rule
 from .._show._tables import first_of, hanging, room, whole, wrapped
 from .._values._counts import count_of
 from .._values._layout import cells, printable, within

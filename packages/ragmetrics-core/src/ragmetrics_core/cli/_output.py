@@ -30,7 +30,7 @@ from typer.core import TyperCommand
 from .._evaluate._evaluation import Evaluation
 from .._gate._results import Decision
 from .._page._run_page import write_html
-from .._read import STDIN
+from .._read._input_file import STDIN
 from .._show._progress import Progress
 from .._support._secrets import conceal
 from .._values._errors import InvalidInput, MissingInput, RagmetricsError, Setting

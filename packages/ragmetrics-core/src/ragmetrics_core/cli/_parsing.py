@@ -24,7 +24,9 @@ from .._names._named import (
     split,
     unset,
 )
-from .._read import Columns, FileOptions, open_rows
+from .._read._columns import Columns
+from .._read._input_file import FileOptions
+from .._read._rows import open_rows
 from .._run._slices import RowGroups
 from .._show._tables import first_of
 from .._summary._summary import MetricSummary, Summary

@@ -47,9 +47,8 @@ _TURN_END = re.compile(
     re.IGNORECASE,
 )
 _NEW_TURN = re.compile(
-    r"^[ \t]{0,8}(?:#{1,6}[ \t]{0,4}(?:user|human|instruction|question|input|new question|next)\b"
-    r"|\[(?:user question|the start of|user|next)[^\]\n]{0,60}\]|<\|the (?:start|end) of[^\n]{0,80}"
-    r"|\**(?:user|human)\**[ \t]{0,4}[:：])",
+    r"^[ \t]{0,8}(?:#{1,6}[ \t]{0,4}(?:user|human|instruction|question|input|new question|next)\b|\[(?:user question|"
+    r"the start of|user|next)[^\]\n]{0,60}\]|<\|the (?:start|end) of[^\n]{0,80}|\**(?:user|human)\**[ \t]{0,4}[:：])",
     re.IGNORECASE | re.MULTILINE,
 )
 

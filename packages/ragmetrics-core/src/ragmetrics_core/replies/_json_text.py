@@ -350,9 +350,7 @@ def _finite(digits: str) -> float:
     return value
 
 
-def decoder_of(
-    first: frozenset[str] = frozenset(), is_known: Callable[[dict[str, Any]], bool] | None = None
-) -> json.JSONDecoder:
+def decoder_of(first: frozenset[str], is_known: Callable[[dict[str, Any]], bool]) -> json.JSONDecoder:
     """A decoder that refuses repeated keys, and objects that are not known; those are that have keys of ``first`` alone."""
 
     def built(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -360,14 +358,14 @@ def decoder_of(
         if len(made) != len(pairs):
             raise ValueError("a key is repeated")
         # most objects need no second question
-        if not first.issuperset(made) and is_known is not None and not is_known(made):
+        if not first.issuperset(made) and not is_known(made):
             raise ValueError("a key is not known")
         return made
 
     return json.JSONDecoder(object_pairs_hook=built, parse_float=_finite, parse_constant=_finite, strict=False)
 
 
-_DECODER = decoder_of()
+_DECODER = decoder_of(frozenset(), lambda _: True)
 
 
 def clean_json(text: str, decoder: json.JSONDecoder = _DECODER) -> tuple[Any] | None:

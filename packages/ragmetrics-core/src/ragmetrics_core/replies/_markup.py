@@ -125,9 +125,8 @@ _ENTRY = re.compile(r"(?P<key>[\"'*]{0,3}[^\W\d][\w ()/-]{0,40}[\"'*]{0,3})\s?[:
 _MAX_LINES = 2000
 _MAX_DEPTH = 12
 _MARK = re.compile(
-    r"(?:^|\n|(?<=[.;!?,。；]) )[\s*#(\[\"'•-]{0,6}"
-    r"(?:(?:statement|claim|item|fact|sentence|verdict|question|aussage|affirmation|陈述|声明)s?[\s#*]{0,2})?"
-    r"(\d{1,3})\**\s?(?:[:.)\]：、]|-|–|—|=|→|\bis\b)\**\s?",
+    r"(?:^|\n|(?<=[.;!?,。；]) )[\s*#(\[\"'•-]{0,6}(?:(?:statement|claim|item|fact|sentence|verdict|question|aussage|"
+    r"affirmation|陈述|声明)s?[\s#*]{0,2})?(\d{1,3})\**\s?(?:[:.)\]：、]|-|–|—|=|→|\bis\b)\**\s?",
     re.IGNORECASE,
 )
 _MAX_INTRO = 200
@@ -212,12 +211,8 @@ def read_numbered(text: str) -> list[str] | None:
     normal = tidy(text)
     marks = list(_MARK.finditer(normal))
     numbers = [int(mark[1]) for mark in marks]
-    if (
-        not marks
-        or len(marks) > _MAX_LINES
-        or marks[0].start() > _MAX_INTRO
-        or sorted(numbers) != list(range(1, len(marks) + 1))
-    ):
+    counts = sorted(numbers) == list(range(1, len(marks) + 1))
+    if not marks or len(marks) > _MAX_LINES or marks[0].start() > _MAX_INTRO or not counts:
         return None
     return [said.strip() for _, said in sorted(zip(numbers, behind_each(marks), strict=True))]
 

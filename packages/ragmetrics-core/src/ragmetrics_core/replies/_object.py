@@ -52,12 +52,10 @@ class ObjectReply:
         """A field name for every key; a key that cannot be one gets a number."""
         from pydantic import BaseModel  # noqa: PLC0415  only this format and JsonReply need it
 
-        return {
-            key
-            if key.isidentifier() and not key.startswith("_") and not hasattr(BaseModel, key)
-            else f"value_{number}": key
-            for number, key in enumerate(self.keys)
-        }
+        def can_be_field(key: str) -> bool:
+            return key.isidentifier() and not key.startswith("_") and not hasattr(BaseModel, key)
+
+        return {key if can_be_field(key) else f"value_{number}": key for number, key in enumerate(self.keys)}
 
     @cached_property
     def _json(self) -> Any:

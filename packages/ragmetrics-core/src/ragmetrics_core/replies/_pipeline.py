@@ -121,7 +121,6 @@ _AROUND = re.compile(r"\A\s*(?:\w{1,20}\s?){1,2}[:：]\s?|\s(?:but|however|yet|a
 _FOLLOWS = re.compile(r"[\s\"'`*_”»]*(?:,|;|–|—|-|\(|[^\W\d_])")
 _ENDS = (":", "：", "=", ".", "!", ")", "]", ">", "}")
 """Signs behind which a new sentence, or an answer, begins."""
-_CUT = frozenset({"cut", "broken"})
 _SHORT = 80
 _MAX_FOUND = 64
 
@@ -142,10 +141,9 @@ def choose(text: str, found: list[Found], reader: Reader[T]) -> Reading[T]:
     bad: list[tuple[Found, Bad]] = []
     for item in found:
         reading = reader.in_value(item.value)
-        if reading is not None and (
-            item.state in _CUT or (item.state == "open" and not _is_complete(item.value, asked))
-        ):
-            reading = _UNFINISHED[item.state]
+        is_complete = item.state == "open" and _is_complete(item.value, asked)
+        if reading is not None and not is_complete:
+            reading = _UNFINISHED.get(item.state, reading)
         if isinstance(reading, Bad):
             bad.append((item, reading))
         elif reading is not None:

@@ -243,13 +243,7 @@ def issubclass_mapping(origin: Any) -> bool:
 
 
 SKIPPED: Any = SkipJsonSchema
-_PLAIN: dict[Any, str] = {
-    str: "<text>",
-    int: "<integer>",
-    float: "<number>",
-    bool: "<boolean>",
-    type(None): "null",
-}
+_PLAIN: dict[Any, str] = {int: "<integer>", float: "<number>", bool: "<boolean>", type(None): "null"}
 _MAX_DEPTH = 6
 
 

@@ -62,8 +62,7 @@ def parse_or_bad_reply(text: str, read: Callable[[str], T]) -> T:
     """
     if len(text) > MAX_REPLY or text.count("{") + text.count("[") > MAX_BRACKETS:
         raise BadReply(
-            f"the reply is too long to be an answer ({len(text):,} characters); give the answer and nothing else",
-            str(text[:1000]),
+            f"the reply is too long ({len(text):,} characters); give the answer and nothing else", text[:1000]
         )
     try:
         return read(text)

@@ -384,10 +384,8 @@ def _normal(text: str) -> str:
 
 def _menu(match: re.Match[str]) -> str:
     """Blank out a choice between yes and no; two words for the same are an answer."""
-    around = (
-        match.string[max(0, match.start() - 3) : match.start()].rstrip()[-1:],
-        match.string[match.end() : match.end() + 3].strip()[:1],
-    )
+    text, (start, end) = match.string, match.span()
+    around = text[max(0, start - 3) : start].rstrip()[-1:], text[end : end + 3].strip()[:1]
     if all(sign and sign in ":：=" for sign in around):
         return match.group()  # "Query: no / Faithful: yes" are two labels
     if any(undress(f"{sign}x")[1] for sign in around):
@@ -425,12 +423,12 @@ def _copulas(text: str) -> set[bool | None]:
         matches = list(COPULA.finditer(sentence[:MAX_SENTENCE]))
         if not matches:
             continue
-        before = set(WORD.findall(sentence[: matches[0].end()]))
-        negated = NEGATION.search(sentence, 0, matches[0].start())
+        first, side = matches[0], side_of(matches[0])
+        hedges = HEDGES.intersection(WORD.findall(sentence[: first.end()]))
         hedged = (
-            before & HEDGES or negated or len(matches) > 1 or CONTRAST.search(sentence) or FULLY_NOT.search(sentence)
+            hedges or NEGATION.search(sentence, 0, first.start()) or len(matches) > 1 or undress(sentence)[1] - {side}
         )
-        said.add(None if hedged or undress(sentence)[1] - {side_of(matches[0])} else side_of(matches[0]))
+        said.add(None if hedged or CONTRAST.search(sentence) or FULLY_NOT.search(sentence) else side)
     return said
 
 

@@ -72,16 +72,14 @@ NO = _gather(1) | {"❌", "✗", "✘", "✖", "👎", "🚫"}
 
 # Labels of two-valued scales. "not" before one of them reverses it; a hedge before it leaves no answer.
 POSITIVE = word_set(
-    "correct pass passed passes passing accept accepted accepts approve approved approves support "
-    "supported supports valid relevant faithful entailed entailment entails grounded accurate right "
-    "consistent acceptable attributable attributed positive useful helpful verified confirmed factual "
-    "compliant agree agrees satisfied ok okay"
+    "correct pass passed passes passing accept accepted accepts approve approved approves support supported supports "
+    "valid relevant faithful entailed entailment entails grounded accurate right consistent acceptable attributable "
+    "attributed positive useful helpful verified confirmed factual compliant agree agrees satisfied ok okay"
 )
 NEGATIVE = word_set(
     "incorrect fail failed fails failing reject rejected rejects unsupported invalid irrelevant unfaithful "
-    "contradicted contradiction contradicts ungrounded inaccurate wrong inconsistent unacceptable "
-    "unattributable useless unhelpful refuted refutes refute noncompliant disagree disagrees unsatisfied "
-    "hallucinated hallucination"
+    "contradicted contradiction contradicts ungrounded inaccurate wrong inconsistent unacceptable unattributable "
+    "useless unhelpful refuted refutes refute noncompliant disagree disagrees unsatisfied hallucinated hallucination"
 )
 # Words that take the side out of a sentence, or make it about a part of what was asked.
 HEDGES = word_set(

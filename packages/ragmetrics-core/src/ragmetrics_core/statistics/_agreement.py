@@ -83,9 +83,8 @@ def _concordance(judged: Sequence[float], passes: Sequence[bool], masses: Sequen
 
 def _masses(rows: Sequence[tuple[float, bool, float]]) -> tuple[float, float]:
     """Of the rows that pass, and of those that fail."""
-    return math.fsum(mass for _, passed, mass in rows if passed), math.fsum(
-        mass for _, passed, mass in rows if not passed
-    )
+    passing = math.fsum(mass for _, passed, mass in rows if passed)
+    return passing, math.fsum(mass for _, passed, mass in rows if not passed)
 
 
 def spearman(

@@ -179,7 +179,7 @@ def check_scale(scale: tuple[float, float] | None) -> None:
     """Two finite ends, the lower one first; they may be one point."""
     if scale is not None and not (all(map(is_finite, scale)) and -LARGEST <= scale[0] <= scale[1] <= LARGEST):
         raise InvalidInput(
-            f"scale must be its two finite ends, the lower one first, got {scale!r}: leave it out if unknown"
+            f"scale must be its two finite ends, the lower first, got {scale!r}: leave it out if unknown"
         )
 
 
@@ -237,9 +237,7 @@ def check_clusters(clusters: Sequence[Hashable] | None, count: int) -> None:
     if clusters is None:
         return
     if len(clusters) != count:
-        raise InvalidInput(
-            f"clusters has {len(clusters)} entries for {count} rows: give each row the cluster it belongs to"
-        )
+        raise InvalidInput(f"clusters has {len(clusters)} entries for {count} rows: give each row its cluster")
     for place, cluster in enumerate(clusters):
         try:
             hash(cluster)

@@ -132,9 +132,7 @@ def labelled_rows(
     """
     check_scale(scale)
     if len(labels) != len(judged):
-        raise InvalidInput(
-            f"labels has {len(labels)} entries for {len(judged)} judged rows: give each row its label, or None if it has none"
-        )
+        raise InvalidInput(f"labels has {len(labels)} entries for {len(judged)} rows: give one for each, or None")
     judged = checked_values("judged", judged, None)
     places = [place for place, label in enumerate(labels) if label is not None]
     known = [label for label in labels if label is not None]
@@ -155,9 +153,7 @@ def labelled_rows(
 def _masses(weights: Sequence[float | None], places: Sequence[int], rows: int) -> Sequence[float] | None:
     """The weights of the rows with a label, 1 on average; None if they are equal."""
     if len(weights) != rows:
-        raise InvalidInput(
-            f"weights has {len(weights)} entries for {rows} rows: give one for each row, or None where there is no label"
-        )
+        raise InvalidInput(f"weights has {len(weights)} entries for {rows} rows: give one for each, or None")
     found: list[float] = []
     for place in places:
         weight = weights[place]
@@ -372,9 +368,7 @@ def suggest(
     excluded = set(without)
     rows = [row for row in range(len(judged)) if row not in excluded]
     if not 1 <= n <= len(rows):
-        raise InvalidInput(
-            Setting("n"), f" must lie between 1 and {len(rows)}, the number of rows that can be drawn, got {n!r}"
-        )
+        raise InvalidInput(Setting("n"), f" must lie between 1 and {len(rows)}, the rows that can be drawn, got {n!r}")
     unsure = uncertainty(judged, scale)
     chances = _chances([unsure[row] for row in rows], n)
     order = list(range(len(rows)))

@@ -278,13 +278,10 @@ def mean_interval(
     scale = scale_of(values, scale)
     values = checked_values("values", values, scale)
     check_clusters(clusters, len(values))
-    if (
-        len(values) < 2
-        or (scale is not None and scale[0] == scale[1])
-        or (clusters is not None and len(set(clusters)) == 1)
-    ):
-        return None
-    return _interval_of(values, clusters, scale, confidence)
+    one_point = scale is not None and scale[0] == scale[1]
+    one_cluster = clusters is not None and len(set(clusters)) == 1
+    enough = len(values) > 1 and not one_point and not one_cluster
+    return _interval_of(values, clusters, scale, confidence) if enough else None
 
 
 def _interval_of(

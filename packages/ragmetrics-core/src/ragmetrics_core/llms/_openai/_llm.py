@@ -98,23 +98,27 @@ def _refused(error: Any) -> Refused | None:
     return Refused.of(error.status_code, body, error.message, error, seconds_to_wait(headers))
 
 
+OF_OWN_CLIENTS = ("base_url", "api_key", "timeout", "max_retries", "key_variable")
+"""Settings of the clients that a model makes, in the order in which it is given them."""
+
+
 class OpenAIModel:
     """What the models of the openai package have in common.
 
     Args:
         model: name of the model.
         client: the user's client, or None.
-        settings: for own clients, see ``Clients``.
+        settings: for own clients, those of ``OF_OWN_CLIENTS``.
 
     Raises:
         InvalidInput: the model has no name, or see ``Clients``.
         MissingExtra: the openai package is not installed.
     """
 
-    def __init__(self, model: str, client: openai.OpenAI | openai.AsyncOpenAI | None, **settings: Any) -> None:
+    def __init__(self, model: str, client: openai.OpenAI | openai.AsyncOpenAI | None, *settings: Any) -> None:
         check_model(model)
         self.model = model
-        self._clients = Clients(client, settings)
+        self._clients = Clients(client, dict(zip(OF_OWN_CLIENTS, settings, strict=True)))
 
     def without_retries(self: M) -> M:
         """The same model for a caller that retries by itself, as ``evaluate`` does: every failure reaches it at once."""
@@ -223,15 +227,7 @@ class OpenAILLM(OpenAIModel):
     ) -> None:
         self.parameters = chat_parameters(structured, temperature, parameters, SET_ELSEWHERE)
         self.structured = structured
-        super().__init__(
-            model,
-            client,
-            base_url=base_url,
-            api_key=api_key,
-            timeout=timeout,
-            max_retries=max_retries,
-            key_variable=key_variable,
-        )
+        super().__init__(model, client, base_url, api_key, timeout, max_retries, key_variable)
         check_parameters(parameters, by_package=True)
         self._ladder = Ladder(structured)
 

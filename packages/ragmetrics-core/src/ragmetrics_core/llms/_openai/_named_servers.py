@@ -97,17 +97,17 @@ def settings_of_server(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """
     server = SERVERS[name]
     settings = {key: value for key, value in given.items() if value is not None}
-    url_variable, key_variable = first_set(server.url_variables), first_set(server.key_variables)
-    _check_complete(server, name, settings, url_variable, key_variable)
+    _check_complete(server, name, settings)
     version = settings.pop("api_version", None) if server.version_variables else None
     version = version or _value(first_set(server.version_variables))
-    base_url = _address(server, settings.pop("base_url", None), url_variable)
+    base_url = _address(server, settings.pop("base_url", None))
     if version and not base_url.endswith("/v1"):
         return _with_client_of_azure(base_url.removesuffix("/openai"), version, settings)
     path, usual = urlsplit(base_url).path, urlsplit(server.url).path
     if usual.startswith(path):  # "" or a part of it, as /openai of Azure
         base_url = base_url.removesuffix(path) + usual
-    return {"key_variable": key_variable or server.key_variables[0], **settings, "base_url": base_url}
+    key_variable = first_set(server.key_variables) or server.key_variables[0]
+    return {"key_variable": key_variable, **settings, "base_url": base_url}
 
 
 def address_of(provider: str, base_url: str | None) -> str:
@@ -129,16 +129,15 @@ def _value(variable: str | None) -> str:
     return os.environ.get(variable or "", "").strip()
 
 
-def _check_complete(
-    server: NamedServer, name: str, given: Mapping[str, Any], url_variable: str | None, key_variable: str | None
-) -> None:
+def _check_complete(server: NamedServer, name: str, given: Mapping[str, Any]) -> None:
     """Name everything that is missing; at an address of the user's own, a gateway, no key need be."""
     if given.get("base_url"):
         return
     missing: list[tuple[str, tuple[str, ...], str]] = []
-    if url_variable is None and server.url.startswith("/"):
+    if server.url.startswith("/") and first_set(server.url_variables) is None:
         missing.append(("an address", server.url_variables, "base_url"))
-    if server.needs_key and key_variable is None and not (given.get("api_key") or given.get("key_variable")):
+    has_key = given.get("api_key") or given.get("key_variable") or first_set(server.key_variables)
+    if server.needs_key and not has_key:
         missing.append(("a key", server.key_variables, "api_key"))
     if not missing:
         return
@@ -151,11 +150,11 @@ def _check_complete(
     raise problem
 
 
-def _address(server: NamedServer, given: object, variable: str | None) -> str:
+def _address(server: NamedServer, given: object) -> str:
     """The address of the server as far as it is known, without a slash at its end."""
     if given:
         url, name = given, "base_url"
-    elif variable:
+    elif variable := first_set(server.url_variables):
         url, name = _with_scheme(_value(variable), server), variable
     else:
         url, name = server.url, "base_url"

@@ -238,9 +238,8 @@ def _violation(error: Exception) -> str:
     text = str(getattr(error, "message", "") or error)
     quoted = re.search(r"message=(['\"])(.+?)\1", text)
     lines = [quoted[2]] if quoted else [line.strip() for line in text.splitlines()]
-    return next(
-        (line.removesuffix(":") for line in lines if line and not line.startswith("400, message")), "no reason given"
-    )
+    reasons = (line.removesuffix(":") for line in lines if line and not line.startswith("400, message"))
+    return next(reasons, "no reason given")
 
 
 def _refused(response: aiohttp.ClientResponse, raw: bytes) -> Refused:

@@ -153,31 +153,23 @@ class Failures:
 
     def too_late(self) -> ModelError:
         """No answer in time."""
-        return ModelError(
-            f"{self.model}: no answer from {self.place.base_url} in time: is the server overloaded? A longer timeout may help.",
-            transient=True,
-        )
+        cure = "is the server overloaded? A longer timeout may help."
+        return self._error(f"no answer from {self.place.base_url} in time: {cure}")
 
     def unreachable(self, cause: str) -> ModelError:
         """No connection, or one that was lost."""
-        return ModelError(
-            f"{self.model}: cannot reach {self.place.base_url} ({self._masked(cause)}): is a server listening there?",
-            transient=True,
-        )
+        where = f"{self.place.base_url} ({self._masked(cause)})"
+        return self._error(f"cannot reach {where}: is a server listening there?")
 
     def no_http(self, cause: str) -> ModelError:
         """An answer that breaks the rules of HTTP, or breaks off."""
-        return ModelError(
-            f"{self.model}: the answer of {self.place.base_url} is broken ({self._masked(cause)}): is it a server of HTTP, and "
-            "does a proxy cut its answers?",
-            transient=True,
-        )
+        where = f"{self.place.base_url} is broken ({self._masked(cause)})"
+        return self._error(f"the answer of {where}: is it a server of HTTP, and does a proxy cut its answers?")
 
     def too_long(self) -> ModelError:
         """An answer that is longer than any judge's."""
-        return ModelError(
-            f"{self.model}: the answer of {self.place.base_url} is longer than {LARGEST // 2**20} MB, and was given up"
-        )
+        found = f"is longer than {LARGEST // 2**20} MB, and was given up"
+        return self._error(f"the answer of {self.place.base_url} {found}", transient=False)
 
     def no_json(self, text: str) -> ModelError:
         """An answer that is no JSON: a page, where the address is wrong; or one cut short, which is worth another call."""
@@ -194,15 +186,16 @@ class Failures:
     def unexpected(self, error: Exception) -> ModelError:
         """Any other exception of a client library, which only one call may have met."""
         said = self._masked(f"{type(error).__name__}: {first_line(error)}")
-        return ModelError(f"{self.model}: the call to {self.place.base_url} failed ({said})")
+        return self._error(f"the call to {self.place.base_url} failed ({said})", transient=False)
 
     def other_protocol(self, found: str, transient: bool = False) -> ModelError:
         """An answer that says something else."""
-        return ModelError(
-            f"{self.model}: the answer of {self.place.base_url} is not one of the OpenAI protocol "
-            f"({self._masked(found)}): does the base URL end in /v1, as it does for most servers?",
-            transient=transient,
-        )
+        what = f"is not one of the OpenAI protocol ({self._masked(found)})"
+        cure = "does the base URL end in /v1, as it does for most servers?"
+        return self._error(f"the answer of {self.place.base_url} {what}: {cure}", transient)
+
+    def _error(self, said: str, transient: bool = True) -> ModelError:
+        return ModelError(f"{self.model}: {said}", transient=transient)
 
     def _masked(self, text: str) -> str:
         return mask(text, self.place.secrets)
