@@ -105,7 +105,9 @@ def _percent(share: float) -> str:
     return "> 99 %" if 0.995 <= share < 1 else f"{100 * share:.0f} %"
 
 
-NUMBERS: dict[str, Callable[[MetricComparison], str]] = {
+Cell = Callable[[MetricComparison], str]
+
+NUMBERS: dict[str, Cell] = {
     "before": lambda item: number(item.before),
     "after": lambda item: number(item.after),
     "difference": lambda item: "-" if item.difference is None else signed(item.difference),
@@ -122,9 +124,7 @@ SLICE_NUMBERS = {name: cell for name, cell in NUMBERS.items() if name != "p"}
 """Those of slices, where the adjusted p-value counts."""
 
 
-def _table(
-    first: str, items: Iterable[MetricComparison], columns: Mapping[str, Callable[[MetricComparison], str]]
-) -> Table:
+def _table(first: str, items: Iterable[MetricComparison], columns: Mapping[str, Cell]) -> Table:
     rows = [[_name(item), *(cell(item) for cell in columns.values())] for item in items]
     return Table([first, *columns], rows)
 
@@ -132,7 +132,7 @@ def _table(
 def _slices(items: Sequence[MetricComparison], marks: Mapping[str, str]) -> Table:
     if len(items) > MOST_IN_ORDER:
         items = sorted(items, key=lambda item: {"worse": 0, "better": 1}.get(item.verdict, 2))
-    columns: dict[str, Callable[[MetricComparison], str]] = {
+    columns: dict[str, Cell] = {
         "verdict": lambda item: f"{marks.get(item.verdict, '')}{SHORT_VERDICTS.get(item.verdict, item.verdict)}",
         **SLICE_NUMBERS,
     }

@@ -138,7 +138,7 @@ def compared(
         metrics_only_after=tuple(name for name in two.columns if name not in one.columns),
         warnings=_together(metrics),
         unknown=tuple(found.unknown),
-        notes=(*incomplete, *_notes(runs, pairing, note, calibrations or ())),
+        notes=(*incomplete, *_notes(pairing, note, calibrations or ())),
         incomplete=tuple(incomplete),
         allow_different_judges=allow_different_judges,
         pairing=pairing,
@@ -207,10 +207,9 @@ def _names(before: ScoredRows, after: ScoredRows) -> tuple[str, str]:
     return one or "the first run", two or "the second run"
 
 
-def _notes(
-    runs: tuple[Run, Run], pairing: Pairing, of_slices: str, calibrations: Sequence[Calibration]
-) -> Iterator[str]:
+def _notes(pairing: Pairing, of_slices: str, calibrations: Sequence[Calibration]) -> Iterator[str]:
     """What else must be known to read the numbers."""
+    runs = pairing.before, pairing.after
     for run in runs:
         if run.records > len(run.rows):
             rows = f"{run.records:,} records are {len(run.rows):,} rows"

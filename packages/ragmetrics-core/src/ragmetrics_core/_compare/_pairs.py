@@ -17,7 +17,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from .._run._columns import REFERENCES, Column, Run, RunRow
+from .._run._columns import REFERENCES, Column, Run, RunRow, Scale
 from .._run._slices import no_cluster, slices_of
 from .._show._tables import cut_middle
 from .._values._counts import count_of, grouped
@@ -478,9 +478,7 @@ def _counts(run: Run, column: Column, rows: Sequence[int | None], lost: Sequence
     return RowCounts(len(there), unscored, failed, tuple(run.rows[row].name for row in lost))
 
 
-def _scale(
-    pairing: Pairing, one: Column, two: Column, rows: Sequence[tuple[int, int]]
-) -> tuple[tuple[float, float] | None, str]:
+def _scale(pairing: Pairing, one: Column, two: Column, rows: Sequence[tuple[int, int]]) -> tuple[Scale, str]:
     """The scale of the pairs, if they have one; and what is wrong, if the runs measure on different ones."""
     found = {(one.scales[first], two.scales[second]) for first, second in rows}
     for left, right in found:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
-from .._run._columns import Run, common_scale
+from .._run._columns import Run, Scale, common_scale
 from .._run._slices import slices_of
 from .._values._counts import count_of
 from .._values._score import NOT_ASKED
@@ -19,8 +19,6 @@ from ..statistics._interval import at_ends
 from ..statistics._means import mean_of, rate_mid_p
 from ..statistics._pairs import rows_to_meet_losses
 from ._gates import Conditions, Gate
-
-Scale = tuple[float, float] | None
 
 Absent = Mapping[tuple[str, str | None, str | None], int]
 """By metric, path and label of the slice (None for all rows): rows with a value in an earlier run that this one does not have."""

@@ -139,28 +139,6 @@ ROWS = 48
 """Rows of a block."""
 
 
-def evidence_blocks(
-    evidence: Callable[[int], Any], order: Sequence[int], most: int
-) -> tuple[list[str], list[Sequence[int]]]:
-    """The evidence of the rows in this order, as much as fits into so many bytes: packed blocks, and the rows of each."""
-    blocks: list[str] = []
-    rows: list[Sequence[int]] = []
-    for start in range(0, len(order), ROWS):
-        part = order[start : start + ROWS]
-        fitting = [evidence(row) for row in part]
-        block = packed(fitting)
-        while fitting and len(block) > most:  # the last block has as many rows as fit
-            fitting = fitting[: len(fitting) * most // (len(block) + 1)]
-            block = packed(fitting)
-        if fitting:
-            blocks.append(block)
-            rows.append(part[: len(fitting)])
-            most -= len(block)
-        if len(fitting) < len(part):
-            break
-    return blocks, rows
-
-
 LARGEST = 12.0
 """Megabytes of a page, unless the caller asks for another size."""
 
@@ -195,16 +173,34 @@ class Content:
         """Write the page, of about so many bytes at most."""
         # what is always there, and at its largest: with the notes of all rows
         fixed = self._page(most, (), [self.order], self.order)
-        blocks, rows = evidence_blocks(self.evidence, self.order, max(most - len(fixed.encode()), 0))
+        blocks, rows = self._packed_evidence(max(most - len(fixed.encode()), 0))
         page = self._page(most, blocks, rows, set(self.order).difference(*rows))
         # not line by line, for the digests of its policy are of these very characters
         with Path(path).open("w", encoding="utf-8", newline="") as file:
             file.write(page)
 
-    def _page(
-        self, most: int, blocks: Sequence[str], rows: Sequence[Sequence[int]], without_evidence: Collection[int]
-    ) -> str:
-        noted = {**self.rows, "notes": {row: self.notes[row] for row in sorted(without_evidence)}}
+    def _packed_evidence(self, most: int) -> tuple[list[str], list[Sequence[int]]]:
+        """The evidence of the rows in their order, as much as fits into so many bytes: packed blocks, and the rows of each."""
+        blocks: list[str] = []
+        rows: list[Sequence[int]] = []
+        for start in range(0, len(self.order), ROWS):
+            part = self.order[start : start + ROWS]
+            fitting = [self.evidence(row) for row in part]
+            block = packed(fitting)
+            while fitting and len(block) > most:  # the last block has as many rows as fit
+                fitting = fitting[: len(fitting) * most // (len(block) + 1)]
+                block = packed(fitting)
+            if fitting:
+                blocks.append(block)
+                rows.append(part[: len(fitting)])
+                most -= len(block)
+            if len(fitting) < len(part):
+                break
+        return blocks, rows
+
+    def _page(self, most: int, blocks: Sequence[str], rows: Sequence[Sequence[int]], without: Collection[int]) -> str:
+        """The page with the evidence of these rows, in blocks, and with notes on the rows without."""
+        noted = {**self.rows, "notes": {row: self.notes[row] for row in sorted(without)}}
         index = {**self.data, "megabytes": round(most / MEGABYTE, 1), "rows": noted, "blocks": rows}
         packs = {"index": packed(index), **{f"block-{number}": block for number, block in enumerate(blocks)}}
         data = joined(data_block(name, content) for name, content in packs.items())

@@ -221,13 +221,11 @@ def write_html(
     rows = RunRows(evaluation)
     summary = summary_of(evaluation, calibration=calibration, also=rows.add)
     with closing(Exchanges(evaluation.run_dir, evaluation.settings, rows.run.columns)) as exchanges:
-        _content(evaluation, summary, rows, exchanges, decision).written_to(path, most)
+        _content(summary, rows, exchanges, decision).written_to(path, most)
 
 
-def _content(
-    evaluation: ScoredRows, summary: Summary, rows: RunRows, exchanges: Exchanges, decision: Decision | None
-) -> Content:
-    columns, records = rows.run.columns, evaluation.records
+def _content(summary: Summary, rows: RunRows, exchanges: Exchanges, decision: Decision | None) -> Content:
+    evaluation, columns = rows.run.evaluation, rows.run.columns
     rests = [block for block in summary_blocks(summary) if isinstance(block, Details)]
     return Content(
         title=f"{evaluation.source or summary.title} \u2013 ragmetrics report",
@@ -247,7 +245,7 @@ def _content(
         rows=rows.to_dict(),
         notes=rows.texts.notes,
         order=rows.worst_first(),
-        evidence=lambda row: _evidence(records[row], exchanges, evaluation.metrics),
+        evidence=lambda row: _evidence(evaluation.records[row], exchanges, evaluation.metrics),
     )
 
 

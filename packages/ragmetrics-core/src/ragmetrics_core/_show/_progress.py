@@ -69,7 +69,8 @@ class Bar:
         if self._bar is None:
             return
         reason = "" if waiting is None or waiting[0] < SHORT else waiting[1]
-        if reason == self._reason and not (reason and _counts_down()):
+        counts_down = _in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
+        if reason == self._reason and not (reason and counts_down):
             return
         self._reason = reason
         words = f"waiting {waiting[0]:.0f} s: {readable(reason)}" if waiting and reason else self._shown
@@ -85,10 +86,6 @@ def check_progress(progress: object) -> None:
     """True, False or "always"."""
     if not (isinstance(progress, bool) or progress == "always"):
         raise InvalidInput(f"progress must be True, False or 'always', got {progress!r}")
-
-
-def _counts_down() -> bool:
-    return _in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
 
 
 @contextmanager

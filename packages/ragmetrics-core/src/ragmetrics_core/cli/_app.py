@@ -10,7 +10,6 @@ never means anything but a gate.
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
 
 import typer
 
@@ -42,12 +41,11 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+VERSION = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version and exit.")
+
+
 @app.callback()
-def options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
-    ] = False,
-) -> None:
+def options(version: bool = VERSION) -> None:
     """Score RAG answers and retrieval results."""
 
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 from .._values._counts import count_of
 from .._values._errors import InvalidInput
@@ -76,7 +75,10 @@ def calibrate(
         # drawn first: rows may be wanted just because there are too few labels for any number
         lines = [] if suggest is None else evaluation.rows_to_label(suggest, metric, labels, seed=seed)
         if lines:
-            _put_lines(lines, out)
+            text = "\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
+            rows = count_of(len(lines), "row")
+            said = f"{out}: {rows} to label: write true, false or a grade in the place of null\n"
+            put_texts({"--out": text}, {"--out": out}, said)
         if labels is not None:
             calibration = evaluation.calibrate(labels, metric, by=by, cluster=cluster)
             texts = {
@@ -85,10 +87,3 @@ def calibrate(
             }
             taken = bool(lines) and to_stdout(out)
             put_texts(texts, files, str(calibration), err=taken)
-
-
-def _put_lines(lines: list[dict[str, Any]], out: Path) -> None:
-    text = "\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
-    rows = count_of(len(lines), "row")
-    said = f"{out}: {rows} to label: write true, false or a grade in the place of null\n"
-    put_texts({"--out": text}, {"--out": out}, said)

@@ -198,28 +198,26 @@ def _evaluate(data: str, out: Path | None, given: Mapping[str, Any]) -> None:
         _show_price(Run(data, metrics, options).estimate())
 
 
-def _report(
-    evaluation: Evaluation, metrics: Sequence[Metric], out: Path | None, run_dir: Path | None, wanted: Wanted
-) -> None:
+def _report(run: Evaluation, metrics: Sequence[Metric], out: Path | None, run_dir: Path | None, wanted: Wanted) -> None:
     """Write the file, print the table and what became of the gates, and end with the status that they deserve."""
     summary, decision, problem = None, Decision(()), ""
     try:
-        summary = evaluation.summary(wanted.by)
-        decision = wanted.decide(evaluation)
+        summary = run.summary(wanted.by)
+        decision = wanted.decide(run)
     except InvalidInput as error:  # the run is paid for, so its table is shown without slices or without gates
         problem = in_cli_words(error)
     if summary is None:
-        summary = evaluation.summary()
-    if objects := _objects(evaluation):
+        summary = run.summary()
+    if objects := _objects(run):
         complain(f"judged as an object, as it stands: {objects}; `ragmetrics look` shows how to name what is inside")
     dead = summary.failed_everywhere
     for name in dead:
         complain(f"{name} failed on every row: {_why(summary, name)}")
-    if unread := _unread(evaluation, [metric for metric in metrics if metric.name in dead]):
+    if unread := _unread(run, [metric for metric in metrics if metric.name in dead]):
         complain(f"where the data has it under another name: {map_for(unread)} (`ragmetrics look` shows the columns)")
     try:
         if out is not None:
-            write(evaluation, out, summary.by, decision)
+            write(run, out, summary.by, decision)
     finally:
         say(str(summary), err=to_stdout(out))
     reached, missed = compared_with_least(summary, wanted.least)
