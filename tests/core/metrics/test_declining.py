@@ -26,8 +26,8 @@ def test_every_metric_is_treated_and_no_note_is_left_over() -> None:
 
 
 def test_metrics_of_the_claims_citations_and_quotations_of_the_response_are_unscored() -> None:
-    unscored = [name for name, entry in ENTRIES.items() if treatment(entry).startswith("unscored")]
-    assert unscored == [
+    unscored = {name for name, entry in ENTRIES.items() if treatment(entry).startswith("unscored")}
+    assert unscored >= {
         "citation_precision",
         "fabricated_citations",
         "faithfulness",
@@ -37,7 +37,7 @@ def test_metrics_of_the_claims_citations_and_quotations_of_the_response_are_unsc
         "quote_accuracy",
         "self_knowledge",
         "single_pass_faithfulness",
-    ]
+    }
 
 
 RULED = [
