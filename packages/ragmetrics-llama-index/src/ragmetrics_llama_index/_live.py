@@ -43,17 +43,14 @@ from ragmetrics_core.adapters import (
     Counts,
     LiveEvaluation,
     LiveSettings,
-    OpenCalls,
     current_names,
-    heard,
-    heard_async,
     is_judging,
     judging,
     shows_settings,
-    words_of,
 )
 
 from ._evaluator import MetricEvaluator, MetricResult
+from ._open import Done, OpenCalls, heard, heard_async, words_of
 from ._responses import contexts_of, mode_of, nodes_of, text_of
 
 if TYPE_CHECKING:
@@ -201,8 +198,6 @@ TURNS: tuple[tuple[tuple[type[Any], ...], tuple[str, ...]], ...] = (
     ((AgentWorkflow, BaseWorkflowAgent), (".run",)),
 )
 """The methods whose spans are queries."""
-
-Done = Callable[[str | None], None]
 
 
 class ByIdentity:

@@ -15,17 +15,16 @@ derives from them and says what its framework makes necessary. What they are mad
   ``declared_settings`` where models are of pydantic;
   ``readable_texts`` for embedding models; ``in_order`` and ``read_in_order`` for what a file must not sort; ``metric_paths``
   for those who load metrics only of modules that they trust.
-* On which thread, in which loop? ``in_own_thread``, ``in_threads``, ``run_blocking``, ``HomeLoop``, ``Turn``;
-  ``BeginInOrder`` for models that play a script.
-* How is an application asked the questions of a data set? ``asked_rows``. How do columns become rows? ``rows_of_columns``. How does
-  any value become JSON? ``json_walk``. How are the arguments of two functions written once? ``with_arguments_of``.
+* On which thread, in which loop? ``in_own_thread``, ``in_threads``, ``run_blocking``, ``HomeLoop``, ``Turn``.
+* How is an application asked the questions of a data set? ``asked_rows``. How does any value become JSON? ``json_walk``.
+  How are the arguments of two functions written once? ``with_arguments_of``.
 * Is a setting what it should be? ``check_whole``, ``check_switch``, ``check_calls``, ``check_known``; ``kind_of`` for messages.
 * What does a metric ask a model? ``prompts_of``.
 * How is a running application evaluated? An adapter's callback or handler is a ``LiveEvaluation``, with ``LiveSettings``
   (``current_names`` knows their former names, ``shows_settings`` shows them), and hands each ``Finished`` call to it.
   ``LiveJudging`` makes the judgements in the background and accounts for them (``Background`` is one of its lines, ``settled``
-  is the outcome of a job); ``judging`` marks it, so that the calls of a judge are not evaluated. ``OpenCalls`` tells which
-  calls are nested, ``heard`` and ``heard_async`` listen to streams. ``Counts`` are counters for many threads.
+  is the outcome of a job); ``judging`` marks it, so that the calls of a judge are not evaluated. ``Counts`` are counters
+  for many threads.
 
 Importing this loads no framework, no model client and no asyncio.
 """
@@ -48,11 +47,11 @@ from ._background import Background, Counts, settled
 from ._bridge import Bridge, EmbeddingsBridge, LLMBridge, without_retries
 from ._failures import Explained, is_bug, is_of_a_client, is_of_other_loop, model_error
 from ._forms import FormsOfReply, wants_json
-from ._heard import OpenCalls, heard, heard_async, is_judging, judging, words_of
+from ._judging import is_judging, judging
 from ._live_evaluation import Finished, LiveEvaluation, LiveSettings, current_names, shows_settings
 from ._live_judging import LiveJudging
-from ._loops import BeginInOrder, HomeLoop, Turn, run_blocking
-from ._rows import asked_rows, rows_of_columns
+from ._loops import HomeLoop, Turn, run_blocking
+from ._rows import asked_rows
 from ._settings import (
     blocking,
     declared_settings,
@@ -67,7 +66,6 @@ from ._settings import (
 __all__ = [
     "Attempts",
     "Background",
-    "BeginInOrder",
     "Bridge",
     "Counts",
     "EmbeddingsBridge",
@@ -80,7 +78,6 @@ __all__ = [
     "LiveEvaluation",
     "LiveJudging",
     "LiveSettings",
-    "OpenCalls",
     "Turn",
     "asked_rows",
     "blocking",
@@ -93,8 +90,6 @@ __all__ = [
     "declared_settings",
     "finish_reason_of",
     "has_methods",
-    "heard",
-    "heard_async",
     "in_order",
     "in_own_thread",
     "in_threads",
@@ -115,7 +110,6 @@ __all__ = [
     "prompts_of",
     "read_in_order",
     "readable_texts",
-    "rows_of_columns",
     "run_blocking",
     "seconds_to_wait",
     "secret_texts",
@@ -126,5 +120,4 @@ __all__ = [
     "wants_json",
     "with_arguments_of",
     "without_retries",
-    "words_of",
 ]

@@ -45,7 +45,7 @@ from .._values._requests import Ask, Reply, Usage
 from ..llms._wire._attempts import Attempts
 from ._failures import Explained, is_bug
 from ._forms import FormsOfReply
-from ._heard import judging
+from ._judging import judging
 from ._loops import HomeLoop, Turn, at_once
 from ._settings import json_settings, name_of, secret_texts
 

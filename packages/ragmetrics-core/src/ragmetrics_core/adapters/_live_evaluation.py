@@ -19,7 +19,7 @@ from .._support._threads import in_own_thread
 from .._values._errors import InvalidInput
 from .._values._settings import check_whole
 from ._background import failed_outcome, settled
-from ._heard import judging
+from ._judging import judging
 from ._live_judging import Judgements, LiveJudging
 from ._loops import run_blocking
 

@@ -21,7 +21,7 @@ from haystack.utils import deserialize_component_inplace
 
 from haystack import Document, component, default_from_dict, default_to_dict, logging
 from ragmetrics_core import InvalidInput, Metric, Score, Usage, aevaluate, evaluate
-from ragmetrics_core.adapters import blocking, check_calls, check_switch, kind_of, metric_paths, rows_of_columns
+from ragmetrics_core.adapters import blocking, check_calls, check_switch, kind_of, metric_paths
 
 from ._models import HOME, HaystackEmbeddings, HaystackLLM, call_async_if_any, call_if_any
 
@@ -206,7 +206,7 @@ class MetricEvaluator:
                 a row is missing (``MissingInput``) or of the wrong type (``InvalidInput``).
             ModelError: a model refuses all calls; with ``raise_on_failure`` also if it could not answer for one row.
         """
-        rows = rows_of_columns(self.metric, inputs, _read)
+        rows = rows_of(self.metric, inputs)
         embeddings = None if self._embeddings is None else self._embeddings.without_retries()
         settings = self._settings(
             blocking(self._judge.chat_generator, generate=self._judge.without_retries().generate),
@@ -217,7 +217,7 @@ class MetricEvaluator:
     @component.output_types(**OUTPUTS)
     async def run_async(self, **inputs: Any) -> dict[str, Any]:
         """Score the rows without blocking the running loop; arguments, outputs and errors as in ``run``."""
-        rows = rows_of_columns(self.metric, inputs, _read)
+        rows = rows_of(self.metric, inputs)
         settings = self._settings(self._judge, self._embeddings)
         return self._outputs((await aevaluate(rows, self._bare, **settings)).scores[self.metric.name] if rows else ())
 
@@ -304,6 +304,30 @@ class MetricEvaluator:
             "results": [{**score.to_dict(), "explanation": score.explain()} for score in scores],
             "meta": {"usage": sum((score.usage for score in scores), Usage()).to_dict()},
         }
+
+
+def rows_of(metric: Metric, columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows for ``evaluate``, of lists with one item per row; an optional input may be None.
+
+    Raises:
+        InvalidInput: an input is missing, unknown or not a list, or the lists differ in length.
+    """
+    given = {name: values for name, values in columns.items() if values is not None}
+    kinds = {item.name: item.kind for item in metric.inputs}
+    missing = [item.name for item in metric.inputs if item.required and item.name not in given]
+    if missing:
+        raise InvalidInput(f"{metric.name} needs the input '{missing[0]}': give a list with one item per row.")
+    for name, values in given.items():
+        if name not in kinds:
+            raise InvalidInput(f"{metric.name} has no input '{name}'; it has {', '.join(sorted(kinds))}.")
+        if not isinstance(values, list):
+            kind = type(values).__name__
+            raise InvalidInput(f"{metric.name}: '{name}' must be a list with one item per row, got {kind}.")
+    lengths = {name: len(values) for name, values in given.items()}
+    if len(set(lengths.values())) > 1:
+        raise InvalidInput(f"{metric.name}: all inputs must be lists of the same length, got {lengths}.")
+    read = {name: [_read(kinds[name], item) for item in values] for name, values in given.items()}
+    return [dict(zip(read, row, strict=True)) for row in zip(*read.values(), strict=True)]
 
 
 def _read(kind: str, item: Any) -> Any:

@@ -15,8 +15,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, Generic, NoReturn, TypeVar
@@ -40,7 +42,6 @@ from ragmetrics_core import (
     evaluate,
 )
 from ragmetrics_core.adapters import (
-    BeginInOrder,
     HomeLoop,
     Kept,
     blocking,
@@ -278,6 +279,40 @@ class GeneratorFailed(ModelError):
         error = cls(f"{type(cause).__name__}: {cause}")
         error.cause, error.question = cause, question
         return error
+
+
+QUICK = 0.01
+"""Seconds that a model may take for each call and still be one that plays a script."""
+
+
+class BeginInOrder:
+    """Calls that begin in order, until they have taken longer than those of a script.
+
+    Args:
+        spare: seconds that all calls together may take longer than those of a script.
+    """
+
+    def __init__(self, spare: float) -> None:
+        self._changed = threading.Condition()
+        self._next = 0
+        self._most = self._spare = spare
+
+    @contextmanager
+    def call(self, number: int) -> Iterator[None]:
+        """The block in which the call of this number, from 0, is made."""
+        with self._changed:
+            while self._next < number and self._spare > 0:
+                if not self._changed.wait(QUICK + self._spare):
+                    self._spare = 0.0
+        begun = time.monotonic()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._next = max(self._next, number + 1)
+                if self._spare > 0:
+                    self._spare = min(self._most, self._spare + QUICK - (time.monotonic() - begun))
+                self._changed.notify_all()
 
 
 class RowJudge:

@@ -1,18 +1,13 @@
-"""What is observed of a running application: which calls are open, which are nested, what is streamed, and whether a metric works.
+"""What is observed of a running application: which queries are open, which are nested, and what is streamed.
 
 Strategy. The open calls are in a context variable, which threads and asyncio tasks inherit, so a call that begins while another one
 is open is nested. A task may outlive the call that started it, so each call has a flag that it is open. The words of a stream are
 collected while the user reads it, piece by piece, and the pieces pass through unchanged.
-
-``judging`` marks the work of a metric, so that a handler does not evaluate the calls of a judge. Its context variable follows
-the work into the threads and tasks that the core and the frameworks start for it. All adapters share it, as a handler of one
-framework may watch a judge of another.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Generator, Hashable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable, Generator, Hashable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
@@ -89,21 +84,3 @@ async def heard_async(pieces: Any, done: Done) -> AsyncGenerator[Any, None]:
 def words_of(piece: Any) -> str:
     """The text of a piece: a text, or an object whose ``delta`` is new."""
     return str(getattr(piece, "delta", piece) or "")
-
-
-_judging: ContextVar[bool] = ContextVar("ragmetrics_judging", default=False)
-
-
-@contextmanager
-def judging() -> Iterator[None]:
-    """Mark what happens in this block as the work of a metric."""
-    token = _judging.set(True)
-    try:
-        yield
-    finally:
-        _judging.reset(token)
-
-
-def is_judging() -> bool:
-    """Whether a metric is at work here."""
-    return _judging.get()
