@@ -121,7 +121,7 @@ class TestRows:
             None,
             "q.xlsx, row 3: the cell B3 holds the error #REF!: mend its formula",
             (
-                "q.xlsx, row 4: the cell E4 holds something, and nothing names its column: row 1, the first one that is not empty, "
+                "q.xlsx, row 4: the cell E4 holds something, but its column has no name: row 1, the first with text, "
                 "must name all columns (if their names stand further down, delete what is above)"
             ),
             (
@@ -165,8 +165,8 @@ class TestWhatCannotBeRead:
             (
                 [["Results of May"], HEADER, ["a", "b", "c"]],
                 (
-                    "q.xlsx, row 2: the cell B2 holds something, and nothing names its column: row 1, the first one that is not "
-                    "empty, must name all columns (if their names stand further down, delete what is above)"
+                    "q.xlsx, row 2: the cell B2 holds something, but its column has no name: row 1, the first with "
+                    "text, must name all columns (if their names stand further down, delete what is above)"
                 ),
             ),
         ],

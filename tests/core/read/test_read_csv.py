@@ -57,7 +57,7 @@ class TestCSV:
                 "r.csv, line 5",
                 Sample(),
                 (
-                    "r.csv, line 5: the cell 4 holds something, and nothing names its column: line 2, the first one that is not "
+                    "r.csv, line 5: the cell 4 holds something, but its column has no name: line 2, the first one that is not "
                     "empty, must name all columns (if their names stand further down, delete what is above)"
                 ),
             ),
@@ -146,7 +146,7 @@ class TestCSV:
             (
                 "Results of May,,\nid,answer,\n1,a,\n",
                 (
-                    "q.csv, line 2: the cell 2 holds something, and nothing names its column: line 1, the first one that is not "
+                    "q.csv, line 2: the cell 2 holds something, but its column has no name: line 1, the first one that is not "
                     "empty, must name all columns (if their names stand further down, delete what is above)"
                 ),
             ),

@@ -159,15 +159,15 @@ class TestInput:
             ),
             (
                 ([0.1, 0.2], [0.2, 0.3], ["a", None]),
-                "clusters[1] is None: give the row its cluster, or its own cluster if it shares nothing with others",
+                "clusters[1] is None: give the row its cluster, or one for it alone",
             ),
             (
                 ([0.1, 0.2], [0.2, 0.3], [math.nan, "a"]),
-                "clusters[0] is nan: give the row its cluster, or its own cluster if it shares nothing with others",
+                "clusters[0] is nan: give the row its cluster, or one for it alone",
             ),
             (
                 ([0.1, 0.2], [0.2, 0.3], ["a", ["b"]]),
-                ("clusters[1] is ['b']: give the row its cluster, or its own cluster if it shares nothing with others"),
+                ("clusters[1] is ['b']: give the row its cluster, or one for it alone"),
             ),
             (
                 ([0.1, 0.2], [0.2, 0.3], None, None, 95),

@@ -121,11 +121,8 @@ def _literal(spec: str, keyword: ast.keyword) -> Any:
 
 def unset(cls: type[Metric], settings: dict[str, Any]) -> list[str]:
     """Settings that have no default and are not given."""
-    return [
-        item.name
-        for item in fields(cls)
-        if item.init and item.name not in settings and item.default is MISSING and item.default_factory is MISSING
-    ]
+    needed = (item for item in fields(cls) if item.init and item.default is MISSING and item.default_factory is MISSING)
+    return [item.name for item in needed if item.name not in settings]
 
 
 FINE_TUNED = "ft"

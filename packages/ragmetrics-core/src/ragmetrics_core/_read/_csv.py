@@ -134,9 +134,7 @@ def _value(cell: str) -> str | None:
 def no_name(cell: str, top: str) -> BadShape:
     """The error about a cell below an empty heading; ``top`` is the place of the headings."""
     cure = "must name all columns (if their names stand further down, delete what is above)"
-    return BadShape(
-        f"the {cell} holds something, and nothing names its column: {top}, the first one that is not empty, {cure}"
-    )
+    return BadShape(f"the {cell} holds something, but its column has no name: {top}, the first with text, {cure}")
 
 
 def _explain(error: csv.Error) -> str:

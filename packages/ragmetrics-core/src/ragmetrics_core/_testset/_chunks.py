@@ -143,11 +143,8 @@ class _Cutter:
             if self.starts[-1] < end < self.last:  # else it lies in the blanks before that start
                 self.starts.append(self._skip_blanks(end))
         headings = {start for start, _, _ in document.headings}
-        self.ends = [
-            self._without_blanks(following)
-            for sentence, following in pairwise([*self.starts, len(self.text)])
-            if sentence not in headings
-        ]
+        sentences = pairwise([*self.starts, len(self.text)])
+        self.ends = [self._without_blanks(following) for start, following in sentences if start not in headings]
 
     def spans(self) -> Iterator[tuple[int, int]]:
         start, done = self.starts[0], 0

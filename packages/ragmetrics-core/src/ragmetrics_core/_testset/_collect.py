@@ -46,13 +46,6 @@ ATTEMPTS = 3
 MOST_PER_VISIT = 5
 """Questions that a passage is asked for at a time, at most; there are more than one only where there are few passages."""
 
-NAMES = {
-    "one_passage": "question{s}",
-    "unanswerable": "unanswerable question{s}",
-    "two_passages": "question{s} over two passages",
-}
-"""What the kinds of questions are called."""
-
 PARTNERS = 3
 """Passages with which a passage forms a pair, at most."""
 
@@ -348,9 +341,10 @@ class Course:
         elif stopped is None and self.kind.name == "two_passages" and not self._tried:
             stopped = "no two passages have enough in common"
         reasons = [counted(item.why for item in self.dropped), stopped or "the documents have no other passages"]
-        name = NAMES[self.kind.name].format(s="" if self.asked == 1 else "s")
+        name = f"question{'' if self.asked == 1 else 's'}"
+        names = {"unanswerable": f"unanswerable {name}", "two_passages": f"{name} over two passages"}
         are = "is" if left == 1 else "are"
-        return f"{left} of {self.asked} {name} {are} missing: {'; '.join(filter(None, reasons))}"
+        return f"{left} of {self.asked} {names.get(self.kind.name, name)} {are} missing: {'; '.join(filter(None, reasons))}"
 
 
 class Collection:
@@ -423,11 +417,9 @@ class Collection:
         while planned := [(course, visit) for course in self._courses for visit in course.next_visits()]:
             written: dict[int, Any] = {}
             await drive.all((drive.run(course.kind.write(visit)) for course, visit in planned), written.__setitem__)
-            candidates = [
-                (*planned[number], question)
-                for number, reply in written.items()
-                for question in self._sift(*planned[number], reply)
-            ]
+            candidates: list[tuple[Course, Visit, str]] = []
+            for number, reply in written.items():
+                candidates += [(*planned[number], question) for question in self._sift(*planned[number], reply)]
             if drive.used_up is not None:
                 return
             checks = (drive.run(course.kind.check(visit, question)) for course, visit, question in candidates)

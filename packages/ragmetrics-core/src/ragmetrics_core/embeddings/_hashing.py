@@ -13,6 +13,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
@@ -26,6 +27,7 @@ NGRAM_WEIGHT = 0.3
 """Of one n-gram next to a whole word: a word has many of them."""
 
 
+@dataclass(frozen=True)
 class HashingEmbeddings:
     """Unit vectors from hashed words and character n-grams; deterministic, instant, no download.
 
@@ -42,10 +44,11 @@ class HashingEmbeddings:
         "Use an embedding model (openai:MODEL or sentence-transformers:MODEL)."
     )
 
-    def __init__(self, dimensions: int = 512) -> None:
-        if not isinstance(dimensions, int) or dimensions < 16:
-            raise InvalidInput(f"dimensions must be an integer of at least 16, got {dimensions!r}")
-        self.dimensions = dimensions
+    dimensions: int = 512
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.dimensions, int) or self.dimensions < 16:
+            raise InvalidInput(f"dimensions must be an integer of at least 16, got {self.dimensions!r}")
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -78,15 +81,6 @@ class HashingEmbeddings:
     def _place(self, feature: str) -> tuple[int, int]:
         number = int.from_bytes(blake2b(feature.encode(), digest_size=8).digest(), "big")
         return (number >> 1) % self.dimensions, 1 if number & 1 else -1
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, HashingEmbeddings) and other.dimensions == self.dimensions
-
-    def __hash__(self) -> int:
-        return hash(self.dimensions)
-
-    def __repr__(self) -> str:
-        return f"HashingEmbeddings(dimensions={self.dimensions})"
 
 
 def _features(text: str) -> Iterator[str]:

@@ -102,11 +102,9 @@ class ModelReader(Reader[M]):
         """The model in a value of an object, or the object as the one item of the model's list."""
         if is_schema(data):
             return None
-        readings = [
-            self.in_value(value, depth + 1)
-            for key, value in data.items()
-            if _may_hold_answer(key, value, alone=len(data) == 1)
-        ]
+        alone = len(data) == 1
+        inner = [value for key, value in data.items() if _may_hold_answer(key, value, alone=alone)]
+        readings = [self.in_value(value, depth + 1) for value in inner]
         fits = [reading for reading in readings if isinstance(reading, Fit)]
         if fits:
             return fits[0] if all(self.same(fits[0].value, fit.value) for fit in fits[1:]) else TWO_ANSWERS

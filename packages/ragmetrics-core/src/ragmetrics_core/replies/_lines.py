@@ -49,11 +49,8 @@ class _TextsReader(ModelReader[Texts]):
         reading = super().in_value(data, depth)
         if reading is not None or not isinstance(data, dict) or is_schema(data):
             return reading
-        lists = [
-            value
-            for key, value in data.items()
-            if isinstance(value, list) and name(key) not in ASIDES and not is_quotation(key)
-        ]
+        named = [value for key, value in data.items() if name(key) not in ASIDES and not is_quotation(key)]
+        lists = [value for value in named if isinstance(value, list)]
         if len(lists) > 1:
             return Bad("the reply holds several lists; give one")
         return super().in_value(lists[0], depth + 1) if lists else None

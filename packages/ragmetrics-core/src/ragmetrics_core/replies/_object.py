@@ -71,8 +71,7 @@ class ObjectReply:
 
     def instructions(self) -> str:
         """The shape of the object."""
-        text: str = self._json.instructions()
-        return text
+        return str(self._json.instructions())
 
     def parse(self, text: str) -> dict[str, Any]:
         """The values by key.
@@ -88,8 +87,6 @@ class ObjectReply:
 
 
 def _is_finite(value: Any) -> bool:
-    if isinstance(value, float):
-        return math.isfinite(value)
-    if isinstance(value, Mapping):
-        return all(map(_is_finite, value.values()))
-    return not isinstance(value, list) or all(map(_is_finite, value))
+    if isinstance(value, (Mapping, list)):
+        return all(map(_is_finite, value.values() if isinstance(value, Mapping) else value))
+    return not isinstance(value, float) or math.isfinite(value)

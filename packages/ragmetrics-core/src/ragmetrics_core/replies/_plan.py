@@ -181,11 +181,8 @@ def _keys_of(field: str, info: FieldInfo) -> tuple[str, ...]:
 
 
 def _limit(info: FieldInfo) -> float | None:
-    for item in info.metadata:
-        bound = getattr(item, "le", None)
-        if isinstance(bound, (int, float)):
-            return float(bound)
-    return None
+    bounds = (getattr(item, "le", None) for item in info.metadata)
+    return next((float(bound) for bound in bounds if isinstance(bound, (int, float))), None)
 
 
 @lru_cache(maxsize=256)

@@ -166,13 +166,9 @@ class ScalarReader(Reader[Answer[T]]):
 
     def _in_children(self, data: dict[str, Any], names: dict[str, str], depth: int) -> Reading[Answer[T]]:
         """What the values say inside which an answer may stand."""
-        return _agreed(
-            [
-                self.in_value(value, depth + 1)
-                for key, value in data.items()
-                if not is_no_answer(key) and self._opens(names[key], value, alone=len(data) == 1)
-            ]
-        )
+        alone = len(data) == 1
+        keys = [key for key in data if not is_no_answer(key) and self._opens(names[key], data[key], alone=alone)]
+        return _agreed([self.in_value(data[key], depth + 1) for key in keys])
 
     def _opens(self, key: str, value: Any, *, alone: bool) -> bool:
         """Whether an answer may stand inside this value."""

@@ -66,6 +66,7 @@ from ._interval import ROUNDING, Interval, check_confidence, student_interval, u
 from ._labelled import (
     FEWEST_FOR_INTERVAL,
     LabelledRows,
+    Strata,
     Stratum,
     effective_count,
     labelled_rows,
@@ -77,7 +78,7 @@ from ._labelled import (
 from ._means import mean_interval
 
 
-def strata_gain(rows: LabelledRows, strata: Sequence[Stratum]) -> bool:
+def strata_gain(rows: LabelledRows, strata: Strata) -> bool:
     """Whether the mean over these strata varies less than that of the labels alone, by unbiased estimates of both.
 
     So a judge that tells nothing gains nothing on average: what strata take from the spread by chance, fewer degrees of freedom
@@ -95,7 +96,7 @@ def strata_gain(rows: LabelledRows, strata: Sequence[Stratum]) -> bool:
     return mean_variance(rows, strata) < mean_variance(rows, [everything])
 
 
-def mean_variance(rows: LabelledRows, strata: Sequence[Stratum]) -> float:
+def mean_variance(rows: LabelledRows, strata: Strata) -> float:
     """An unbiased estimate of the variance of the mean label over strata; arguments as of `strata_gain`.
 
     Without clusters it is the sum over strata of share² * s² / n, with the variance s² of its n labels, and what is between strata,
@@ -110,9 +111,7 @@ def mean_variance(rows: LabelledRows, strata: Sequence[Stratum]) -> float:
     return variance_and_freedom(rows, of_labels, of_judgements)[0]
 
 
-def _influences(
-    rows: LabelledRows, strata: Sequence[Stratum], means: Sequence[float]
-) -> tuple[list[float], list[float]]:
+def _influences(rows: LabelledRows, strata: Strata, means: Sequence[float]) -> tuple[list[float], list[float]]:
     """What each label, and the judgement of each row, adds to the mean over strata with these means."""
     count = len(rows.judged)
     overall = math.fsum(len(stratum.rows) * mean for stratum, mean in zip(strata, means, strict=True)) / count
@@ -316,7 +315,7 @@ coverage of 16 judges and rates is 0.936 instead of 0.931 (``bench/calibration_e
 they show their spread themselves."""
 
 
-def post_stratified(rows: LabelledRows, strata: Sequence[Stratum], confidence: float) -> tuple[float, Interval | None]:
+def post_stratified(rows: LabelledRows, strata: Strata, confidence: float) -> tuple[float, Interval | None]:
     """The mean of the posterior distribution, and the interval between its quantiles.
 
     Args:
@@ -352,9 +351,7 @@ def _stratum_mean(rows: LabelledRows, stratum: Stratum, prior: float) -> Bounded
     return dirichlet_mean(values, [*(mass * effective for mass in masses), prior, prior])
 
 
-def _inflation(
-    rows: LabelledRows, strata: Sequence[Stratum], means: Sequence[float], prior: float, confidence: float
-) -> float:
+def _inflation(rows: LabelledRows, strata: Strata, means: Sequence[float], prior: float, confidence: float) -> float:
     """The factor by which the variances of the posterior must be multiplied.
 
     The spread within strata is known from the labels only, clusters add to it, and so do weights where heavy labels lie further
@@ -370,9 +367,7 @@ def _inflation(
     return max(found, 1.0) * (t_quantile(share, freedom) / normal_quantile(share)) ** 2
 
 
-def _variance(
-    rows: LabelledRows, strata: Sequence[Stratum], means: Sequence[float], prior: float
-) -> tuple[float, float]:
+def _variance(rows: LabelledRows, strata: Strata, means: Sequence[float], prior: float) -> tuple[float, float]:
     """The variance of the estimate divided by the variance that the posterior assumes, and its degrees of freedom."""
     assert rows.scale is not None
     of_labels, of_judgements = _influences(rows, strata, means)
@@ -411,10 +406,8 @@ def powered_mean(rows: LabelledRows) -> tuple[float, float, float, float]:
     others = [row for row in range(len(rows.judged)) if row not in labelled]
     label_mean, paired_mean = rows.label_mean, weighted_mean(paired, masses)
     rest_mean = math.fsum(rows.judged[row] for row in others) / len(others)
-    together = math.fsum(
-        mass * (label - label_mean) * (value - paired_mean)
-        for mass, label, value in zip(masses, labels, paired, strict=True)
-    )
+    both = zip(masses, labels, paired, strict=True)
+    together = math.fsum(mass * (label - label_mean) * (value - paired_mean) for mass, label, value in both)
     centre = math.fsum(rows.judged) / len(rows.judged)
     spread = math.fsum((value - centre) ** 2 for value in rows.judged) / (len(rows.judged) - 1)
     rows_without = len(rows.judged) - len(labels)

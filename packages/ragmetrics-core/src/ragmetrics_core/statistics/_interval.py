@@ -245,6 +245,4 @@ def check_clusters(clusters: Sequence[Hashable] | None, count: int) -> None:
         except TypeError:  # a list; or the NA of a table, which does not say whether it equals itself
             usable = False
         if not usable:
-            raise InvalidInput(
-                f"clusters[{place}] is {cluster!r}: give the row its cluster, or its own cluster if it shares nothing with others"
-            )
+            raise InvalidInput(f"clusters[{place}] is {cluster!r}: give the row its cluster, or one for it alone")

@@ -206,6 +206,9 @@ class Stratum:
     labelled: Sequence[int]
 
 
+Strata = Sequence[Stratum]
+
+
 def strata_of(rows: LabelledRows) -> list[Stratum]:
     """The strata, from low judgements to high ones; a single one where the labels do not suffice for more.
 

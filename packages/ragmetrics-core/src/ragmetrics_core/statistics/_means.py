@@ -315,9 +315,8 @@ def _interval_of(
 def _at_one_end(values: Sequence[float], clusters: Sequence[Hashable], scale: tuple[float, float]) -> bool:
     """Whether more than half of the clusters have nothing but the same end of the scale."""
     near, number = ROUNDING * (scale[1] - scale[0]), len(set(clusters))
-    others = (
-        {cluster for value, cluster in zip(values, clusters, strict=True) if abs(value - end) > near} for end in scale
-    )
+    rows = list(zip(values, clusters, strict=True))
+    others = ({cluster for value, cluster in rows if abs(value - end) > near} for end in scale)
     return any(2 * len(found) < number and len(found) < FEW for found in others)
 
 

@@ -104,9 +104,8 @@ def mcnemar_mid_p(gained: int, lost: int) -> float:
     if gained == lost:
         return 1.0
     at_most = beta_cdf(0.5, changed - fewer, fewer + 1)
-    exactly = math.exp(
-        math.lgamma(changed + 1) - math.lgamma(fewer + 1) - math.lgamma(changed - fewer + 1) - changed * math.log(2)
-    )
+    ways = math.lgamma(changed + 1) - math.lgamma(fewer + 1) - math.lgamma(changed - fewer + 1)
+    exactly = math.exp(ways - changed * math.log(2))
     return min(2 * at_most - exactly, 1.0)
 
 

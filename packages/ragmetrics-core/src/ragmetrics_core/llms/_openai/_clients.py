@@ -63,14 +63,9 @@ def own_client(kind: str, settings: Mapping[str, Any]) -> Any:
     key = settings.get("api_key") or tidy_key(os.environ.get(variable))
     if key is None:
         if not settings.get("base_url") and not os.environ.get("OPENAI_BASE_URL"):
-            problem = ModelError(
-                f"no API key for OpenAI: set the environment variable {variable}",
-                Setting("api_key", ..., before=", or give "),
-                ", or give ",
-                Setting("base_url", ...),
-                " for a server of your own that needs none",
-                fatal=True,
-            )
+            given = Setting("api_key", ..., before=", or give "), ", or give ", Setting("base_url", ...)
+            said = f"no API key for OpenAI: set the environment variable {variable}"
+            problem = ModelError(said, *given, " for a server of your own that needs none", fatal=True)
             problem.needs_key = True
             raise problem
         key = NO_KEY
