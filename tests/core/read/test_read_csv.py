@@ -57,8 +57,8 @@ class TestCSV:
                 "r.csv, line 5",
                 Sample(),
                 (
-                    "r.csv, line 5: the cell 4 holds something, but its column has no name: line 2, the first one that is not "
-                    "empty, must name all columns (if their names stand further down, delete what is above)"
+                    "r.csv, line 5: the cell 4 holds something, but its column has no name: line 2, the first with "
+                    "text, must name all columns (if their names stand further down, delete what is above)"
                 ),
             ),
         ]
@@ -146,8 +146,8 @@ class TestCSV:
             (
                 "Results of May,,\nid,answer,\n1,a,\n",
                 (
-                    "q.csv, line 2: the cell 2 holds something, but its column has no name: line 1, the first one that is not "
-                    "empty, must name all columns (if their names stand further down, delete what is above)"
+                    "q.csv, line 2: the cell 2 holds something, but its column has no name: line 1, the first with "
+                    "text, must name all columns (if their names stand further down, delete what is above)"
                 ),
             ),
             (
