@@ -473,6 +473,12 @@ class TestObjects:
     def test_models_and_data_classes(self) -> None:
         found = sample_of(Example(inputs={"question": "q"}, outputs={"answer": "r"}))
         assert (found.user_input, found.response, found.reference) == ("q", None, "r")
+        doubtful = Example(inputs={"question": "NaN"}, outputs={"answer": "n/a"})
+        caveats = evaluate([doubtful], Length(), progress=False).caveats
+        assert [caveat.partition(") and ")[0] for caveat in caveats] == [
+            "user_input is 'NaN' in 1 row (column 'inputs.question': row 1",
+            "reference is 'n/a' in 1 row (column 'outputs.answer': row 1",
+        ]
         assert sample_of(Answer("q", "a"), {"response": "data"}) == Sample("q", "a")
 
     def test_a_data_set_that_is_a_model(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import json
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from core.cli.calling import call
 from core.evaluate.doubles import Length
-from core.read.reading import counted, jsonl, read, samples, write
+from core.read.reading import counted, read, samples, write
 from ragmetrics_core import InvalidInput, Sample, evaluate
 
 TEXTS = {
@@ -57,14 +58,22 @@ class TestEveryFormat:
         assert counted(path, encoding=encoding) == 2
 
 
-@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")), st.sampled_from(sorted(MARKS)))
+@given(
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")),
+    st.text("\r\t "),
+    st.sampled_from(["", "\n"]),
+    st.sampled_from(sorted(MARKS)),
+)
 def test_lines_are_those_of_utf8_whatever_the_encoding(
-    tmp_path_factory: pytest.TempPathFactory, text: str, encoding: str
+    tmp_path_factory: pytest.TempPathFactory, text: str, blanks: str, end: str, encoding: str
 ) -> None:
-    """Characters whose halves look like line ends, such as U+0A0D, included."""
-    data = jsonl([{"response": line} for line in text.split("\n")])
+    """Characters whose halves look like line ends, such as U+0A0D, included; a carriage return alone ends no line."""
+    lines = text.split("\n")
+    rows = [f'{{"response":{blanks}{json.dumps(line, ensure_ascii=False)}}}{blanks}' for line in lines]
+    data = "\n".join(rows) + end
     path = write(tmp_path_factory.mktemp("lines") / "q.jsonl", MARKS[encoding] + data.encode(encoding))
-    assert [sample.response for sample in samples(path)] == text.split("\n")
+    found = [(place, sample.response) for place, sample, _ in read(path)]
+    assert found == [(f"q.jsonl, line {number}", line) for number, line in enumerate(lines, 1)]
 
 
 MUNICH = "id;answer\n1;a\n2;Wo liegt München? In Bayern\n".encode("cp1252")
