@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import Ask, ModelError, Prompt
-from ragmetrics_core.adapters import Explained, FormsOfReply, wants_json
+from ragmetrics_core.adapters import Explained, FormsOfReply
 from ragmetrics_core.replies import LinesReply, ObjectReply, RatingReply, YesNoReply
 
 SCHEMA = Prompt("Is it so?", YesNoReply())
@@ -44,7 +44,7 @@ def answer(forms: FormsOfReply, question: Ask, **refusals: Exception) -> list[st
 
 def test_what_wants_json() -> None:
     asks = [ask(Prompt("?", reply)) for reply in (YesNoReply(), RatingReply((0, 1)), ObjectReply(("a",)), LinesReply())]
-    assert [wants_json(item) for item in asks] == [True, True, True, False]
+    assert [item.wants_json for item in asks] == [True, True, True, False]
 
 
 def test_the_highest_form_that_the_question_has() -> None:

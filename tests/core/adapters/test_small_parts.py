@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import wraps
 from typing import Any
 
 import pytest
@@ -14,10 +13,8 @@ from ragmetrics_core.adapters import (
     check_calls,
     check_known,
     check_switch,
-    has_methods,
     is_of_a_client,
     kind_of,
-    overrides,
 )
 from ragmetrics_core.embeddings import HashingEmbeddings
 
@@ -54,30 +51,7 @@ def test_settings_that_there_are_not(name: str, cure: str) -> None:
     assert str(raised.value) == f"M has no setting {name!r}: {cure}"
 
 
-class Base:
-    def answer(self) -> str:
-        return "a"
-
-
-class Heir(Base):
-    @wraps(Base.answer)
-    def answer(self) -> str:
-        return Base.answer(self)
-
-
-class Other(Base):
-    def answer(self) -> str:
-        return "b"
-
-
-class Mock:
-    def __getattr__(self, name: str) -> Any:
-        return name
-
-
-def test_methods_of_models() -> None:
-    assert [overrides(cls, Base, "answer") for cls in (Base, Heir, Other)] == [False, False, True]
-    assert [has_methods(model, "generate", "answer") for model in (Base(), Mock(), 3)] == [True, False, False]
+def test_a_model_that_can_only_block() -> None:
     model = blocking(HashingEmbeddings(), embed=len)
     assert (model.model, model.embed) == ("HashingEmbeddings", len)
 

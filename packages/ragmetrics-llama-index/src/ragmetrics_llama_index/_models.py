@@ -40,11 +40,9 @@ from ragmetrics_core.adapters import (
     LLMBridge,
     declared_settings,
     finish_reason_of,
-    has_methods,
     in_own_thread,
     is_cut_off,
     is_of_a_client,
-    overrides,
     run_blocking,
     secret_texts,
     usage_of,
@@ -61,6 +59,17 @@ OPERATIONAL = re.compile(
     r"|reuse_client|show_progress|(?:request_)?timeout|verbose"
 )
 """Settings that decide how a model is called, not what it answers."""
+
+
+def overrides(cls: type, base: type, name: str) -> bool:
+    """Whether a class overrides a method of its base; what a framework wraps around both (``functools.wraps``) is ignored."""
+    return inspect.unwrap(getattr(cls, name)) is not inspect.unwrap(getattr(base, name))
+
+
+def has_methods(model: Any, *methods: str) -> bool:
+    """Whether an object has one of these methods; a mock, which has every method, does not count."""
+    found = any(hasattr(model, name) for name in methods)
+    return found and not hasattr(model, "an_attribute_that_no_model_has")
 
 
 class Described(Bridge[Q, A]):

@@ -6,10 +6,9 @@ derives from them and says what its framework makes necessary. What they are mad
 
 * What did the model raise? ``Explained`` and ``model_error`` make a ``ModelError`` of any library's exception, or let a bug
   through; ``is_bug``, ``is_of_a_client``, ``is_of_other_loop`` and ``seconds_to_wait`` are its parts. ``Kept`` keeps it as it is.
-* Which form of reply is it asked for, and what if its server refuses that form? ``FormsOfReply``; ``wants_json``;
-  ``strict_schema``.
+* Which form of reply is it asked for, and what if its server refuses that form? ``FormsOfReply``; ``strict_schema``.
 * What did the answer cost, and why does it end? ``usage_of``, ``finish_reason_of``, ``is_cut_off``.
-* Which methods does it have? ``overrides``, ``has_methods``; ``blocking`` makes one that can only block.
+* What if it can only block? ``blocking``.
 * Who makes a lost call again? Only ``evaluate``: ``without_retries``.
 * What may be shown and stored? ``name_of``, ``conceal``, ``is_secret``, ``secret_texts``; ``json_settings`` for an ``identity``,
   ``declared_settings`` where models are of pydantic;
@@ -44,9 +43,8 @@ from .._values._settings import check_calls, check_known, check_switch, check_wh
 from ..llms._wire._attempts import Attempts
 from ._answers import finish_reason_of, is_cut_off, usage_of
 from ._background import Background, Counts, settled
-from ._bridge import Bridge, EmbeddingsBridge, LLMBridge, without_retries
+from ._bridge import Bridge, EmbeddingsBridge, FormsOfReply, LLMBridge, without_retries
 from ._failures import Explained, is_bug, is_of_a_client, is_of_other_loop, model_error
-from ._forms import FormsOfReply, wants_json
 from ._judging import is_judging, judging
 from ._live_evaluation import Finished, LiveEvaluation, LiveSettings, current_names, shows_settings
 from ._live_judging import LiveJudging
@@ -55,11 +53,9 @@ from ._rows import asked_rows
 from ._settings import (
     blocking,
     declared_settings,
-    has_methods,
     json_settings,
     kind_of,
     name_of,
-    overrides,
     secret_texts,
 )
 
@@ -89,7 +85,6 @@ __all__ = [
     "current_names",
     "declared_settings",
     "finish_reason_of",
-    "has_methods",
     "in_order",
     "in_own_thread",
     "in_threads",
@@ -106,7 +101,6 @@ __all__ = [
     "metric_paths",
     "model_error",
     "name_of",
-    "overrides",
     "prompts_of",
     "read_in_order",
     "readable_texts",
@@ -117,7 +111,6 @@ __all__ = [
     "shows_settings",
     "strict_schema",
     "usage_of",
-    "wants_json",
     "with_arguments_of",
     "without_retries",
 ]

@@ -42,9 +42,8 @@ from .._kernel._model_traits import readable_texts
 from .._support._threads import in_own_thread
 from .._values._errors import ModelError
 from .._values._requests import Ask, Reply, Usage
-from ..llms._wire._attempts import Attempts
+from ..llms._wire._attempts import Attempts, Ladder, Rung
 from ._failures import Explained, is_bug
-from ._forms import FormsOfReply
 from ._judging import judging
 from ._loops import HomeLoop, Turn, at_once
 from ._settings import json_settings, name_of, secret_texts
@@ -115,6 +114,30 @@ def _without_retries(value: Any) -> Any:
 def _is_client(value: Any) -> bool:
     """Whether it is one of the clients with this option (OpenAI, Anthropic, Groq and others have the same); no mock is one."""
     return hasattr(value, "with_options") and type(getattr(value, "max_retries", None)) is int
+
+
+class FormsOfReply:
+    """What one model has learned about the forms of reply that its server takes. Safe to share between threads.
+
+    The ladder is that of the core's own models: JSON schema, else JSON mode, else plain text. A framework says nothing of what its
+    server takes, so a question that is refused is asked one rung lower, and the rung that worked is remembered. Servers refuse in
+    all kinds of words, so any refusal of a question that carried a form of ours is worth one more call without it. Only a second
+    such question, or a server that points at the form, settles the matter.
+
+    Args:
+        highest: the first form to try, ``schema``, ``json`` or ``text``.
+    """
+
+    def __init__(self, highest: Rung = "schema") -> None:
+        self._highest = highest
+        self._ladder = Ladder(highest, trusts_status=True)
+
+    def attempts(self, ask: Ask | None) -> Attempts:
+        """The attempts at one question; None: at one that has no form of reply, as one for vectors."""
+        return Attempts(self._ladder, ask)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (FormsOfReply, (self._highest,))  # another process learns for itself
 
 
 Q = TypeVar("Q")

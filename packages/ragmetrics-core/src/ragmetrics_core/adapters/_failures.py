@@ -259,11 +259,6 @@ class Explained:
             raise RuntimeError(f"{self._model} has not failed: raise explained.problem after a block that returns")
         return self._problem
 
-    @property
-    def is_filtered(self) -> bool:
-        """Whether a content filter refused the question."""
-        return isinstance(self._problem, BadReply)
-
     def __enter__(self) -> None:
         self._problem = self.refused = None
         self.is_of_other_loop = False

@@ -1,4 +1,4 @@
-"""The settings of a model: its secrets, and all the rest as JSON values; and which methods it has.
+"""The settings of a model: its secrets, and all the rest as JSON values.
 
 Strategy. A framework knows which settings a model has; what is secret among them is the same everywhere: what stands below a name
 such as ``api_key``, and what is wrapped as a secret (``SecretStr`` of pydantic, ``Secret`` of Haystack). A setting that is no JSON
@@ -7,7 +7,6 @@ value (a callable, an object) may change the answers, so a model that has one ca
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from types import SimpleNamespace
@@ -117,17 +116,6 @@ def _secret_in(value: Any) -> Any:
         return opener()
     except ValueError:  # its environment variable is not set, so there is nothing to hide
         return None
-
-
-def overrides(cls: type, base: type, name: str) -> bool:
-    """Whether a class overrides a method of its base; what a framework wraps around both (``functools.wraps``) is ignored."""
-    return inspect.unwrap(getattr(cls, name)) is not inspect.unwrap(getattr(base, name))
-
-
-def has_methods(model: Any, *methods: str) -> bool:
-    """Whether an object has one of these methods; a mock, which has every method, does not count."""
-    found = any(hasattr(model, name) for name in methods)
-    return found and not hasattr(model, "an_attribute_that_no_model_has")
 
 
 def blocking(model: Any, **methods: Any) -> Any:
