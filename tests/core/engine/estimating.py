@@ -45,7 +45,7 @@ def all_tokens_in(texts: Iterable[str], times: int = TIMES) -> list[float]:
     metrics = [Answered(name=f"answered_{number}", llm=model) for number, model in enumerate(models)]
     counted = []
     for number, caveat in enumerate(evaluate([{"user_input": "?"}], metrics, budget={"tokens": 10**12}).caveats):
-        words = rf"model {number} reports no tokens: for the budget ([\d,]+) were estimated from the texts"
+        words = rf"model {number} reports no tokens: for the budget, ([\d,]+) tokens were estimated from the texts"
         found = re.fullmatch(words, caveat)
         assert found is not None, caveat
         counted.append(int(found[1].replace(",", "")))

@@ -151,7 +151,7 @@ class TestTokens:
         assert {score.usage for score in result.scores["rated"]} == {Usage(1)}
         (caveat,) = result.summary().caveats
         counted = re.fullmatch(
-            r"silent reports no tokens: for the budget ([\d,]+) were estimated from the texts", caveat
+            r"silent reports no tokens: for the budget, ([\d,]+) tokens were estimated from the texts", caveat
         )
         assert counted is not None
         assert most <= int(counted[1].replace(",", "")) <= most + 2 * sent

@@ -124,7 +124,7 @@ class TestLost:
         with pytest.raises(ModelError) as caught:
             score(server, 1000, max_retries=2)
         assert str(caught.value) == (
-            "connection reset (The last 50 calls were all given up, so the run stops here; it can be continued when the "
+            "connection reset (The last 50 calls all failed, so the run stops here; it can be continued when the "
             "server is back.)"
         )
         assert caught.value.fatal
@@ -190,8 +190,8 @@ class TestRefused:
         assert len(server.calls["9"]) == calls
         assert seconds <= 600
         assert result.scores["rated"][9].error == (
-            f"ModelError: internal error (500) (It asks to be called again in {asked:.0f} seconds, and a call waits for 600 "
-            "in all.)"
+            f"ModelError: internal error (500) (The server asks for a pause of {asked:.0f} seconds, but a call waits 600 at "
+            "most.)"
         )
         assert values(result)[:9] == [0.5] * 9
 
@@ -275,7 +275,7 @@ class TestPatience:
         with pytest.raises(ModelError) as caught:
             score(server, 3, max_concurrency=1)
         assert str(caught.value) == (
-            "daily limit (It asks to be called again in 3600 seconds, so the run stops here; it can be continued then.)"
+            "daily limit (The server asks for a pause of 3600 seconds, so the run stops here; it can be continued after that.)"
         )
         assert caught.value.fatal
         assert server.count == 1

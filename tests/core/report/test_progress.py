@@ -222,7 +222,7 @@ class TestNarrow:
             act(Bar(bar, "dropped", narrow=True))
         return [line.rstrip() for line in re.split("[\r\n]", stream.getvalue())]
 
-    @pytest.mark.parametrize("reason", ["the server's limit (429)", "calls that failed are made again"])
+    @pytest.mark.parametrize("reason", ["the server's limit (429)", "retries of failed calls"])
     def test_a_wait(self, reason: str) -> None:
         lines = self.lines(lambda bar: bar.wait((123.0, reason)))
         assert f"generate: 1200/10000 [2:02:12, waiting 123 s: {reason}]" in lines
@@ -262,7 +262,7 @@ class TestWaiting:
         ]
 
     @pytest.mark.parametrize(
-        ("limited", "reason"), [(True, "the server's limit (429)"), (False, "calls that failed are made again")]
+        ("limited", "reason"), [(True, "the server's limit (429)"), (False, "retries of failed calls")]
     )
     def test_a_run_says_for_what_it_waits(
         self, limited: bool, reason: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -164,7 +164,7 @@ class TestFailures:
         result = evaluate(questions(3), Rated(), llm=model, run_dir=run_dir, replace=True)
         assert len(model.asked) == 6
         caveat = (
-            "the answers of AsyncModel are not in the journal, because it does not say what it is: give it an attribute "
+            "the answers of AsyncModel are not in the journal, because it has no identity: give it an attribute "
             "`identity`, a mapping of every setting that can change an answer"
         )
         assert result.caveats == (caveat,)

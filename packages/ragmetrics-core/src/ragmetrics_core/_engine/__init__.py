@@ -1,10 +1,14 @@
-"""How many samples are scored at once: scheduling, retries, limits on calls; it answers the requests of metrics.
+"""Score rows concurrently: scheduling, batches, retries, timeouts, rate limits and the budget.
 
-The engine takes rows and metrics and hands back finished rows; it knows nothing of files, tables or results. Its parts, from
-the rows down to the wire: ``_schedule`` decides which row is scored when; ``_questions`` decides which requests become calls
-(``_pending`` knows which are the same, ``_reply_keys`` names their replies in the journal); ``_transport`` leads to one model, and
-``_batches`` makes one call of many; ``_calls`` makes the calls, as fast as ``_gate`` and ``_window`` find possible, as long as
-``_deadline`` allows, and within the ``_budget``.
+The engine takes rows and metrics, answers the requests of the metrics, and returns finished rows. It knows nothing of files, tables
+or results. Its modules, from the rows down to the wire:
+
+* ``_schedule`` decides which row is scored when.
+* ``_questions`` decides which requests become calls. ``_pending`` tells which requests are equal, and ``_reply_keys`` computes the
+  keys of their replies in the journal.
+* ``_transport`` holds the route to one model, and ``_batches`` merges many requests into one call.
+* ``_calls`` makes the calls. ``_gate`` and ``_window`` limit how many are made at a time, ``_deadline`` limits how long each may
+  take, and ``_budget`` limits what they may cost.
 """
 
 from __future__ import annotations

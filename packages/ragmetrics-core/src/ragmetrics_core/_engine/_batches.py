@@ -1,10 +1,11 @@
-"""Embeddings and comparisons of many rows in one call.
+"""Merge the embedding and comparison requests of many rows into one call.
 
-A model that embeds one text in five milliseconds embeds a hundred in fifty. But rows ask one by one. So while a call is under
-way, the requests that arrive are gathered, and the next call takes them all: the busier the model, the larger its batches, and
-a lone request never waits for company. (Nagle's idea, RFC 896.) A row that waits here holds no call, so more rows may be in
-progress than calls are allowed in flight: enough for two calls, so that a model that computes in this process works on one while
-the scores of the other are made.
+A model that embeds one text in five milliseconds embeds a hundred in fifty, but each row sends its own request. So the requests
+that arrive while a call is in flight are collected, and the next call answers all of them. The busier the model is, the larger the
+batches get; a single request is sent at once. (This is Nagle's algorithm, RFC 896.)
+
+A row that waits here uses none of the calls that may be in flight, so more rows than calls may be in progress. There are enough
+rows for two batches: a model that computes in this process works on one batch while the rows of the other are scored.
 """
 
 from __future__ import annotations
@@ -22,27 +23,27 @@ from ._calls import ModelCaller
 from ._pending import SHARED, as_shared
 
 FRUITLESS = 24
-"""After so many refusals by a model that has never answered, batches are no longer halved: the model is at fault, not a text.
-(Halving finds one text among 512 in ten calls.)"""
+"""The number of refusals by a model that has never answered, after which batches are no longer halved: the fault is then in the
+model, not in a text. (Halving finds one bad text among 512 in ten calls.)"""
 
 MOST_REQUESTS = 512
-"""Most requests that one call answers."""
+"""The largest number of requests in one call."""
 
 Bulk = Embed | Compare
 Waiting = tuple[Bulk, "asyncio.Future[Outcome | None]"]
 
 
 class Batches:
-    """Gathers the requests of one kind to one model.
+    """Collect the requests of one kind to one model, and send them in batches.
 
-    Usually one call is under way, and the next one takes what has arrived meanwhile. Where the model answers several calls at
-    once, another one starts as soon as there is enough to fill it.
+    Usually one call is in flight, and the next call takes all requests that arrived in the meantime. If the model can answer
+    several calls at the same time, another call starts as soon as the waiting requests fill it.
 
     Args:
         caller: makes the calls to the model.
-        make: the call for a request.
-        most: most texts or pairs in one call; lowered when the model refuses that many.
-        overlapping: whether several calls may be under way.
+        make: makes the call for a request.
+        most: the largest number of texts or pairs in one call; lowered when the model refuses that many.
+        overlapping: whether several calls may be in flight.
     """
 
     def __init__(self, caller: ModelCaller, make: Callable[[Bulk], Call], *, most: int, overlapping: bool) -> None:
@@ -55,10 +56,13 @@ class Batches:
         self._stopped = False
         self._answered = False
         self._refused = 0
-        self._at_work: dict[asyncio.Task[None], list[Waiting]] = {}
+        self._in_flight: dict[asyncio.Task[None], list[Waiting]] = {}
 
     async def perform(self, request: Bulk) -> Outcome | None:
-        """The outcome of a request; None: the budget is used up. Of requests answered together, the first books the cost."""
+        """Return the outcome of a request; None if the budget is used up.
+
+        Of the requests in a batch, the first one gets the cost.
+        """
         waiter: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
         self._waiting.append((request, waiter))
         self._items_waiting += len(_items(request))
@@ -66,27 +70,27 @@ class Batches:
         return await waiter
 
     def close(self) -> None:
-        """Give up what is under way."""
-        for work in self._at_work:
+        """Cancel the calls that are in flight."""
+        for work in self._in_flight:
             work.cancel()
 
     def _start(self, one_is_over: bool = False) -> None:
-        """Start another call if it is time; ``one_is_over``: one of those under way has its answer already."""
-        free = len(self._at_work) == int(one_is_over) or (self._overlapping and self._items_waiting >= self._most)
+        """Start another call if one may be started; ``one_is_over``: one of the calls in flight already has its answer."""
+        free = len(self._in_flight) == int(one_is_over) or (self._overlapping and self._items_waiting >= self._most)
         if free and not self._stopped:
             batch: list[Waiting] = []
             work = asyncio.ensure_future(self._run(batch))
-            self._at_work[work] = batch
+            self._in_flight[work] = batch
             work.add_done_callback(self._ended)
 
     async def _run(self, batch: list[Waiting]) -> None:
-        await self._settled()
-        batch += self._next()
+        await self._until_no_more_arrive()
+        batch += self._next_batch()
         await self._send(batch, whole=True)
 
     def _ended(self, work: asyncio.Task[None]) -> None:
-        """Start the next batch; an error or a cancellation goes to every request that waits."""
-        batch = self._at_work.pop(work)
+        """Start the next batch. An error or a cancellation is passed on to every waiting request."""
+        batch = self._in_flight.pop(work)
         error = None if work.cancelled() else work.exception()
         if error is None and not work.cancelled():
             if self._waiting:
@@ -101,14 +105,14 @@ class Batches:
         self._waiting.clear()
         self._items_waiting = 0
 
-    async def _settled(self) -> None:
-        """Wait for the rows that are about to ask: those that start together arrive one after the other."""
+    async def _until_no_more_arrive(self) -> None:
+        """Wait until a turn of the event loop brings no new request: rows that start together send theirs one after another."""
         seen = 0
         while seen < len(self._waiting) < MOST_REQUESTS and self._items_waiting < self._most:
             seen = len(self._waiting)
             await asyncio.sleep(0)
 
-    def _next(self) -> list[Waiting]:
+    def _next_batch(self) -> list[Waiting]:
         batch: list[Waiting] = []
         size = 0
         while self._waiting and len(batch) < MOST_REQUESTS:
@@ -120,13 +124,13 @@ class Batches:
         return batch
 
     async def _send(self, batch: list[Waiting], whole: bool = False) -> bool:
-        """Send a batch in one call, or in several where the model does not take it whole; True if all were answered.
+        """Send a batch in one call, or in several calls if the model refuses it; return True if all requests were answered.
 
         Args:
-            batch: the requests, each with the future that waits for its outcome.
-            whole: whether it is a whole batch, not a part of one that was refused.
+            batch: the requests, each with the future that gets its outcome.
+            whole: True for a whole batch, False for a part of a batch that was refused.
         """
-        if not batch or self._stopped:  # its requests have their outcome already, or are about to be cancelled
+        if not batch or self._stopped:  # the requests already have an outcome, or are about to be cancelled
             return True
         requests = [request for request, _ in batch]
         merged = _merged(requests)
@@ -134,16 +138,16 @@ class Batches:
         if self._is_refused(outcome) and len(batch) > 1:
             return await self._send_halves(batch, len(_items(merged)))
         if whole and self._waiting and isinstance(outcome, Reply):
-            self._start(one_is_over=True)  # first, or the model would idle while the scores of this batch are made
+            self._start(one_is_over=True)  # now, or the model would idle while the rows of this batch are scored
         for (_, waiter), part in zip(batch, _parts(outcome, merged, requests), strict=True):
             _give(waiter, part)
         return isinstance(outcome, Reply)
 
     async def _send_halves(self, batch: list[Waiting], size: int) -> bool:
-        """Send a refused batch of so many texts or pairs in two parts; True if all were answered.
+        """Send a refused batch of ``size`` texts or pairs in two halves; return True if all requests were answered.
 
-        One text that the model does not take must not cost the others their answer; halving finds it in few calls. Or it was too
-        much at once, and then that is remembered.
+        If one text is at fault, halving finds it in a few calls, and the other texts still get an answer. If both halves are
+        answered, the batch was too large, and later batches are at most half as large.
         """
         middle = len(batch) // 2
         first, second = await self._send(batch[:middle]), await self._send(batch[middle:])
@@ -152,9 +156,9 @@ class Batches:
         return first and second
 
     def _is_refused(self, outcome: Outcome | None) -> bool:
-        """Whether the model might take a part of what it does not take as a whole."""
+        """Whether the model refused a batch of which it might accept a part."""
         if isinstance(outcome, ModelError):
-            # every further call would meet a fatal error too; the run stops as soon as a program has seen this one
+            # every further call would fail with this error; the run stops as soon as a program gets it
             self._stopped |= outcome.fatal
             self._refused += 1
             return not (outcome.fatal or outcome.transient) and (self._answered or self._refused <= FRUITLESS)
@@ -167,13 +171,13 @@ def _items(request: Bulk) -> tuple[object, ...]:
 
 
 def _merged(requests: list[Bulk]) -> Bulk:
-    """One request for all of the same kind."""
+    """Merge requests of one kind into one request, without duplicate items."""
     items: Any = tuple(dict.fromkeys(item for request in requests for item in _items(request)))
     return requests[0] if len(requests) == 1 else type(requests[0])(items)
 
 
 def _parts(outcome: Outcome | None, merged: Bulk, requests: list[Bulk]) -> Iterator[Outcome | None]:
-    """What each request gets of the common answer; the first one books the cost."""
+    """Yield the part of the common outcome that belongs to each request; the first request gets the cost."""
     if outcome is None or len(requests) == 1:
         yield from [outcome] * len(requests)
     elif isinstance(outcome, ModelError):

@@ -1,18 +1,18 @@
-"""What a run may spend (``Budget``), and which rows may spend what is left of it (``Allowance``).
+"""What a run may spend (``Budget``), and which rows may spend the remaining budget (``Allowance``).
 
-A budget finishes rows instead of leaving all of them half done. A row that has made its first call should get the others too.
-So a row begins only where what is left covers what the rows in progress are still expected to cost, and this one; and where
-less than that is left, the rows go on by age: a younger one waits until what is left covers those before it. What a row costs
-is learnt from those that were finished. Until then it is not known, so the rows in progress are one more than the finished ones
-at most: one, two, three, as many as may be.
+A budget should buy finished rows, not many rows that are half done: a row that has made its first call should get its other calls
+too. So a row begins only if the remaining budget covers the expected cost of this row and of all rows in progress. If less remains,
+older rows have priority: a row waits until the budget covers the rows that began before it. The expected cost of a row is the mean
+cost of the finished rows. A few rows say little about this mean, so the number of rows in progress is at most one more than the
+number of finished rows: it starts at one, and grows with every finished row.
 
-The oldest row is never held back. Therefore nothing can lock up, all of a budget is used, and the last row of a run is begun
-even if it is unlikely to be finished: it might be a cheap one. Let B calls be allowed and no row cost more than M. Then at
-least (B - M + 1) / (2 M - 1) rows are finished, whatever the costs, as at the end no more than one row for each finished one,
-and one more, has spent less than M without coming to its end. Where every row costs M, B // M are.
+The oldest row is never held back. So there can be no deadlock, and the whole budget is used; the last row of a run is begun even if
+it is unlikely to be finished, because it might be a cheap one. Let B be the number of calls allowed, and M the most calls that any
+row needs. Then at least (B - M + 1) / (2 M - 1) rows are finished: at the end, the unfinished rows number at most one more than the
+finished ones, and each has made fewer than M calls. If every row needs exactly M calls, B // M rows are finished.
 
-Without a limit, all of this is skipped. Rows that ask nothing, or whose answers are at hand, never wait here; nor do texts that
-are gathered for one call of an embedding model, as they cost less the more of them there are.
+Without a limit, all of this is skipped. Rows that ask nothing, or whose answers are already known, never wait here. Texts for a
+batch of an embedding model do not wait either, because the cost per text falls with the size of the batch.
 """
 
 from __future__ import annotations
@@ -34,28 +34,30 @@ KINDS = ("calls", "tokens", "dollars")
 EXAMPLE = 'write budget={"calls": 1000}, budget={"tokens": 1_000_000} or budget={"dollars": 5}'
 
 Price = Callable[[Any, Usage], float]
-"""What this usage of a model costs, in US dollars."""
+"""A function that returns what a usage of a model costs, in US dollars."""
 
 
 class Budget:
-    """The most calls that a run may make, and the tokens or dollars after which it makes no more.
+    """The limits on what a run may spend, and what it has spent so far.
 
-    A call is counted when it is made, so that there are never more than allowed; what it costs in tokens is known when it is
-    answered, so the calls in flight at the end may cost more than was left. Where a server reports no tokens, they are estimated
-    from the texts that were sent and answered.
+    A call is counted when it is made, so a run never makes more calls than allowed. The tokens and dollars of a call are known only
+    when it is answered, so the calls in flight at the end may exceed these limits. If a server reports no tokens, they are
+    estimated from the text sent and the text received.
 
     Args:
-        limits: by ``calls``, ``tokens`` (prompt and completion) and ``dollars``; a kind that is not named has none.
-        price: tells dollars; needed where they are limited.
+        limits: the limits, under ``calls``, ``tokens`` (prompt and completion) and ``dollars``; a kind that is left out has no
+            limit.
+        price: returns the cost of a usage in dollars; required for a limit in dollars.
 
     Attributes:
-        limits: the same.
-        used: by kind that is limited, what was spent so far.
-        used_up: which limit was met by a call that was wanted, in words; None until then.
-        estimated: by the name of each model that reports no tokens, how many were estimated for it.
+        limits: the limits, by kind.
+        used: the amount spent so far, by limited kind.
+        used_up: a sentence that names the limit that stopped a call; None as long as no call was stopped.
+        estimated: the number of tokens that were estimated, by the name of each model that reports none.
 
     Raises:
-        InvalidInput: a limit has another name, or is no positive number, of calls and tokens a whole one.
+        InvalidInput: the limits are not a mapping, or are empty; a limit has an unknown name, or is not positive; or a limit of
+            calls or tokens is not a whole number.
     """
 
     def __init__(self, limits: Mapping[str, float] | None, price: Price | None = None) -> None:
@@ -73,11 +75,11 @@ class Budget:
 
     @property
     def over(self) -> str | None:
-        """The kind of which nothing is left."""
+        """The first kind whose limit is reached; None if there is none."""
         return next((kind for kind, most in self.limits.items() if self.used[kind] >= most), None)
 
     def take(self) -> bool:
-        """Count one more call; False where it may not be made."""
+        """Count one more call; return False if the budget does not allow it."""
         if not self.limits:
             return True
         kind = self.over
@@ -94,14 +96,14 @@ class Budget:
 
     @property
     def caveats(self) -> list[str]:
-        """What must be known of a budget that rests on estimates."""
+        """One caveat for each model whose tokens were estimated for the budget."""
         return [
-            f"{name} reports no tokens: for the budget {tokens:,} were estimated from the texts"
+            f"{name} reports no tokens: for the budget, {tokens:,} tokens were estimated from the texts"
             for name, tokens in self.estimated.items()
         ]
 
     def spend(self, outcome: Outcome, traits: ModelTraits, asked: Any, model: Any = None) -> None:
-        """Book the tokens and dollars of a call to a model; ``asked`` is what was sent."""
+        """Add the tokens and dollars of a call to the amounts used; ``asked`` is the request that was sent."""
         if not self.limits:
             return
         usage = self.counted(outcome, traits, asked)
@@ -113,7 +115,7 @@ class Budget:
                 self.used[kind] += amount
 
     def counted(self, outcome: Outcome, traits: ModelTraits, asked: Any) -> Usage:
-        """What a call has cost, with tokens estimated where a model that is paid for them reports none."""
+        """Return the usage of a call. The tokens are estimated if the model is paid by the token, but reports none."""
         usage = outcome.usage or Usage()
         reported = usage.prompt_tokens or usage.calls <= usage.cached_calls
         if reported or self.limits.keys() <= {"calls"} or not _is_paid(traits, asked):
@@ -123,7 +125,7 @@ class Budget:
         return replace(usage, prompt_tokens=round(sum(map(tokens_in, _sent(asked)))), completion_tokens=round(written))
 
     def cost(self, usage: Usage, model: Any = None) -> dict[str, float]:
-        """What this usage of a model costs, by kind that is limited."""
+        """Return the cost of a usage of a model, by limited kind."""
         costs: dict[str, float] = {}
         for kind in self.limits:
             if kind == "calls":
@@ -137,12 +139,12 @@ class Budget:
 
 
 def _is_paid(traits: ModelTraits, asked: Any) -> bool:
-    """Whether tokens cost something: an embedding model that does not say where its server is may compute on this machine."""
+    """Whether tokens cost money. An embedding model without a server address (``base_url``) may compute on this machine."""
     return not traits.instant and (isinstance(asked, Ask) or bool(traits.settings.get("base_url")))
 
 
 def _sent(asked: Any) -> Iterator[str]:
-    """The texts of a request, or of several that were sent as one."""
+    """Yield the texts of a request, or of a merged request."""
     if isinstance(asked, str):
         yield asked
         return
@@ -164,11 +166,11 @@ def _check(kind: str, most: Any) -> None:
 
 
 class RowAccount:
-    """What one row has spent, by kind.
+    """The amounts that one row has spent.
 
     Attributes:
-        spent: of every kind that is limited; calls that are under way count already.
-        begun: whether it has asked anything that it had to wait for.
+        spent: the amount spent, by limited kind; calls in flight are included.
+        begun: whether the row was allowed to make its first call.
     """
 
     __slots__ = ("begun", "spent")
@@ -179,39 +181,42 @@ class RowAccount:
 
 
 class Allowance:
-    """Lets the rows of a run spend its budget.
+    """Decide which rows of a run may spend its budget, and when.
 
     Args:
-        budget: the budget; it counts for itself what calls have cost, those too that were lost.
+        budget: the budget; it keeps its own count of what all calls cost, including calls that failed.
     """
 
     def __init__(self, budget: Budget) -> None:
         self.limited = bool(budget.limits)
         self._budget = budget
         self._unlimited = RowAccount({})
-        self._begun: dict[RowAccount, None] = {}  # rows in progress, the oldest first
+        self._begun: dict[RowAccount, None] = {}  # rows in progress, oldest first
         self._waiting: dict[RowAccount, list[tuple[int, asyncio.Future[None]]]] = {}
         self._finished = 0
         self._cost = dict.fromkeys(budget.limits, 0.0)  # of the finished rows
         self._spent = dict.fromkeys(budget.limits, 0.0)  # by all rows
 
     def open(self) -> RowAccount:
-        """A row is about to start."""
+        """Return the account of a row that is about to start."""
         return RowAccount(self._budget.used) if self.limited else self._unlimited
 
     def turn(self, row: RowAccount, calls: list[PendingCall]) -> asyncio.Future[None]:
-        """A future that is done as soon as the row may make these calls, or nothing is left for any row."""
+        """Return a future that is done as soon as the row may make these calls, or the budget is used up."""
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         asked = _questions(calls)
         if asked:
             self._waiting.setdefault(row, []).append((asked, place))
-            self._go()
+            self._release_rows()
         else:
             place.set_result(None)
         return place
 
     def book(self, row: RowAccount, calls: list[PendingCall], *, took_turn: bool) -> None:
-        """The row has the outcomes of its calls."""
+        """Charge a row for calls that have their outcomes.
+
+        ``took_turn``: the row waited for its turn, which counted these calls.
+        """
         if took_turn:
             self._add(row, "calls", -_questions(calls))
         for pending in calls:
@@ -219,10 +224,10 @@ class Allowance:
                 usage = self._budget.counted(pending.outcome, pending.traits, pending.request)
                 for kind, amount in self._budget.cost(usage, pending.model).items():
                     self._add(row, kind, amount)
-        self._go()
+        self._release_rows()
 
     def close(self, row: RowAccount, *, complete: bool) -> None:
-        """The row is over."""
+        """Close the account of a row; ``complete``: the row has all its scores, so its cost counts towards the mean."""
         if not self.limited:
             return
         self._begun.pop(row, None)
@@ -231,15 +236,15 @@ class Allowance:
             self._finished += 1
             for kind, amount in row.spent.items():
                 self._cost[kind] += amount
-        self._go()
+        self._release_rows()
 
     def _add(self, row: RowAccount, kind: str, amount: float) -> None:
         if kind in row.spent:
             row.spent[kind] += amount
             self._spent[kind] += amount
 
-    def _go(self) -> None:
-        """Let all rows go on that may."""
+    def _release_rows(self) -> None:
+        """Release all waiting rows that the budget covers; all of them if it is used up (their calls are then refused)."""
         if not self._waiting:
             return
         if self._budget.over is not None:
@@ -264,12 +269,12 @@ class Allowance:
 
     def _release(self, row: RowAccount) -> None:
         for asked, place in self._waiting.pop(row):
-            if not place.done():  # else it was cancelled
+            if not place.done():  # otherwise it was cancelled
                 place.set_result(None)
                 self._add(row, "calls", asked)
 
     def _expected(self, row: RowAccount) -> dict[str, float]:
-        """What the row will probably still spend: at least the calls that it waits for."""
+        """Return what the row is still expected to spend, by kind: at least the calls that it waits for."""
         asked = sum(number for number, _ in self._waiting.get(row, ()))
         rows = max(1, self._finished)
         return {
@@ -278,7 +283,7 @@ class Allowance:
         }
 
     def _covered(self, needed: dict[str, float], expected: dict[str, float]) -> bool:
-        """Whether what is left covers both."""
+        """Whether the remaining budget covers both amounts together."""
         return all(
             most - max(self._budget.used[kind], self._spent[kind]) >= needed[kind] + expected[kind] - TOLERANCE
             for kind, most in self._budget.limits.items()
@@ -286,7 +291,7 @@ class Allowance:
 
 
 TOLERANCE = 1e-9
-"""What sums of floating point dollars may be off."""
+"""The rounding error that sums of dollars may have."""
 
 
 def _questions(calls: list[PendingCall]) -> int:

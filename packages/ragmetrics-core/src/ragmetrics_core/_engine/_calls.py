@@ -1,11 +1,14 @@
-"""Calls to one model: when a call is made, how long it may take, when it is made again, and when it is given up.
+"""Calls to one model: when a call is made, how long it may take, when it is retried, and when it is given up.
 
-What goes wrong falls into three kinds. *Refused* (429): the server takes no more at the moment; the pace is lowered and the call
-waits for its turn again, however often. *Lost* (5xx, a reset, no answer in time): the call is made again after a growing,
-jittered pause, or after its ``Retry-After`` if that is longer, a few times. *Answered badly* (the request itself is at fault, the
-reply is not of the protocol): asking once more would change nothing.
+Failed calls are of three kinds:
 
-A server that has gone away must not cost a run all its rows: after many lost calls in a row the run stops, and can be continued.
+* *Refused* (429): the server accepts no more calls at the moment. The pace is lowered, and the call is queued again, as often as
+  necessary.
+* *Lost* (5xx, a connection reset, a timeout): the call is retried a few times, each time after a longer pause with jitter, or after
+  its ``Retry-After`` if that is longer.
+* *Answered with an error* (the request is invalid, or the reply does not follow the protocol): a retry would change nothing.
+
+If the server is gone, not every row of the run should fail: after many calls given up in a row the run stops, and can be continued.
 """
 
 from __future__ import annotations
@@ -26,19 +29,20 @@ from ._gate import Gate, Pace
 from ._window import NEVER, Permit
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.25, 20.0
-"""Seconds before a lost call is made again; doubled with each loss, and spread between half and one and a half times that."""
+"""Seconds before a lost call is retried: the pause doubles with each loss up to the second value, and is then multiplied by a
+random factor from 0.5 to 1.5."""
 
 TRIES_IN_SILENCE = 4
-"""Attempts that may end without any answer in time: with limits that double, that is minutes."""
+"""The number of timeouts after which a call is given up. The timeout doubles each time, so this takes minutes."""
 
 TRIES_UNHEARD = 3
-"""Attempts while a model has never answered at all: most likely no server is there."""
+"""The largest number of attempts while a model has never answered: most likely there is no server."""
 
 PATIENCE = 600.0
-"""Seconds that a call waits for a server that refuses all calls, or that fails and says when it will be back."""
+"""Seconds that a call waits at most for a server that refuses all calls, or that fails and sends a ``Retry-After``."""
 
 GONE = 50
-"""Calls given up in a row, without a single answer in between, after which the run stops."""
+"""The number of calls given up in a row, without any answer in between, after which the run stops."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +50,8 @@ class Rules:
     """How calls are made.
 
     Attributes:
-        timeout: seconds for one attempt; None: learnt.
-        max_retries: how often a lost call is made again.
+        timeout: seconds for one attempt; None: the limit is learnt from the answers.
+        max_retries: the largest number of retries of a lost call.
     """
 
     timeout: float | None = None
@@ -56,14 +60,14 @@ class Rules:
 
 @dataclass(slots=True)
 class CallHistory:
-    """What has become of one call so far: its attempts.
+    """The attempts at one call so far.
 
     Attributes:
-        since: when it was first to be made.
-        started: when the last attempt began.
-        made: how many there were.
-        lost: how many of them were lost.
-        silent: how many of those had no answer in time.
+        since: the time at which the call was requested.
+        started: the time at which the last attempt began.
+        made: the number of attempts.
+        lost: the number of attempts that were lost.
+        silent: the number of lost attempts that timed out.
     """
 
     since: float
@@ -78,9 +82,9 @@ class ModelCaller:
 
     Attributes:
         model: the model.
-        usage: what its calls have cost so far.
-        repeated: calls that were refused or lost, and so had to be made again or were given up.
-        seconds: what the calls that were answered have taken, all together.
+        usage: the usage of all calls so far.
+        repeated: the number of attempts that were refused or lost.
+        seconds: the total time of all answered calls.
     """
 
     def __init__(self, model: Any, traits: ModelTraits, gate: Gate, rules: Rules, budget: Budget) -> None:
@@ -94,13 +98,13 @@ class ModelCaller:
         self._budget = budget
         self._pace = Pace(gate)
         self._deadline = Deadline(rules.timeout)
-        self._jitter = random.Random()  # noqa: S311  spreads calls, hides nothing
+        self._jitter = random.Random()  # noqa: S311  it spreads calls, no secret depends on it
         self._heard = float("-inf")  # when the model last answered
         self._given_up = 0
-        self._resting: list[float] = []  # when calls that were lost are made again
+        self._resting: list[float] = []  # times at which lost calls are retried
 
     def perform_in_place(self, call: Call) -> Outcome | None:
-        """The outcome of a call to a model that answers at once: one attempt, and no waiting; None: the budget is used up."""
+        """Call a model that answers at once: one attempt, without waiting. None: the budget is used up."""
         if not self._budget.take():
             return None
         outcome = call.perform()
@@ -108,14 +112,14 @@ class ModelCaller:
         return outcome
 
     async def perform(self, call: Call, size: int = 1) -> Outcome | None:
-        """The outcome of the call; None: the budget is used up, and the call was not made.
+        """Make a call, with retries, and return its outcome; None: the budget was used up before the call was made.
 
         Args:
             call: the call.
-            size: how many things it asks for at once.
+            size: the number of requests that the call answers.
 
         Raises:
-            ModelError: so many calls were lost that the server is most likely gone, or it asks for too long a pause.
+            ModelError: so many calls were given up in a row that the server is most likely gone, or it asks for too long a pause.
         """
         history = CallHistory(asyncio.get_running_loop().time())
         while True:
@@ -130,7 +134,7 @@ class ModelCaller:
                 return self._give_up(hopeless)
 
     async def _attempt(self, call: Call, size: int, history: CallHistory) -> Outcome | None:
-        """Make the call once, when the pace allows it; None: the budget is used up, and it was not made."""
+        """Make the call once, as soon as the pace allows it; None: the budget is used up, and the call was not made."""
         clock = asyncio.get_running_loop().time
         permit = await self._pace.enter(history.made > 0)
         started = history.started = clock()
@@ -150,17 +154,17 @@ class ModelCaller:
         return outcome
 
     def _refused(self, error: ModelError, history: CallHistory) -> ModelError | None:
-        """The error to give a refused call up with; None: it waits for its turn again.
+        """Return the error with which a refused call is given up; None if the call is to be queued again.
 
         Raises:
-            ModelError: the server wants to be left alone for so long that the run had better stop.
+            ModelError: the server asks for a pause longer than any call waits; this stops the run.
         """
         if (error.retry_after or 0.0) > PATIENCE:
             raise _later(error)
         return error if history.started - max(history.since, self._heard) > PATIENCE else None
 
     async def _lost(self, error: ModelError, history: CallHistory) -> ModelError | None:
-        """The error to give a lost call up with; None: it has rested, and is to be made again."""
+        """Pause before the retry of a lost call and return None; return an error if the call is to be given up."""
         history.lost += 1
         if history.lost > self._retries(history.silent):
             return error
@@ -172,7 +176,7 @@ class ModelCaller:
         return None
 
     def _book(self, outcome: Outcome, permit: Permit, now: float, started: float, size: int) -> None:
-        """Note how an attempt has ended, for the deadline and the pace."""
+        """Report how an attempt ended to the deadline and the pace."""
         if isinstance(outcome, Reply) or not outcome.transient:
             self._heard = now
             self.seconds += now - started
@@ -199,25 +203,25 @@ class ModelCaller:
         return self._pace.in_flight > 0
 
     def waiting(self, now: float) -> tuple[float, str] | None:
-        """Seconds for which nothing happens here, and why; None while calls are in flight, or none waits."""
+        """Return for how many seconds no call will be made, and why; None while calls are in flight, or if none is waiting."""
         if self.busy:
             return None
         refused = self._pace.next_at
         lost = min(self._resting, default=NEVER)
         if min(refused, lost) == NEVER:
             return None
-        reason = "the server's limit (429)" if refused <= lost else "calls that failed are made again"
+        reason = "the server's limit (429)" if refused <= lost else "retries of failed calls"
         return max(0.0, min(refused, lost) - now), reason
 
     def _retries(self, silent: int) -> int:
-        """How often a lost call may be made again, after so many attempts without an answer in time."""
+        """The number of retries that a lost call may have, after ``silent`` timeouts."""
         if silent >= TRIES_IN_SILENCE:
             return 0
         unheard = self._heard < 0
         return min(self._rules.max_retries, TRIES_UNHEARD - 1) if unheard else self._rules.max_retries
 
     def close(self) -> None:
-        """The run ends: its calls are cancelled, and none of them is made again."""
+        """Prepare for the end of the run: calls that are cancelled from here on are not retried."""
         self._deadline.close()
 
     def _spend(self, outcome: Outcome, call: Call) -> None:
@@ -236,24 +240,24 @@ class ModelCaller:
         if self._given_up < GONE:
             return error
         raise ModelError(
-            f"{error} (The last {self._given_up} calls were all given up, so the run stops here; it can be continued when the "
+            f"{error} (The last {self._given_up} calls all failed, so the run stops here; it can be continued when the "
             "server is back.)",
             fatal=True,
         )
 
 
 def _later(error: ModelError) -> ModelError:
-    """The error that stops the run: a server asks for more patience than any call has."""
+    """The error that stops the run because the server asks for a pause longer than any call waits."""
     return ModelError(
-        f"{error} (It asks to be called again in {error.retry_after:.0f} seconds, so the run stops here; it can be continued "
-        "then.)",
+        f"{error} (The server asks for a pause of {error.retry_after:.0f} seconds, so the run stops here; it can be "
+        "continued after that.)",
         fatal=True,
     )
 
 
 def _too_long(error: ModelError) -> ModelError:
-    """The error of a call whose failing server asks for more patience than the call has left."""
+    """The error of a call that is given up because the ``Retry-After`` of the failing server is too long for it."""
     return ModelError(
-        f"{error} (It asks to be called again in {error.retry_after:.0f} seconds, and a call waits for {PATIENCE:.0f} in all.)",
+        f"{error} (The server asks for a pause of {error.retry_after:.0f} seconds, but a call waits {PATIENCE:.0f} at most.)",
         transient=True,
     )

@@ -1,10 +1,10 @@
-"""How long an answer may take, learnt from the answers before it; and the watch over the calls that wait for one.
+"""A timeout for calls to one model, learnt from the latency of earlier answers.
 
-Some calls are never answered: a lost packet, a worker that died. With one fixed limit, generous enough for the slowest model, a
-single such call holds up the end of a run for minutes. So the limit follows what this server has shown: many times its usual
-latency, and more than the slowest answer of late, but never so short that a short pause of the server would count as silence. A
-call that is cut off is made again with twice the time, so one that really is that slow is answered in the end. A call that asks
-for more things at once than any before it gets more time, because a model in this process takes longer for a larger batch.
+Some calls are never answered, because a packet was lost or a worker died. With a fixed timeout that suits the slowest model, one
+such call would delay the end of a run by minutes. So the timeout follows the latency of this server: many times the median, and a
+few times the slowest recent answer, but at least a few seconds, so that a short pause of the server is no timeout. A call that
+times out is retried with twice the time, so a call that really is slow is answered in the end. A call for more items than any
+before it gets more time, because a model in this process takes longer for a larger batch.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 FIRST = 600.0
-"""Seconds while nothing is known: local servers load a model for minutes before the first answer."""
+"""The timeout in seconds before the first answer: local servers may take minutes to load a model."""
 
 LEAST = 4.0
-"""Seconds that any call has."""
+"""The shortest timeout in seconds that can be learnt."""
 
 TIMES_MEDIAN = 20.0
 TIMES_SLOWEST = 3.0
 
 KNOWN = 10
-"""Answers after which the limit is trusted; with a half or a third of them it is two or three times as long."""
+"""The number of answers needed to trust the timeout. With half or a third as many, it is two or three times as long."""
 
 WINDOW = 200
-"""Answers that are remembered."""
+"""The number of latest answers that the timeout is computed from."""
 
 GLANCE = 0.2
-"""Seconds between two looks at the calls that wait."""
+"""Seconds between two checks for calls that have timed out."""
 
 
 class Deadline:
-    """The limit for one model, and the calls that wait for it.
+    """The timeout for one model, and the calls that wait for its answers.
 
     Args:
-        fixed: seconds, instead of a limit that is learnt.
+        fixed: a timeout in seconds, set by the user; None: the timeout is learnt.
     """
 
     def __init__(self, fixed: float | None = None) -> None:
@@ -55,11 +55,11 @@ class Deadline:
 
     @property
     def seconds(self) -> float:
-        """The limit as of now."""
+        """The current timeout."""
         return self._learnt if self._fixed is None else self._fixed
 
     def learn(self, seconds: float, size: int = 1) -> None:
-        """Note how long the answer to a call for so many things took."""
+        """Learn from an answer that took so many seconds, to a call for ``size`` items."""
         self._largest = max(self._largest, size)
         self._seen.append(seconds)
         self._news += 1
@@ -72,13 +72,15 @@ class Deadline:
             self._learnt = doubt * max(LEAST, TIMES_MEDIAN * median, TIMES_SLOWEST * slowest)
 
     async def keep(self, answer: Awaitable[T], started: float, attempt: int, size: int = 1) -> T | None:
-        """The answer; None if it did not come in time.
+        """Wait for the answer; return None if it did not come in time.
 
-        A learnt limit doubles with every attempt before this one. A call for several things at once gets more time: in proportion
-        to the largest call so far or, with a limit set by the user, which is meant for one thing, that limit for each of them.
+        A learnt timeout doubles with every earlier attempt. If this call is larger than the largest answered call so far, the
+        timeout is also multiplied by the ratio of the two sizes. A timeout set by the user is meant for one item: it is multiplied
+        by the number of items in the call, and does not grow with the attempts. No call waits longer than ``FIRST`` seconds, unless
+        the timeout for one item is longer.
 
-        The call runs in the task of the caller, which is cancelled when its time is over, as ``asyncio.timeout`` does it. But
-        here the limit may change while the call waits, and one timer watches over all calls.
+        The call runs in the caller's task, which is cancelled on timeout, as with ``asyncio.timeout``. Unlike there, the timeout
+        may change while the call waits, and a single timer watches all calls.
         """
         task = asyncio.current_task()
         assert task is not None
@@ -89,7 +91,7 @@ class Deadline:
         try:
             return await answer
         except asyncio.CancelledError:
-            # where the run was cancelled too, that is what counts
+            # if the run was cancelled as well, pass that cancellation on
             if task not in self._cut or self._closed or _cancellations(task) > before + 1:
                 raise
             return None
@@ -100,7 +102,7 @@ class Deadline:
                 getattr(task, "uncancel", int)()  # Python 3.10 does not count cancellations
 
     def close(self) -> None:
-        """From now on every cancellation is one of the run."""
+        """Stop watching for timeouts. From here on, a cancelled call counts as cancelled by the run."""
         self._closed = True
         self._watched.clear()
 
@@ -119,5 +121,5 @@ class Deadline:
 
 
 def _cancellations(task: asyncio.Task[Any]) -> int:
-    """How many cancellations of the task are pending; Python 3.10 does not count them."""
+    """The number of pending cancellations of the task; always 0 on Python 3.10, which does not count them."""
     return int(getattr(task, "cancelling", int)())

@@ -1,14 +1,14 @@
-"""When the next call to a model may be made. One ``Gate`` for a run bounds the calls in flight; each model has its own ``Pace``.
+"""When the next call to a model may be made. One ``Gate`` per run limits the calls in flight; each model has its own ``Pace``.
 
-What the server will take is learnt in `_window`; here callers wait in line: calls that were refused or lost before the new
-ones, first come first served among equals. A caller that waits holds no slot of the gate, so a model that is held back never
-blocks another; models that wait for the gate take turns.
+`_window` learns how many calls the server accepts. Here callers wait in a queue: retries go before new calls, otherwise first come,
+first served. A waiting caller holds no slot of the gate, so a model that is held back never blocks another; models that wait for
+a slot take turns.
 
-Everything happens in the calls of one event loop and in at most one timer for each model. A permission is handed over by the
-event that frees it (an answer, a refusal, a tick of the timer), never taken by a waiting caller, so no caller can overtake.
-Where nothing was learnt and slots are free, ``enter`` returns at once: no task, no future, no timer.
+Everything runs in one event loop, with at most one timer for each model. A waiting caller never takes a slot itself: whatever frees
+the slot (an answer, a refusal, the timer) gives it to the first in the queue, so no caller can overtake. If the window is open and
+slots are free, ``enter`` returns at once, without a task, a future or a timer.
 
-A ``Retry-After`` holds back the refused call; the others go on at the learnt pace as long as the server takes calls.
+A ``Retry-After`` delays only the refused call; other calls go on at the learnt pace as long as the server accepts them.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Gate:
         self._line: dict[Pace, None] = {}
 
     def wait(self, pace: Pace) -> None:
-        """Put a model in line for the next free slot; it stays where it is if it stands there."""
+        """Put a model in the queue for the next free slot; it keeps its place if it is already in the queue."""
         self._line.setdefault(pace)
 
     def open(self) -> None:
-        """Give one slot back; those in line take turns."""
+        """Give one slot back; the models in the queue take turns."""
         self.free += 1
         while self.free and self._line:
             pace = next(iter(self._line))
@@ -42,15 +42,15 @@ class Gate:
 
 
 class Pace:
-    """Lets calls to one model go, no faster than its server takes them.
+    """Start calls to one model no faster than its server accepts them.
 
-    Each ``enter`` is followed by exactly one of ``answered``, ``refused`` and ``lost`` with what it returned.
+    After each ``enter``, exactly one of ``answered``, ``refused`` and ``lost`` must be called with the permit that it returned.
 
     Args:
         gate: the gate of the run.
 
     Attributes:
-        in_flight: calls that are under way.
+        in_flight: the number of calls in flight.
     """
 
     def __init__(self, gate: Gate) -> None:
@@ -61,37 +61,37 @@ class Pace:
         self._new: deque[asyncio.Future[Permit]] = deque()
         self._held: list[
             tuple[float, int, asyncio.Future[Permit]]
-        ] = []  # a heap, by the time until which each is held back
-        self._holds: list[float] = []  # such times of calls that were refused and have not come back yet
-        self._woken = 0  # callers that may go and have not come out of their sleep yet
+        ] = []  # a heap, ordered by the time until which each caller is held back
+        self._holds: list[float] = []  # the same times for refused calls that have not entered again yet
+        self._woken = 0  # callers that have a permit, but have not resumed yet
         self._number = 0
         self._timer: asyncio.TimerHandle | None = None
-        self._wake = NEVER  # when that timer is due: not every loop's timers can tell
+        self._wake = NEVER  # when the timer is due: not every event loop's timers tell it
         self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def next_at(self) -> float:
-        """When the next waiting caller may go; never if none waits for the server, or only an answer can help."""
+        """The time at which the next waiting caller may go; ``NEVER`` if no caller waits for a time."""
         return self._wake
 
     @property
     def rate(self) -> float:
-        """Calls a second that the server is believed to take; infinite while no such limit was met."""
+        """The estimated number of calls per second that the server accepts; infinite as long as no limit was met."""
         return self._window.rate
 
     async def enter(self, again: bool = False) -> Permit:
         """Wait until one call may be made.
 
         Args:
-            again: the call was refused or lost before: it goes before new ones, but not before its ``Retry-After`` is over.
-                Callers come back right after ``refused``; the first one takes the latest of those times.
+            again: the call is a retry: it goes before new calls, but not before its ``Retry-After`` is over. A refused caller must
+                call this right after ``refused``; the first caller gets the latest ``Retry-After``.
         """
         loop = self._loop
         if loop is None:
             loop = self._loop = asyncio.get_running_loop()
         now = loop.time()
         hold = self._holds.pop() if again and self._holds else now
-        # Callers that are held back, or wait for anything else, are served by `go`, which keeps the order.
+        # If anyone is waiting, `go` serves the callers, in their order.
         alone = self._gate.free and hold <= now and not (self._new or self._again or self._held or self._woken)
         if alone and self._window.wait(now, self.in_flight) == 0:
             return self._start(now)
@@ -103,7 +103,7 @@ class Pace:
             (self._again if again else self._new).append(place)
         self.go()
         try:
-            if place.done():  # no wait any more, and so it would overtake callers that were woken just before
+            if place.done():  # without a pause, it would overtake callers that were woken just before
                 await asyncio.sleep(0)
             started = await place
         except asyncio.CancelledError:
@@ -113,25 +113,25 @@ class Pace:
         return started
 
     def answered(self, started: Permit) -> None:
-        """The call was answered."""
+        """Report that the call was answered."""
         self._window.answered(started, self._now())
         self._leave()
 
     def refused(self, started: Permit, retry_after: float | None) -> None:
-        """The server refused the call for now (429); ``retry_after`` in seconds if it said so."""
+        """Report that the server refused the call for now (429); ``retry_after``: seconds, None if the server named no time."""
         now = self._now()
         self._window.refused(started, now, self.in_flight - 1, retry_after or 0.0)
         if retry_after:
-            self._holds = [hold for hold in self._holds if hold > now]  # of callers that gave up
+            self._holds = [hold for hold in self._holds if hold > now]  # drop those of callers that gave up
             self._holds.append(now + retry_after)
         self._leave()
 
     def lost(self, started: Permit) -> None:  # noqa: ARG002 - the same for the caller as the other two
-        """The call came to nothing (5xx, reset, timeout, cancelled): says nothing about how many calls the server takes."""
+        """Report that the call failed (5xx, reset, timeout, cancelled), which does not change the window."""
         self._leave()
 
     def go(self, most: int | None = None) -> None:
-        """Let callers go that may, at most so many, and set the timer for the next one."""
+        """Give permits to the waiting callers that may go, to ``most`` of them at most, and set the timer for the next caller."""
         now = self._now()
         wake = NEVER
         while line := self._line(now):
@@ -150,11 +150,11 @@ class Pace:
         self._wake_at(wake)
 
     def _line(self, now: float) -> deque[asyncio.Future[Permit]] | None:
-        """The line whose first is next."""
+        """Return the queue that holds the next caller: the retries, or else the new calls; None if both are empty."""
         while self._held and self._held[0][0] - now < TICK:
             self._again.append(heapq.heappop(self._held)[2])
         for line in (self._again, self._new):
-            while line and line[0].done():  # cancelled this very moment; its task has not run yet
+            while line and line[0].done():  # cancelled just now; its task has not run yet
                 line.popleft()
             if line:
                 return line
@@ -188,7 +188,7 @@ class Pace:
             self.go()
 
     def _withdraw(self, place: asyncio.Future[Permit]) -> None:
-        """Forget a caller that was cancelled, or give back what it was granted at the same moment."""
+        """Remove a cancelled caller from its queue; if it got a permit at the same moment, give the slot back."""
         if not place.cancelled():
             self._woken -= 1
             self._leave()

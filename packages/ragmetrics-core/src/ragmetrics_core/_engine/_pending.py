@@ -1,4 +1,4 @@
-"""A request on its way to a model: what makes two of them the same, and what it costs a program that shares a reply."""
+"""A request resolved to a model: when two of them are equal, and what a reply costs a program that shares it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .._values._requests import Ask, Reply, Request, Usage
 
 
 class Landed(NamedTuple):
-    """The outcome of a call, for the program that pays for it and for others that share it."""
+    """The outcome of a call: ``paid`` for the program that made the call, ``shared`` for all other programs."""
 
     paid: Outcome
     shared: Outcome
@@ -23,21 +23,21 @@ class Landed(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class PendingCall:
-    """A request, resolved to the model that answers it. Two are equal that ask the same model the same in the same repeat.
+    """A request and the model that answers it. Two are equal if the model, the request and the repeat are equal.
 
     Attributes:
         model: the model.
-        traits: what it says about itself.
-        call: the model's own function with its argument.
-        make: makes such a call of another request, as a batch needs.
+        traits: the traits of the model.
+        call: the model's function with its argument.
+        make: makes a call from another request; a batch needs it for the merged request.
         request: the request.
-        repeat: which repeat of the metric asks; 0 for embeddings, as a text has one vector, however often it is asked for.
-        digest: its key in the journal; None until it is needed.
-        looked_up: how many replies this run had kept when it was last looked up there; -1: never.
-        tried_in_place: whether it was made in place, and lost.
-        outcome: what came of it; None until then, and for good where the budget is used up.
-        task: makes the call; None until it has to be waited for.
-        is_shared: whether another program has started that task, and so pays for it.
+        repeat: the repeat of the metric, from 0; always 0 for embeddings and comparisons, because a text has only one vector.
+        digest: the key of the reply in the journal; None until it is needed.
+        looked_up: the number of replies that this run had kept at the last look into the journal; -1 if there was no look.
+        tried_in_place: whether the call was made in place and was lost.
+        outcome: the outcome of the call; None before there is one, and also at the end if the budget was used up.
+        task: the task that makes the call; None until a program has to wait for it.
+        is_shared: whether another program started the task, and so pays for the call.
     """
 
     model: Any
@@ -53,7 +53,7 @@ class PendingCall:
     task: asyncio.Future[Landed | None] | None = None
     is_shared: bool = False
     _parts: tuple[Any, ...] = field(init=False)
-    _hash: int = field(init=False)  # made once: a call is looked up many times
+    _hash: int = field(init=False)  # computed once, because a call is looked up many times
 
     def __post_init__(self) -> None:
         sent: Any = self.request
@@ -72,14 +72,14 @@ class PendingCall:
 
 
 RowMemory = dict[PendingCall, Reply[Any]]
-"""The replies that one row has had so far, each as a second program gets it."""
+"""The replies to one row so far, each in the form for programs that share it."""
 
 SHARED = Usage(calls=1, cached_calls=1)
-"""What a reply costs a program that only shares it."""
+"""The usage of a program that only shares a reply."""
 
 
 def to_share(outcome: Outcome) -> Outcome:
-    """The outcome of a call, with a place for what the programs that share it make of it."""
+    """Return the outcome of a call with an empty cache (``made``), in which the programs that share it keep what they parsed."""
     if isinstance(outcome, Reply):
         return Reply(outcome.value, outcome.usage, outcome.truncated, {})
     return outcome
@@ -90,9 +90,9 @@ def as_shared(outcome: Reply[Any]) -> Reply[Any]: ...
 @overload
 def as_shared(outcome: Outcome) -> Outcome: ...
 def as_shared(outcome: Outcome) -> Outcome:
-    """The outcome for a program that did not pay for it."""
+    """Return the outcome for a program that shares it: its usage is one cached call without tokens."""
     if isinstance(outcome, Reply):
         return Reply(outcome.value, SHARED, outcome.truncated, outcome.made)
-    twin = copy(outcome)  # each program that raises an error writes on it what it had spent itself
+    twin = copy(outcome)  # each program that raises an error notes its own usage on it
     twin.usage = SHARED if outcome.usage else None
     return twin

@@ -1,11 +1,11 @@
-"""From requests to answers: what is known already is not asked again, and what is asked by several is asked once.
+"""Answer requests: a known answer is not asked for again, and equal requests share one call.
 
-An answer is looked for nearest first: in what this row has asked so far, whichever of its metrics asked it; in the journal, if
-there is one; among the calls in flight, whichever row made them; and only then is a call made, in a task of the run. A program that
-shares an answer books a cached call without tokens, so the totals stay true. A failed call is not kept: the next program that asks
-makes it again.
+An answer is looked up in this order: among the replies to this row so far, from any of its metrics; in the journal, if there is
+one; among the calls in flight, for any row. Only then is a new call made, in a task of the run. A program that shares an answer
+gets the usage of one cached call without tokens, so the totals stay correct. A failed call is not kept: the next program with this
+request makes the call again.
 
-Requests to a model that computes in place (``instant``) are answered right here: no task, no thread, no limit.
+Requests to a model that computes in place (``instant``) are answered at once, without a task, a thread or a limit on concurrency.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ def no_op(*_: Any) -> None:
 
 
 class Answers:
-    """Answers the rounds of all programs of a run, and holds the tasks of the run.
+    """Answers the requests of all programs of a run, and holds the tasks of the run.
 
     Args:
-        max_concurrency: most calls in flight.
-        rules: how calls are made.
-        budget: what they may cost.
-        journal: keeps replies, and has those of earlier runs; None: nothing is kept.
-        heard: called with the outcome of each call.
+        max_concurrency: the largest number of calls in flight.
+        rules: the timeout and the retries of calls.
+        budget: the budget of the run.
+        journal: keeps the replies, and contains those of earlier runs; None: no replies are kept.
+        heard: a callback that gets the outcome of each call.
 
     Attributes:
-        budget: the same.
-        gathering: requests that wait for a batch, or for its answer.
-        on_gathering: called when another request does.
+        budget: the budget of the run.
+        gathering: the number of requests that wait for a batch or for its answer.
+        on_gathering: a callback for when this number grows.
     """
 
     def __init__(
@@ -69,32 +69,32 @@ class Answers:
 
     @property
     def caveats(self) -> Iterator[str]:
-        """What must be known about the answers: what their models say, and which of them the journal cannot hold."""
+        """Caveats about the answers: those of the models, and one for each model whose answers cannot be kept in the journal."""
         for route in self._routes.values():
             if route.traits.caveat is not None:
                 yield route.traits.caveat
             if self._journal is not None and route.keys is None:
                 yield (
-                    f"the answers of {route.traits.kind} are not in the journal, because it does not say what it is: give "
-                    "it an attribute `identity`, a mapping of every setting that can change an answer"
+                    f"the answers of {route.traits.kind} are not in the journal, because it has no identity: give it an "
+                    "attribute `identity`, a mapping of every setting that can change an answer"
                 )
 
     def usage(self) -> Usage:
-        """What all calls have cost so far."""
+        """Return the usage of all calls so far."""
         return sum((route.caller.usage for route in self._routes.values()), Usage())
 
     @property
     def callers(self) -> Iterator[ModelCaller]:
-        """The callers of all models but those that compute in place."""
+        """The callers of all models, except those that compute in place."""
         return (route.caller for route in self._routes.values() if not route.traits.instant)
 
     def waiting(self) -> tuple[float, str] | None:
-        """Seconds for which nothing happens but waiting for servers, and why."""
+        """Return for how many seconds the run only waits for servers, and why; None if any model is busy or nothing waits."""
         waits = [caller.waiting(asyncio.get_running_loop().time()) for caller in self.callers if not caller.busy]
         return min(filter(None, waits), default=None) if len(waits) == len(list(self.callers)) else None
 
     async def run(self, workers: Iterable[Coroutine[None, None, None]]) -> None:
-        """Run these to their end, with all that they start; the first error, or a cancellation, ends the others."""
+        """Run the workers and all tasks that they start to the end. The first error, or a cancellation, cancels all other tasks."""
         self._over = asyncio.get_running_loop().create_future()
         for worker in workers:
             self.start(worker)
@@ -129,10 +129,10 @@ class Answers:
             self._over.set_result(None)
 
     def resolve(self, models: Models, requests: Sequence[Request], repeat: int) -> list[PendingCall]:
-        """The calls of a round.
+        """Return the pending calls for the requests of one round.
 
         Raises:
-            ModelError: no model is set that could answer.
+            ModelError: no model is set that could answer a request.
         """
         calls = []
         for request in requests:
@@ -140,23 +140,23 @@ class Answers:
             call = asked.call(request)
             model: Any = asked.llm if isinstance(request, Ask) else asked.embeddings
             route = self._routes.get(id(model))
-            if route is None:  # it holds the model, so that its id stays its own
+            if route is None:  # the route holds the model, so that its id is not reused
                 route = Route(model, self._gate, self._rules, self.budget, stored=self._journal is not None)
                 self._routes[id(model)] = route
             calls.append(PendingCall(model, route.traits, call, asked.call, request, repeat))
         return calls
 
     def is_there(self, pending: PendingCall, memory: RowMemory) -> bool:
-        """Whether a call has its outcome, which is looked for wherever it can be found without waiting.
+        """Whether a call has its outcome. The outcome is looked up wherever it can be found without waiting.
 
         Raises:
-            ModelError: a model refuses in a way that all further calls would meet.
+            ModelError: the call failed with an error that every further call would meet too.
         """
         if pending.outcome is not None:
             return True
         outcome: Outcome | None = None
         if pending.task is None:
-            outcome = self._at_hand(pending, memory)
+            outcome = self._find(pending, memory)
         elif pending.task.done() and (landed := pending.task.result()) is not None:
             outcome = as_shared(landed.shared) if pending.is_shared else landed.paid
         if isinstance(outcome, Reply):
@@ -168,7 +168,7 @@ class Answers:
         return outcome is not None
 
     def task_of(self, pending: PendingCall) -> asyncio.Future[Landed | None]:
-        """The task that makes a call: one in flight for a call that is equal, or a new one. Its result is None without budget."""
+        """Return the task that makes a call: that of an equal call in flight, or a new one. Its result is None without budget."""
         if pending.task is None:
             task = self._in_flight.get(pending)
             pending.is_shared = task is not None
@@ -178,7 +178,7 @@ class Answers:
         return pending.task
 
     async def outcomes(self, calls: Sequence[PendingCall], memory: RowMemory) -> list[Outcome] | None:
-        """The outcomes of a round, asked concurrently; None: the budget is used up before all could be asked."""
+        """Return the outcomes of a round, whose calls run concurrently; None: the budget was used up before all calls were made."""
         tasks = [self.task_of(pending) for pending in calls if not self.is_there(pending, memory)]
         if tasks:
             await asyncio.wait(tasks)
@@ -187,7 +187,7 @@ class Answers:
         return outcomes if len(outcomes) == len(calls) else None
 
     def strike(self, unread_texts: Sequence[str], asked: Iterable[PendingCall]) -> None:
-        """Strike replies that proved unreadable out of the journal, so that a later run asks again."""
+        """Remove replies that could not be parsed from the journal, so that a later run asks again."""
         if self._journal is not None:
             self._journal.strike(
                 pending.digest
@@ -198,14 +198,14 @@ class Answers:
             )
 
     def keys(self, calls: Iterable[PendingCall]) -> Iterator[tuple[Ask, bytes]]:
-        """The questions to language models among these calls, with the keys that their replies have in the journal."""
+        """Yield the questions to language models among these calls, each with the key of its reply in the journal."""
         for pending in calls:
             keys = self._routes[id(pending.model)].keys
             if isinstance(pending.request, Ask) and keys is not None:
                 pending.digest = pending.digest or keys.key(pending.request, pending.repeat)
                 yield pending.request, pending.digest
 
-    def _at_hand(self, pending: PendingCall, memory: RowMemory) -> Outcome | None:
+    def _find(self, pending: PendingCall, memory: RowMemory) -> Outcome | None:
         outcome: Outcome | None = memory.get(pending) or self._from_journal(pending)
         if outcome is None and pending.call.in_place and not pending.tried_in_place:
             outcome = self._routes[id(pending.model)].caller.perform_in_place(pending.call)

@@ -1,9 +1,9 @@
 """The key of a reply in the journal: a digest of everything that can change the reply, and of nothing else.
 
-That is the model with its endpoint and parameters (its ``identity``), what is sent, the schema that the reply must have, and
-the number of the repeat. Names of metrics, prompts and rows are no part of it: the same question is the same question.
+The digest covers the model with its endpoint and parameters (its ``identity``), the text sent, the schema of the reply and the
+number of the repeat. It does not cover the names of metrics, prompts and rows, so equal questions have equal keys.
 
-``ReplyStore`` is the journal as the engine sees it; `_store` has one in a file.
+``ReplyStore`` is the interface of the journal; `_store` implements it with a file.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from .._values._errors import InvalidInput
 from .._values._requests import Ask, Embed, Reply, Request
 
 SIZE = 16
-"""Bytes of a key: among a billion replies, two different ones share a key with a chance of 1e-21."""
+"""Bytes of a key: the probability that any two of a billion different replies share a key is about 1e-21."""
 
 MOST_FORMS = 64
-"""Reply formats that are remembered: more than the metrics of a run have, unless they build a new one for each question."""
+"""The number of reply formats in the cache: more than a run needs, unless a metric builds a new format for each question."""
 
 
 class Keys:
     """The keys of one model's replies.
 
     Args:
-        identity: every setting of the model that can change a reply: plain JSON values, or a name.
+        identity: every setting of the model that can change a reply: a mapping of plain JSON values, or a name.
 
     Raises:
         InvalidInput: the identity cannot be written as JSON.
@@ -38,7 +38,7 @@ class Keys:
         self._forms: dict[int, tuple[object, bytes]] = {}
 
     def key(self, request: Request, repeat: int) -> bytes:
-        """The key of the reply to a request; ``repeat`` counts from 0."""
+        """Return the key of the reply to a request; ``repeat`` counts from 0."""
         digest = self._start.copy()
         if isinstance(request, Ask):
             digest.update(b"ask %d " % repeat)
@@ -52,14 +52,14 @@ class Keys:
             texts = [text for pair in request.pairs for text in pair]
         for text in texts:
             data = text.encode("utf-8", "surrogatepass")
-            digest.update(b"%d:" % len(data))  # lengths keep neighbours apart: ("ab", "c") is not ("a", "bc")
+            digest.update(b"%d:" % len(data))  # with the lengths, ("ab", "c") and ("a", "bc") differ
             digest.update(data)
         return digest.digest()
 
     def _form(self, reply: Any) -> bytes:
-        """A digest of the schema, made once for every reply format."""
+        """Return a digest of the schema; it is computed once for each reply format."""
         known = self._forms.get(id(reply))
-        if known is None or known[0] is not reply:  # the entry holds the format, so that its id stays its own
+        if known is None or known[0] is not reply:  # the entry holds the format, so that its id is not reused
             if len(self._forms) >= MOST_FORMS:
                 self._forms.clear()
             schema = json.dumps(reply.schema, sort_keys=True, default=str)
@@ -79,24 +79,24 @@ def _identity_text(identity: Mapping[str, Any] | str) -> bytes:
 class ReplyStore(Protocol):
     """Keeps replies by key.
 
-    Each method may raise ``RagmetricsError`` where the store cannot be used; that ends the run.
+    Each method may raise ``RagmetricsError`` if the store cannot be used; this ends the run.
     """
 
     def find(self, key: bytes) -> Reply[Any] | None:
-        """The reply under this key, as it was when it was paid for; None where it is missing or damaged."""
+        """Return the reply under this key, with the usage of the original call; None if it is missing or damaged."""
         ...
 
     def keep(self, key: bytes, reply: Reply[Any], request: Request) -> Reply[Any]:
-        """Write a reply before it is used, with the messages of its request.
+        """Write a reply, with the messages of its request, before the reply is used.
 
-        Returns the reply that counts, another process's if that came first.
+        Returns the reply to use: that of another process if it was written first.
         """
         ...
 
     def strike(self, keys: Iterable[bytes]) -> None:
-        """Forget replies that proved to be of no use, so that a later run asks again."""
+        """Remove replies that could not be parsed, so that a later run asks again."""
         ...
 
     def close(self) -> None:
-        """Nothing more will be kept."""
+        """Close the store; no more replies will be kept."""
         ...

@@ -1,18 +1,19 @@
-"""Which row is scored when. Workers, at most as many as calls may be in flight, pull rows from one shared iterator and score them.
+"""Which row is scored when. Workers pull rows from one shared iterator and score them.
 
-Each worker has one row, and every unfinished row has at least one call in flight or about to be made, so this many workers keep
-all the models busy, and no more rows than that are ever pulled ahead. Where there is a budget, ``Allowance`` decides which of
-them may spend what is left. (Rows that wait for a batch of embeddings hold no call, so more may do so: the batches would stay
-small otherwise.) One worker starts, and each that finds a row starts the next, so few rows never cost many tasks. A row whose
-metrics ask nothing (rankings), whose answers are all in the journal, or which asks only models that compute in place, is scored
-without a single task switch; the worker then gives way to others by the clock.
+There are at most as many workers as calls may be in flight, and each has one row. Every unfinished row has at least one call in
+flight or about to be made, so this many workers keep all models busy, and no more rows are pulled ahead. (Rows that wait for a
+batch of embeddings have no call in flight, so more rows may be pulled for them; otherwise the batches would stay small.) If there
+is a budget, ``Allowance`` decides which rows may spend the rest of it. At first one worker starts, and each worker that finds a row
+starts the next one, so a few rows never need many tasks. A row is scored without a task switch if its metrics ask nothing
+(rankings), if all answers are in the journal, or if it only asks models that compute in place; the worker then yields to other
+tasks after a fixed time.
 
-The life of a row: each metric begins its program; a program goes on as soon as all that it has asked has an outcome; the worker
-waits until one more of the calls has landed, or one more turn has come, until each program has its score. The metrics of a row wait
-for the same few answers, so there is a task for each call and none for each metric.
+Each metric begins its program for the row. A program goes on as soon as all requests of its round have an outcome. The worker waits
+for the next call to finish, or the next turn to spend, until all programs have their scores. The metrics of a row often wait for
+the same answers, so there is one task for each call, and none for each metric.
 
-Two kinds of trouble are kept apart by where they arise. What a *program* raises (a missing field, an impossible value, a model
-that could not answer) concerns one score and is recorded there. What arises *outside* of a program (no model is set, an
+There are two kinds of errors, told apart by where they arise. An error that a *program* raises (a missing field, an impossible
+value, a model that could not answer) concerns one score and is recorded in it. An error *outside* of a program (no model is set, an
 optional package is missing, a refused key, a bug) concerns the whole run and stops it.
 """
 
@@ -37,15 +38,15 @@ from ._pending import PendingCall, RowMemory
 from ._questions import Answers, no_op
 
 HOLDERS = ("jurors", "unreadable")
-"""Details that hold those of several judges: of a jury, and of a metric that asks twice in different words."""
+"""The keys of details that contain a list of the details of several judges: of a jury, or of a question asked in other words."""
 
 SOME_HOLDER = frozenset(HOLDERS)
 
 
 def unread_replies(details: Mapping[str, Any]) -> list[str]:
-    """Their texts, from the evidence of a score."""
+    """Return the texts of the unreadable replies in the details of a score."""
     found: list[str] = []
-    if SOME_HOLDER.isdisjoint(details):  # as nearly always
+    if SOME_HOLDER.isdisjoint(details):  # the usual case
         return found
     for holder in HOLDERS:
         judges = details.get(holder)
@@ -65,15 +66,15 @@ def _raw(details: Mapping[str, Any]) -> list[str]:
 
 
 BREATH = 0.02
-"""Seconds of work without waiting after which a worker lets others run: progress bars, cancellation, Ctrl-C."""
+"""Seconds of work without waiting, after which a worker yields to other tasks: progress bars, cancellation, Ctrl-C."""
 
 MOST_GATHERING = 2 * MOST_REQUESTS
-"""Rows beyond the usual number that may be pulled while they wait for batches: one is at work, one gathers."""
+"""The largest number of extra rows that may be pulled while rows wait for batches: enough for two batches."""
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """A metric, the models that answer it, and which repeat of it this is (from 0)."""
+    """A metric, the models that answer its requests, and the number of the repeat, from 0."""
 
     metric: Metric
     models: Models
@@ -82,17 +83,18 @@ class Assignment:
 
 @dataclass(slots=True)
 class ActiveProgram:
-    """A program at work on a row.
+    """The program of one metric for one row, while it runs.
 
     Attributes:
-        steps: the program itself.
-        memory, account: the replies that the row has had so far, and what it has spent.
-        started: when it began.
-        calls: those of its current round.
-        turn: done as soon as the row may make these calls; None: it has not asked for its turn.
+        assignment, row: the metric with its models, and the row.
+        steps: the program.
+        memory, account: the replies to the row so far, and the amounts that the row has spent.
+        started: the time at which the program began.
+        calls: the calls of the current round.
+        turn: a future that is done as soon as the row may make these calls; None if the program has not asked for its turn.
         answered: the calls of earlier rounds.
-        waited: whether it had to wait for any.
-        score: None until it has come to its end.
+        waited: whether the program had to wait for any call.
+        score: the score; None until the program has finished.
     """
 
     assignment: Assignment
@@ -120,13 +122,13 @@ class Engine:
     """Scores rows with several metrics; one engine serves one run.
 
     Args:
-        assignments: every metric with its models; each row gets one score from each.
+        assignments: the metrics with their models; each row gets one score for each assignment.
         answers: answers the requests of the metrics.
-        max_rows: most rows that are worked on at a time.
-        raising: raise what would be recorded in a failed score.
+        max_rows: the largest number of rows in progress.
+        raising: whether to raise errors instead of recording them in failed scores.
 
     Attributes:
-        waited: by metric, the seconds that its rows have waited for models, all together.
+        waited: by name of metric, the total seconds that its programs took, of programs that had to wait for a model.
     """
 
     def __init__(self, assignments: Sequence[Assignment], answers: Answers, *, max_rows: int, raising: bool) -> None:
@@ -144,22 +146,23 @@ class Engine:
     async def run(self, rows: Iterator[Row], finished: Finished) -> None:
         """Score all rows.
 
-        ``finished`` gets each one as soon as it is done, with its scores in the order of the assignments, and the calls that each
-        metric has waited for or found.
+        ``finished`` gets each row as soon as it is scored, with its scores in the order of the assignments, and with the answered
+        calls of each metric, including answers that were already known.
 
-        When the budget is used up, no more rows are started, and those that would need another call are left out.
+        When the budget is used up, no more rows are started, and rows that need another call are left out.
 
         Raises:
-            RagmetricsError: whatever stops the whole run; rows in flight are given up, finished ones have been handed over.
+            RagmetricsError: an error that stops the whole run. Rows in progress are given up; ``finished`` has already got the
+                others.
         """
         self._answers.on_gathering = lambda: self._grow(rows, finished)
         try:
             await self._answers.run([self._work(rows, finished)])
-        finally:  # references in a circle would keep all that was scored in memory
+        finally:  # otherwise a reference cycle would keep all scored rows in memory
             self._answers.on_gathering = no_op
 
     def _grow(self, rows: Iterator[Row], finished: Finished) -> None:
-        """Start another worker, if there may be more."""
+        """Start another worker, if their number allows it."""
         if self._open and self._workers < self._most + min(self._answers.gathering, MOST_GATHERING):
             self._workers += 1
             self._answers.start(self._work(rows, finished))
@@ -183,7 +186,7 @@ class Engine:
                     return
                 finished(row, scores, asked_by)
         finally:
-            self._open = False  # the rows are at their end, or the run stops: no worker takes another one
+            self._open = False  # there are no more rows, or the run stops: no worker takes another row
 
     async def _rest(self) -> None:
         if not self._resting:
@@ -192,12 +195,15 @@ class Engine:
         await asyncio.sleep(0)
 
     def _rested(self) -> None:
-        """The loop has gone round. All workers share one clock: with a clock each, they would hold up the loop one by one."""
+        """Restart the clock after one turn of the loop.
+
+        All workers share it: with separate clocks, each would block the loop in turn.
+        """
         self._breath = time.monotonic()
         self._resting = False
 
     async def _score(self, row: Row, asked_by: list[AskedBy]) -> list[Score] | None:
-        """The scores of a row; None: the budget was used up before they were complete."""
+        """Return the scores of a row; None if the budget was used up before they were complete."""
         if row.problem is not None:
             return [self._failed(assignment, row.problem) for assignment in self._assignments]
         account = self._allowance.open()
@@ -224,7 +230,7 @@ class Engine:
     def _begin(
         self, assignment: Assignment, row: Row, reading: Reading, memory: RowMemory, account: RowAccount
     ) -> Score | ActiveProgram:
-        """The score of a metric that asks nothing, or its program."""
+        """Begin a metric on a row: return its program, or its score if it asks nothing or has already failed."""
         metric = assignment.metric
         if not row.is_asked(metric.name):
             return not_asked(metric.name, metric.scale)
@@ -242,7 +248,7 @@ class Engine:
         return work
 
     def _advance(self, work: ActiveProgram) -> list[asyncio.Future[Any]]:
-        """Run a program as far as it goes without waiting; what it waits for then, of which nothing is left at its end."""
+        """Run a program as far as possible without waiting; return the futures that it waits for, none if it has finished."""
         while work.score is None:
             waits = self._waits(work)
             if waits:
@@ -255,10 +261,10 @@ class Engine:
         return []
 
     def _waits(self, work: ActiveProgram) -> list[asyncio.Future[Any]]:
-        """What a program waits for before its next step.
+        """Return the futures that a program must wait for before its next step.
 
         Raises:
-            BudgetUsedUp: one of its calls was not made.
+            BudgetUsedUp: a call of the program was not made, because the budget is used up.
         """
         missing = [call for call in work.calls if not self._answers.is_there(call, work.memory)]
         if missing and self._allowance.limited:
@@ -272,10 +278,10 @@ class Engine:
         return tasks
 
     def _step(self, work: ActiveProgram, outcomes: Any) -> None:
-        """One step of a program: to its score, or to the calls of its next round."""
+        """Run one step of a program, up to its score or the calls of its next round."""
         assignment = work.assignment
         try:
-            requests = work.steps.send(outcomes)  # a metric looks itself at what its program yields
+            requests = work.steps.send(outcomes)  # the metric itself validates what its program yields
         except StopIteration as done:
             score: Score = done.value
             if unread := unread_replies(score.unread):
@@ -295,7 +301,7 @@ class Engine:
             self.waited[assignment.metric.name] += time.monotonic() - work.started
 
     def _recorded(self, error: Exception, assignment: Assignment, row: Row) -> Score | None:
-        """The failed score of an error that concerns this score alone; None: it ends the run."""
+        """Return the failed score for an error that concerns only this score; None if the error ends the run."""
         if isinstance(error, MissingInput | InvalidInput):
             return self._failed(assignment, row.locate(error))
         if isinstance(error, ModelError):

@@ -1,9 +1,9 @@
 """How calls reach a model: the ``Route`` to it, which chooses the transport.
 
-There are two transports. *One by one*: questions to a language model, each a separate call, made again when it is lost, at the
-pace that the server takes (`_calls`). *Gathered*: texts and pairs for an embedding model, many of them in one call
-(`_batches`). Another one, such as calls that are handed in today and answered tomorrow, is a class with ``perform`` and ``close``,
-and a line in ``Route.perform``.
+There are two transports. *Single calls* carry questions to a language model: one call for each question, with retries, at the pace
+that the server accepts (`_calls`). *Batches* carry texts and pairs to an embedding model, many in one call (`_batches`). Another
+transport, such as a batch API that answers a day later, would be a class with ``perform`` and ``close`` and a line in
+``Route.perform``.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from ._pending import PendingCall
 from ._reply_keys import Keys
 
 MOST_TEXTS = 2048
-"""Most texts or pairs in one call to a model that does not say so itself (``texts_per_call``)."""
+"""The largest number of texts or pairs in one call to a model that does not set ``texts_per_call``."""
 
 
 class Route:
     """The way to one model.
 
     Attributes:
-        model: the model; held, so that its ``id`` stays its own.
-        traits: what it says about itself.
+        model: the model; this reference keeps its ``id`` from being reused.
+        traits: the traits of the model.
         caller: makes the calls.
-        keys: keys of its replies in the store; None if they cannot be stored, or there is no store.
+        keys: computes the keys of the replies in the store; None if there is no store, or the model has no identity.
     """
 
     def __init__(self, model: Any, gate: Gate, rules: Rules, budget: Budget, *, stored: bool) -> None:
@@ -42,10 +42,10 @@ class Route:
         self._batches: dict[type[Request], Batches] = {}
 
     async def perform(self, pending: PendingCall) -> Outcome | None:
-        """Make the call, alone or with others; None: the budget is used up, and the call was not made.
+        """Make the call, alone or in a batch; None: the budget was used up before the call was made.
 
         Raises:
-            ModelError: the model is gone, or refuses in a way that all further calls would meet.
+            ModelError: the server is most likely gone, or asks for too long a pause.
         """
         if isinstance(pending.request, Ask):
             return await self.caller.perform(pending.call)
@@ -53,13 +53,13 @@ class Route:
         if kind not in self._batches:
             most = self.traits.texts_per_call or MOST_TEXTS
             if kind is Compare and not self.traits.compares:
-                most = max(1, most // 2)  # its texts are embedded, and a pair has two
+                most = max(1, most // 2)  # the two texts of each pair are embedded
             overlapping = pending.call.asynchronous is not None
             self._batches[kind] = Batches(self.caller, pending.make, most=most, overlapping=overlapping)
         return await self._batches[kind].perform(pending.request)
 
     def close(self) -> None:
-        """The run ends: give up what is under way."""
+        """Cancel the batches in flight at the end of the run."""
         self.caller.close()
         for batches in self._batches.values():
             batches.close()

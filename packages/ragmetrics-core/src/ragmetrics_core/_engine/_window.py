@@ -1,17 +1,18 @@
-"""How many calls to one server may be in flight. No clock and no waiting: times are passed in.
+"""How many calls to one server may be in flight (the window). There is no clock and no waiting here: times are arguments.
 
-The window grows slowly with every answer, and is cut by a tenth when a call is refused (429), at most once per round trip: additive
-increase and multiplicative decrease, as TCP does it (Jacobson 1988, "Congestion avoidance and control"), with growth in proportion
-to the window. At a server with a limit, about one call in thirty is refused then. Below its maximum the window is also a pace:
-calls start one by one, spread over the usual time of an answer. A window below one is a call now and then.
+The window grows slowly with every answer. When a call is refused (429), it is cut by a tenth, at most once per round trip. This is
+the congestion control of TCP (Jacobson 1988, "Congestion avoidance and control"), but the growth is proportional to the window. If
+the server has a limit, about one call in thirty is then refused. Below its maximum, the window also sets a pace: the starts of
+calls are spread evenly over the usual latency. A window below one means a single call at a time, with pauses.
 
-A shared key or a gateway refuses some calls at any window, and cutting would bring the run to a halt. So where more calls are
-refused than the cuts explain, two blocks of calls are compared: one at this window and one at half of it. A limit refuses far fewer
-calls at half the window: the window then becomes what the server took. If the share of refusals is about the same, it does not
-depend on us: the window is restored to what it was before the first cut, and refusals up to this share no longer change it.
+With a shared key or a gateway, some calls are refused at any window, and repeated cuts would bring the run to a halt. So if more
+calls are refused than usual, two blocks of calls are compared: one at the present window and one at half of it. If the server has
+a limit, far fewer calls are refused at half the window: the window is then set to the number of calls that the server accepted. If
+the share of refusals is about the same, it does not depend on our load (it is the *background*): the window is restored towards its
+size before the first cut, and refusals up to this share no longer change it.
 
-A server that refuses nearly all calls is overloaded: the window becomes the number of calls that are still in flight, or half of
-what it was, and a ``Retry-After`` pauses all calls. After an outage, the window comes back at once.
+A server that refuses nearly all calls is overloaded. The window is then reduced to the number of calls still in flight, or to half
+its size if there are none, and a ``Retry-After`` pauses all calls. After an outage the window is restored at once.
 
 The constants were set with the simulated servers of ``bench/pace.py``.
 """
@@ -22,47 +23,51 @@ import math
 from dataclasses import dataclass
 
 NEVER = math.inf
-"""Seconds to wait where only an answer can help."""
+"""The seconds to wait if only an answer can let the next call start."""
 TICK = 1e-7
-"""Seconds that do not matter: sums of floating point times."""
+"""Seconds below which a difference is only the rounding error of sums of times."""
 SLACK = 0.02
-"""Seconds that a late timer may catch up."""
+"""Seconds of delay of a late timer that may be caught up."""
 
 FIRST, OPENING, FEW = 16, 0.15, 1 / 3
-"""Calls at the start, seconds after which their number doubles, and the share of refusals beyond which it does not."""
+"""At the start of a run: the window, the seconds after which it doubles, and the share of refusals above which it does not."""
 CUT = 0.9
+"""The factor by which a refusal cuts the window."""
 GROWTH, CALM, FASTEST = 0.002, 50, 0.02
-"""Growth of the window with one answer; doubled after this many answers without a cut, tripled after twice as many; at most."""
+"""The relative growth of the window with one answer, the number of answers without a cut after which it is doubled (tripled after
+twice as many, and so on), and its maximum."""
 USUAL, FACTOR, ALARM = 0.035, 1.25, 3.0
-"""Refusals are in excess beyond this share, and beyond so many times the share that does not depend on us; and how many more it
-takes to compare two windows (a CUSUM chart: Page 1954, "Continuous inspection schemes")."""
+"""Refusals are in excess above a share of ``USUAL + FACTOR * background``. When the excess is more than ``ALARM`` refusals, two
+windows are compared (a CUSUM chart: Page 1954, "Continuous inspection schemes")."""
 LEAST_CALLS, LEAST_REFUSALS, MOST_CALLS = 16, 6, 100
-"""Calls and refusals of a block that can be compared, and calls after which there was no reason to."""
+"""The least calls and refusals of a block for a comparison. A block with fewer refusals ends without one after ``MOST_CALLS``."""
 LESS = 0.3
-"""Where the share of refusals at half the window lies between what a limit would give (0) and no change (1)."""
+"""The threshold for the share of refusals at half the window, on a scale from 0 (as with a limit) to 1 (unchanged); from this
+threshold on, the refusals count as background."""
 OVERLOAD, OVERLOAD_REFUSALS, DEVIATIONS = 0.75, 5, 0.65
-"""Share of calls refused beyond which a server is overloaded, how many it takes to say so, and what chance may add to them."""
+"""The share of refused calls above which a server is overloaded, the least number of refusals for that, and the allowance for
+chance (times the square root of the calls)."""
 RESTORED, REOPENING = 4, 0.1
-"""How many times larger the window may become at once when it is restored, and its growth with one answer from there on."""
+"""The largest factor by which the window is restored at once, and its growth with each answer until it is fully restored."""
 LEAST_IN_A_ROW = 20
-"""Refusals in a row, or two and a half windows of them, after which they are no longer put down to anything but our load."""
+"""The number of refusals in a row (or 2.5 times the window, if that is more) after which they no longer count as background."""
 MEMORY = 100
-"""Calls over which the share of refusals that does not depend on us is followed."""
+"""The number of calls over which the background is averaged (exponentially)."""
 LONGEST_GAP = 2.0
-"""Seconds between two calls to a server that refuses all."""
+"""The longest pause in seconds between two calls."""
 OUTAGE = 3.0
-"""Seconds without an answer after which the window comes back at once."""
+"""Seconds without an answer after which the next answer restores the window."""
 
 
 @dataclass(frozen=True, slots=True)
 class Permit:
-    """A call that was let go.
+    """The permission for one call.
 
     Attributes:
-        index: its number.
-        time: when that was.
-        full: whether the window was full with it, so that its answer says that more may be possible.
-        window: how large it was.
+        index: the number of the call, from 0.
+        time: the time at which the call started.
+        full: whether the window was full with this call; only then is its answer a reason to enlarge the window.
+        window: the size of the window when the call started.
     """
 
     index: int
@@ -72,13 +77,13 @@ class Permit:
 
 
 class Window:
-    """The number of calls that one server takes at once.
+    """The number of calls to one server that may be in flight, learnt from answers and refusals.
 
     Args:
-        most: calls in flight that are allowed at all.
+        most: the largest number of calls in flight that is ever allowed.
 
     Attributes:
-        size: calls in flight that are allowed now.
+        size: the number of calls in flight that is allowed now.
     """
 
     def __init__(self, most: int) -> None:
@@ -86,34 +91,34 @@ class Window:
         self.size = float(min(most, FIRST))
         self._opening = True
         self._double_at = NEVER
-        self._latency = 0.0  # usual seconds of an answer
+        self._latency = 0.0  # smoothed seconds per answer
         self._next = -math.inf  # when the next call may start
         self._started = 0
         self._cut_at = 0  # calls below this number started before the last cut
-        self._calm = 0  # answers since then
+        self._calm = 0  # answers since the last cut
         self._last_answer = (
             math.inf,
             self.size,
-        )  # its time (or when the first call started), and the window of its call
+        )  # its time (at first, the start of the first call), and the window of its call
         self._in_a_row = 0  # refusals since the last answer
-        self._excess = 0.0  # refusals beyond those that are usual
+        self._excess = 0.0  # refusals above the usual share
         self._background = self._measured = (
-            0.0  # share of refusals that does not depend on us: now, and as it was measured
+            0.0  # share of refusals that does not depend on our load: now, and when it was measured
         )
-        self._block: int | None = 0  # number of the first call of the block that is counted
-        self._answers = self._refusals = 0  # of the block
+        self._block: int | None = 0  # index of the first call of the current block
+        self._answers = self._refusals = 0  # in the block
         self._full_block: tuple[float, float, int] | None = (
             None  # window, share of refusals and calls of the first block
         )
-        self._restored = float(most)  # the window to come back to
+        self._restored = float(most)  # the size up to which the window is restored
 
     @property
     def rate(self) -> float:
-        """Calls a second that the server is believed to take; infinite while the window is open."""
+        """The estimated number of calls per second that the server accepts; infinite while the window has its maximum size."""
         return self.size / self._latency if self._latency and self.size < self._most else math.inf
 
     def wait(self, now: float, in_flight: int) -> float:
-        """Seconds until it is worth asking again, 0 if a call may start now, ``NEVER`` if only an answer can help."""
+        """Return the seconds until a call may start: 0 if it may start now, ``NEVER`` if an answer must come first."""
         if in_flight >= math.ceil(self.size):
             if not self._opening or self.size >= self._most:
                 return NEVER
@@ -130,7 +135,7 @@ class Window:
         return wait if wait > TICK else 0.0
 
     def start(self, now: float, in_flight: int) -> Permit:
-        """A call goes; ``in_flight`` calls are under way with it."""
+        """Note that a call starts, and return its permit; ``in_flight`` includes this call."""
         self._started += 1
         if self._started == 1:
             self._last_answer = now, self.size
@@ -144,7 +149,7 @@ class Window:
         return Permit(self._started - 1, now, full, self.size)
 
     def answered(self, permit: Permit, now: float) -> None:
-        """The server took this call."""
+        """Learn that the server answered this call."""
         self._latency += (now - permit.time - self._latency) / (16 if self._latency else 1)
         time, window = self._last_answer
         if now - time > OUTAGE and permit.index >= self._cut_at:
@@ -167,7 +172,10 @@ class Window:
             self._restored = max(self._restored, self.size)
 
     def refused(self, permit: Permit, now: float, in_flight: int, retry_after: float) -> None:
-        """The server did not take this call; ``in_flight`` others are under way, ``retry_after`` is 0 if it said nothing."""
+        """Learn that the server refused this call.
+
+        ``in_flight``: the number of other calls in flight; ``retry_after``: 0 if there is none.
+        """
         self._excess += 1
         self._in_a_row += 1
         self._follow(1.0)
@@ -193,11 +201,11 @@ class Window:
             self._cut_at = self._started
 
     def _gap(self) -> float:
-        """Seconds between two calls."""
+        """Return the seconds between the starts of two calls."""
         return min(LONGEST_GAP, (self._latency or 0.25) / self.size)
 
     def _follow(self, refused: float) -> None:
-        """Follow the share of refusals that does not depend on us; it may end."""
+        """Update the background by one call: 1 if it was refused, else 0. A background that has become very small ends."""
         if self._background and self._block is None:
             share = self._background + (refused - self._background) / MEMORY
             self._background = min(self._measured + 0.05, share) if share >= USUAL / 2 else 0.0
@@ -218,14 +226,14 @@ class Window:
         return self._refusals >= OVERLOAD_REFUSALS and self._refusals > most
 
     def _shrink(self, in_flight: int) -> None:
-        """The server is overloaded: keep what is in flight."""
+        """Reduce the window of an overloaded server to the calls in flight; if there is one at most, to half its size."""
         self._opening = False
         self.size = min(self.size, in_flight) if in_flight > 1 else min(self.size, 2) / 2
         self._full_block = None
         self._begin_block()
 
     def _count(self) -> None:
-        """See whether a block is complete: the first one, or the one at half its window."""
+        """End the current block (the first one, or the one at half its window) if it has enough calls, and take the next step."""
         assert self._block is not None
         calls = self._started - self._block
         least = max(LEAST_CALLS, 2.5 * self.size)
@@ -246,9 +254,14 @@ class Window:
             self._begin_block()
 
     def _compare(self, share: float, size: float, before: float, calls: int) -> None:
-        """Decide by the share of refusals at half the window, and by ``before``, the share at the whole one, of so many calls."""
+        """Decide between a limit of the server and a background of refusals.
+
+        ``share``: the share of refusals at half the window; ``size``, ``before``, ``calls``: the window, the share of refusals and
+            the
+        number of calls of the first block.
+        """
         if share > before + 0.05 + 2.5 * math.sqrt(before * (1 - before) / calls):
-            self._full_block = None  # the server has just become stricter: begin anew, from here
+            self._full_block = None  # the server has just become stricter: start again from here
             self._begin_block()
             return
         limited = max(0.0, 2 * before - 1)
