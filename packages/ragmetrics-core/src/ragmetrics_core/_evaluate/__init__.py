@@ -1,7 +1,8 @@
 """``evaluate``: rows in, an ``Evaluation`` out.
 
-`_api` holds the two public functions; `_options` checks their arguments; `_run` puts a run together from the rows (`_read`),
-the engine (`_engine`), what keeps finished rows (`_store`) and the result (`_report`).
+`_api` has the public functions, and `_options` checks their arguments. `_run` joins the rows (`_read`), the engine (`_engine`),
+the store of
+finished rows (`_store`) and the result (`_evaluation`).
 """
 
 from __future__ import annotations

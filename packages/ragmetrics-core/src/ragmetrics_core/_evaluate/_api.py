@@ -1,7 +1,8 @@
 """``evaluate`` and ``aevaluate``: rows in, an ``Evaluation`` out.
 
-Sync and async are the same run: ``evaluate`` starts an event loop for it, on its own thread where one is already running, as
-in Jupyter.
+Both do the same run. ``evaluate`` starts an event loop for it. If a loop is already running, as in Jupyter, it starts the new one
+in a
+separate thread.
 """
 
 from __future__ import annotations
@@ -70,41 +71,41 @@ def evaluate(
     columns: Mapping[str, str] | None = None,
     separator: str | None = None,
 ) -> Evaluation:
-    """Score samples, in their order, also in a running event loop; a ``RagmetricsError`` that stops it holds what is ``partial``.
+    """Score samples, in order, also in a running event loop. An error that stops the run has what was finished as ``partial``.
 
     Args:
-        samples: a path (.jsonl, .json, .csv, .xlsx, .parquet; "-": standard input), mappings, ``Sample``s, a DataFrame, a Dataset.
-        metrics: metrics, or texts such as ``"recall,ndcg(k=3)"``; or a mapping from these to functions that choose their samples.
-        llm: answers where metrics have no LLM; a model, or its name: ``"openai:gpt-4o-mini"``, ``"lexical"``.
-        embeddings: the same for embedding requests and comparisons: ``"openai:text-embedding-3-small"``, ``"hashing"``.
-        run_dir: a directory that keeps replies and scores; the same call goes on there where a stopped one ended.
-        max_concurrency: most calls to models in flight; fewer are made where a server refuses some (429).
-        on_error: "record" keeps what goes wrong with one score in that score; "raise" stops at the first such error.
-        progress: a progress bar in a terminal or a notebook; "always" shows it anyway.
-        limit: score the first so many samples only.
-        sample: score so many samples, chosen at random (all are read for it), in their order.
+        samples: a path (.jsonl, .json, .csv, .xlsx, .parquet; "-": standard input), mappings, ``Sample``s, data frame, Dataset.
+        metrics: metrics, or texts such as ``"recall,ndcg(k=3)"``; or a mapping from these to functions that select their samples.
+        llm: answers for metrics without an LLM; a model, or its name: ``"openai:gpt-4o-mini"``, ``"lexical"``.
+        embeddings: the same for embeddings and comparisons: ``"openai:text-embedding-3-small"``, ``"hashing"``.
+        run_dir: a directory that keeps replies and scores. The same call continues there if a run was stopped.
+        max_concurrency: most calls to models in flight; fewer if a server refuses some (429).
+        on_error: "record" keeps an error that concerns one score in that score; "raise" stops at the first such error.
+        progress: a progress bar in a terminal or a notebook; "always" shows it everywhere.
+        limit: score only the first samples, at most this many.
+        sample: score this many samples, chosen at random (all are read for that), in their order.
         seed: the same seed chooses the same samples.
-        repeats: how often each sample is judged; the score is the mean, and the summary tells how far they differ.
-        budget: most ``"calls"``, ``"tokens"`` or ``"dollars"`` to spend, such as ``{"dollars": 5}``; it ends with complete rows.
+        repeats: how often each sample is judged; the score is the mean, and the summary shows how far they differ.
+        budget: most ``"calls"``, ``"tokens"`` or ``"dollars"``, such as ``{"dollars": 5}``; every scored row is complete.
         timeout: seconds for one attempt of a call; by default learnt from the answers so far.
-        max_retries: how often a call that was lost (5xx, reset, no answer in time) is made again.
-        empty: rows without contexts or with a blank answer: "skip" leaves them unscored, "zero" takes the scale's worst value.
-        replace: set finished scores of another run in the run_dir aside as ``scores.1.jsonl``; else such a run is refused.
-        encoding: of a text file that is not UTF-8, such as "cp1252"; a byte order mark says it by itself.
+        max_retries: how often a lost call (5xx, reset, no answer in time) is made again.
+        empty: rows without contexts or with a blank answer: "skip" leaves them unscored, "zero" gives the scale's worst value.
+        replace: rename the scores of another run in the run_dir to ``scores.1.jsonl``; without it such a run is refused.
+        encoding: of a text file that is not UTF-8, such as "cp1252"; a byte order mark is recognised without it.
         at: where in a file the rows are: the name of a sheet, or the path to a list in a JSON file, such as "results.results".
-        columns: which column a field is read from: ``{"question": "prompt", "answer": "outputs.text", "contexts": "passage_*"}``.
-        separator: what stands between the texts of a list that is written as one text, such as ``"||"``.
+        columns: the column of each field: ``{"question": "prompt", "answer": "outputs.text", "contexts": "passage_*"}``.
+        separator: the text between the items of a list that is written as one text, such as ``"||"``.
     """
     return Run(samples, metrics, RunOptions.of(locals())).block()
 
 
 @with_arguments_of(evaluate)
 async def aevaluate(**arguments: Any) -> Evaluation:
-    """Score samples with metrics without blocking the running loop; arguments, result and errors as in ``evaluate``.
+    """Score samples with metrics without blocking the running loop. Arguments, result and errors are those of ``evaluate``.
 
-    When it is cancelled, the ``CancelledError`` carries ``partial`` too. A time limit raises its own error: after
-    ``asyncio.wait_for`` the ``CancelledError`` is the ``__cause__`` of the ``TimeoutError`` (on Python 3.10 the
-    ``__context__`` of that cause).
+    If it is cancelled, the ``CancelledError`` has ``partial`` too. A time limit raises another error: after ``asyncio.wait_for``
+    the
+    ``CancelledError`` is the ``__cause__`` of the ``TimeoutError`` (on Python 3.10 the ``__context__`` of that cause).
     """
     return await Run(arguments["samples"], arguments["metrics"], RunOptions.of(arguments)).execute()
 
@@ -128,11 +129,13 @@ def estimate(
     columns: Mapping[str, str] | None = None,
     separator: str | None = None,
 ) -> Estimate:
-    """What ``evaluate`` will ask and cost with these arguments, which mean the same there; nothing is called, no key needed.
+    """Estimate what ``evaluate`` will ask and cost with the same arguments. No model is called, and no key is needed.
 
-    The metrics go through all rows, with made-up replies. How much a model writes is a range, from half of the best guess to
-    double. Without ``llm`` there are calls and tokens, but no dollars. With the ``run_dir`` of a run that was stopped, or limited
-    to the first rows, it is what is left to pay, and the rows that have scores are the measure.
+    The metrics go through all rows with made-up replies. The number of tokens that models write is a range, from half of the best
+    guess to
+    double. Without ``llm`` there are calls and tokens, but no dollars. If ``run_dir`` has a stopped run, or one limited to the
+    first rows,
+    the estimate is what is left to pay, scaled by the rows that have scores.
 
     Returns:
         An ``Estimate``; ``print`` shows it as a table.
@@ -154,7 +157,7 @@ def read_samples(
     columns: Mapping[str, str] | None = None,
     separator: str | None = None,
 ) -> list[Sample]:
-    """The samples as ``evaluate`` reads them, whose arguments mean the same; nothing is scored.
+    """Read samples as ``evaluate`` does, with the same arguments; nothing is scored.
 
     Raises:
         InvalidInput: the file, or one of the rows, cannot be read; the message names the row.

@@ -1,4 +1,4 @@
-"""The price of a run before it is made, as a value and as a table."""
+"""The price of a run, estimated before it starts, as a value and as a table."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .._values._layout import printable
 from .._values._requests import Usage
 
 NO_MODEL = type(None).__name__
-"""What the name of a model is where none was given."""
+"""The name of the model if none was given."""
 
 LEAST_MEASURED = 5
-"""Rows with scores from which on they are a measure for the others."""
+"""The number of rows with scores from which on they are used to scale the estimate of the other rows."""
 
 HALF, DOUBLE = 0.5, 2.0
-"""The range of the tokens that models write, as shares of the best guess, where no rows measure them."""
+"""The range of completion tokens, as factors of the best guess, if no scored rows measure them."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,11 @@ class MetricEstimate:
     """What one metric will ask.
 
     Attributes:
-        name: name of the metric.
+        name: the name of the metric.
         usage: calls that are still to be made, with their prompt and completion tokens.
-        shared: further questions that need no call, because the same was asked before.
-        measured: rows with scores; from five on they are the measure of the others.
-        failed: rows that cannot be scored, because a field is missing, say.
+        shared: further questions that need no call, because another metric asks the same.
+        measured: rows with scores. From five on, they scale the estimate of the other rows.
+        failed: rows that cannot be scored, for example because a field is missing.
     """
 
     name: str
@@ -43,12 +43,12 @@ class MetricEstimate:
 
     @property
     def low(self) -> Usage:
-        """The least to expect: half of the completion tokens; all of ``usage`` where rows measure it."""
+        """The least to expect: half of the completion tokens, or all of ``usage`` if scored rows measure it."""
         return self._written(HALF)
 
     @property
     def high(self) -> Usage:
-        """The most to expect: twice the completion tokens; no more than ``usage`` where rows measure it."""
+        """The most to expect: twice the completion tokens, or no more than ``usage`` if scored rows measure it."""
         return self._written(DOUBLE)
 
     def _written(self, share: float) -> Usage:
@@ -58,17 +58,17 @@ class MetricEstimate:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a run will cost: what is left to pay, where a part of it was made.
+    """What a run will cost. If a part of it was made, what is left to pay.
 
     Attributes:
         source: the file that was read, or "".
-        rows: how many rows it has.
+        rows: the number of its rows.
         metrics: what every metric will ask.
         models: what every model will be asked.
         max_concurrency: most calls in flight.
-        seconds: how long it will take, if a server takes that many at once.
-        seconds_per_call: what one has taken so far; None where that is assumed.
-        unforeseen: names of prompts whose replies cannot be foreseen, so that what comes after them is not counted.
+        seconds: how long it will take, if a server accepts that many calls at once.
+        seconds_per_call: seconds that a call has taken so far; None if that is assumed.
+        unforeseen: names of prompts whose replies cannot be made up, so that later questions are not counted.
     """
 
     source: str
@@ -87,12 +87,12 @@ class Estimate:
 
     @property
     def low(self) -> Usage:
-        """The least to expect of all metrics."""
+        """The least calls and tokens to expect, of all metrics."""
         return sum((item.low for item in self.metrics), Usage())
 
     @property
     def high(self) -> Usage:
-        """The most to expect of all metrics."""
+        """The most calls and tokens to expect, of all metrics."""
         return sum((item.high for item in self.metrics), Usage())
 
     @property
@@ -107,27 +107,29 @@ class Estimate:
 
     @property
     def completion_tokens(self) -> int:
-        """Tokens that will be written, as the best guess."""
+        """Tokens that models will write, as the best guess."""
         return self.usage.completion_tokens
 
     @property
     def measured(self) -> int:
-        """Rows with scores, for the metric with the fewest among those that ask."""
+        """The number of rows that have scores: the smallest such number among the metrics that still have calls to make; 0
+        without such metrics.
+        """
         return min((item.measured for item in self.metrics if item.usage.calls), default=0)
 
     @property
     def dollars(self) -> float | None:
-        """What it will cost in US dollars, as the best guess; None where a price is not known."""
+        """The cost in US dollars, as the best guess; None if a price is not known."""
         return self._price(self.usage)
 
     @property
     def dollar_range(self) -> tuple[float, float] | None:
-        """The least and the most dollars to expect; None where a price is not known."""
+        """The least and the most dollars to expect; None if a price is not known."""
         low, high = self._price(self.low), self._price(self.high)
         return None if low is None or high is None else (low, high)
 
     def _price(self, usage: Usage) -> float | None:
-        """The price where so many tokens are written, by all models alike."""
+        """The price if all models together write this many tokens, shared as in the best guess."""
         share = usage.completion_tokens / (self.completion_tokens or 1)
         costs = []
         for item in self.models:
@@ -144,11 +146,11 @@ class Estimate:
         printer.text("..." if cycle else str(self))
 
     def text(self, width: int | None = None, *, write: Callable[[Setting], str] = str) -> str:
-        """The estimate as a table, with what it rests on below.
+        """The estimate as a table, with its assumptions below.
 
         Args:
             width: columns that it may take; default: those of the terminal.
-            write: how a setting is called where the text is shown; default: as an argument in Python.
+            write: words a setting for the place where the text is shown; default: as an argument in Python.
         """
         wide = room() if width is None else width
         source = f" of {printable(self.source)}" if self.source else ""
@@ -213,7 +215,7 @@ class Estimate:
 
 
 def _between(low: float, high: float, form: str) -> str:
-    """A range, or the one number that it is."""
+    """A range, or one number if both ends look the same."""
     return form.format(low) if low == high else f"{form.format(low)} to {form.format(high)}"
 
 

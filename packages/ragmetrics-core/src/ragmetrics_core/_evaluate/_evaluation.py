@@ -1,6 +1,6 @@
-"""What users hold: an ``Evaluation``, the rows and scores of a run, and a ``Comparison`` of two.
+"""What users hold: an ``Evaluation``, which has the rows and scores of a run, and a ``Comparison`` of two runs.
 
-Both are façades: the rooms below take rows and numbers, and know neither.
+Both are façades: the rooms below take rows and numbers and do not know these classes.
 """
 
 from __future__ import annotations
@@ -37,18 +37,19 @@ class Evaluation(ScoredRows):
     """Rows and their scores, in input order.
 
     Attributes:
-        records: every row with its place and its scores; made when it is looked at, so changing one changes nothing.
-        metrics: the metrics, in the order given.
-        caveats: what must be known about the models that were asked.
+        records: every row with its place and its scores. Records are made when they are read, so changing one changes nothing
+            here.
+        metrics: the metrics, in the given order.
+        caveats: what users must know about the models that were asked.
         source: name of the file that was read, or "".
         seconds: wall time of the run; None if it is not known.
         models: what every model was asked.
-        stopped: why the run ended before its last row, or that its scores are damaged; None where neither is so.
-        earlier: what every model was asked in earlier parts of the run, before this one went on with it.
-        waited: seconds that the rows of each metric have waited for models, all rows together.
-        run_dir: where it is kept; None if it is not.
-        settings: what decides about the scores, as ``run.json`` holds it; None where it is not known, as in a file of scores.
-        fault: ``damaged`` or ``unverified``, as ``state`` says; None where neither is so.
+        stopped: why the run ended before its last row, or that its scores are damaged; None if neither applies.
+        earlier: what every model was asked in earlier parts of the run, before this part continued it.
+        waited: for each metric the seconds that its rows waited for models, summed over rows.
+        run_dir: the directory of the run; None without one.
+        settings: the settings that decide about the scores, as in ``run.json``; None if unknown, as for a bare file of scores.
+        fault: ``damaged`` or ``unverified``, as ``state`` says; None if neither applies.
     """
 
     def _repr_html_(self) -> str:
@@ -56,12 +57,13 @@ class Evaluation(ScoredRows):
         return evaluation_html(self)
 
     def summary(self, by: str | None = None, *, calibration: Calibration | None = None) -> Summary:
-        """Per metric: mean with its 95 % interval, scored, unscored, failed, calls, tokens; then why values are missing.
+        """Summarize each metric: mean with its 95 % interval, scored, unscored, failed, calls, tokens; then why values are
+        missing.
 
         Args:
-            by: the path of a column, such as ``lang`` or ``metadata.document.id``: the metrics are summed up for each value there
-                too, in ``slices``.
-            calibration: what ``calibrate`` found for this run: metrics with labels show the mean that people would give too.
+            by: the path of a column, such as ``lang`` or ``metadata.document.id``: ``slices`` has a summary for each of its
+                values too.
+            calibration: the result of ``calibrate`` for this run: metrics with labels also show the mean that people would give.
 
         Raises:
             InvalidInput: no row has anything at that path, a row has a list or an object there, or there are too many values; or
@@ -81,23 +83,28 @@ class Evaluation(ScoredRows):
     ) -> Decision:
         """Decide whether this run may pass: ``evaluation.gate("faithfulness >= 0.8", by="lang").verdict``.
 
-        A gate passes if the 95 % interval of the mean lies on its good side, fails if it lies on the bad one, and is undecided
-        else. Failing is adjusted for the number of gates in the call, slices included, so that in at most 5 % of runs one fails
+        A gate passes if the 95 % interval of the mean lies on the good side of the limit. It fails if the interval lies on the
+        bad side, and is
+        undecided otherwise. Failing is adjusted for the number of gates in the call, slices included: in at most 5 % of runs any
+        gate fails
         whose mean is as good as its limit.
 
         Args:
-            gates: texts such as ``faithfulness >= 0.8`` or ``hallucination <= 0.1``, with numbers on the scale of the metric;
+            gates: texts such as ``faithfulness >= 0.8`` or ``hallucination <= 0.1``, with numbers on the scale of the metric; or
                 ``faithfulness drop <= 0.03``: at most so much worse than ``baseline``, in the direction of the metric.
-            by: the path of a column, such as ``metadata.lang``: each gate is decided for all rows, and for each value there.
-            cluster: the path of a column, such as ``metadata.document``: rows that share it are alike, and intervals wider for it.
+            by: the path of a column, such as ``metadata.lang``: each gate is decided for all rows and for each value in the
+                column.
+            cluster: the path of a column, such as ``metadata.document``: rows with the same value are alike, and intervals become
+                wider.
             min_coverage: a gate fails if less than this share of its rows has a score.
             max_failed: a gate fails if more than this share of its rows failed.
-            baseline: the earlier run that drops are measured from, or where it is.
-            allow_different_judges: measure drops also where who scored differs, and say so; else such gates fail.
+            baseline: the earlier run from which drops are measured, or its path.
+            allow_different_judges: measure drops even if the judges of the two runs differ, and say so; without it such gates
+                fail.
 
         Raises:
-            InvalidInput: a gate cannot be read, is off the scale of its metric or out of reach; or a path names no column to go
-                by; or the two runs cannot be compared.
+            InvalidInput: a gate cannot be read, is off the scale of its metric or out of reach; or a path names no usable column;
+                or the two runs cannot be compared.
         """
         wanted, conditions = parsed_gates(gates), Conditions(min_coverage, max_failed, self.stopped)
         earlier = Evaluation.load(baseline) if isinstance(baseline, str | os.PathLike) else baseline
@@ -116,21 +123,23 @@ class Evaluation(ScoredRows):
         *,
         calibration: tuple[Calibration, Calibration] | None = None,
     ) -> Comparison:
-        """Whether another run is better or worse than this one: ``before.compare(after)``; ``print`` shows it as tables.
+        """Compare another run with this one: ``before.compare(after)``. ``print`` shows the result as tables.
 
-        Rows are paired by their id where both runs have ids, else by question and reference; repeats of a row are one row. Of a
-        metric whose judge, prompts, parameters or settings differ between the runs nothing is said.
+        Rows are paired by id if both runs have ids, else by question and reference; repeats of a row are one row. A metric whose
+        judge, prompts,
+        parameters or settings differ between the runs gets no verdict.
 
         Args:
-            other: the run that came later, or its directory, or a file of its scores.
+            other: the later run, its directory, or a file of its scores.
             by: compare every slice too: a column (``"metadata.lang"``, ``"lang"``), or a metric whose labels in this run are the
-                slices (``"answer_or_abstain"``); where labels differ between the runs, slices show means and conclude nothing.
-            cluster: a column with what rows share (``"metadata.document"``): such rows are not independent, so intervals are wider.
+                slices (``"answer_or_abstain"``). Where labels differ between the runs, slices show means without a verdict.
+            cluster: a column such as ``"metadata.document"``: rows with the same value are not independent, so intervals become
+                wider.
             margin: the largest difference that does not matter, as a share of the width of each metric's scale: 0.03 is 0.03 for
-                a metric from 0 to 1, and 0.12 for one from 1 to 5. Where the scale is not known it is taken as it stands.
-            allow_different_judges: compare also metrics whose judge differs; the comparison says so everywhere.
-            calibration: what ``calibrate`` found for this run, and what it found for the other: where people labelled the same rows
-                in both, the comparison tells the difference that they would see over all rows (``corrected``).
+                a metric from 0 to 1, and 0.12 for one from 1 to 5. If the scale is not known, it is the difference itself.
+            allow_different_judges: compare metrics even if their judges differ; the comparison says so everywhere.
+            calibration: the results of ``calibrate`` for this run and for the other. If people labelled the same rows in both,
+                the comparison also gives the difference that people would see over all rows (``corrected``).
 
         Raises:
             InvalidInput: the runs share no row or no metric, an id stands for several questions, a path names no column, the
@@ -154,21 +163,22 @@ class Evaluation(ScoredRows):
     def calibrate(
         self, labels: Any, metric: str | Metric | None = None, *, by: str | None = None, cluster: str | None = None
     ) -> Calibration:
-        """Whether the judge can be trusted, by people's labels of some rows: ``print`` shows it.
+        """Find out by people's labels of some rows whether the judge can be trusted. ``print`` shows the result.
 
-        For each metric: the mean that people would give over all rows, with a 95 % interval that counts the judge's errors; how far
-        judge and people agree, and people among themselves; the best threshold; where the judge is worse than elsewhere.
+        For each metric: the mean that people would give over all rows, with a 95 % interval that counts the judge's errors; the
+        agreement of judge and
+        people, and of people with each other; the best threshold; and where the judge is worse than elsewhere.
 
         Args:
             labels: the path of a file of label lines (JSONL, CSV and others), or such lines: ``{"id": "q1", "metric":
                 "faithfulness", "label": true, "annotator": "ada"}``. At least 8 rows, drawn at random or by ``rows_to_label``.
-            metric: only this metric, and that of lines that name none.
-            by: the path of a column, such as ``metadata.lang``: is the judge worse in some slice?
-            cluster: the path of a column with what rows share: they are not independent, so intervals are wider.
+            metric: calibrate only this metric. It is also the metric of lines that name none.
+            by: the path of a column, such as ``metadata.lang``, to find slices in which the judge is worse.
+            cluster: the path of a column: rows with the same value are not independent, so intervals become wider.
 
         Raises:
-            InvalidInput: a label cannot be read, is of a row or a metric that is not there, or contradicts another of the same
-                annotator; there are too few; a path names no column.
+            InvalidInput: a label cannot be read, is about a row or a metric that does not exist, or contradicts another label of
+                the same annotator; there are too few; or a path names no column.
         """
         from .._calibrate._calibrate import calibrated  # noqa: PLC0415  needed by few
 
@@ -178,16 +188,17 @@ class Evaluation(ScoredRows):
     def rows_to_label(
         self, n: int, metric: str | Metric | None = None, labels: Any = None, *, seed: int = 0
     ) -> list[dict[str, Any]]:
-        """Lines for ``calibrate`` to be filled in: rows drawn half uniformly and half by how unsure the judge is, with weights.
+        """Lines for ``calibrate``, to be filled in. Half of the rows are drawn uniformly, half by how unsure the judge is, with
+        weights.
 
         Args:
-            n: how many.
-            metric: the metric; None where the run has one only.
-            labels: what has a label already, as for ``calibrate``; such rows are not drawn.
+            n: how many rows.
+            metric: the metric; None if the run has only one.
+            labels: existing labels, as for ``calibrate``; their rows are not drawn.
             seed: the same seed draws the same rows.
 
         Raises:
-            InvalidInput: the metric is not there or must be named, labels cannot be read, or there are not as many rows.
+            InvalidInput: the metric does not exist or must be named, labels cannot be read, or there are not enough rows.
         """
         from .._calibrate._calibrate import lines_to_label  # noqa: PLC0415  needed by few
 
@@ -217,17 +228,17 @@ class Evaluation(ScoredRows):
     def to_html(
         self, path: str | os.PathLike[str], *, max_megabytes: float = 12.0, calibration: Calibration | None = None
     ) -> None:
-        """Write one HTML file to look at in any browser, without a network: summary, rows, and the evidence of every score.
+        """Write one HTML file that any browser shows without a network: summary, rows, and the evidence of every score.
 
         Args:
             path: the file.
-            max_megabytes: how large it may become; evidence that does not fit is left out, that of the best rows first, and the
-                page says so.
-            calibration: what ``calibrate`` found for this run: metrics with labels show the mean that people would give too.
+            max_megabytes: the largest size. Evidence that does not fit is left out, that of the best rows first, and the page
+                says so.
+            calibration: the result of ``calibrate`` for this run: metrics with labels also show the mean that people would give.
 
         Raises:
-            InvalidInput: ``max_megabytes`` is no positive number, or the path is that of the scores in the directory of the run; or
-                the calibration is that of another run.
+            InvalidInput: ``max_megabytes`` is not a positive number, the path is that of the scores in the directory of the run,
+                or the calibration is that of another run.
         """
         self._spare_own_scores(path)
         write_html(self, path, max_megabytes, calibration)
@@ -235,44 +246,46 @@ class Evaluation(ScoredRows):
 
 @dataclass(frozen=True)
 class Comparison(ComparedRuns, Result):
-    """Two runs, compared row by row; ``print`` shows tables, as wide as the terminal, or 80 columns where there is none.
+    """Two runs, compared row by row. ``print`` shows tables as wide as the terminal, or 80 columns without one.
 
-    ``comparison["faithfulness"]`` is one metric over all rows, ``comparison["faithfulness", "de"]`` one slice of it (None: the rows
-    without a value there).
+    ``comparison["faithfulness"]`` is one metric over all rows. ``comparison["faithfulness", "de"]`` is one slice of it (None: the
+    rows without a
+    value in the column).
 
     Attributes:
         before: name of the first run.
         after: name of the second run.
         metrics: every metric that both runs have.
         slices: every metric in every slice, if rows are sliced.
-        by: the path that rows are sliced by; None if they are not.
-        cluster: the path of what rows share; None if they are taken to be independent.
+        by: the path of the column that slices rows; None without slices.
+        cluster: the path of the column that groups rows into clusters; None if rows are taken to be independent.
         margin: the largest difference that does not matter, as a share of the width of a metric's scale.
-        pairs: rows that are in both runs.
-        paired_by: what rows are paired by, in words.
-        rows_before: rows of the first run, repeats of a row counted once.
+        pairs: the number of rows that are in both runs.
+        paired_by: how rows are paired, in words.
+        rows_before: rows of the first run; repeats of a row count once.
         rows_after: rows of the second run.
         only_before: names of the rows that only the first run has.
         only_after: names of the rows that only the second run has.
         metrics_only_before: metrics that only the first run has.
         metrics_only_after: metrics that only the second run has.
-        warnings: what differs in who scored, so that a difference may come from that and not from the system.
-        unknown: what cannot be known about who scored.
-        notes: what else must be known.
-        incomplete: which of the runs did not come to their end, and why.
-        allow_different_judges: whether metrics are compared although who scored them differs.
-        pairing: the runs themselves, row by row, which a page shows; None in a copy, and in one that was put together by hand.
-        corrected: of metrics with labels in both runs, the difference that people would see.
-        caveats: what must be known about the models that were asked.
+        warnings: differences between the judges of the runs, which may cause a difference of scores instead of the system.
+        unknown: what cannot be known about the judges.
+        notes: what else users must know.
+        incomplete: which of the runs did not finish, and why.
+        allow_different_judges: whether metrics are compared although their judges differ.
+        pairing: the two runs, row by row, for a page; None in a copy, and in a comparison that was made by hand.
+        corrected: for metrics with labels in both runs, the difference that people would see.
+        caveats: what users must know about the models that were asked.
     """
 
     def gate(self, *gates: str | Gate, min_coverage: float = 0.9, max_failed: float = 0.05) -> Decision:
         """Decide whether the second run is good enough: ``comparison.gate("faithfulness drop <= 0.03").verdict``.
 
-        Where rows are sliced, each gate is decided for all rows and for each slice. ``Evaluation.gate`` tells the rest.
+        If rows are sliced, each gate is decided for all rows and for each slice. For the rest see ``Evaluation.gate``.
 
         Raises:
-            InvalidInput: a gate cannot be read or is about no drop; or about no metric of both runs, or is out of reach.
+            InvalidInput: a gate cannot be read, is not about a drop, is about a metric that not both runs have, or is out of
+                reach.
         """
         wanted = parsed_gates(gates, "drop")
         evidence = drop_evidence(self, wanted, Conditions(min_coverage, max_failed))
@@ -282,20 +295,20 @@ class Comparison(ComparedRuns, Result):
         return comparison_blocks(self)
 
     def to_markdown(self) -> str:
-        """The comparison as a comment for a pull request; what comes from the data is shown as it is and has no effect there."""
+        """The comparison as Markdown, for a comment on a pull request. Texts from the data are escaped."""
         return as_markdown(comparison_blocks(self, MARKS))
 
     def to_html(self, path: str | os.PathLike[str], *, max_megabytes: float = 12.0) -> None:
-        """Write one HTML file to look at in any browser, without a network: verdicts, slices, and changed rows side by side.
+        """Write one HTML file that any browser shows without a network: verdicts, slices, and changed rows side by side.
 
         Args:
             path: the file.
-            max_megabytes: how large it may become; evidence that does not fit is left out, that of the rows that changed least
-                first, and the page says so.
+            max_megabytes: the largest size. Evidence that does not fit is left out, that of the least changed rows first, and the
+                page says so.
 
         Raises:
-            InvalidInput: ``max_megabytes`` is no positive number, the path is that of the scores in the directory of one of the
-                runs, or the comparison was not made by ``Evaluation.compare``, so that it does not know its rows.
+            InvalidInput: ``max_megabytes`` is not a positive number, the path is that of the scores in the directory of one of
+                the runs, or the comparison was not made by ``Evaluation.compare`` and so has no rows.
         """
         from .._page._comparison_page import write_comparison  # noqa: PLC0415  needed by few
 
@@ -306,7 +319,7 @@ class Comparison(ComparedRuns, Result):
         return as_text(self._blocks(), room() if width is None else width)
 
     def _repr_markdown_(self) -> str:
-        """Where no HTML is shown, it is Markdown."""
+        """Frontends that show no HTML show Markdown."""
         return self.to_markdown()
 
 
@@ -319,10 +332,10 @@ def gated(
     cluster: str | None,
     comparison: ComparedRuns | None,
 ) -> Decision:
-    """Decide all gates of one call together: means by the run, drops by its comparison with an earlier one.
+    """Decide all gates of one call together. Gates of means use the run, gates of drops its comparison with an earlier run.
 
     Raises:
-        InvalidInput: a gate is about nothing that is here, or out of reach; or a path names no column to go by.
+        InvalidInput: a gate is about nothing in the run, or out of reach; or a path names no usable column.
     """
     scales = {item.name: item.scale for item in evaluation.metrics}
     for gate in gates:

@@ -1,7 +1,8 @@
-"""Several runs as one: their rows one after the other, in a directory that reads like that of any run.
+"""Join several runs into one: their rows one after the other, in a directory like that of any run.
 
-Runs that are joined may have different metrics. A row has scores of those that were asked about it, and of each other one a score
-that says that it was not (see ``_kernel._not_asked``), so that it counts nowhere.
+The runs may have different metrics. A row then has the scores of the metrics that were asked about it. For every other metric it
+has a score
+that says "not asked" (see ``_values._score.not_asked``), which counts nowhere.
 """
 
 from __future__ import annotations
@@ -33,18 +34,18 @@ def join_runs(
     once: bool = False,
     replace: bool = False,
 ) -> Evaluation:
-    """One run of the rows of several, such as those that several processes have scored; they may differ in their metrics.
+    """Join the rows of several runs, such as those of several processes, into one run. Their metrics may differ.
 
     Args:
         runs: the runs, at least one.
-        run_dir: a directory that keeps the result, for ``Evaluation.load`` and for every command that takes a run.
-        places: where each of the rows stands, in the order of the runs and their rows; by default where it stood in its own run.
-        once: rows that are the same in every field are one row, which has the first score of each metric; else each counts.
-        replace: write over the run that is in the run_dir; else such a run is refused.
+        run_dir: a directory for the result, for ``Evaluation.load`` and for every command that takes a run.
+        places: the place of each row, in the order of the runs and their rows; default: its place in its run.
+        once: merge rows that are the same in every field into one, with the first score of each metric; without it each row
+            counts.
+        replace: overwrite a run in the run_dir; without it such a run is refused.
 
     Raises:
-        InvalidInput: there is no run; settings differ, or a metric that several of them have does, or its judge; the number of
-            places is not that of the rows; or a run is in the directory already.
+        InvalidInput: no runs; settings, metrics of one name or their judges differ; wrong places; or the directory has a run.
     """
     parts = list(runs)
     if not parts:
@@ -112,7 +113,7 @@ def _records(
 
 
 def _each_once(records: Iterable[Record]) -> Iterator[Record]:
-    """The records of rows that differ, numbered anew."""
+    """The records without duplicate rows, numbered anew."""
     found: dict[str, Record] = {}
     for record in records:
         key = digest_of(json.dumps(json_value(record.sample), sort_keys=True))
@@ -125,7 +126,7 @@ def _each_once(records: Iterable[Record]) -> Iterator[Record]:
 
 
 def _account(parts: Sequence[Evaluation]) -> RunAccount:
-    """What became of all of them; their seconds and calls are added up."""
+    """The account of the joined run; seconds and calls are summed."""
     seconds = [part.seconds for part in parts if part.seconds is not None]
     waited: dict[str, float] = {}
     for part in parts:

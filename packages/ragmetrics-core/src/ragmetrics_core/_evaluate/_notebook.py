@@ -1,4 +1,4 @@
-"""A run as output of a notebook: its summary, pictures of the values, and the evidence of the worst rows to unfold. No scripts."""
+"""A run as notebook output: the summary, pictures of the values, and the foldable evidence of the worst rows. No scripts."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .._values._layout import readable
 from .._values._tags import EMPTY, Html, element
 
 MOST_ROWS = 3
-"""Rows of each metric that are shown."""
+"""The number of rows that are shown for each metric."""
 
 
 def evaluation_html(run: ScoredRows) -> Html:
-    """The summary with pictures of the values, and of each metric the worst rows, to unfold."""
+    """The summary with pictures of the values, and the worst rows of each metric, foldable."""
     values: dict[str, list[float]] = {item.name: [] for item in run.metrics}
 
     def note(record: Record) -> None:
@@ -37,7 +37,7 @@ def evaluation_html(run: ScoredRows) -> Html:
 
 
 def _pictures(summary: Summary, values: Mapping[str, Sequence[float]]) -> Html:
-    """How the values of each metric are distributed, as in the report."""
+    """The distribution of the values of each metric, as in the report."""
     pictures = ((item.name, distribution(item, values[item.name])) for item in summary.metrics)
     found = [element("div", element("p", readable(name)), picture) for name, picture in pictures if picture]
     return element("div", *found, class_="pictures") if found else EMPTY

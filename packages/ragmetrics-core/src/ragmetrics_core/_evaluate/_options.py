@@ -1,7 +1,8 @@
-"""The arguments of ``evaluate`` other than the rows, checked once, so that no other module needs to.
+"""The arguments of ``evaluate`` other than the rows. They are checked here, so that no other module has to.
 
-A check raises ``InvalidInput`` that names the argument and its possible values. A mapping of metrics says about which rows each
-is asked: ``evaluate(rows, {"faithfulness": None, "recall": lambda sample: sample.reference_documents is not None})``.
+A check raises ``InvalidInput`` that names the argument and its possible values. A mapping of metrics says which rows each metric
+is asked
+about: ``evaluate(rows, {"faithfulness": None, "recall": lambda sample: sample.reference_documents is not None})``.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ from .._values._settings import check_run_dir, check_seconds, check_whole
 
 @dataclass(frozen=True)
 class RunOptions:
-    """The keyword arguments of ``evaluate``, whose docstring explains them.
+    """The keyword arguments of ``evaluate``; its docstring explains them.
 
     Raises:
-        InvalidInput: one of them may not have this value.
+        InvalidInput: an argument has an impossible value.
     """
 
     llm: AnyLLM | str | None
@@ -52,7 +53,7 @@ class RunOptions:
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> RunOptions:
-        """The options among all arguments of ``evaluate``, by name."""
+        """Pick the options from all arguments of ``evaluate``, by name."""
         return cls(**{item.name: arguments[item.name] for item in fields(cls)})
 
     def __post_init__(self) -> None:
@@ -89,15 +90,15 @@ class RunOptions:
 
     @property
     def sampled(self) -> dict[str, int | None] | None:
-        """How rows are chosen at random, as ``run.json`` holds it; None: all are taken."""
+        """How rows are chosen at random, as in ``run.json``; None: all rows are taken."""
         return None if self.sample is None else {"sample": self.sample, "seed": self.seed, "limit": self.limit}
 
 
 def checked_metrics(metrics: Any) -> tuple[Metric, ...]:
-    """The metrics as objects: at least one, and no two of the same name.
+    """The metrics as objects: at least one, and no two with the same name.
 
     Raises:
-        InvalidInput: there is none, two share a name, or one is no metric.
+        InvalidInput: there are none, two have the same name, or an item is not a metric.
     """
     several = isinstance(metrics, Iterable) and not isinstance(metrics, Metric | type | str)
     listed: Iterable[Any] = metrics if several else (metrics,)
@@ -113,7 +114,7 @@ def checked_metrics(metrics: Any) -> tuple[Metric, ...]:
 
 
 def check_metric(item: object) -> None:
-    """An instance of ``Metric``."""
+    """Check that an item is an instance of ``Metric``."""
     if isinstance(item, type) and issubclass(item, Metric):
         raise InvalidInput(f"metrics must be instances, got the class {item.__name__}: write {item.__name__}()")
     if not isinstance(item, Metric):
@@ -121,7 +122,7 @@ def check_metric(item: object) -> None:
 
 
 def check_names(metrics: Sequence[Metric]) -> None:
-    """Metrics of different names."""
+    """Check that all metrics have different names."""
     for item in metrics:
         namesakes = [other for other in metrics if other.name == item.name]
         if len(namesakes) > 1:
@@ -133,7 +134,7 @@ def check_names(metrics: Sequence[Metric]) -> None:
 
 
 def check_replace(value: object, run_dir: object) -> None:
-    """True or False, and True only where there is a directory."""
+    """Check that ``replace`` is True or False, and True only with a run directory."""
     if not isinstance(value, bool):
         raise InvalidInput(f"replace must be True or False, got {value!r}")
     if value and run_dir is None:
@@ -146,20 +147,20 @@ def check_replace(value: object, run_dir: object) -> None:
 
 
 def check_choice(name: str, value: object, *known: str) -> None:
-    """One of the known words."""
+    """Check that an argument is one of the known words."""
     if value not in known:
         raise InvalidInput(Setting(name), f" must be {' or '.join(map(repr, known))}, got {value!r}")
 
 
 Condition = Callable[[Sample], object]
-"""Whether a metric is asked about a sample: what it returns counts as true or false."""
+"""Decides whether a metric is asked about a sample; its result counts as true or false."""
 
 
 def conditions_of(metrics: Any) -> dict[str, Condition]:
-    """By name, the metrics that are not asked about all samples; ``metrics`` are those of ``evaluate``.
+    """The conditions of the metrics that are not asked about all samples, by name. ``metrics`` is the argument of ``evaluate``.
 
     Raises:
-        InvalidInput: a mapping of metrics holds something else than functions and None.
+        InvalidInput: a mapping of metrics has a value that is neither a function nor None.
     """
     if not isinstance(metrics, Mapping):
         return {}
@@ -176,7 +177,9 @@ def conditions_of(metrics: Any) -> dict[str, Condition]:
 
 
 def with_conditions(rows: Iterator[Row], conditions: Mapping[str, Condition], names: Sequence[str]) -> Iterator[Row]:
-    """The rows, each with the metrics that are asked about it; all of them about a row that cannot be read."""
+    """The rows, each with the names of the metrics that are asked about it. All metrics are asked about a row that cannot be
+    read.
+    """
     return (_with_metrics(row, conditions, names) for row in rows) if conditions else rows
 
 

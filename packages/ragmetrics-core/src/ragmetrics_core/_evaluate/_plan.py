@@ -1,14 +1,17 @@
-"""What a run would ask and cost, found out without a call.
+"""Find out what a run would ask and cost, without calling a model.
 
-Strategy. Each metric's program goes over each row once, with made-up replies, and what it asks is counted. Calls and prompt
-tokens follow from the data; the length of a reply and the number of claims in it do not, so what models write is given as a
-range (`_estimate`). Rows that the run directory holds scores of are counted as well: what their scores say they used, over what was
-counted for them, is the factor for the rows that are left, for calls, prompt tokens and completion tokens apart.
+Each metric's program goes over each row once, with made-up replies, and its questions are counted. The data determine the calls
+and the prompt
+tokens. They do not determine the length of a reply or the number of its claims, so the completion tokens are a range
+(`_estimate`).
+Rows with scores in the run directory are counted too: the usage in their scores, divided by what was counted for them, is the
+factor for the rows that are left. Calls, prompt tokens and completion tokens each have a factor.
 
-How a program goes on depends on the replies, so a made-up reply must be readable. It has the form of the reply's schema; what the
-offline judge says fills the places that decide how the program goes on. A text has one claim for 10.5 tokens (13.3 in 948 answers
-whose claims people have labelled, 11 by readers who answered the prompts of this library, 7.6 in the example of RAGChecker: the
-mean of the three).
+A program continues according to the replies, so a made-up reply must be readable. It has the form of the reply's schema. Values
+that
+decide how the program continues come from the offline judge. A text has one claim per 10.5 tokens: the mean of 13.3 in 948
+answers
+whose claims people have labelled, 11 by readers who answered the prompts of this library, and 7.6 in the example of RAGChecker.
 """
 
 from __future__ import annotations
@@ -37,19 +40,19 @@ from .._values._score import Score
 from ._estimate import LEAST_MEASURED, Estimate, MetricEstimate
 
 PER_MESSAGE, PER_QUESTION, PER_SCHEMA = 3, 3, 10
-"""Tokens that the chat protocol adds to each message, to each question, and to a schema that is sent with it."""
+"""Tokens that the chat protocol adds to each message, to each question, and to a schema."""
 
 TEXTS_PER_CALL = 512
-"""Requests for embeddings in one call, if they are the first that rows make."""
+"""Embedding requests that share a call, if they are the first requests of their rows."""
 
 ROUNDS = 200
-"""No program goes on for longer with replies that are made up."""
+"""The limit of rounds for a program with made-up replies."""
 
 FIRST_ATTEMPT = 2
-"""Messages of a question that is put for the first time."""
+"""The number of messages in the first attempt of a question."""
 
 FIRST_TOKEN, TOKENS_PER_SECOND = 0.6, 70.0
-"""Assumed of every call: seconds until a model starts to write, and how fast it writes."""
+"""Assumptions about every call: seconds until a model starts to write, and tokens per second after that."""
 
 TOKENS_PER_CLAIM = 10.5
 REASON = "The second context says so directly, and nothing else in it is at odds with that."
@@ -67,29 +70,29 @@ class Count:
     completion: float = 0.0
 
     def add(self, other: Count) -> None:
-        """Add to it."""
+        """Add another count to this one."""
         self.calls += other.calls
         self.prompt += other.prompt
         self.completion += other.completion
 
     def usage(self) -> Usage:
-        """The same in whole numbers; something is at least one call."""
+        """The count in whole numbers, with at least one call unless it is zero."""
         calls = round(self.calls) if self.calls >= 1 else int(self.calls > 0)
         return Usage(calls, round(self.prompt), round(self.completion))
 
 
 class CountedModel:
-    """What a question to a model costs."""
+    """Counts the tokens of questions to one model."""
 
     def __init__(self, model: Any) -> None:
         self.model = model
         self._traits = ModelTraits.of(model)
         self.is_known = self._traits.identity is not None
         self.is_free = self._traits.instant
-        self._lengths: dict[str, float] = {}  # of system messages and schemas, which stay the same
+        self._lengths: dict[str, float] = {}  # the tokens of system messages and schemas, which occur many times
 
     def tokens(self, request: Request, reply: Any) -> tuple[float, float]:
-        """Prompt and completion tokens."""
+        """The prompt and completion tokens of a request and its reply."""
         settings = self._traits.settings
         if self.is_free:
             return 0.0, 0.0
@@ -117,12 +120,12 @@ class MetricCount:
     """What one metric asks.
 
     Attributes:
-        left: of rows without a score, by the ``id`` of the model.
-        counted: of rows with a score.
-        used: what those rows really took.
+        left: counts for rows without a score, by the ``id`` of the model.
+        counted: the count for rows with a score.
+        used: what these rows really used.
         shared: questions that need no call.
-        measured: rows with a score.
-        failed: rows that cannot be scored.
+        measured: the number of rows with a score.
+        failed: the number of rows that cannot be scored.
     """
 
     left: dict[int, Count] = field(default_factory=dict)
@@ -133,7 +136,7 @@ class MetricCount:
     failed: int = 0
 
     def scaled(self) -> dict[int, Count]:
-        """What is left, by the measure of the rows with a score where there are enough."""
+        """The counts for the rows that are left, scaled by the rows with a score if there are enough of them."""
         if self.measured < LEAST_MEASURED:
             return self.left
         pairs = zip(astuple(self.used), astuple(self.counted), strict=True)
@@ -154,14 +157,14 @@ class Planner:
         self._keeper = keeper
         self._models: dict[int, CountedModel] = {}
         self._metrics = {item.metric.name: MetricCount() for item in assignments}
-        self._asked: set[int] = set()  # hashes of questions; their replies are there by now
+        self._asked: set[int] = set()  # hashes of questions that were already counted
         self._unforeseen: set[str] = set()
 
     def estimate(self, rows: Iterable[Row], max_concurrency: int, source: str) -> Estimate:
         """Count over all rows.
 
         Raises:
-            RagmetricsError: they cannot be read.
+            RagmetricsError: the rows cannot be read.
         """
         number = 0
         for row in rows:
@@ -223,12 +226,13 @@ class Planner:
                 metric.measured += is_first
                 for count in counts.values():
                     metric.counted.add(count)
-                if is_first:  # the score is of all repeats
+                if is_first:  # the score covers all repeats
                     used = score.usage
                     metric.used.add(Count(used.calls - used.cached_calls, used.prompt_tokens, used.completion_tokens))
 
     def _count(self, assignment: Assignment, reading: Reading, index: int, counts: dict[int, Count]) -> int:
-        """Go through a program, and fill in its ``counts`` by model; returns how many of its questions need no call.
+        """Run a program with made-up replies and add its questions to ``counts``, by model. Returns how many of them need no
+        call.
 
         Raises:
             MissingInput, InvalidInput: the row cannot be scored.
@@ -274,13 +278,13 @@ class Planner:
 
 
 def _is_from_journal(record: Record) -> bool:
-    """Whether every reply of a row was there before the run that scored it, so that its usage says nothing."""
+    """Whether all replies of a row were in the journal before the run that scored it. Then its usage says nothing."""
     usage = sum((score.usage for score in record.scores.values()), Usage())
     return 0 < usage.calls == usage.cached_calls
 
 
 def _seconds_per_call(earlier: Sequence[ModelUsage]) -> float | None:
-    """What a call has taken on average; None where too few were measured."""
+    """The mean seconds of a call; None if too few were measured."""
     timed = [item for item in earlier if item.seconds]
     calls = sum(item.usage.calls for item in timed)
     return sum(item.seconds for item in timed) / calls if calls >= LEAST_MEASURED else None
@@ -295,11 +299,11 @@ def _made_up(request: Request) -> Any:
 
 
 def made_up_reply(ask: Ask) -> str:
-    """A reply that a model might give; if its form takes none that can be thought of, a sentence."""
+    """A reply that a model might give; a plain sentence if no reply of its form can be made up."""
     schema = ask.reply.schema
     try:
         text = JUDGE.generate(ask).value
-    except ModelError:  # it does not know the prompt
+    except ModelError:  # the offline judge does not know the prompt
         text = ""
     if schema is not None:
         said = _with_usual_claims(json.loads(text), ask) if text.startswith("{") else None
@@ -316,7 +320,7 @@ def _is_readable(ask: Ask, reply: str) -> bool:
 
 
 def _with_usual_claims(said: dict[str, Any], ask: Ask) -> dict[str, Any]:
-    """What the offline judge says, with as many claims as a language model would find: the judge splits finer."""
+    """What the offline judge says, with as many claims as a language model would find. The offline judge splits more finely."""
     answer = ask.inputs.get("answer")
     claims = [name for name in ("claims", "statements") if said.get(name)]
     if not claims or not isinstance(answer, str):
@@ -328,7 +332,7 @@ def _with_usual_claims(said: dict[str, Any], ask: Ask) -> dict[str, Any]:
 
 
 def _example(schema: Mapping[str, Any], definitions: Mapping[str, Any], said: Any, name: str = "") -> Any:
-    """A value that the schema allows: what was said, where that says something, else the simplest."""
+    """A value that the schema allows: the value that was said, if there is one, else the simplest."""
     while "$ref" in schema or "anyOf" in schema:
         pointed = "$ref" in schema
         schema = definitions[schema["$ref"].rpartition("/")[2]] if pointed else schema["anyOf"][0]

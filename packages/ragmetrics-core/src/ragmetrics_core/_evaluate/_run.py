@@ -1,7 +1,8 @@
-"""One run over many samples: its parts, joined; what it has finished, kept.
+"""One run over many samples: joins its parts and keeps what is finished.
 
-``_read`` delivers the rows, ``_engine`` scores many at a time, a ``Keeper`` keeps finished rows, and the ``Evaluation`` is what
-comes of it. What can be known to be wrong is said before the first row is read.
+``_read`` delivers the rows, ``_engine`` scores many of them at a time, a ``Keeper`` keeps finished rows, and the result is an
+``Evaluation``.
+Every mistake that can be known in advance is reported before the first row is read.
 """
 
 from __future__ import annotations
@@ -38,20 +39,20 @@ from ._options import RunOptions, checked_metrics, conditions_of, with_condition
 from ._plan import Planner
 
 FIRST_ROWS = 1000
-"""Rows that are read ahead where something is to be checked against them."""
+"""The number of rows that are read ahead if something is checked against them."""
 
 
 class Run:
-    """One run: what it is asked to do, and what it has finished so far.
+    """One run: its task, and what it has finished so far.
 
     Args:
         samples: the rows, in any form that ``evaluate`` takes.
         metrics: the metrics, or their names.
-        options: how it goes.
-        check_first: refuses, before any call, what the first rows show to be wrong: ``check_first(rows, more=...)``.
+        options: the other arguments of ``evaluate``.
+        check_first: called as ``check_first(rows, more=...)`` with the first rows before any call; raises if they show a mistake.
 
     Raises:
-        InvalidInput: a metric, a model or the source of the rows is not what it should be.
+        InvalidInput: a metric, a model or the source of the rows cannot be used.
     """
 
     def __init__(
@@ -80,22 +81,24 @@ class Run:
         self._started = time.perf_counter()
 
     async def execute(self) -> Evaluation:
-        """Run to the end; an error that stops the run, or a cancellation, carries what was finished as its ``partial``."""
+        """Run to the end. An error that stops the run, or a cancellation, carries what was finished as its ``partial``."""
         keeper = self._opened_keeper()
         try:
             rows = keeper.start(self._rows, self._at_most)
-            self._keeper = keeper  # not before: what is in the directory of another run is no part of this one
+            self._keeper = (
+                keeper  # not earlier, because the directory may hold another run, which is not part of this one
+            )
             try:
                 return await self._score(rows)
             except BaseException as error:
-                # neither a bug in a metric or a model nor a time limit must cost what is already paid for
+                # what is paid for must survive a bug in a metric or a model, and a time limit
                 vars(error)["partial"] = self._partial = self._rescued(_why(error))
                 raise
         finally:
             keeper.close()
 
     def estimate(self) -> Estimate:
-        """What ``execute`` will ask and cost; nothing is asked, and no file is changed."""
+        """Estimate what ``execute`` will ask and cost. No model is asked, and no file is changed."""
         keeper = self._opened_keeper()
         try:
             rows = keeper.start(self._rows, self._at_most)
@@ -111,22 +114,22 @@ class Run:
 
     @cached_property
     def _settings(self) -> RunSettings:
-        """What decides about the scores."""
+        """The settings that decide about the scores."""
         options = self._options
         deciding = {"repeats": options.repeats, "empty": options.empty}
         return RunSettings.of(self._assignments, deciding, options.sampled)
 
     def _at_most(self, enough: int) -> int | None:
-        """How many rows there are at most, where that is known; counted up to ``enough``."""
+        """The largest possible number of rows, if it is known. A source is counted only up to ``enough`` rows."""
         count = self._rows.count(enough)
         return self._options.most_rows if count is None else count
 
     def block(self) -> Evaluation:
-        """``execute`` from synchronous code."""
+        """Call ``execute`` from synchronous code."""
         try:
             return run_blocking(self.execute)
         except BaseException as error:
-            # Ctrl-C and cancellation may arrive as errors that ``execute`` has never seen
+            # Ctrl-C and cancellation may be raised outside of ``execute``
             if getattr(error, "partial", None) is None:
                 vars(error)["partial"] = self._partial or self._evaluation(
                     self._keeper.snapshot(), self._account(_why(error))
@@ -166,7 +169,7 @@ class Run:
         return Record(row.index, row.place, row.sample, dict(zip(self._names, scores, strict=True)))
 
     def _calls(self, answers: Answers, asked_by: Iterable[AskedBy]) -> dict[str, list[str]]:
-        """By metric the questions that were asked for a row, each by its prompt and its key in the journal."""
+        """By metric, the questions that were asked for a row: the name of each prompt with the reply's key in the journal."""
         found: dict[str, list[str]] = {}
         for assignment, calls in asked_by:
             judgement = f", judgement {assignment.repeat + 1}" if self._options.repeats > 1 else ""
@@ -183,7 +186,7 @@ class Run:
     def _rescued(self, stopped: str) -> Evaluation:
         try:
             return self._finished(stopped)
-        except RagmetricsError:  # a full disk, say: what stands there already can still be read
+        except RagmetricsError:  # such as a full disk: what is already written can still be read
             return self._evaluation(self._keeper.snapshot(), self._account(stopped))
 
     def _account(self, stopped: str | None) -> RunAccount:
@@ -199,7 +202,7 @@ class Run:
         )
 
     def _caveats(self) -> tuple[str, ...]:
-        """What must be known about the models, the budget and the input."""
+        """What users must know about the models, the budget and the input."""
         of_calls = [*self._answers.caveats, *self._budget.caveats] if self._answers else []
         return tuple(dict.fromkeys([*of_calls, *self._doubts.sentences()]))
 
@@ -210,14 +213,14 @@ class Run:
 
 
 def _checked(rows: Iterator[Row], check_first: Callable[..., None]) -> Iterator[Row]:
-    """The rows, of which the first ones are checked when the first one is pulled."""
+    """The rows. When the first row is pulled, the first rows are read and checked."""
     ahead = list(islice(rows, FIRST_ROWS + 1))
     check_first(ahead[:FIRST_ROWS], more=len(ahead) > FIRST_ROWS)
     yield from chain(ahead, rows)
 
 
 def _budget(limits: Mapping[str, float] | None, assignments: Iterable[Assignment]) -> Budget:
-    """The budget, with the price of every model where it is one of dollars."""
+    """The budget. If it is one of dollars, with the price of every model."""
     prices = Prices()
     budget = Budget(limits, prices)
     if "dollars" in budget.limits:
@@ -228,7 +231,9 @@ def _budget(limits: Mapping[str, float] | None, assignments: Iterable[Assignment
 
 
 def _why(error: BaseException) -> str:
-    """Why a run ended, for its account; of errors outside of this library only the kind, as they may quote anything."""
+    """Why a run ended, for its account. An error from outside of this library is named by its type only: its text may quote
+    anything.
+    """
     if isinstance(error, RagmetricsError):
         return str(error)
     interrupted = isinstance(error, KeyboardInterrupt | asyncio.CancelledError)
@@ -236,11 +241,11 @@ def _why(error: BaseException) -> str:
 
 
 def _assignments(metrics: Iterable[Metric], models: Models, repeats: int) -> list[Assignment]:
-    """Every metric with the models that answer it: its own where it has them, else those of the run."""
+    """Every metric with its models: its own models, or those of the run for kinds that it lacks."""
     known: dict[int, tuple[Any, Any]] = {}
 
     def once(model: Any) -> Any:
-        """The same model for all metrics that share one, so that they share its calls."""
+        """Prepare each model once, so that metrics that share a model share its calls."""
         if id(model) not in known:
             known[id(model)] = (model, prepared(model, repeats))
         return known[id(model)][1]
