@@ -109,12 +109,8 @@ def _verdict(number: int, together: Support, alone: Sequence[Support]) -> dict[s
     if together.supported and not by:  # they share it out
         by = [index for index, each in enumerate(alone, 1) if each.share] or [*range(1, len(alone) + 1)]
     decisive = alone[by[0] - 1] if by and not together.supported else together
-    return {
-        "number": number,
-        "reason": decisive.reason,
-        "for": by,
-        "against": [index for index, each in enumerate(alone, 1) if each.denied and index not in by],
-    }
+    against = [index for index, each in enumerate(alone, 1) if each.denied and index not in by]
+    return {"number": number, "reason": decisive.reason, "for": by, "against": against}
 
 
 def split_and_check(question: str, answer: str, contexts: Sequence[str]) -> Answer:
@@ -126,11 +122,8 @@ def split_and_check(question: str, answer: str, contexts: Sequence[str]) -> Answ
 
 def judge_abstention(question: str, contexts: Sequence[str], response: str) -> Answer:
     held = max((relevance(question, context) for context in contexts), default=0.0)
-    return {
-        "reason": f"a context holds {held:.0%} of the words of the question",
-        "contexts_suffice": "yes" if held >= MOSTLY else "no",
-        "response_declines": _declines(response),
-    }
+    reason, suffice = f"a context holds {held:.0%} of the words of the question", "yes" if held >= MOSTLY else "no"
+    return {"reason": reason, "contexts_suffice": suffice, "response_declines": _declines(response)}
 
 
 def _declines(response: str) -> str:

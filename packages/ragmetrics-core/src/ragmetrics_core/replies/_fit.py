@@ -362,12 +362,8 @@ def _match(data: dict[str, Any], plan: ModelPlan) -> dict[str, str]:
     for related in (FieldPlan.is_named, FieldPlan.answers_to):
         rest = [key for key in data if key not in matched.values()]
         open_fields = [field for field in plan.fields if field.name not in matched] if rest else []
-        pairs = [
-            (field, key)
-            for field in open_fields
-            for key in rest
-            if related(field, key) and not (field.is_number and number_of(data[key]) is None)
-        ]
+        meant = [(field, key) for field in open_fields for key in rest if related(field, key)]
+        pairs = [(field, key) for field, key in meant if not (field.is_number and number_of(data[key]) is None)]
         fields = Counter(field.name for field, _ in pairs)
         keys = Counter(key for _, key in pairs)
         matched.update({field.name: key for field, key in pairs if fields[field.name] == 1 == keys[key]})

@@ -194,11 +194,8 @@ def _check_one_list(matches: list[tuple[str, re.Match[str] | None]], kind: str) 
     marked = [(line, match) for line, match in matches if match and _kind(match) == kind]
     prose = [line for line, match in matches if match is None]
     quoted = {line.lstrip().startswith(">") for line, _ in marked}
-    first = {
-        " ".join(re.findall(r"\w+", match["text"].casefold()))
-        for _, match in marked
-        if kind == "number" and re.match(r"\W*1(?!\d)", match["number"])
-    }
+    ones = [match["text"] for _, match in marked if kind == "number" and re.match(r"\W*1(?!\d)", match["number"])]
+    first = {" ".join(re.findall(r"\w+", one.casefold())) for one in ones}
     if len(quoted) > 1 or len(first) > 1:
         raise Unreadable("the reply holds several lists; give one")
     if any(declines(line) or (_announces(line) and quotes_another(line)) for line in prose):

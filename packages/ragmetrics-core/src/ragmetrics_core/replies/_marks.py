@@ -282,13 +282,8 @@ def _grants(text: str, scale: Scale) -> Iterator[Mark]:
 
 def _is_no_grant(text: str, match: re.Match[str], before: str) -> bool:
     """Whether a sentence that grants points is quoted, supposed, denied, or another's."""
-    return bool(
-        _is_quoted(text, match.start())
-        or OTHERS.search(before)
-        or NO_GRANT.search(before)
-        or ANOTHERS_GRANT.search(match.group())
-        or TOLD.match(text, match.end())
-    )
+    reported = _is_quoted(text, match.start()) or TOLD.match(text, match.end())
+    return bool(reported or OTHERS.search(before) or NO_GRANT.search(before) or ANOTHERS_GRANT.search(match.group()))
 
 
 def _grants_more(text: str, match: re.Match[str], before: str, digits: str) -> bool:

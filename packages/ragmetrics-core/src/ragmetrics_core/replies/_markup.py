@@ -139,11 +139,9 @@ class _Line(NamedTuple):
 
 def read_block(text: str) -> Any:
     """The data of a YAML-like text (mappings, lists of them, scalars as text), or None when it is something else."""
-    lines = [
-        _Line(len(line) - len(line.lstrip()), line.strip())
-        for line in without_tokens(text).expandtabs(4).splitlines()
-        if line.strip() and not line.strip().startswith(("```", "~~~", "---"))
-    ]
+    every = without_tokens(text).expandtabs(4).splitlines()
+    kept = [line for line in every if line.strip() and not line.strip().startswith(("```", "~~~", "---"))]
+    lines = [_Line(len(line) - len(line.lstrip()), line.strip()) for line in kept]
     if not lines or len(lines) > _MAX_LINES:
         return None
     data, rest = _block(lines, 0, lines[0].indent, 0)

@@ -225,9 +225,5 @@ def reason_in(data: dict[str, Any]) -> str:
 
 def answer_schema(key: str, answer: dict[str, Any]) -> dict[str, Any]:
     """The schema of one answer after its reason, in the strict dialect."""
-    return {
-        "type": "object",
-        "properties": {"reason": {"type": "string"}, key: answer},
-        "required": ["reason", key],
-        "additionalProperties": False,
-    }
+    properties = {"reason": {"type": "string"}, key: answer}
+    return {"type": "object", "properties": properties, "required": ["reason", key], "additionalProperties": False}

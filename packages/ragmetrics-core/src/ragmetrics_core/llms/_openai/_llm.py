@@ -134,13 +134,8 @@ class OpenAIModel:
         """The model, where it is and its settings; and what a client of the user's sends along to choose who answers."""
         query, headers = self._clients.query, self._clients.headers
         routing = {"query": hashed(query, self._clients.secrets), "headers": headers}
-        return {
-            "provider": "openai",
-            "model": self.model,
-            "base_url": self._clients.base_url,
-            **settings,
-            **{name: value for name, value in routing.items() if value},
-        }
+        known = {"provider": "openai", "model": self.model, "base_url": self._clients.base_url, **settings}
+        return known | {name: value for name, value in routing.items() if value}
 
     def _send(self, client: Any, parameters: dict[str, Any]) -> Any:
         """Make one call; with an asynchronous client, the answer is to be awaited."""

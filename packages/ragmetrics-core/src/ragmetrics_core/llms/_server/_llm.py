@@ -336,13 +336,9 @@ class OpenAIServerLLM:
     @property
     def identity(self) -> dict[str, Any]:
         """Every setting that can change a reply; no key. It is the same as for ``OpenAILLM`` at this address."""
-        return {
-            "provider": "openai",
-            "model": self.model,
-            "base_url": self._endpoint.base_url,
-            "structured": self.structured,
-            "parameters": hashed(self.parameters, self._endpoint.secrets),
-        }
+        known = {"provider": "openai", "model": self.model, "base_url": self._endpoint.base_url}
+        parameters = hashed(self.parameters, self._endpoint.secrets)
+        return {**known, "structured": self.structured, "parameters": parameters}
 
     @property
     def on_this_machine(self) -> bool:
