@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from loopback import OpenAIServer, judge
+from ragmetrics_core import evaluate
+from ragmetrics_core.llms import OpenAILLM
 
 KEY = "sk-secret-4711-abcdefghijklmnop"
 
@@ -48,6 +50,15 @@ class Suite:
         return self.pytester.runpytest_subprocess(*options)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def loaded() -> None:
+    """A judge has answered in this process. Else each session would load the client anew, as it leaves no module behind."""
+    row = {"question": "Where is it?", "answer": "It stands in Paris.", "contexts": ["It stands in Paris."]}
+    with OpenAIServer(judge, api_key=KEY) as running:
+        llm = OpenAILLM("judge", base_url=running.base_url, api_key=KEY)
+        assert evaluate([row], "faithfulness", llm=llm, progress=False)["faithfulness"] == [1.0]
+
+
 @pytest.fixture
 def suite(pytester: pytest.Pytester) -> Suite:
     return Suite(pytester)
@@ -71,6 +82,8 @@ def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
         "RAGMETRICS_EMBEDDINGS",
         "OPENAI_API_KEY",
         "OPENAI_BASE_URL",
-        "PYTEST_ADDOPTS",
     ):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(
+        "PYTEST_ADDOPTS", "-p no:langsmith_plugin"
+    )  # of no use to sessions in sessions, and slow to load
