@@ -117,7 +117,7 @@ def test_a_row_shows_its_evidence(opened: Opener, report: Path) -> None:
     assert claims.nth(1).locator(".reason").inner_text() == "because of The tower is 330 metres tall."
     assert "1 of 3 supported" in page.locator(".claims").inner_text()
     assert page.locator(".origin p").all_inner_texts() == [
-        "Messages and replies are not here: only the directory of a run, with its run.json, tells them.",
+        "Messages and replies are not here: only the directory of a run, with its run.json, has them.",
         "prompts: extract_claims 3, verify_claims 4 · 2 calls, 1 of them answered before · 700 tokens in, 80 out",
     ]
 

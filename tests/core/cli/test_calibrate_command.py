@@ -122,7 +122,7 @@ def test_labels_that_are_not_there_yet_are_drawn_first(folder: Path) -> None:
         ),
         (
             ("--labels", "unknown.jsonl"),
-            "unknown.jsonl, line 1: no row of this run has the id 'q99': labels need the ids of its rows",
+            "unknown.jsonl, line 1: no row of this run has the id 'q99': use the ids of its rows",
         ),
     ],
 )

@@ -379,7 +379,7 @@ class TestRefusals:
     def test_rows_and_metrics_that_are_not_there(self) -> None:
         values, labels = judged()
         assert problem(run(values), [*labels, line(999, True)]) == (
-            "label 41: no row of this run has the id 'q999': labels need the ids of its rows"
+            "label 41: no row of this run has the id 'q999': use the ids of its rows"
         )
         assert problem(run(values), labels, metric="n") == "metric: there is no metric 'n'; there are m"
         assert problem(run(values), [line(1, True, "n")]) == "label 1: the run has no metric 'n'; it has 'm'"

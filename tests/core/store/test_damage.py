@@ -220,7 +220,7 @@ class TestScores:
         (run_dir / name).unlink()
         (run_dir / name).symlink_to("/dev/full")
         for work in (lambda: evaluate(questions(3), Length(), run_dir=run_dir), lambda: Evaluation.load(run_dir)):
-            with pytest.raises(InvalidInput, match="no regular file: give another run_dir"):
+            with pytest.raises(InvalidInput, match="not a regular file: give another run_dir"):
                 work()
 
 

@@ -264,7 +264,7 @@ class TestNotFound:
 
     def test_a_file_of_scores(self, run_dir: Path, tmp_path: Path) -> None:
         Evaluation.load(run_dir).to_jsonl(tmp_path / "scores.jsonl")
-        why = "only the directory of a run, with its run.json, tells them"
+        why = "only the directory of a run, with its run.json, has them"
         assert told(tmp_path / "scores.jsonl") == ([{}], {"faithfulness": why})
 
     def test_a_journal_that_is_none(self, run_dir: Path) -> None:

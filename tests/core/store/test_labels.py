@@ -279,12 +279,12 @@ class TestRows:
             check_rows(read_labels(path), ["q1", "q2"])
         assert str(caught.value) == (
             "labels.jsonl, line 3: no row of this run has the id 'q3' (5 more ids are unknown: 'q4', 'q5', 'q6', 'q7', ...): "
-            "labels need the ids of its rows"
+            "use the ids of its rows"
         )
         with pytest.raises(InvalidInput) as caught:
             check_rows(read_labels([line()]), [None])
         assert str(caught.value) == (
-            "label 1: no row of this run has the id 'q1': labels need rows with ids, of which it has none"
+            "label 1: no row of this run has the id 'q1': none of its rows has an id, and only rows with ids can have labels"
         )
 
     def test_shared(self) -> None:

@@ -1,7 +1,7 @@
-"""What models were asked for each score and what they replied, as the journal of the run keeps it.
+"""What models were asked for each score and what they replied, read from the journal of the run.
 
-A line of ``scores.jsonl`` names the calls of each metric with their keys in the journal, so showing them is reading. Where there is
-nothing to read, the reason is shown.
+A line of ``scores.jsonl`` names the calls of each metric with their keys in the journal. Where there is nothing to read, the
+reason is shown.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ._run_settings import RunSettings, ScoredBy
 
 WITHOUT_JOURNAL = "messages and replies are kept only by a run with a directory (run_dir, --run-dir)"
 NOT_ASKED = "no language model was asked"
-UNKNOWN = "only the directory of a run, with its run.json, tells them"
+UNKNOWN = "only the directory of a run, with its run.json, has them"
 NAMELESS = "the model does not say what it is (identity), so its replies are not kept"
 EARLIER = "an earlier version scored this row, and kept no messages"
 
@@ -27,12 +27,12 @@ class Exchanges:
     """The messages and the replies of a run.
 
     Args:
-        run_dir: its directory; None where it has none.
-        settings: what decided about its scores; None where it is not known.
+        run_dir: its directory; None without one.
+        settings: the settings that decide about its scores; None if unknown.
         names: the names of its metrics.
 
     Attributes:
-        problems: by metric, why there is nothing where there is nothing.
+        problems: for each metric, why it has no exchanges, if it has none.
     """
 
     def __init__(self, run_dir: Path | None, settings: RunSettings | None, names: Iterable[str]) -> None:
@@ -47,7 +47,7 @@ class Exchanges:
                 self.problems = dict.fromkeys(self.problems, str(error))
 
     def of(self, record: Record) -> dict[str, list[dict[str, Any]]]:
-        """By metric what language models were asked for a row, in order, each with the reply; None where that is not kept."""
+        """For each metric, what language models were asked about a row, in order, each with the reply (None if it was not kept)."""
         found: dict[str, list[dict[str, Any]]] = {}
         if self._journal is None:
             return found
@@ -62,7 +62,7 @@ class Exchanges:
         return found
 
     def close(self) -> None:
-        """Nothing more will be looked up."""
+        """Close the journal."""
         if self._journal is not None:
             self._journal.close()
 
@@ -78,7 +78,7 @@ def _exchange(journal: Journal, call: str) -> dict[str, Any]:
 
 
 def _problem(scored_by: ScoredBy | None, has_journal: bool) -> str:
-    """Why a row has no exchanges, where its metric was scored so."""
+    """Why a row that a metric scored in this way has no exchanges."""
     if scored_by is None:
         return UNKNOWN
     if scored_by.llm is None:

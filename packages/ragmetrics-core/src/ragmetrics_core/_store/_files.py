@@ -1,8 +1,10 @@
-"""Writes files whole or not at all.
+"""Write files completely or not at all.
 
-Strategy. A file is written under a temporary name, flushed to the disk, and only then renamed. So after a kill or a power cut
-there is the old file or the new one, and never an empty one. The temporary name holds the number of the process, so that a later
-run can remove what a killed process has left.
+A file is written under a temporary name, flushed to the disk, and then renamed. After a kill or a power cut there is the old file
+or the new
+one, never an incomplete one. The temporary name contains the process id, so that a later run can remove files that killed
+processes
+have left.
 """
 
 from __future__ import annotations
@@ -17,14 +19,14 @@ from typing import Any, BinaryIO
 from .._values._errors import InvalidInput, RagmetricsError, Setting
 
 ANOTHER = ("give another ", Setting("run_dir"))
-"""What to do where a directory cannot be that of the run."""
+"""The cure if a directory cannot be used as run directory."""
 
 OWNER_ONLY = 0o700
-"""The replies in a run directory are private to the user who ran it."""
+"""Permissions of a run directory: only the user who ran it may read the replies."""
 
 
 def make_directory(path: Path) -> None:
-    """Make a directory that only its owner can look into; one that exists stays as it is.
+    """Make a directory that only its owner can read. An existing directory is not changed.
 
     Raises:
         InvalidInput: it cannot be made.
@@ -36,10 +38,10 @@ def make_directory(path: Path) -> None:
 
 
 def check_directory(path: Path) -> None:
-    """Refuse a path where no directory could be made, or nothing could be written; makes nothing.
+    """Check that a directory can be made here and written to. Nothing is made.
 
     Raises:
-        InvalidInput: the path, or the first folder above it that exists, is no directory or must not be written to.
+        InvalidInput: the path, or the first folder above it that exists, is not a directory or must not be written to.
     """
     there = next(above for above in (path, *path.absolute().parents) if above.exists() or above.is_symlink())
     if not there.is_dir():
@@ -78,7 +80,7 @@ def sync_to_disk(file: Any) -> None:
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove temporary files that killed processes have left of this file."""
+    """Remove temporary files of this file that killed processes have left."""
     for part in path.parent.glob(f".{path.name}.*"):
         owner = part.name.rpartition(".")[2]
         if owner.isdecimal() and not _lives(int(owner)):
@@ -86,19 +88,19 @@ def remove_leftovers(path: Path) -> None:
 
 
 def _lives(process: int) -> bool:
-    if os.name == "nt" or process == os.getpid():  # there signal 0 is Ctrl-C
+    if os.name == "nt" or process == os.getpid():  # on Windows signal 0 is Ctrl-C
         return True
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
         return False
-    except PermissionError:  # it belongs to another user
+    except PermissionError:  # the process belongs to another user
         return True
     return True
 
 
 def free_name(path: Path) -> Path:
-    """The first of ``scores.1.jsonl``, ``scores.2.jsonl`` and so on that is not taken."""
+    """The first unused name among ``scores.1.jsonl``, ``scores.2.jsonl`` and so on."""
     names = (path.with_name(f"{path.stem}.{number}{path.suffix}") for number in count(1))
     return next(name for name in names if not name.exists())
 

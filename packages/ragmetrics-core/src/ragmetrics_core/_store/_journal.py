@@ -1,14 +1,18 @@
-"""The journal of a run: every reply that was paid for with the messages that it answers, on disk before it is used.
+"""The journal of a run: every reply that was paid for and its messages, on disk before it is used.
 
-Strategy. A run that was killed must not ask again for a reply that it has. So a reply is written in the step in which it arrives,
-by its own commit. SQLite in WAL mode makes that an append to a file, in some 40 microseconds, and data that the operating
-system holds outlives the process. (A power cut may lose the last moments, but leaves the file in order.) A reply is found by a
-digest of everything that can change it. The raw reply is kept and not its reading, so a better parser reads old replies anew.
+A run that was killed must not ask again for a reply that it has. So a reply is written in the step in which it arrives, with its
+own commit. In
+WAL mode, SQLite makes that an append to a file, in about 40 microseconds, and data that the operating system has outlives the
+process.
+(A power cut may lose the last moments, but leaves the file intact.) The key of a reply is a digest of everything that can change
+it. The
+raw reply is kept, not its reading, so a better parser can read old replies again.
 
-Messages stand beside the reply, but for those of the system: rows share them, so the text stands once, by its digest.
+Messages are stored with the reply, except system messages: many replies share them, so their text is stored once, by its digest.
 
-Errors are never written. A reply that proved unreadable loses its digest, so it is asked for again; so does one that the disk has
-damaged, as it does not match its digest. No file is made or changed before the first reply is kept.
+Errors are never written. A reply that proved unreadable loses its digest, so it is asked for again. So is a reply that no longer
+matches its
+digest, because the disk has damaged it. No file is made or changed before the first reply is kept.
 """
 
 from __future__ import annotations
@@ -30,7 +34,7 @@ from ._files import ANOTHER, make_directory
 
 VERSION = 2
 PATIENCE = 30.0
-"""Seconds to wait for another process that writes at this moment."""
+"""Seconds to wait for another process that is writing."""
 
 OPEN = """
 PRAGMA journal_mode = WAL;
@@ -61,10 +65,12 @@ COLUMNS = (
 )
 
 DIGEST_SIZE = 8
-"""Bytes: of a billion billion spoilt replies about one counts as whole."""
+"""Bytes of a digest: about one in 2**64 damaged replies would count as undamaged."""
 
 MOST_TEXTS = 1000
-"""Digests of texts that are remembered: far more than a run has prompts, unless a metric makes one for each row."""
+"""The number of texts whose digests are remembered: far more than a run has prompts, unless a metric makes a prompt for each
+row.
+"""
 
 TEXT, NUMBERS = None, -1
 """What is in the column ``width`` of texts and of lists of numbers; vectors have their length there."""
@@ -89,7 +95,7 @@ class Journal:
         self._readable()
 
     def find(self, key: bytes) -> Reply[Any] | None:
-        """The reply under this key, as it was when it was paid for; None where it is missing, damaged or of no use."""
+        """The reply with this key, as it was when it was paid for; None if it is missing, damaged or was struck."""
         row = self._row(FIND, key)
         if row is None:
             return None
@@ -100,7 +106,7 @@ class Journal:
         return Reply(_unpacked(width, value), Usage(1, prompt_tokens, completion_tokens), bool(truncated))
 
     def messages(self, key: bytes) -> list[dict[str, str]] | None:
-        """The messages that the reply under this key answers; None where they are not there, or are damaged."""
+        """The messages that the reply with this key answers; None if they are missing or damaged."""
         row = self._row(FIND_MESSAGES, key)
         if row is None or row[0] is None:
             return None
@@ -121,7 +127,7 @@ class Journal:
     def keep(self, key: bytes, reply: Reply[Any], request: Request | None = None) -> Reply[Any]:
         """Write a reply with the messages that it answers.
 
-        Returns the reply that the file then holds, which is another process's if that came first.
+        Returns the reply that the file then has. It is another process's reply if that came first.
         """
         width, value = _packed(reply.value)
         usage = reply.usage
@@ -140,7 +146,7 @@ class Journal:
         return reply
 
     def strike(self, keys: Iterable[bytes]) -> None:
-        """Take out replies that turned out to be of no use, so that a later run asks again; their messages stay."""
+        """Strike replies that turned out to be unusable, so that a later run asks again. Their messages stay."""
         database = self._writable()
         with self._explain_errors():
             database.executemany(
@@ -148,12 +154,12 @@ class Journal:
             )
 
     def close(self) -> None:
-        """Close the file; nothing is left to be written."""
+        """Close the file."""
         if self._db is not None:
             self._db.close()
 
     def _row(self, query: str, key: bytes | str) -> Any:
-        """What the query finds under a key; None where there is nothing."""
+        """The row that the query finds for a key; None if there is none."""
         database = self._readable()
         if database is None or (query is FIND_MESSAGES and "messages" not in self._columns):
             return None
@@ -161,7 +167,7 @@ class Journal:
             return database.execute(query, (key,)).fetchone()
 
     def _readable(self) -> sqlite3.Connection | None:
-        """The open database; None where there is no file, or no table in it yet."""
+        """The open database; None if there is no file, or no table in it yet."""
         if self._db is None and self._path.exists():
             self._open()
         if self._db is not None and not self._columns:
@@ -170,7 +176,7 @@ class Journal:
         return self._db if self._columns else None
 
     def _writable(self) -> sqlite3.Connection:
-        """The open database, ready to be written to; made where there is none."""
+        """The open database, ready for writing; it is made if there is none."""
         if self._db is None:
             make_directory(self._path.parent)
         database = self._db or self._open()
@@ -199,7 +205,9 @@ class Journal:
         return database
 
     def _patiently(self, database: sqlite3.Connection, commands: str) -> None:
-        """Run the commands; try again while another process locks the file, as SQLite does not wait while it changes to WAL."""
+        """Run the commands. Try again while another process locks the file, because SQLite does not wait while it changes to WAL
+        mode.
+        """
         latest = time.monotonic() + PATIENCE
         with self._explain_errors():
             while True:
@@ -220,7 +228,7 @@ class Journal:
         return encode(sent).encode("utf-8", "surrogatepass")
 
     def _kept(self, database: sqlite3.Connection, text: str) -> str:
-        """The digest of a text that many messages share, which stands in the file once."""
+        """The digest of a text that many messages share; the file has the text once."""
         found = self._texts.get(text)
         if found is None:
             if len(self._texts) >= MOST_TEXTS:
@@ -246,7 +254,7 @@ class Journal:
 
 
 def _columns_of(database: sqlite3.Connection) -> set[str]:
-    """The columns of the table of replies; none where there is no table."""
+    """The columns of the table of replies; none without the table."""
     return {row[1] for row in database.execute("PRAGMA table_info(replies)")}
 
 

@@ -1,16 +1,20 @@
-"""What people say of rows: lines of labels, read from a file or from memory.
+"""What people say about rows: lines of labels, read from a file or from memory.
 
-A line is ``{"id", "metric", "claim", "label", "annotator", "note", "blind", "weight", "digest"}``, of which ``id``, ``metric`` and
-``label`` are needed; the label mode of a report writes such lines, and a table has them as columns. ``read_labels`` gives one
-``Label`` for each line that has a label already, and ``check_rows`` holds them against the rows of a run.
+A line is ``{"id", "metric", "claim", "label", "annotator", "note", "blind", "weight", "digest"}``; ``id``, ``metric`` and
+``label`` are required. The
+label mode of a report writes such lines, and a table has them as columns. ``read_labels`` returns one ``Label`` for each line
+with a
+label, and ``check_rows`` checks them against the rows of a run.
 
-Strategy. Labels are few and dear, and every number of a calibration stands on them. So nothing is dropped and nothing is decided
-for people: a line that cannot be read, an annotator who contradicts themself, a line that stands twice, a label of a row that is
-not there, each ends the reading with a message that says where it is and what to do. Other columns, such as the question, may
-stand beside and are not read.
+Labels are few and expensive, and every number of a calibration rests on them. So no label is dropped, and nothing is decided for
+people. A line
+that cannot be read, an annotator with two different labels for one thing, a repeated line and a label of an unknown row are
+errors, with the place and the cure. Other columns, such as the question, are ignored.
 
-One table holds the words for right and wrong. A number is left a number here, 1 and 0 too: whether 1 is a pass or the lowest grade
-of a scale from 1 to 5, only the other labels of the metric and its scale can tell. A label in neither form is refused, because a
+A table has the words for right and wrong. A number stays a number here, also 1 and 0: only the scale of the metric and its other
+labels show
+whether 1 is a pass or the lowest grade from 1 to 5. A label that is neither a word of the table nor a number is refused, because
+a
 guessed label would be worse than none.
 """
 
@@ -37,19 +41,19 @@ WRONG = (
     *("contradicted", "not stated", "\u2718", "\u2717"),
 )
 VERDICTS = {**dict.fromkeys(RIGHT, True), **dict.fromkeys(WRONG, False)}
-"""What is read as a pass and as a fail, in small letters; 1 and 0 are too."""
+"""Words that are read as a pass or a fail, in lower case. 1 and 0 are read so too."""
 
 MOST_ROWS = 1e12
-"""That a label may stand for: squares and sums of such weights neither overflow nor vanish."""
+"""The largest number of rows that a label may stand for. Squares and sums of such weights neither overflow nor vanish."""
 
 DIGEST = re.compile(r"\s*([0-9a-f]{32})\s*")
 
 LONGEST = 80
-"""Characters of a value that a message shows."""
+"""The number of characters of a value that a message shows."""
 
 Scales = Mapping[str, tuple[float, float] | None]
 MOST_NAMED = 4
-"""Further unknown ids that a message names; the rest is counted."""
+"""The number of further unknown ids that a message names; more are counted."""
 
 
 def quoted(value: object) -> str:
@@ -59,7 +63,7 @@ def quoted(value: object) -> str:
 
 
 def _verdict_or_number(value: Any) -> bool | float | None:
-    """True or False where words say so, else the finite number that a value is or says; None where it is neither."""
+    """True or False for words that say so, else the finite number that the value is or spells; None if it is neither."""
     if isinstance(value, bool):
         return value
     if isinstance(value, str) and (words := " ".join(value.casefold().split())) in VERDICTS:
@@ -72,7 +76,7 @@ def _verdict_or_number(value: Any) -> bool | float | None:
 
 
 def _number(value: Any, least: float, most: float = math.inf) -> float | None:
-    """The number in this range that a value is, or says; else None."""
+    """The number in this range that the value is or spells; else None."""
     number = _verdict_or_number(value)
     return None if number is None or isinstance(number, bool) or not least <= number <= most else number
 
@@ -125,7 +129,7 @@ def _claim(value: Any) -> str | int:
 
 
 def _text(name: str, value: Any) -> str:
-    """A text, or a number as text; whole numbers that a table has turned into 7.0 are 7."""
+    """A text, or a number as text. Whole numbers that a table has turned into 7.0 become 7."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise InvalidInput(f"the field {name!r} must be a text, got {quoted(value)}")
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
@@ -146,21 +150,21 @@ COLUMNS = ("id", "metric", "claim", "label", "annotator", "note", "blind", "weig
 
 @dataclass(frozen=True)
 class Label:
-    """What one person says of a row, or of one claim of it.
+    """What one person says about a row, or about one claim of it.
 
     Attributes:
-        id: of the row, as text.
+        id: the id of the row, as text.
         metric: the name of the metric whose question was answered.
-        label: True or False for a pass or a fail, True being the good end also where low scores are good; a float for a grade on
-            the metric's scale. Of a claim always True or False.
+        label: True for a pass and False for a fail, also for metrics of which low values are good; a float for a grade on the
+            metric's scale. For a claim always True or False.
         claim: None for a label of the row; else the claim's text (as the report writes it), or its number from 1 among the claims
             of the metric's evidence.
-        annotator: who said it; None where that is not known.
-        note: what they wrote about it; None where nothing.
-        blind: whether they had seen neither score nor verdict nor reason; None where that is not known.
-        weight: how many rows this one stands for, above 0, where rows were drawn with unequal chances; None: all alike.
-        digest: of what the metric read of the row when it was labelled; None where that is not known, as in a line written by hand.
-        place: where it stands, such as ``labels.jsonl, line 7``.
+        annotator: who gave the label; None if unknown.
+        note: the annotator's note; None without one.
+        blind: whether the annotator had seen neither score nor verdict nor reason; None if unknown.
+        weight: how many rows this row stands for, above 0, if rows were drawn with unequal probabilities; None: all the same.
+        digest: a digest of what the metric read of the row when it was labelled; None if unknown, as in a line written by hand.
+        place: the place of the line, such as ``labels.jsonl, line 7``.
     """
 
     id: str
@@ -178,21 +182,22 @@ class Label:
 def read_labels(
     source: str | os.PathLike[str] | Iterable[Any], metric: str | None = None, scales: Scales | None = None
 ) -> list[Label]:
-    """The labels in a file, or in memory, in their order.
+    """Read the labels in a file or in memory, in order.
 
-    Lines whose label is empty or null are rows to be labelled: they are left out. The numbers 1 and 0 are a pass and a fail, unless
-    another number among the labels of the metric's rows, or its scale, shows that the numbers are grades.
+    Lines with an empty or null label are rows to be labelled; they are left out. The numbers 1 and 0 are a pass and a fail,
+    unless the scale of the
+    metric, or another number among its labels, shows that the numbers are grades.
 
     Args:
         source: the path of a file (JSONL, CSV, TSV, JSON, Excel or Parquet), mappings with the keys of a line, a DataFrame, or
             ``Label``s.
-        metric: the metric of those lines that name none.
-        scales: the metrics of the run with their scales, where they are known: other metrics and grades off the scale are refused,
-            and 1 and 0 are grades where the scale is not 0 to 1.
+        metric: the metric of lines that name none.
+        scales: the metrics of the run with their scales, if known: other metrics and grades off the scale are refused, and 1 and
+            0 are grades if the scale is not 0 to 1.
 
     Raises:
-        InvalidInput: a line cannot be read, nothing has a label, passes and grades are mixed, or an annotator has said two
-            things, or one thing twice; the message names file, line and field.
+        InvalidInput: a line cannot be read, no line has a label, passes and grades are mixed, or an annotator has labelled one
+            thing twice; the message names file, line and field.
         MissingExtra: the package that reads such a file is not installed.
     """
     labels = [item for place, value in _lines(source) if (item := _line(place, value, metric, scales)) is not None]
@@ -210,14 +215,14 @@ def read_labels(
 
 
 def check_rows(labels: Iterable[Label], ids: Iterable[Any]) -> None:
-    """Hold labels against the rows of a run.
+    """Check labels against the rows of a run.
 
     Args:
         labels: the labels.
-        ids: the id of every row, None where it has none.
+        ids: the id of every row, None for a row without one.
 
     Raises:
-        InvalidInput: a label is of a row that is not there, or of an id that several rows share.
+        InvalidInput: a label is about a row that does not exist, or about an id that several rows share.
     """
     counts = Counter(str(item) for item in ids if item is not None)
     unknown = {item.id: item.place for item in labels if item.id not in counts}
@@ -225,14 +230,18 @@ def check_rows(labels: Iterable[Label], ids: Iterable[Any]) -> None:
         first, *others = map(quoted, unknown)
         named = ", ".join([*others[:MOST_NAMED], "..."] if len(others) > MOST_NAMED else others)
         more = f" ({len(others)} more ids are unknown: {named})" if others else ""
-        known = "the ids of its rows" if counts else "rows with ids, of which it has none"
+        known = (
+            "use the ids of its rows"
+            if counts
+            else "none of its rows has an id, and only rows with ids can have labels"
+        )
         place = next(iter(unknown.values()))
-        raise InvalidInput(f"{place}: no row of this run has the id {first}{more}: labels need {known}")
+        raise InvalidInput(f"{place}: no row of this run has the id {first}{more}: {known}")
     for item in labels:
         if counts[item.id] > 1:
             raise InvalidInput(
                 f"{item.place}: {counts[item.id]} rows of this run have the id {quoted(item.id)}, so it is not clear which of "
-                "them is meant: give every row an id of its own"
+                "them is meant: give every row a different id"
             )
 
 
@@ -250,7 +259,7 @@ def _lines(source: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _line(place: str, value: Any, metric: str | None, scales: Scales | None) -> Label | None:
-    """The label in a line; None where it has none yet."""
+    """The label in a line; None if it has none yet."""
     if isinstance(value, Label):
         place, value = value.place or place, asdict(value)
     try:
@@ -274,7 +283,7 @@ def _line(place: str, value: Any, metric: str | None, scales: Scales | None) -> 
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    """The fields of a line by the names of the columns; None for blank texts, and for NaN, which pandas has for missing cells."""
+    """The fields of a line by the names of the columns; None for blank texts and for NaN, which pandas has for missing cells."""
     if isinstance(value, InvalidInput) and not isinstance(value, NoObject):
         raise value
     if not isinstance(value, Mapping):
@@ -300,10 +309,10 @@ def _fields(value: Any) -> dict[str, Any]:
 
 
 def _with_kind(item: Label, scales: Scales | None, grade: Label | None) -> Label:
-    """The label, whose 1 and 0 are a pass and a fail, unless this ``grade`` shows that the labels of the metric are grades.
+    """The label, with 1 and 0 as a pass and a fail, unless ``grade`` shows that the labels of the metric are grades.
 
     Raises:
-        InvalidInput: the run has no such metric, or no such label of it can be.
+        InvalidInput: the run has no such metric, or the metric cannot have such a label.
     """
     problem = ""
     scale = (scales or {}).get(item.metric)
@@ -328,7 +337,7 @@ def _with_kind(item: Label, scales: Scales | None, grade: Label | None) -> Label
 
 
 def _check_once(labels: Iterable[Label]) -> None:
-    """Refuse two labels of one thing by one annotator, the same or different."""
+    """Refuse two labels for one thing by one annotator, also if they are the same."""
     seen: dict[tuple[str | None, str, str, str | int | None], Label] = {}
     for item in labels:
         first = seen.setdefault((item.annotator, item.id, item.metric, item.claim), item)

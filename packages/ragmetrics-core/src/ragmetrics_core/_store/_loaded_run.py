@@ -1,10 +1,12 @@
-"""Reads a run back: from its directory, or from a file of its scores, which holds less.
+"""Read a run back: from its directory, or from a file of its scores, which contains less.
 
-A file of scores is what ``to_jsonl`` and ``--out`` write: the rows with their scores, the names and scales of the metrics, the
-names and versions of the prompts, and nothing about models and settings.
+A file of scores is what ``to_jsonl`` and ``--out`` write: the rows with their scores, the names and scales of the metrics, and
+the names and
+versions of the prompts, but nothing about models and settings.
 
-Strategy. A run scores a row again whose line a kill has cut short. The reader of a file of scores cannot do that. So each line
-counts: one that cannot be read is an error with its number, and no line is left out.
+A run scores a row again if a kill has cut its line short. The reader of a file of scores cannot do that, so every line counts: a
+line that
+cannot be read is an error with its number, and no line is left out.
 """
 
 from __future__ import annotations
@@ -25,13 +27,13 @@ Scales = set[tuple[float, float] | None]
 
 
 class ScoreLines(Records):
-    """The records of a file of scores, one per line; a row is read when it is used.
+    """The records of a file of scores, one per line. A row is read when it is used.
 
     Attributes:
-        scales: by metric, in the order of the first line; None where the scores of a metric differ in their scale.
+        scales: for each metric its scale, in the order of the first line; None if its scores have different scales.
 
     Raises:
-        InvalidInput: the file cannot be read, a line holds no scores, or the lines have scores of different metrics.
+        InvalidInput: the file cannot be read, a line has no scores, or lines have scores of different metrics.
     """
 
     def __init__(self, path: Path) -> None:
@@ -93,9 +95,9 @@ class LoadedRun:
 
     Attributes:
         metrics: its metrics.
-        account: what became of it.
-        records: its rows with their scores, read when they are looked at.
-        settings: what decides about its scores; None where it is not known.
+        account: how the run went.
+        records: its rows with their scores, read when they are used.
+        settings: the settings that decide about its scores; None if unknown.
         run_dir: its directory; None for a file of scores.
     """
 
@@ -107,7 +109,7 @@ class LoadedRun:
 
     @classmethod
     def of(cls, path: Path) -> LoadedRun:
-        """The run in a directory, or in a file of scores; the file of scores in a run directory means that directory.
+        """Read the run in a directory, or a file of scores. The file of scores in a run directory means that directory.
 
         Raises:
             InvalidInput: there is neither, or it cannot be read.
@@ -124,7 +126,7 @@ class LoadedRun:
 
     @classmethod
     def _in_directory(cls, path: Path) -> LoadedRun:
-        """The run in a directory. Where ``run.json`` is damaged, metrics are known by the scores only."""
+        """Read the run in a directory. If ``run.json`` is damaged, the metrics are known from the scores only."""
         stored = read_account(path, ("read it with the version that wrote it, or score its rows again",))
         if stored is None:
             raise InvalidInput(f"{path} is not the directory of a run: it holds no {ACCOUNT}")
@@ -142,7 +144,7 @@ class LoadedRun:
 
 
 def _verify(account: RunAccount, scored: ScoresFile) -> RunAccount:
-    """The account of a run, with what is wrong where its scores are not those that it ended with."""
+    """The account of a run, with its fault if its scores are not those that it ended with."""
     seal, there, stopped = account.seal, scored.seal, account.stopped
     if seal == there or (seal is None and stopped == UNFINISHED):
         return account

@@ -1,7 +1,8 @@
-"""The cost of the calls of a run, by the price table of the package ``genai-prices``.
+"""The cost of the calls of a run, from the price table of the package ``genai-prices``.
 
-A price is known or unknown, and an unknown price is never 0: the model may run on the user's own server, the table may not list
-it, or may not be installed. The table is loaded when a cost is read, not while a run goes on.
+A price is known or unknown; an unknown price is never 0. It is unknown if the model may run on the user's server, if the table
+does not list the
+model, or if the table is not installed. The table is loaded when a cost is read, not during a run.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class Cost:
 
     Attributes:
         dollars: in US dollars; None: unknown.
-        source: the table that it comes from, with its version; or why it is not known.
+        source: the price table with its version; or why the price is unknown.
     """
 
     dollars: float | None
@@ -42,10 +43,10 @@ class ModelUsage:
 
     Attributes:
         name: name of the model.
-        base_url: where it is called; None if it does not say.
+        base_url: its address; None if the model does not say.
         usage: calls and tokens.
-        repeated: calls that were refused or lost on the way; they are not among the calls of ``usage``.
-        seconds: the time of all calls together; 0 where it was not measured.
+        repeated: calls that were refused or lost and made again; they are not among the calls of ``usage``.
+        seconds: the time of all calls together; 0 if it was not measured.
     """
 
     name: str
@@ -56,7 +57,7 @@ class ModelUsage:
 
     @classmethod
     def of(cls, model: Any, usage: Usage, repeated: int, seconds: float = 0.0) -> ModelUsage:
-        """The usage of a model, whose ``identity`` says which one it is and where it is called."""
+        """The usage of a model. Its ``identity`` gives name and address."""
         traits = ModelTraits.of(model)
         base_url = traits.settings.get("base_url")
         return cls(traits.called, base_url and str(base_url), usage, repeated, seconds)
@@ -66,7 +67,7 @@ class ModelUsage:
         return replace(self, usage=usage, repeated=self.repeated + other.repeated, seconds=seconds)
 
     def cost(self) -> Cost | None:
-        """The price; None where there are no tokens to pay for."""
+        """The price; None if there are no tokens to pay for."""
         if not (self.usage.prompt_tokens or self.usage.completion_tokens):
             return None
         if self.base_url is None:
@@ -76,30 +77,30 @@ class ModelUsage:
         return _priced(self.name, self.base_url, self.usage)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the seconds, as plain JSON values: only ``run.json`` needs those."""
+        """Everything except the seconds, as plain JSON values; only ``run.json`` needs the seconds."""
         return {name: value for name, value in asdict(self).items() if name != "seconds"}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ModelUsage:
-        """The usage that ``to_dict`` wrote, perhaps with its seconds."""
+        """The usage that ``to_dict`` wrote, with its seconds if they are there."""
         usage = Usage(**data["usage"])
-        sum(usage.to_dict().values())  # numbers, or a TypeError
+        sum(usage.to_dict().values())  # raises a TypeError unless all are numbers
         return cls(data["name"], data["base_url"], usage, data["repeated"], float(data.get("seconds", 0.0)))
 
 
 class Prices:
-    """What calls cost in dollars, for a budget that counts while a run goes on; called with a model and its usage.
+    """What calls cost in dollars, for a budget that counts during a run. Called with a model and its usage.
 
     Raises:
         InvalidInput: (at a call) the price of the model is not known.
     """
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[Any, ModelUsage]] = {}  # computing an identity takes long
+        self._known: dict[int, tuple[Any, ModelUsage]] = {}  # cached, because computing an identity takes long
 
     def __call__(self, model: Any, usage: Usage) -> float:
         if is_instant(model):
-            return 0.0  # whatever it counts: it is computed here
+            return 0.0  # it is computed in this process, whatever it counts
         if id(model) not in self._known:  # the entry holds the model, so that its id stays its own
             self._known[id(model)] = (model, ModelUsage.of(model, Usage(), 0))
         asked = replace(self._known[id(model)][1], usage=usage)
@@ -114,11 +115,11 @@ class Prices:
         return cost.dollars
 
     def check(self, model: Any, *, local: bool) -> None:
-        """See to it that the model has a price, or costs nothing.
+        """Check that the price of the model is known, or that it costs nothing.
 
         Args:
             model: a model, or None.
-            local: whether a model that does not say where it is called may be one that costs nothing.
+            local: whether a model without an address is taken to run in this process and to cost nothing.
 
         Raises:
             InvalidInput: its price is not known.
@@ -133,7 +134,7 @@ class Prices:
 
 
 def add_up(*parts: Iterable[ModelUsage]) -> tuple[ModelUsage, ...]:
-    """The usage of every model in all parts of a run."""
+    """Add up the usage of every model over all parts of a run."""
     found: dict[tuple[str, str | None], ModelUsage] = {}
     for item in chain(*parts):
         key = (item.name, item.base_url)

@@ -1,12 +1,16 @@
-"""The directory of a run: everything that a run needs to go on where it stopped.
+"""The directory of a run: everything that a stopped run needs to continue.
 
-``journal.sqlite`` holds the replies, ``scores.jsonl`` the rows with their scores, ``run.json`` the settings of the run and how it
-ended. Only the journal is needed to go on: a row whose replies are all in it is scored again within a millisecond. Scores of other
-settings (another model, another wording) never stay beside new ones, and are never lost without a message.
+``journal.sqlite`` has the replies, ``scores.jsonl`` the rows with their scores, ``run.json`` the settings of the run and how it
+ended. The journal
+alone is enough to continue: a row whose replies are all in it is scored again within a millisecond. Scores of other settings
+(another
+model, another wording) are never mixed with new ones, and are never lost without a message.
 
-Strategy. A mistyped command must cost nothing. So a run over finished scores changes no file before the first new reply of a
-model has come, which proves that metrics, rows, models and keys are what they should be. Until then its rows wait in a temporary
-file. A run that needs no reply changes the files when its last row is finished.
+A mistyped command must cost nothing. So a run over finished scores changes no file before the first new reply of a model, which
+proves that
+metrics, rows, models and keys can be used. Until then its rows wait in a temporary file. A run that needs no reply changes the
+files
+when its last row is finished.
 """
 
 from __future__ import annotations
@@ -35,7 +39,7 @@ from ._scores_file import ScoresFile, Seal
 
 
 class InMemory:
-    """Keeps the rows of a run as long as the process lives."""
+    """Keeps the rows of a run in memory, without a directory."""
 
     journal: ReplyStore | None = None
     earlier: tuple[ModelUsage, ...] = ()
@@ -49,26 +53,26 @@ class InMemory:
         return opened.rows
 
     def earlier_record(self, index: int, sample: Sample) -> Record | None:  # noqa: ARG002  no earlier rows
-        """There was no earlier part of the run."""
+        """None: there is no earlier part of the run."""
         return None
 
     def note_outcome(self, outcome: Outcome) -> None:
-        """Nothing is written, so replies change nothing."""
+        """Do nothing: replies are not written."""
 
     def add(self, record: Record) -> None:
         """Keep a finished row."""
         self._records.add(record)
 
     def snapshot(self) -> Records:
-        """The rows that are finished by now, in input order."""
+        """The rows that are finished so far, in input order."""
         return self._records.in_order()
 
     def finish(self, account: RunAccount, *, complete: bool) -> Records:  # noqa: ARG002  nothing is written
-        """The run is over."""
+        """The finished rows, at the end of the run."""
         return self.snapshot()
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: nothing is open."""
 
 
 ACCOUNT = "run.json"
@@ -89,13 +93,13 @@ class RunAccount:
         source: name of the file that was read, or "".
         seconds: wall time of the run; None if it is not known.
         models: what every model was asked.
-        earlier: what every model was asked in earlier parts of the run, before this one went on with it.
-        caveats: what must be known about the models that were asked, and about scores that were there before.
-        waited: by metric, the seconds that its rows have waited for models, summed over the rows.
-        stopped: why the run ended before its last row, or that its scores are damaged; None where neither is so.
-        seal: its scores when it ended; None while it goes on, and where an earlier version wrote it.
-        fault: ``damaged``: its scores are not those that it ended with; ``unverified``: an earlier version wrote it, so that cannot
-            be known; None: neither. It follows from the files and is not written.
+        earlier: what every model was asked in earlier parts of the run, before this part continued it.
+        caveats: what users must know about the models that were asked, and about scores that existed before.
+        waited: for each metric the seconds that its rows waited for models, summed over rows.
+        stopped: why the run ended before its last row, or that its scores are damaged; None if neither applies.
+        seal: the seal of its scores at the end; None while the run goes on, and if an earlier version wrote it.
+        fault: ``damaged``: its scores are not those that it ended with. ``unverified``: an earlier version wrote it, so that
+            cannot be known. None: neither. It follows from the files and is not written.
     """
 
     source: str = ""
@@ -109,7 +113,7 @@ class RunAccount:
     fault: Fault | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """What ``run.json`` holds: of a run that goes on, only where it started."""
+        """The account as ``run.json`` has it. While the run goes on, that is only where it started."""
         begun = {"source": self.source, "earlier": [asdict(item) for item in self.earlier]}
         if self.seal is None:
             return begun
@@ -118,7 +122,7 @@ class RunAccount:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> RunAccount:
-        """What ``run.json`` holds, of a run that is over or goes on.
+        """Read what ``run.json`` has, of a finished or an unfinished run.
 
         Raises:
             AttributeError, LookupError, OverflowError, TypeError, ValueError: it has another shape.
@@ -141,8 +145,8 @@ class StoredRun:
     """A run as ``run.json`` describes it.
 
     Attributes:
-        settings: what decides about its scores; None where ``run.json`` is damaged.
-        account: what became of it.
+        settings: the settings that decide about its scores; None if ``run.json`` is damaged.
+        account: how the run went.
     """
 
     settings: RunSettings | None
@@ -153,7 +157,7 @@ NO_RUN = StoredRun(None, RunAccount())
 
 
 def write_account(path: Path, settings: RunSettings, account: RunAccount) -> None:
-    """Write ``run.json`` into the directory of its run. The scores that it seals stand in their place already.
+    """Write ``run.json`` into the directory of its run. The scores that it seals must be written before.
 
     Raises:
         RagmetricsError: it cannot be written.
@@ -164,20 +168,20 @@ def write_account(path: Path, settings: RunSettings, account: RunAccount) -> Non
 
 
 def read_account(path: Path, cure: tuple[str | Setting, ...] = ANOTHER) -> StoredRun | None:
-    """The run in this directory; None where there is none.
+    """Read the run in this directory; None if there is none.
 
     Args:
         path: the directory.
-        cure: what helps where ``run.json`` is not ours, for the message.
+        cure: what to do if ``run.json`` was not written by this program, for the message.
 
     Raises:
-        InvalidInput: ``run.json`` belongs to something else, or to another version.
+        InvalidInput: ``run.json`` was written by another program or another version.
     """
     file = path / ACCOUNT
     if not file.exists():
         return None
     if not file.is_file():
-        raise InvalidInput(f"{file} is not that of a run, for it is no regular file: ", *ANOTHER)
+        raise InvalidInput(f"{file} does not describe a run, because it is not a regular file: ", *ANOTHER)
     damaged = StoredRun(None, RunAccount(stopped=UNFINISHED))
     try:
         content: Any = json.loads(file.read_text(encoding="utf-8"))
@@ -195,22 +199,22 @@ def read_account(path: Path, cure: tuple[str | Setting, ...] = ANOTHER) -> Store
 
 
 def rows_finished(scores: ScoresFile) -> int:
-    """How many rows of the data set there are at least, up to the last that is finished."""
+    """The least possible number of rows in the data set: up to the last finished row."""
     return 1 + next((index for index in reversed(scores.indexes()) if is_finished(scores.read(index))), -1)
 
 
 def is_finished(record: Record) -> bool:
-    """Whether any of the scores that were asked for did not fail."""
+    """Whether none of the requested scores failed."""
     return any(score.error is None and is_asked(score) for score in record.scores.values())
 
 
 def is_unanswered(error: str | None) -> bool:
-    """Whether a score failed because a model could not answer, and not because its answer could not be read."""
+    """Whether a score failed because a model could not answer, not because its answer could not be read."""
     return error is not None and error.startswith(f"{ModelError.__name__}: ")
 
 
 def signature(sample: Sample) -> str:
-    """What identifies a row in an edited data set: its question; without one its id; else all of it."""
+    """What identifies a row in an edited data set: its question, without one its id, without both the whole row."""
     if isinstance(sample.user_input, str):
         return f"question {sample.user_input}"
     if sample.id is not None:
@@ -221,7 +225,7 @@ def signature(sample: Sample) -> str:
 def changed_fields(there: Sample, here: Sample) -> str:
     """The names of the fields that differ."""
     old, new = (json_value(sample) for sample in (there, round_trip(here)))
-    # as JSON, where 1 is not True
+    # compared as JSON, because 1 == True in Python
     texts = [{name: json.dumps(value, sort_keys=True) for name, value in sample.items()} for sample in (old, new)]
     return ", ".join(unequal_names(*texts))
 
@@ -229,24 +233,24 @@ def changed_fields(there: Sample, here: Sample) -> str:
 JOURNAL, SCORES = "journal.sqlite", "scores.jsonl"
 
 LOOK_AHEAD = 50
-"""Rows that are compared with those of an earlier run before the first call is made."""
+"""The number of rows that are compared with those of an earlier run before the first call."""
 
 
 class RunDir:
-    """Keeps the rows of a run in its directory. It changes nothing there before it has something to keep.
+    """Keeps the rows of a run in its directory. Nothing there is changed before there is something to keep.
 
     Args:
-        path: the directory; made when it is needed.
-        settings: what decides about scores.
-        replacing: whether the finished scores of another run may be set aside.
+        path: the directory; it is made when it is needed.
+        settings: the settings that decide about scores.
+        replacing: whether the finished scores of another run may be renamed.
 
     Attributes:
         journal: the replies.
         earlier: what the models were asked in earlier parts of the run.
-        notes: what must be known about the scores that were there.
+        notes: what users must know about scores that existed before.
 
     Raises:
-        InvalidInput: the path cannot be a directory, or files of something else are there.
+        InvalidInput: the path cannot be a directory, or it has files of another program.
     """
 
     def __init__(self, path: Path, settings: RunSettings, *, replacing: bool) -> None:
@@ -266,8 +270,8 @@ class RunDir:
         self._scores = ScoresFile(scores, writing=True, metrics=names) if scores.exists() else None
         self._waiting: ScoresFile | None = None
         self._finished = 0 if self._scores is None else rows_finished(self._scores)
-        self._others = False  # whether the scores there are of another run: their file is set aside
-        self._copying = False  # whether rows there have changed: a copy of their file is set aside
+        self._others = False  # whether the existing scores are of another run: their file is renamed
+        self._copying = False  # whether existing rows have changed: a copy of their file is kept
         self._begun = False
         self._unanswered = False
         self._rows = 0
@@ -279,10 +283,10 @@ class RunDir:
 
         Args:
             opened: the rows of this run.
-            at_most: counts them up to a number; None where their number is not known.
+            at_most: counts the rows up to a number; None if their number is not known.
 
         Raises:
-            InvalidInput: finished scores of another run, or of other rows, are there, and may not be set aside.
+            InvalidInput: there are finished scores of another run, or of other rows, and they may not be renamed.
         """
         self._source = opened.name
         if self._scores is None or not self._scores.indexes():
@@ -304,14 +308,14 @@ class RunDir:
         return self._compared(self._scores, rows)
 
     def earlier_record(self, index: int, sample: Sample) -> Record | None:
-        """What an earlier part of this run has kept of a row; None where there is nothing, or the row has changed."""
+        """What an earlier part of this run has kept of a row; None if nothing, or if the row has changed."""
         if self._others or self._scores is None or index not in self._scores:
             return None
         there = self._scores.read(index)
         return None if changed_fields(there.sample, sample) else there
 
     def note_outcome(self, outcome: Outcome) -> None:
-        """Begin to change files with the first reply; note where a model did not reply."""
+        """At the first reply, begin to change files. If a model did not reply, remember that."""
         if isinstance(outcome, Reply | BadReply):
             if not self._begun:
                 self._begin()
@@ -333,13 +337,13 @@ class RunDir:
         self._waiting.add(record)
 
     def snapshot(self) -> Records:
-        """The rows that are finished by now, in input order; from any thread."""
+        """The rows that are finished so far, in input order. May be called from any thread."""
         if self._begun and self._scores is not None:
             return ScoresFile(self.path / SCORES, writing=False).records()
         return self._waiting_records()
 
     def finish(self, account: RunAccount, *, complete: bool) -> Records:
-        """The run is over: one line per row. Rows of an earlier part of the run stay, unless this one has come to its end."""
+        """End the run and write one line per row. Rows of an earlier part of the run are kept, unless this part is complete."""
         if complete and not self._unanswered and not self._begun:
             self._begin()
         if not self._begun or self._scores is None:
@@ -351,7 +355,9 @@ class RunDir:
         whole = replace(account, source=self._source, earlier=self.earlier, caveats=(*account.caveats, *self.notes))
         latest = read_account(self.path)
         if latest is not None and latest.account.seal is not None:
-            write_account(self.path, self._settings, whole)  # of another process, whose seal goes before its scores
+            write_account(
+                self.path, self._settings, whole
+            )  # another process wrote it: remove its seal before its scores
         seal = self._scores.settle(lambda index: not complete or index < self._rows)
         write_account(self.path, self._settings, replace(whole, seal=seal))
         return self._scores.records()
@@ -361,7 +367,7 @@ class RunDir:
         self.journal.close()
 
     def _begin(self) -> None:
-        """Make the first change: set aside the scores of another run, and write the rows that have waited."""
+        """Make the first change: rename the scores of another run, and write the rows that have waited."""
         make_directory(self.path)
         for name in (SCORES, ACCOUNT):
             remove_leftovers(self.path / name)
@@ -381,7 +387,7 @@ class RunDir:
         self._begun = True
 
     def _check_again(self) -> None:
-        """Look again: another process may have begun a run here in the meantime."""
+        """Check again whether the files may be changed, since another process may have started a run here."""
         latest = read_account(self.path)
         if latest is None or latest.settings is None or latest == self._earlier:
             return
@@ -413,15 +419,15 @@ class RunDir:
         with replace_file(kept) as copy, scores.open("rb") as file:
             shutil.copyfileobj(file, copy)
         self._copying = False
-        self._finished = 0  # nothing is lost from here on
+        self._finished = 0  # from now on nothing is lost
         if why:
             self.notes += (f"{why}: they are kept in {kept}",)
 
     def _allow(self, what: str) -> None:
-        """Go on if nothing finished is lost, or if it may be set aside.
+        """Continue if no finished score is lost, or if the scores may be renamed.
 
         Raises:
-            InvalidInput: it may not.
+            InvalidInput: they may not.
         """
         if not self._finished or self._replacing:
             return
@@ -436,7 +442,7 @@ class RunDir:
         return f"another data set: none of the first rows of {name or 'this one'} is among them"
 
     def _compared(self, scores: ScoresFile, rows: Iterator[Row]) -> Iterator[Row]:
-        """The rows, each of them compared with the one that was scored in its place."""
+        """The rows. Each is compared with the row that was scored in its place."""
         for row in rows:
             if self._finished and row.index in scores:
                 there = scores.read(row.index)
@@ -449,7 +455,7 @@ class RunDir:
             yield row
 
     def _with_earlier_scores(self, record: Record) -> Record:
-        """The record; where a model could not be reached, with the score that an earlier run gave the same row."""
+        """The record. If a model could not be reached, with the score that an earlier run gave to the same row."""
         lost = [name for name, score in record.scores.items() if is_unanswered(score.error)]
         there = self.earlier_record(record.index, record.sample)
         if there is None:
@@ -459,7 +465,7 @@ class RunDir:
         return replace(record, scores={**record.scores, **known}, calls={**record.calls, **calls})
 
     def _waiting_records(self) -> Records:
-        """The rows of a run that has changed no file yet."""
+        """The rows that wait because the run has changed no file yet."""
         return KeptRecords() if self._waiting is None else self._waiting.records()
 
     def _spent(self) -> tuple[ModelUsage, ...]:

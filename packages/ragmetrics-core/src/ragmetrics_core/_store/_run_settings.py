@@ -1,12 +1,14 @@
-"""The settings of a run that decide about its scores, so that a later run knows whether it can go on with it.
+"""The settings of a run that decide about its scores, so that a later run knows whether it can continue it.
 
-Strategy. Two runs are the same run if nothing differs that decides about scores: the metrics with their settings and the words of
-their prompts, the models, the number of repeats, the choice of rows. ``run.json`` holds a digest of each setting, by its name: it
-shows which setting differs and reveals no value. Names and addresses of models are written as they are.
+Two runs are the same if nothing differs that decides about scores: the metrics with their settings and the words of their
+prompts, the models, the
+number of repeats, the choice of rows. ``run.json`` has a digest of each setting by name, which shows which setting differs and
+reveals no value. Names and addresses of models are written in plain text.
 
-A row digest covers the fields of a row that a metric reads, so that a label shows which texts it is about. It must change with
-every text that is judged and with nothing else: not with the order of columns and keys, the Unicode form, spaces, or fields that
-the metric does not read. So the fields are normalised first.
+A row digest covers the fields of a row that a metric reads, so that a label shows which texts it is about. It changes with every
+text that is
+judged and with nothing else: not with the order of columns and keys, the Unicode form, spaces, or fields that the metric does not
+read. So the fields are normalised first.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from ._prices import ModelUsage
 from ._records import json_value
 
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-"""The address of an object in memory, which differs from process to process."""
+"""The memory address in the repr of an object, which differs between processes."""
 
 
 def digest_of(text: str) -> str:
@@ -45,25 +47,25 @@ def digest_of(text: str) -> str:
 
 
 def setting_digests(metric: Metric) -> dict[str, str]:
-    """A digest of each setting, by name; of a prompt, a digest of all the words that are sent."""
+    """A digest of each setting, by name. The digest of a prompt covers all the words that are sent."""
     own = {item.name: _setting(metric, getattr(metric, item.name)) for item in fields(metric) if item.compare}
     beside = {name: prompt.system for name, prompt in _prompts_beside(metric)}
     return {name: digest_of(text) for name, text in {**beside, **own}.items()}
 
 
 def _setting(metric: Metric, value: Any) -> str:
-    if value and value == metric.parts:  # with the words of their prompts, as of any metric
+    if value and value == metric.parts:  # metrics as settings: their digests include the words of their prompts
         return json.dumps([[type(part).__name__, setting_digests(part)] for part in metric.parts])
     if isinstance(value, Prompt):
         return value.system
     try:
         return json.dumps(plain(value), sort_keys=True)
-    except (TypeError, ValueError):  # JSON has no form for it, as for a function
+    except (TypeError, ValueError):  # such as a function, which JSON cannot express
         return ADDRESS.sub("", repr(value))
 
 
 def _prompts_beside(metric: Metric) -> Iterable[tuple[str, Prompt[Any]]]:
-    """Prompts that a metric of one's own takes from its module, by the name they have there; those of others are settings."""
+    """Prompts that a user's own metric takes from its module, by their names there. Prompts of built-in metrics are settings."""
     measure = getattr(type(metric), "measure", None)
     if inspect.isfunction(measure):
         for name in measure.__code__.co_names:
@@ -75,17 +77,17 @@ def _prompts_beside(metric: Metric) -> Iterable[tuple[str, Prompt[Any]]]:
 KINDS = {"llm": "the LLM", "embeddings": "the embedding model"}
 CLASS_NAME = re.compile(r"\w+(?=\()")
 UNKNOWN = "unknown"
-"""The only part of a model without an identity: its digest is a new one every time."""
+"""The only part of a model without an identity. Its digest is new every time."""
 
 
 def class_named(settings: str) -> str | None:
-    """The class of a metric whose settings are these words, such as ``NDCG(k=3)``; None where they name none."""
+    """The metric class in a text such as ``NDCG(k=3)``; None if it names none."""
     match = CLASS_NAME.match(settings)
     return match[0] if match else None
 
 
 def built_in_class(name: str, settings: str) -> type[Metric] | None:
-    """The class of a built-in metric with this name and these settings in words; None where it is no built-in one."""
+    """The class of a built-in metric with this name and these settings in words; None for other metrics."""
     return built_in_metric(class_named(settings) or name, Metric)
 
 
@@ -96,10 +98,11 @@ class MetricColumn:
     Attributes:
         name: its name.
         scale: lowest and highest possible value, or None.
-        settings: the metric in words, such as ``NDCG(k=3)``; of a file of scores, its name alone.
-        higher_is_better: whether high values are good; False: low ones are; None: neither, or it is not known.
-        knows_better: whether that is known: it is not of another's metric in a file of scores, or in the run of an older version.
-        inputs: the fields and columns that it reads; None where that is not known.
+        settings: the metric in words, such as ``NDCG(k=3)``; in a file of scores, its name only.
+        higher_is_better: True: high values are good. False: low values are. None: neither, or unknown.
+        knows_better: whether ``higher_is_better`` is known. It is not for a user's metric in a file of scores, and in runs of
+            older versions.
+        inputs: the fields and columns that it reads; None if unknown.
     """
 
     name: str
@@ -117,9 +120,9 @@ class MetricColumn:
 
     @classmethod
     def named(cls, name: str, scale: tuple[float, float] | None, settings: str) -> MetricColumn:
-        """A column of which only so much is known: if it is a built-in metric, that knows which end of its scale is better."""
+        """The column of a metric of which only this is known. If it is a built-in metric, its class knows which values are good."""
         metric = built_in_class(name, settings)
-        # the direction of a metric made of others is that of its parts, which are not known here
+        # the direction of a metric with parts is that of its parts, which are unknown here
         known = metric if metric is not None and metric.parts is Metric.parts else None
         better = known.higher_is_better if known else None
         return cls(name, scale, settings, better, known is not None, inputs=_inputs(metric))
@@ -139,7 +142,7 @@ class MetricColumn:
         """
         scale = None if data["scale"] is None else checked_scale(data["scale"])
         column = cls.named(checked_text(data["name"]), scale, checked_text(data["settings"]))
-        if "inputs" in data:  # an older version wrote none
+        if "inputs" in data:  # older versions did not write them
             column = replace(column, inputs=tuple(data["inputs"]))
         if "higher_is_better" not in data:
             return column
@@ -150,7 +153,7 @@ class MetricColumn:
 
 @dataclass(frozen=True)
 class ModelIdentity:
-    """A model by its name, for messages, and by digests of all that can change its answers.
+    """The name of a model, for messages, and digests of everything that can change its answers.
 
     Attributes:
         name: its name.
@@ -164,7 +167,7 @@ class ModelIdentity:
     def of(cls, model: Any) -> ModelIdentity:
         """The identity of a model."""
         traits = ModelTraits.of(model)
-        if not traits.identity:  # such a model is never the same as another
+        if not traits.identity:  # a model without an identity is never the same as another
             return cls(traits.kind, {UNKNOWN: str(uuid.uuid4())})
         if not isinstance(traits.identity, Mapping):
             return cls(traits.kind, {"identity": digest_of(str(traits.identity))})
@@ -174,9 +177,9 @@ class ModelIdentity:
 
     @classmethod
     def of_all(cls, models: Sequence[Any]) -> ModelIdentity | None:
-        """The identity of those that answer the parts of a metric, as one: their names, and the digests of each by its place.
+        """One identity for the models of all parts of a metric: their names, and their digests by place.
 
-        None where there is no model.
+        None if there is no model.
         """
         found = [(place, cls.of(model)) for place, model in enumerate(models, 1) if model is not None]
         if not found or len(models) == 1:
@@ -188,16 +191,16 @@ class ModelIdentity:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | None) -> ModelIdentity | None:
-        """What ``run.json`` holds of it."""
+        """The identity that ``run.json`` has."""
         return None if data is None else cls(checked_text(data["name"]), _checked_texts(data["parts"]))
 
     @property
     def is_unknown(self) -> bool:
-        """Whether it does not say what it is."""
+        """Whether the model has no identity."""
         return UNKNOWN in self.parts
 
     def difference(self, here: ModelIdentity, words: str) -> str:
-        """How the model of this run, ``here``, differs from this one, in words; empty if it is the same."""
+        """How the model of this run, ``here``, differs from this one, in words; empty if they are the same."""
         if self.parts == here.parts:
             return ""
         if self.name != here.name:
@@ -209,9 +212,9 @@ class ModelIdentity:
 
 @dataclass(frozen=True)
 class ScoredBy:
-    """Who gives the scores of one metric: digests of its settings, by name, its models, and which settings are prompts.
+    """What gives the scores of one metric: digests of its settings by name, its models, and which settings are prompts.
 
-    Names of prompts are not stored: a run that was read from a file has none.
+    The names of prompts are not stored: a run that was read from a file has none.
     """
 
     settings: Mapping[str, str]
@@ -230,7 +233,7 @@ class ScoredBy:
 
     @classmethod
     def of(cls, metric: Metric, models: Models) -> ScoredBy:
-        """A metric with the models that answer it."""
+        """The settings of a metric with the models that answer it."""
         asked = list(models.leaves())
         llm, embeddings = (ModelIdentity.of_all([getattr(one, kind) for one in asked]) for kind in KINDS)
         return cls(setting_digests(metric), llm, embeddings, frozenset(prompts_of(metric)))
@@ -243,10 +246,10 @@ class ScoredBy:
 
 
 def _inputs(metric: type[Metric] | None) -> tuple[str, ...] | None:
-    """What every metric of this class reads; None where its settings decide about that."""
+    """What every metric of this class reads; None if that depends on its settings."""
     try:
         return None if metric is None else tuple(map(str, metric.declared_inputs()))
-    except TypeError:  # its signature names no inputs
+    except TypeError:  # the signature names no inputs
         return None
 
 
@@ -259,10 +262,10 @@ def _parts(identity: Mapping[str, Any], above: str = "") -> Iterable[tuple[str, 
 
 
 def checked_text(value: object) -> str:
-    """The value, if it is a text.
+    """Return the value if it is a text.
 
     Raises:
-        TypeError: it is none.
+        TypeError: it is not.
     """
     if not isinstance(value, str):
         raise TypeError(f"{value!r} is not a text")
@@ -274,19 +277,19 @@ def _checked_texts(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def unequal_names(there: Mapping[str, str], here: Mapping[str, str]) -> Sequence[str]:
-    """Names whose digests differ, or that only one of the two has."""
+    """The names whose digests differ, and those that only one of the two has."""
     return sorted(name for name in there.keys() | here.keys() if there.get(name) != here.get(name))
 
 
 @dataclass(frozen=True)
 class RunSettings:
-    """All that decides about the scores of a row, other than the row.
+    """Everything that decides about the scores of a row, except the row.
 
     Attributes:
-        metrics: the metrics, in the order given.
+        metrics: the metrics, in the given order.
         sampled: how rows are chosen at random; None: all are taken.
         run: settings of the run that decide about scores, by the names of the arguments of ``evaluate``.
-        scored_by: by metric, who gives its scores.
+        scored_by: for each metric, what gives its scores.
     """
 
     metrics: tuple[MetricColumn, ...]
@@ -331,7 +334,7 @@ class RunSettings:
 
 
 def with_earlier_models(here: RunSettings, there: RunSettings) -> RunSettings:
-    """The settings with the models that an earlier part of the run had, where this one names none."""
+    """The settings, with the models of an earlier part of the run for metrics without a model in this part."""
     scored_by = {}
     for name, item in here.scored_by.items():
         earlier = there.scored_by.get(name, item)
@@ -343,7 +346,7 @@ def with_earlier_models(here: RunSettings, there: RunSettings) -> RunSettings:
 def difference(there: RunSettings, here: RunSettings) -> str | None:
     """How two runs differ; completes the sentence "the scores are those of ...". None: they are the same run.
 
-    A model that only one of them names makes no difference: the other did not ask it.
+    A model that only one of them names makes no difference, because the other did not ask it.
     """
     names = [[item.name for item in settings.metrics] for settings in (there, here)]
     if sorted(names[0]) != sorted(names[1]):
@@ -353,10 +356,10 @@ def difference(there: RunSettings, here: RunSettings) -> str | None:
 
 
 def join_settings(parts: Iterable[RunSettings]) -> RunSettings:
-    """The settings of a run that is put together from others, each with some of the metrics.
+    """The settings of a run that is joined from others, each with some of the metrics.
 
     Raises:
-        InvalidInput: two of them differ in more than their metrics, or in a metric that both have.
+        InvalidInput: two runs differ in more than their metrics, or in a metric that both have.
     """
     first, *others = parts
     whole = first
@@ -386,7 +389,7 @@ def _other_run(there: RunSettings, here: RunSettings) -> Iterable[str]:
 
 
 def _other_scorers(there: Mapping[str, ScoredBy], here: Mapping[str, ScoredBy]) -> Iterable[str]:
-    """Each difference once, with the metrics that it concerns; where it concerns all, without them."""
+    """Each difference once, with the metrics that it concerns; without them if it concerns all."""
     found: dict[str, list[str]] = {}
     for name, item in here.items():
         known = there[name]
@@ -407,7 +410,7 @@ def _choice(sampled: Mapping[str, Any] | None) -> str:
 
 
 def row_digest(sample: Sample, inputs: Iterable[str]) -> str:
-    """The digest of these fields or columns of a row; empty ones are as good as missing."""
+    """The digest of these fields or columns of a row. Empty fields count as missing."""
     read = {ALIASES.get(name, name): _plain(json_value(sample.get(name))) for name in inputs}
     return digest_of(
         json.dumps({name: value for name, value in read.items() if value not in (None, "", [], {})}, sort_keys=True)

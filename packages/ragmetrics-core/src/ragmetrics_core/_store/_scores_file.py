@@ -1,12 +1,16 @@
 """The file of a run's scores: one line of JSON per row, written as soon as the row is finished.
 
-Strategy. While a run goes on the file only grows, so a kill costs at most the line that is being written. A row that is scored
-again gets a new line, and the last line counts. When the run ends, the file is written again, one line per row in input order,
-and replaces the old one in a single step. Two processes may write into one file: each knows the positions of its lines.
+While a run goes on, the file only grows, so a kill costs at most the line that is being written. A row that is scored again gets
+a new line, and the
+last line counts. At the end of the run, the file is written again in input order, with one line per row, and replaces the old
+file in one
+step. Two processes may write into one file: each knows the positions of its own lines.
 
-A seal is the number of lines with a digest of them, as they were when the run ended. It covers the lines without their ends, so a
-copy whose line ends were changed is still the same. It is there to find damage: a checksum is enough and faster than a
-cryptographic hash, which would protect nothing, as the digest lies beside the file.
+A seal is the number of lines and a checksum of them, as they were at the end of the run. The checksum leaves out line ends, so a
+copy with other
+line ends is still the same. The seal finds damage. A checksum is enough for that and faster than a cryptographic hash, which
+would not
+protect more, because it would be stored beside the file.
 """
 
 from __future__ import annotations
@@ -30,18 +34,18 @@ from ._records import Record, Records, record_line, record_of
 
 @dataclass
 class Seal:
-    """The lines of a file of scores, counted one after the other.
+    """The number and the checksum of the lines of a file of scores.
 
     Attributes:
-        rows: how many there are.
-        checksum: of all of them, in their order.
+        rows: the number of lines.
+        checksum: the checksum of all lines, in order.
     """
 
     rows: int = 0
     checksum: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``run.json`` holds it."""
+        """The seal as ``run.json`` has it."""
         return {"rows": self.rows, "digest": f"{self.checksum:08x}"}
 
     @classmethod
@@ -56,7 +60,7 @@ class Seal:
         return cls(data["rows"], int(data["digest"], 16))
 
     def add(self, line: bytes) -> None:
-        """Count one more line; a blank one is none."""
+        """Count one more line. A blank line is ignored."""
         text = line.rstrip()
         if text:
             self.rows += 1
@@ -66,22 +70,22 @@ class Seal:
 NOWHERE = -1
 
 MOST_AHEAD = 1_000_000
-"""How far the number of a row may be ahead of the number of lines before it: a damaged number must not take all the memory."""
+"""How far a row number may exceed the number of lines before it. Without a limit, a damaged number could take all memory."""
 
 
 class ScoresFile:
-    """The lines of a file of scores by row.
+    """The lines of a file of scores, by row.
 
     Args:
-        path: the file; made if it is missing and ``writing``. One that is there stays as it is until a line is added.
+        path: the file; made if it is missing and ``writing``. An existing file is not changed until a line is added.
         writing: whether lines will be added.
-        named: False for lines that wait until it is known whether they will be part of the file: they stand in one without a
-            name, which goes with this process.
-        metrics: names of the metrics that a line must have scores of, and of no others; empty: those of the first line.
+        named: False for lines that may never become part of the file: they are in a temporary file without a name, which vanishes
+            with this process.
+        metrics: names of the metrics of which a line must have scores, and no others; empty: those of the first line.
 
     Attributes:
-        unreadable: lines that were cut short or damaged, or are of other metrics; their rows are not there.
-        seal: of the lines that were there when the file was opened, or that it was written anew with.
+        unreadable: the number of lines that are cut short, damaged, or of other metrics. Their rows are left out.
+        seal: the seal of the lines when the file was opened or last rewritten.
 
     Raises:
         InvalidInput: the file cannot be opened.
@@ -107,28 +111,28 @@ class ScoresFile:
                 self._use(tempfile.TemporaryFile(buffering=0, dir=path.parent))  # noqa: SIM115  as long as the records
 
     def add(self, record: Record) -> None:
-        """Write the line of one row, after all others."""
+        """Write the line of one row at the end."""
         self._append(record.index, record_line(record, with_calls=True).encode())
 
     def take(self, other: ScoresFile) -> None:
-        """Write the lines of another file, after all others."""
+        """Write the lines of another file at the end."""
         for index in other.indexes():
             self._append(index, other.line(index))
 
     def _append(self, index: int, line: bytes) -> None:
-        # the line that a kill cut short must not swallow the next one
+        # a line that a kill has cut short must not merge with the next one
         data = b"\n" + line if self._cut else line
         written = 0
         with self._lock, explain_errors(self._path):
             self._file.seek(0, os.SEEK_END)
-            while written < len(data):  # a disk that is nearly full takes a part, and raises at the next attempt
+            while written < len(data):  # a nearly full disk writes a part, and raises at the next attempt
                 written += self._file.write(data[written:])
             end = self._file.tell()
         self._cut = False
         self._note(index, end - len(line), len(line))
 
     def settle(self, keep: Callable[[int], bool]) -> Seal:
-        """Write the file anew: the rows to keep, one line each, in input order."""
+        """Rewrite the file with the rows to keep, one line each, in input order."""
         part = temporary_name(self._path)
         try:
             with explain_errors(self._path):
@@ -138,7 +142,7 @@ class ScoresFile:
                     part.replace(self._path)
                     self._open(self._path, "rb")
                 else:
-                    self._open(part, "rb")  # this very file: another process may put its own in its place
+                    self._open(part, "rb")  # this file, not the path: another process may replace the file
                     part.replace(self._path)
         finally:
             part.unlink(missing_ok=True)
@@ -150,7 +154,7 @@ class ScoresFile:
         with path.open("wb") as file:
             for index, (start, length) in enumerate(zip(self._starts, self._lengths, strict=True)):
                 kept = start != NOWHERE and keep(index)
-                # a kill may have cut off the line end alone
+                # a kill may have cut off the line end only
                 line = self._read(start, length).rstrip() + b"\n" if kept else b""
                 starts.append(file.tell() if kept else NOWHERE)
                 lengths.append(len(line))
@@ -160,11 +164,11 @@ class ScoresFile:
         return starts, lengths, seal
 
     def indexes(self) -> array[int]:
-        """The indexes of the rows that are there, in input order."""
+        """The indexes of the rows in the file, in input order."""
         return array("q", (row for row, start in enumerate(self._starts) if start != NOWHERE))
 
     def records(self) -> Records:
-        """The rows in input order, read when they are looked at."""
+        """The rows in input order. They are read when they are used."""
         return StoredRecords(self, self.indexes())
 
     def read(self, index: int) -> Record:
@@ -182,14 +186,14 @@ class ScoresFile:
         try:
             if path.exists() and not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
                 raise InvalidInput(f"{path} is no regular file: ", *ANOTHER)
-            # no buffer: a line is in the hands of the operating system as soon as it is written
+            # no buffer: the operating system has a line as soon as it is written
             self._use(path.open(mode, buffering=0))
         except OSError as error:
             raise InvalidInput(f"{self._path} cannot be opened: {error.strerror}") from None
 
     def _use(self, file: IO[Any]) -> None:
         self._file = file
-        # held open as long as anybody looks at the records, because another process may replace the file
+        # stays open while the records are in use, because another process may replace the file
         self._close = weakref.finalize(self, file.close)
 
     def _read(self, start: int, length: int) -> bytes:
@@ -199,10 +203,10 @@ class ScoresFile:
             return data
 
     def _scan(self) -> bool:
-        """Find the lines that are there; True if the last one is whole."""
+        """Find the lines of the file; True if the last one is complete."""
         start, line = 0, b"\n"
         self._file.seek(0)
-        # the same file once more: the path may lead to another one by now
+        # the same file, opened again: the path may lead to another file by now
         with open(self._file.fileno(), "rb", closefd=False) as file:
             for line in file:
                 if line.strip():
