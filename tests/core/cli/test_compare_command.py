@@ -137,7 +137,7 @@ NO_ROW = "no row has it; columns of the metadata: lang; fields have their own na
         (("--json", "old"), "--json: old is a file of a run that is compared: give another path"),
         (("--markdown", "."), "--markdown: . is a directory: give the path of a file"),
         (("--markdown", "none/x.md"), "--markdown: there is no directory none"),
-        (("--margin", "0"), "--margin is a share of a metric's scale, above 0 and at most 1, got 0.0"),
+        (("--margin", "0"), "--margin must be a share of a metric's scale, above 0 and at most 1, got 0.0"),
         (("--by", "land"), f"--by land: {NO_ROW}"),
         (
             ("--by", "exact_match"),

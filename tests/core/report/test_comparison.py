@@ -241,7 +241,7 @@ class TestSlices:
     def test_too_many(self) -> None:
         before, after = sliced(*((f"value {n}", 0.5, 0.5) for n in range(101)))
         with pytest.raises(
-            InvalidInput, match=r"^by='lang': 101 different values in 101 rows are no slices \(at most 100\)"
+            InvalidInput, match=r"^by='lang': 101 different values in 101 rows are too many for slices \(at most 100\)"
         ):
             before.compare(after, by="lang")
 

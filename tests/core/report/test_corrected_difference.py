@@ -169,6 +169,6 @@ def test_that_of_another_run_is_refused() -> None:
     with pytest.raises(InvalidInput) as caught:
         first.compare(second, calibration=(other, second.calibrate(labelled(two))))
     assert str(caught.value) == (
-        "calibration is that of another run (100 scored rows of 'm', 120 in the first run): give that of the first run, then that "
-        "of the second"
+        "calibration belongs to another run (100 scored rows of 'm', 120 in the first run): give the calibration of the first run, "
+        "then that of the second"
     )

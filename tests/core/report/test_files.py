@@ -57,7 +57,9 @@ class TestCsv:
 
     def test_it_does_not_take_the_place_of_the_scores(self, tmp_path: Path) -> None:
         evaluation = evaluate(questions(2), Length(), run_dir=tmp_path / "run")
-        with pytest.raises(InvalidInput, match="holds these scores already: give another path"):
+        with pytest.raises(
+            InvalidInput, match="is the scores file of this run and already has these scores: give another path"
+        ):
             evaluation.to_csv(tmp_path / "run" / "scores.jsonl")
 
 

@@ -207,5 +207,7 @@ class TestSize:
 
 def test_the_scores_of_a_run_are_not_written_over(tmp_path: Path) -> None:
     evaluation = evaluate([{"answer": "a", "reference": "a"}], "token_f1", run_dir=tmp_path / "run")
-    with pytest.raises(InvalidInput, match=r"scores\.jsonl holds these scores already: give another path$"):
+    with pytest.raises(
+        InvalidInput, match=r"scores\.jsonl is the scores file of this run and already has these scores: "
+    ):
         evaluation.to_html(tmp_path / "run" / "scores.jsonl")

@@ -153,8 +153,8 @@ class TestRefused:
     def test_an_id_twice_without_questions(self) -> None:
         before = rows({"id": 1, "answer": "x"}, {"id": 1, "answer": "y"}, name="old")
         assert refused(before, by_id([0.5])) == (
-            "old: the id '1' stands in old.jsonl, line 1 and in old.jsonl, line 2, and nothing tells whether these are one row, as "
-            "they have no question: give each row its own id"
+            "old: the id '1' stands in old.jsonl, line 1 and in old.jsonl, line 2, and without a question it is not known "
+            "whether they are the same row: give each row its own id"
         )
 
     def test_an_id_twice_with_one_reference_is_a_repeat(self) -> None:
@@ -165,8 +165,9 @@ class TestRefused:
         before = rows({"id": 1, "question": "Who?"}, {"id": 2, "question": "When?"}, name="old")
         after = rows({"id": 1, "question": "When?"}, {"id": 2, "question": "W" * 80}, {"id": 3}, name="new")
         assert refused(before, after) == (
-            "the id '1' is another question in each run: 'Who?' in old, 'When?' in new (and 1 more id): compare runs of the same "
-            "questions; where ids only count the rows, leave them out of the data, and rows are paired by question and reference"
+            "the id '1' has a different question in each run: 'Who?' in old, 'When?' in new (and 1 more id): compare runs of the "
+            "same questions; if ids only count the rows, leave them out of the data, and rows will be paired by "
+            "question and reference"
         )
 
     def test_a_question_that_one_run_has_not_kept_is_no_other_question(self) -> None:
@@ -200,8 +201,8 @@ class TestRefused:
 
     def test_nothing_to_pair_by(self) -> None:
         assert refused(rows({"answer": "A"}, name="old"), rows({"answer": "A"}, {"id": 1}, name="new")) == (
-            "old and new share no row: 1 row without id and question there, 2 rows without id and question here. Nothing tells "
-            "which rows are the same: give each an id"
+            "old and new share no row: 1 row without id and question there, 2 rows without id and question here. It is not known "
+            "which rows are the same: give each row an id"
         )
 
     def test_a_run_without_rows(self) -> None:

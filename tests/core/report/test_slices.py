@@ -130,7 +130,7 @@ def test_a_slice_for_each_row_is_none() -> None:
     with pytest.raises(InvalidInput) as caught:
         sizes(rows(*range(101), column="id"), "id")
     assert str(caught.value) == (
-        "by='id': 101 different values in 101 rows are no slices (at most 100): name a column that many rows share"
+        "by='id': 101 different values in 101 rows are too many for slices (at most 100): name a column that many rows share"
     )
 
 

@@ -138,8 +138,8 @@ class TestCannotSay:
         assert verdict_of(case(-0.02, 0.08, p=0.2)) == (
             CANNOT_SAY,
             (
-                "the 95 % interval, -0.020 to +0.080, holds 0 and reaches further than 0.03; there are enough rows to show a "
-                "true difference of 0.03 (the margin) in 80 % of such runs (about 89 rows)"
+                "the 95 % interval, -0.020 to +0.080, contains 0 and reaches further than 0.03 from it; there are enough rows to "
+                "show a true difference of 0.03 (the margin) in 80 % of such runs (about 89 rows)"
             ),
         )
 
@@ -344,7 +344,7 @@ class TestRuns:
     def test_an_impossible_margin(self, margin: Any) -> None:
         with pytest.raises(InvalidInput) as caught:
             by_id([0.5]).compare(by_id([0.5]), margin=margin)
-        assert str(caught.value) == f"margin is a share of a metric's scale, above 0 and at most 1, got {margin!r}"
+        assert str(caught.value) == f"margin must be a share of a metric's scale, above 0 and at most 1, got {margin!r}"
 
     def test_all_failed(self) -> None:
         item = by_id([0.5] * 8).compare(by_id([FAILED] * 8))["m"]

@@ -1,4 +1,4 @@
-"""Two runs compared: pairs of rows, differences, verdicts, and what may explain a difference."""
+"""The comparison of two runs: pairs of rows, differences, verdicts, and possible explanations of a difference."""
 
 from __future__ import annotations
 

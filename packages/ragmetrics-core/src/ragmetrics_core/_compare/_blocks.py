@@ -1,7 +1,7 @@
-"""What a comparison says, as blocks: the one place that puts its numbers into words for terminals, Markdown and notebooks.
+"""A comparison as blocks of text and tables. Only this module words its numbers for terminals, Markdown and notebooks.
 
-What forbids to credit the system comes first, then the verdicts with their reasons, then the numbers. The page of a comparison,
-which has pictures and rows, takes its sentences from here too.
+Warnings that forbid crediting a difference to the system come first, then the verdicts with their reasons, then the numbers. The
+page of a comparison, which has pictures and rows, uses the same sentences.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from ._row_changes import RowChange
 from ._verdicts import ALPHA, ends, p_text, signed
 
 LONGEST_NAME, LONGEST_CLAIM = 40, 160
-"""Characters of the name of a metric or a run, and of a claim, that are shown."""
+"""The number of characters shown of the name of a metric or a run, and of a claim."""
 
 MOST_SHOWN, MOST_CLAIMS = 3, 3
-"""Changed rows that are shown of each metric, and claims of each kind."""
+"""The number of changed rows shown for each metric, and of claims of each kind."""
 
 MOST_IN_ORDER = 60
-"""With more slices than that, those with a verdict come first, as a comment on a pull request has no room for all."""
+"""If there are more slices than this, slices with a verdict come first, because a pull request comment has no room for all."""
 
 SHORT_VERDICTS = {"no difference larger than the margin": "within the margin"}
-"""How tables say a verdict."""
+"""The short forms of verdicts, for tables."""
 
 KINDS = {"lost": "lost support", "gained": "gained support", "new": "new", "gone": "gone"}
-"""What happened to claims."""
+"""The words for each kind of change in a claim."""
 
 MARKS = {"better": "\N{WHITE HEAVY CHECK MARK} ", "worse": "\N{CROSS MARK} "}
-"""What stands before a verdict in Markdown."""
+"""The symbols put before verdicts in Markdown."""
 
 
 def comparison_blocks(comparison: ComparedRuns, marks: Mapping[str, str] | None = None) -> list[Block]:
-    """All that there is to say; ``marks`` stand before verdicts."""
+    """Return all blocks of a comparison; ``marks`` are the symbols put before verdicts."""
     marks = marks or {}
     reasons = [f"{_name(item)}: {item.why}" for item in telling(comparison.slices)]
     slices = f"{len(comparison.slices):,} slices"
@@ -61,19 +61,19 @@ def comparison_blocks(comparison: ComparedRuns, marks: Mapping[str, str] | None 
 
 
 def pairs_in_words(comparison: ComparedRuns) -> str:
-    """How many rows were compared, and what says that they are the same."""
+    """Say how many rows were compared, and by what they were paired."""
     return f"{count_of(comparison.pairs, 'row')} in both, paired by {comparison.paired_by}"
 
 
 def warning_head(comparison: ComparedRuns) -> str:
-    """What the warnings mean."""
+    """Return the heading of the warnings, which says what they mean."""
     if comparison.allow_different_judges:
         return "WARNING: who scored differs between the runs, so a difference may come from that, not from the system"
     return "NOT CREDITED TO THE SYSTEM, because who scored differs between the runs"
 
 
 def telling(items: Iterable[MetricComparison]) -> list[MetricComparison]:
-    """Slices whose reasons must be read: those that are worse, and those that look as if they were better or worse."""
+    """Return the slices whose reasons must be read: slices that are worse, and slices that look better or worse."""
     return [item for item in items if item.verdict == "worse" or (item.verdict == "cannot say" and _looks_clear(item))]
 
 
@@ -83,13 +83,13 @@ def _looks_clear(item: MetricComparison) -> bool:
 
 
 def _name(item: MetricComparison) -> str:
-    """The name of a metric, with the slice that it is about."""
+    """Return the name of a metric, with its slice."""
     name = cut_middle(item.name, LONGEST_NAME)
     return name if item.by is None else f"{name}, {item.slice}"
 
 
 def verdict_in_words(item: MetricComparison) -> str:
-    """The verdict; one that the warnings put in doubt says so."""
+    """Return the verdict. A verdict that the warnings put in doubt says this too."""
     return f"{item.verdict} (see the warning)" if item.warnings and item.credited else item.verdict
 
 
@@ -99,7 +99,9 @@ def _coverage(item: MetricComparison) -> str:
 
 
 def _percent(share: float) -> str:
-    """Whole per cent; what is not none and not all is shown as neither."""
+    """Return a share as a whole per cent. A share just above 0 or just below 1 is shown as "< 1 %" or "> 99 %", never as "0 %"
+    or "100 %".
+    """
     if 0 < share < 0.005:
         return "< 1 %"
     return "> 99 %" if 0.995 <= share < 1 else f"{100 * share:.0f} %"
@@ -118,10 +120,10 @@ NUMBERS: dict[str, Cell] = {
     "changed": lambda item: f"{item.changed:,}" if item.credited else "-",
     "coverage": _coverage,
 }
-"""The columns of a table: their headings, and what they show of a metric."""
+"""The columns of a table: each heading with the function that makes a cell from a metric."""
 
 SLICE_NUMBERS = {name: cell for name, cell in NUMBERS.items() if name != "p"}
-"""Those of slices, where the adjusted p-value counts."""
+"""The columns of a table of slices, which shows the adjusted p-value instead of the plain one."""
 
 
 def _table(first: str, items: Iterable[MetricComparison], columns: Mapping[str, Cell]) -> Table:
@@ -140,7 +142,7 @@ def _slices(items: Sequence[MetricComparison], marks: Mapping[str, str]) -> Tabl
 
 
 def _changed(comparison: ComparedRuns) -> Iterator[Items]:
-    """The rows to read first, with what changed in their evidence."""
+    """Return the rows to read first, with the changes in their evidence."""
     for item in comparison.metrics:
         for change in item.changes[:MOST_SHOWN]:
             numbers = f"{change.difference:+.3g}, {_percent(change.share)} of all change"
@@ -150,7 +152,7 @@ def _changed(comparison: ComparedRuns) -> Iterator[Items]:
 
 
 def _evidence(change: RowChange) -> Iterator[str]:
-    """What changed in the evidence of a row; where that has no claims, what either score rests on."""
+    """Return the changes in the evidence of a row. If the evidence has no claims, return the sentence that explains each score."""
     one, two = change.labels
     if one != two:
         yield f"label: {' to '.join(_quoted(label, LONGEST_NAME) if label else 'none' for label in (one, two))}"
@@ -173,7 +175,7 @@ def _quoted(text: str, length: int) -> str:
 
 
 def row_remarks(comparison: ComparedRuns) -> Iterator[str]:
-    """Rows and metrics that only one run has, and rows without a value."""
+    """Return remarks on rows and metrics that only one run has, and on rows without a value."""
     names = [cut_middle(name, LONGEST_NAME) for name in (comparison.before, comparison.after)]
     metrics = comparison.metrics_only_before, comparison.metrics_only_after
     for name, rows, others in zip(names, (comparison.only_before, comparison.only_after), metrics, strict=True):
@@ -196,7 +198,7 @@ def _without_value(counts: RowCounts) -> Iterator[str]:
 
 
 def remarks(comparison: ComparedRuns) -> Iterator[str]:
-    """What the numbers rest on, and what else must be known."""
+    """Return remarks on how the numbers were made, and on anything else that readers must know."""
     yield from (f"not known: {text}" for text in comparison.unknown)
     yield from (f"note: {text}" for text in comparison.notes)
     yield from (f"note: {item.metric}, {text}" for item in comparison.corrected for text in item.warnings)

@@ -1,8 +1,8 @@
-"""From two runs to a comparison.
+"""Compare two runs.
 
-Read both runs, pair their rows (`_pairs`), say whether a difference may be credited to the system (`_credit`), and go through
-metrics and slices in two steps: first every difference, then the p-values, adjusted for all of them, and the verdicts
-(`_verdicts`).
+Read both runs, pair their rows (`_pairs`), check whether a difference may be credited to the system (`_credit`), and go through
+metrics and slices in two steps: first compute every difference, then adjust the p-values for the number of tests and give the
+verdicts (`_verdicts`).
 """
 
 from __future__ import annotations
@@ -29,10 +29,12 @@ EMPTY_WORDS = {"zero": "count as the worst value", "skip": "are left out"}
 
 
 def finished(families: Sequence[Sequence[MetricPairs]]) -> list[list[MetricComparison]]:
-    """The comparisons of all families, with p-values adjusted so that they hold together.
+    """Return the comparisons of all families, with p-values adjusted for the number of tests.
 
-    Within a family they are Holm's. Where several families have tests, each may err in its share of 5 %, so the values are
-    multiplied by the number of these families: a slice is a small part of the rows, and the errors of metrics and slices add up.
+    Within a family the adjustment is Holm's. Then every p-value is multiplied by the number of families that have tests, so that
+    the
+    error rate of all families together stays within 5 %. This matters because a slice has few rows and the errors of metrics and
+    slices add up.
     """
     alone = [[pairs.usable.difference() for pairs in family] for family in families]
     p_values = [list(map(_p_value, found)) for found in alone]
@@ -59,7 +61,7 @@ def _p_value(found: PairedDifference | None) -> float | None:
 
 
 def _comparison(test: MetricTest) -> MetricComparison:
-    """The finished comparison."""
+    """Return the finished comparison of one metric."""
     pairs, found = test.pairs, test.found
     before, after = pairs.means or (None, None)
     verdict, why = verdict_of(test)
@@ -105,10 +107,11 @@ def compared(
     allow_different_judges: bool,
     calibrations: tuple[Calibration, Calibration] | None = None,
 ) -> ComparedRuns:
-    """Compare two runs; ``Evaluation.compare`` says what the arguments are.
+    """Compare two runs; ``Evaluation.compare`` documents the arguments.
 
     Raises:
-        InvalidInput: the runs share no row or no metric, ids are not unique, a path names nothing, or the margin is impossible.
+        InvalidInput: the runs share no row or no metric, ids are not unique, a path names no column, or the margin is out of
+            range.
     """
     _check_margin(margin)
     pairing = _read(before, after, by, cluster)
@@ -149,7 +152,9 @@ def compared(
 
 def _check_margin(margin: object) -> None:
     if isinstance(margin, bool) or not isinstance(margin, int | float) or not 0 < margin <= 1:
-        raise InvalidInput(Setting("margin"), f" is a share of a metric's scale, above 0 and at most 1, got {margin!r}")
+        raise InvalidInput(
+            Setting("margin"), f" must be a share of a metric's scale, above 0 and at most 1, got {margin!r}"
+        )
 
 
 def _shared_metrics(one: Run, two: Run) -> list[str]:
@@ -163,7 +168,7 @@ def _shared_metrics(one: Run, two: Run) -> list[str]:
 
 
 def _checked(pairing: Pairing, found: Credit, name: str, part: Part, margin: float, *, allowed: bool) -> MetricPairs:
-    """One metric in one part, with its margin and with what forbids to compare it."""
+    """Return one metric in one part of the rows, with its margin and any reason that forbids the comparison."""
     pairs = metric_pairs(pairing, name, part)
     reasons, unsure = list(found.differences[name]), list(found.unsure[name])
     refusal = f"{'; '.join(reasons)}: a difference may come from that" if reasons and not allowed else ""
@@ -183,7 +188,7 @@ def _checked(pairing: Pairing, found: Credit, name: str, part: Part, margin: flo
 
 
 def _read(before: ScoredRows, after: ScoredRows, by: str | None, cluster: str | None) -> Pairing:
-    """Both runs, paired, with what their rows are sliced by and share."""
+    """Read both runs and pair them, with the slice and the cluster of each row."""
     groups = RowGroups(by, cluster), RowGroups(by, cluster)
     one, two = map(Run.of, (before, after), _names(before, after), groups)
     if by is None or any(label for run in (one, two) for label in run.slices or ()):
@@ -200,7 +205,7 @@ def _read(before: ScoredRows, after: ScoredRows, by: str | None, cluster: str | 
 
 
 def _names(before: ScoredRows, after: ScoredRows) -> tuple[str, str]:
-    """What the runs are called: their directories or files, where these tell them apart."""
+    """Return the names of the runs: their directories or files, if these differ."""
     one, two = (str(item.run_dir or item.source) for item in (before, after))
     if one == two and one:
         return f"{one} (first)", f"{two} (second)"
@@ -208,7 +213,7 @@ def _names(before: ScoredRows, after: ScoredRows) -> tuple[str, str]:
 
 
 def _notes(pairing: Pairing, of_slices: str, calibrations: Sequence[Calibration]) -> Iterator[str]:
-    """What else must be known to read the numbers."""
+    """Return the notes that readers of the numbers need."""
     runs = pairing.before, pairing.after
     for run in runs:
         if run.records > len(run.rows):
@@ -232,13 +237,13 @@ def _notes(pairing: Pairing, of_slices: str, calibrations: Sequence[Calibration]
 
 
 def _caveats(runs: tuple[Run, Run]) -> Iterator[str]:
-    """What must be known about the models that were asked; once, where it is so in both runs."""
+    """Return the caveats about the models that were asked; a caveat that applies to both runs appears once."""
     for text in dict.fromkeys(text for run in runs for text in run.evaluation.caveats):
         names = [run.name for run in runs if text in run.evaluation.caveats]
         yield f"{names[0] if len(names) == 1 else 'both runs'}: {text}"
 
 
 def _together(metrics: Iterable[MetricComparison]) -> tuple[str, ...]:
-    """Every difference in who scored, once, with the metrics that it concerns."""
+    """Return every difference in judges once, with the names of all metrics that it concerns."""
     names = grouped((text, item.name) for item in metrics for text in item.warnings)
     return tuple(f"{', '.join(found)}: {text}" for text, found in names.items())

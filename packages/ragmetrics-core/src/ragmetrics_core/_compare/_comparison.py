@@ -1,4 +1,4 @@
-"""Two runs side by side: what is known of every metric, as plain data. How it looks is said in `_blocks`."""
+"""The results of a comparison as plain data, metric by metric. `_blocks` turns them into text."""
 
 from __future__ import annotations
 
@@ -20,39 +20,43 @@ class MetricComparison:
 
     Attributes:
         name: name of the metric.
-        by: the path that rows are sliced by; None for all rows.
-        label: the value there in the rows of this slice; None for the rows without, and for all rows.
-        higher_is_better: whether high values are good; False: low ones are; None: neither, or it is not known.
+        by: the path of the column that defines the slices; None for all rows.
+        label: the value of that column in this slice; None for the slice of rows without a value, and for all rows.
+        higher_is_better: whether high values are good. False: low values are good; None: neither, or it is not known.
         scale: lowest and highest possible value; None if they are not known, or differ from row to row.
         before: mean of the pairs in the first run; None if there are no pairs.
         after: mean of the pairs in the second run.
-        difference: after minus before; None where the two may not be compared (``credited``) or there are no pairs.
-        interval: 95 % interval of the difference, and how it was made; None where there is none.
-        p_value: two-sided, of "there is no difference"; None where there is no interval.
-        p_adjusted: the same, adjusted (Holm) for that several metrics are compared, or several metrics in several slices; where
-            there are slices, each of these two families may err half as often, so that all verdicts together err in at most 5 %.
-        method: how the interval was made; ``none`` without one.
-        pairs: rows that have a value in both runs.
-        changed: pairs whose two values differ by more than rounding.
-        clusters: how many clusters the pairs are in; None if they are taken to be independent.
-        rows_before: the rows of the first run, by what became of them.
-        rows_after: those of the second run.
+        difference: after minus before; None if the runs may not be compared (see ``credited``) or there are no pairs.
+        interval: 95 % interval of the difference, with its method; None if there is no interval.
+        p_value: two-sided p-value of "there is no difference"; None without an interval.
+        p_adjusted: the p-value, adjusted by Holm's method for the number of metrics, or of metrics and slices, that are compared.
+            If there
+            are slices, each of these two families gets half of the error rate, so that all verdicts together err in at most 5 %.
+        method: the method of the interval; ``none`` without an interval.
+        pairs: number of rows that have a value in both runs.
+        changed: number of pairs whose two values differ by more than rounding.
+        clusters: number of clusters of the pairs; None if the pairs are taken to be independent.
+        rows_before: counts of the rows of the first run: scored, unscored, failed, lost.
+        rows_after: the same counts of the second run.
         margin: the largest difference that does not matter, on the scale of the metric.
         verdict: ``better``, ``worse``, ``no difference larger than the margin`` or ``cannot say``.
-        why: why it has this verdict, in words and numbers.
-        rows_needed: about how many pairs would show a difference of the margin in 80 % of such comparisons; None where the pairs do
-            not tell, and where it would be more than 100,000.
-        warnings: what differs in who scored it.
-        credited: False where that forbids to compare, and for slices by a label that differs between the runs, from which nothing
-            can be concluded; ``why`` says so. Where who scored differs and it was allowed all the same, the warnings stay.
-        void: why it is not known that both runs measured the same thing: the judge of one is not known, or references differ. Then
-            every gate on a drop is undecided. Empty where it is known, and where different judges were allowed.
-        changes: the rows that changed most; of all rows only, none in slices.
-        values: the pairs themselves.
-        absent: how many rows have a value in the first run and are not in the second, or not asked this metric there.
-        short: how many rows have a value in both runs, and more repeats without one in the second.
-        with_lost: the pairs, and rows that the second run has lost or does not have, with the worst value there; None where there
-            are no such rows, or where no value is known to be the worst.
+        why: the reason for the verdict, in words and numbers.
+        rows_needed: about how many pairs would show a difference of the margin in 80 % of such comparisons; None if the pairs do
+            not allow an estimate, or if it would be more than 100,000.
+        warnings: the differences in judges, prompts or settings between the runs.
+        credited: False if ``warnings`` forbid the comparison, and for slices by a label that differs between the runs, which
+            allow no
+            conclusion; ``why`` gives the reason. If different judges were allowed, it is True and the warnings stay.
+        void: why it is not known that both runs measured the same thing: the judge of a run is not known, or references differ.
+            Every
+            gate on a drop is then undecided. Empty if it is known, and if different judges were allowed.
+        changes: the rows that changed most; empty for slices.
+        values: the pairs of values.
+        absent: number of rows with a value in the first run that the second run does not have, or did not score with this metric.
+        short: number of rows with a value in both runs, of which the second run has more repeats without a value.
+        with_lost: the pairs, together with the rows that the second run has lost or does not have, each with the worst value
+            there; None
+            if there are no such rows, or if no value is known to be the worst.
     """
 
     name: str
@@ -87,21 +91,21 @@ class MetricComparison:
 
     @property
     def slice(self) -> str | None:
-        """The slice as people read it, such as ``lang=de`` or ``without lang``, printable; None for all rows."""
+        """The name of the slice, such as ``lang=de`` or ``without lang``, printable; None for all rows."""
         return None if self.by is None else slice_name(self.by, self.label)
 
     @property
     def coverage_before(self) -> float | None:
-        """Share of the first run's rows that have a value, 0 to 1."""
+        """The share of the first run's rows that have a value, 0 to 1."""
         return self.rows_before.coverage
 
     @property
     def coverage_after(self) -> float | None:
-        """Share of the second run's rows that have a value, 0 to 1."""
+        """The share of the second run's rows that have a value, 0 to 1."""
         return self.rows_after.coverage
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the pairs, as plain JSON values."""
+        """Return all fields except the pairs, as plain JSON values."""
         return {
             **data_of(self),
             "slice": self.slice,
@@ -114,7 +118,7 @@ class MetricComparison:
 
 @dataclass(frozen=True)
 class ComparedRuns:
-    """Two runs, compared row by row: the numbers of a ``Comparison``, which says what the attributes are."""
+    """Two runs, compared row by row: the numbers of a ``Comparison``, whose docstring explains the attributes."""
 
     before: str
     after: str
@@ -141,7 +145,7 @@ class ComparedRuns:
     caveats: tuple[str, ...] = ()
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is copied or pickled: the plain data. The runs stay behind, as they may be files that are open."""
+        """Return the plain data for copies and pickles. The runs are left out because they may be open files."""
         return {**vars(self), "pairing": None}
 
     def __getitem__(self, key: str | tuple[str, str | None]) -> MetricComparison:
@@ -155,7 +159,7 @@ class ComparedRuns:
         return found[label]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain JSON values."""
+        """Return all fields as plain JSON values."""
         return {
             **data_of(self),
             "metrics": {item.name: item.to_dict() for item in self.metrics},
@@ -164,5 +168,5 @@ class ComparedRuns:
 
 
 def data_of(item: Any) -> dict[str, Any]:
-    """The fields of a dataclass as plain JSON values, but for those that its text leaves out, which hold the rows."""
+    """Return the fields of a dataclass as plain JSON values, without the fields hidden from its repr, which contain the rows."""
     return {each.name: plain(getattr(item, each.name)) for each in fields(item) if each.repr}

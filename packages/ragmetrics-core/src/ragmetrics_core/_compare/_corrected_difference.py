@@ -1,7 +1,9 @@
-"""The difference that people would see between two runs, from labels of the same rows in both and all judged pairs.
+"""The difference that human labels would show between two runs, estimated from the labels and all scores of the same rows in
+both runs.
 
-Each row is its own control: the difference of the labels is known for each row that people labelled in both runs, the difference of
-the scores for every pair, and `corrected_mean` brings them together as it does with the labels and scores of one run.
+Each row is its own control. The difference of the labels is known for every row that people labelled in both runs, the difference
+of
+the scores for every pair. `corrected_mean` combines them, as it combines the labels and scores of one run.
 """
 
 from __future__ import annotations
@@ -22,16 +24,16 @@ from ._verdicts import ends, signed
 
 @dataclass(frozen=True)
 class CorrectedDifference:
-    """What people would say of the difference in one metric.
+    """The estimated difference in one metric if people had labelled every row.
 
     Attributes:
-        metric: its name.
-        verdicts: whether labels are passes and fails: then it is a difference of the shares that people pass, high for good.
-        labels: pairs with a label in both runs.
-        pairs: pairs with a score in both runs.
-        corrected: the mean of the differences, after minus before, with its interval; None where there is none.
-        problem: why there is none.
-        warnings: why the labels of one of the runs may mislead; each names the run.
+        metric: the name of the metric.
+        verdicts: whether labels are pass or fail. If so, it is the difference of the shares that people pass, and high is good.
+        labels: number of pairs with a label in both runs.
+        pairs: number of pairs with a score in both runs.
+        corrected: the mean difference, after minus before, with its interval; None if it cannot be estimated.
+        problem: why it cannot be estimated; empty if it can.
+        warnings: why the labels of a run may mislead; each warning names the run.
     """
 
     metric: str
@@ -54,7 +56,7 @@ class CorrectedDifference:
         return f"{self.metric}, by people's labels: {signed(found.mean)}{what}{limits}, {source}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain JSON values."""
+        """Return all fields as plain JSON values."""
         found = self.corrected
         return {
             "labels": self.labels,
@@ -71,12 +73,12 @@ class CorrectedDifference:
 def corrected_differences(
     metrics: Iterable[MetricPairs], runs: tuple[Run, Run], calibrations: tuple[Calibration, Calibration]
 ) -> tuple[CorrectedDifference, ...]:
-    """The differences in all metrics that both runs have labels of.
+    """Return the differences in all metrics for which both runs have labels.
 
     Args:
-        metrics: their values in both runs.
+        metrics: the values of the metrics in both runs.
         runs: both runs.
-        calibrations: of the first run, and of the second.
+        calibrations: the calibration of the first run and that of the second.
 
     Raises:
         InvalidInput: a calibration belongs to another run.
@@ -125,7 +127,7 @@ def _corrected(pairs: MetricPairs, runs: tuple[Run, Run], items: Sequence[Metric
 def _problem(
     items: Sequence[MetricCalibration], known: Sequence[tuple[LabelledRow, LabelledRow]], pairs: MetricPairs
 ) -> str | None:
-    """Why there is no difference, if there is none."""
+    """Return why the difference cannot be estimated; empty if it can."""
     if pairs.scale_problem:
         return pairs.scale_problem
     if len(known) < FEWEST_LABELS:
@@ -142,6 +144,6 @@ def _check(item: MetricCalibration, run: Run) -> None:
     scored = sum(value is not None for value in run.columns[item.name].values)
     if run.records == len(run.rows) and scored != item.rows:
         raise InvalidInput(
-            f"calibration is that of another run ({item.rows} scored rows of {item.name!r}, {scored} in {run.name}): give that of "
-            "the first run, then that of the second"
+            f"calibration belongs to another run ({item.rows} scored rows of {item.name!r}, {scored} in {run.name}): "
+            "give the calibration of the first run, then that of the second"
         )

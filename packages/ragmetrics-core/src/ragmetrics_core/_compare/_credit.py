@@ -1,9 +1,11 @@
-"""What a difference between two runs may be credited to.
+"""Find out whether a difference between two runs may be credited to the system.
 
-A score depends on a system and on its judge. Where the judge, its prompts, its parameters or the metric differ between two runs, a
-difference may come from that, and the scores do not show it. So they are compared first: by the digests that a run keeps of its
-settings and models, and by the versions of the prompts that every score names. What a run does not tell is said to be unknown, and
-never taken to be the same.
+A score depends on a system and on its judge. If the judge, its prompts, its parameters or the metric differ between two runs, a
+difference may come from them, and the scores do not show it. So the judges are compared first, by the digests that a run keeps of
+its
+settings and models, and by the versions of the prompts that every score names. What a run does not record is reported as unknown
+and
+never assumed to be equal.
 """
 
 from __future__ import annotations
@@ -18,26 +20,26 @@ from .._values._counts import grouped
 from .._values._layout import printable
 
 BETTER = {True: "high values", False: "low values", None: "neither end"}
-"""Which end of its scale a metric calls the better one."""
+"""The words for the better end of a metric's scale, by ``higher_is_better``."""
 
 UNKNOWN_MODEL = frozenset({"unknown"})
-"""What is kept of a model that does not say what it is."""
+"""The recorded settings of a model that does not describe itself."""
 
 DIFFERS, UNKNOWN, NEWER = "differs", "unknown", "newer"
-"""What is found: a difference; what is not known to be the same; a setting of one run alone, which may be newer."""
+"""Kinds of findings: a difference; something not known to be equal; a setting that only one run has, perhaps a newer version."""
 
 Found = tuple[str, str]
-"""One of these, and the words."""
+"""The kind of a finding, and its words."""
 
 
 @dataclass(frozen=True)
 class Credit:
-    """What differs between two runs apart from the system.
+    """The differences between two runs that do not come from the system.
 
     Attributes:
-        differences: by metric, also for those where nothing differs, in words, what differs in who scored it.
-        unsure: by metric, in words, why it is not known that the same judge scored it.
-        unknown: in words, what cannot be known to be the same.
+        differences: for each metric, in words, the differences in judge, prompts or settings; empty for a metric without any.
+        unsure: for each metric, in words, why it is not known that the same judge scored it.
+        unknown: in words, everything that cannot be known to be equal.
     """
 
     differences: Mapping[str, Sequence[str]]
@@ -46,7 +48,7 @@ class Credit:
 
 
 def credit(before: Run, after: Run, metrics: Sequence[str]) -> Credit:
-    """Compare who scored these metrics in two runs."""
+    """Compare the judges of these metrics in two runs."""
     found = {name: list(dict.fromkeys(_Scorers(name, before, after).compared())) for name in metrics}
     unknown = grouped((text, name) for name, items in found.items() for kind, text in items if kind != DIFFERS)
     return Credit(
@@ -60,7 +62,7 @@ def credit(before: Run, after: Run, metrics: Sequence[str]) -> Credit:
 
 
 class _Scorers:
-    """Who scored one metric in either run."""
+    """The judges of one metric in both runs."""
 
     def __init__(self, metric: str, before: Run, after: Run) -> None:
         self._runs = before, after
@@ -71,7 +73,7 @@ class _Scorers:
         self._built_in = built_in_class(one.metric.name, one.metric.settings)
 
     def compared(self) -> Iterator[Found]:
-        """What differs, and what is not known to be the same."""
+        """Return the differences, and everything that is not known to be equal."""
         one, two = self._metrics
         classes = class_named(one.settings), class_named(two.settings)
         if all(classes) and classes[0] != classes[1]:
@@ -94,7 +96,7 @@ class _Scorers:
         return DIFFERS, f"{words} {one} in {self._runs[0].name}, {two} in {self._runs[1].name}"
 
     def _settings(self, one: ScoredBy, two: ScoredBy) -> Iterator[Found]:
-        """Settings whose digests differ."""
+        """Return the settings whose digests differ."""
         own = fields(self._built_in) if self._built_in else ()
         prompts = {item.name for item in own if isinstance(item.default, Prompt)}
         for name in unequal_names(one.settings, two.settings):
@@ -106,7 +108,7 @@ class _Scorers:
                 yield DIFFERS, f"the setting {name!r} differs"
 
     def _not_told(self) -> Iterator[Found]:
-        """Why the settings of a run are not known."""
+        """Return why the settings of a run are not known."""
         asked = any(column.asked for column in self._columns)
         what = "the judge, its parameters, the words of prompts and the settings" if asked else "the settings"
         damaged, scores = "a damaged run.json hides who scored", "only scores are known of"
@@ -130,14 +132,16 @@ class _Scorers:
             yield DIFFERS, f"{words}, {one.name}, has another {', '.join(unequal_names(one.parts, two.parts))}"
 
     def _asks(self, kind: str) -> bool:
-        """Whether models of this kind were asked: every LLM is asked by a prompt, which the scores name."""
+        """Whether models of this kind were asked. Every question to an LLM has a prompt, which the scores name."""
         if kind == "llm":
             return any(column.prompts for column in self._columns)
         embeds = self._built_in is None or "embedding" in self._built_in.calls
         return embeds and any(column.asked for column in self._columns)
 
     def _prompts(self) -> Iterator[Found]:
-        """Prompts that both runs have asked, in other versions. One that only one of them has asked may hang on the rows."""
+        """Return the prompts that both runs used in different versions. A prompt that only one run used is ignored, because this
+        may depend on the rows.
+        """
         one, two = (column.prompts for column in self._columns)
         shared = one.keys() & two.keys()
         for name in sorted(shared):

@@ -1,17 +1,19 @@
-"""What two runs show of a gate on a drop: how much worse the second one is, pair by pair.
+"""The evidence for a gate on a drop between two runs: how much worse the second run is, pair by pair.
 
-A drop has the direction of its metric: it is what the mean fell by where high values are good, and what it rose by where low ones
-are. It is taken over the rows that have a value in both runs, on the metric's own scale, with the intervals of a comparison. Four
-things keep it honest:
+A drop has the direction of its metric: the fall of the mean if high values are good, its rise if low values are good. It is
+computed
+over the rows that have a value in both runs, on the metric's own scale, with the intervals of a comparison. Five rules keep it
+honest:
 
-* A gate fails where a comparison refuses: where who scored differs, nothing is credited to the system, good or bad.
-* A gate is undecided where the comparison is void: where a judge is not known, or references differ.
-* A system that is silent on hard questions must not pass, nor one whose rows never came to be judged. So green must hold too if
-  the rows that the second run has lost, or does not have, count as the worst value; else the gate is undecided.
-* Rare large losses may be missing from few rows (`statistics._pairs`). Green needs rows enough to have met them.
-* Few changes show little of how large changes are. With fewer than six changed pairs (or clusters) a gate is never red, and its
+* A gate fails if the comparison is refused: when judges differ, no difference is credited to the system, good or bad.
+* A gate is undecided if the comparison is void: a judge is not known, or references differ.
+* A system must not pass by staying silent on hard questions, or because rows were never judged. So a pass must also hold if the
+rows
+  that the second run has lost, or does not have, count as the worst value; otherwise the gate is undecided.
+* A small sample may contain none of the rare large losses (`statistics._pairs`). A pass needs enough rows to have met them.
+* Few changes show little of how large changes are. With fewer than six changed pairs (or clusters) a gate never fails, and its
   interval is at least as wide as if no pair had changed: then a share of z² / (n + z²) of all rows may still change by the whole
-  scale. So two equal runs pass a gate on a drop of 0.03 from 125 rows on.
+  scale. So two equal runs pass a gate on a drop of 0.03 if they have at least 125 rows.
 """
 
 from __future__ import annotations
@@ -32,10 +34,10 @@ CURE = "score the first run again as the second one was, or allow different judg
 
 
 def drop_evidence(comparison: ComparedRuns, gates: Iterable[Gate], conditions: Conditions) -> dict[str, list[Evidence]]:
-    """For each metric that a gate is about, what all pairs show of its drop, and after that those of each slice.
+    """Return the evidence for each metric that has a gate: the drop over all pairs, then the drop in each slice.
 
     Raises:
-        InvalidInput: a gate is about no metric of both runs, about one that cannot drop, or out of reach.
+        InvalidInput: a gate names a metric that the runs do not share or that cannot drop, or its limit is out of reach.
     """
     scales = {item.name: item.scale for item in comparison.metrics}
     directions = {item.name: item.higher_is_better for item in comparison.metrics}
@@ -49,7 +51,7 @@ def drop_evidence(comparison: ComparedRuns, gates: Iterable[Gate], conditions: C
 
 
 def _drop(comparison: ComparedRuns, item: MetricComparison, conditions: Conditions) -> Evidence:
-    """One metric in one part of two runs."""
+    """Return the evidence for one metric in one part of two runs."""
     sign = 1 if item.higher_is_better is False else -1
     values, with_lost = item.values, item.with_lost
     width = values.scale[1] - values.scale[0] if values.scale else None
@@ -87,7 +89,7 @@ def _drop(comparison: ComparedRuns, item: MetricComparison, conditions: Conditio
 
 
 def _interval(values: PairedValues, sign: int, moved: int, confidence: float) -> Interval | None:
-    """The interval of the drop, wide enough for what few changes do not show."""
+    """Return the interval of the drop, widened for changes that few changed pairs cannot show."""
     found = values.difference(confidence)
     if found is None or found.interval is None:
         return None
@@ -102,7 +104,7 @@ def _interval(values: PairedValues, sign: int, moved: int, confidence: float) ->
 
 
 def _unmet(comparison: ComparedRuns, item: MetricComparison, conditions: Conditions) -> Iterator[str]:
-    """The conditions that the rows do not meet, in words."""
+    """Return, in words, the conditions that the rows do not meet."""
     yield from comparison.incomplete
     if not item.credited:
         yield f"not credited to the system: {printable(item.why)}"

@@ -1,13 +1,14 @@
-"""Which rows of two runs are the same row, and the values that a metric gave them.
+"""Pair the rows of two runs, and collect the values that a metric gave to each pair.
 
-Rows are paired by their id where both runs have ids, and by a digest of question and reference where they do not. Rows of a run
-that cannot be distinguished in this way are repeats of one row. What is paired by an id must ask the same question: ids that count
-the lines of a file name other rows as soon as a line is added, and then all that follows would be nonsense.
+Rows are paired by their id if both runs have ids, otherwise by a digest of question and reference. Rows of one run that cannot be
+distinguished in this way are repeats of one row. Rows paired by an id must have the same question. Ids that count the lines of a
+file
+move to other rows as soon as a line is added, and then the whole comparison would be meaningless.
 
-What a pair is sliced by is what the first run says; where it says nothing, what the second one does. Metadata do not depend on the
-outcome. Labels that a metric gave may: rows that are chosen because the first run did badly on them do better in any second
-run, and the other way round (regression to the mean, Galton 1886, Journal of the Anthropological Institute 15:246). So where labels
-differ between the runs, slices show their means, and nothing is concluded from them.
+The slice of a pair is that of the first run; if the first run has no value, that of the second. Metadata do not depend on the
+outcome, but labels that a metric gave may. Rows that are chosen because the first run did badly on them do better in any second
+run, and the other way round (regression to the mean, Galton 1886, Journal of the Anthropological Institute 15:246). So if labels
+differ between the runs, slices show their means, and no conclusion is drawn from them.
 """
 
 from __future__ import annotations
@@ -30,27 +31,27 @@ from ..statistics._pairs import rows_to_meet_losses
 
 T = TypeVar("T")
 Unit = tuple[int | None, int | None]
-"""A row by its position in either run; None where that run does not have it."""
+"""The position of a row in each of the two runs; None if a run does not have the row."""
 
 LONGEST_QUESTION, LONGEST_NAME = 60, 40
-"""Characters of a question and of an id that a message shows."""
+"""The number of characters of a question and of an id that a message shows."""
 
 EXAMPLES = 3
-"""Rows that a message names of each run."""
+"""The number of rows of each run that a message names."""
 
 
 @dataclass(frozen=True)
 class Pairing:
-    """Two runs, row by row.
+    """Two runs, paired row by row.
 
     Attributes:
         before: the first run, with each row once.
-        after: the second one.
-        pairs: positions of the rows that are the same, in the order of the first run.
+        after: the second run, with each row once.
+        pairs: positions of each pair in the two runs, in the order of the first run.
         only_before: positions of rows that only the first run has.
         only_after: positions of rows that only the second run has.
-        by_id: whether ids were looked at.
-        by_labels: whether rows are sliced by the labels of a metric.
+        by_id: whether rows were paired by ids.
+        by_labels: whether the slices are labels that a metric gave.
     """
 
     before: Run
@@ -62,7 +63,10 @@ class Pairing:
     by_labels: bool = False
 
     def labels(self) -> list[str | None]:
-        """What each of ``units`` is sliced by: what the first run says, else, but for labels, what the second one does."""
+        """One slice label per row of ``units``: that of the first run; if it has none, that of the second run.
+
+        Labels that a metric gave are taken from the second run only for rows that the first run does not have.
+        """
         found = []
         for one, two in self.units():
             own = _at(self.before.slices, one)
@@ -70,13 +74,13 @@ class Pairing:
         return found
 
     def units(self) -> list[Unit]:
-        """Every row once: pairs, then the rows that only the first run has, then those that only the second has."""
+        """Every row once: pairs, then the rows that only the first run has, then the rows that only the second run has."""
         before: list[Unit] = [(row, None) for row in self.only_before]
         after: list[Unit] = [(None, row) for row in self.only_after]
         return [*self.pairs, *before, *after]
 
     def other_references(self, metric: str) -> int:
-        """How many pairs have something else in either run that the metric holds responses or contexts against."""
+        """Count the pairs in which the two runs differ in a field that the metric compares responses or contexts with."""
         columns = [run.columns[metric].metric for run in (self.before, self.after)]
         inputs = next((item.inputs for item in columns if item.inputs is not None), REFERENCES)
         names = set(REFERENCES) & {ALIASES.get(each, each) for each in inputs}
@@ -85,7 +89,7 @@ class Pairing:
 
     @property
     def words(self) -> str:
-        """What rows are paired by."""
+        """The fields that rows are paired by, in words."""
         if not self.by_id:
             return "question and reference"
         rows = (run.rows[pair[side]] for pair in self.pairs for side, run in enumerate((self.before, self.after)))
@@ -96,7 +100,7 @@ def paired(before: Run, after: Run) -> Pairing:
     """Pair the rows of two runs.
 
     Raises:
-        InvalidInput: a run has no row; an id stands for several questions, in one run or in both; or the runs share no row.
+        InvalidInput: a run has no row; an id has several questions, in one run or in both; or the runs share no row.
     """
     for run in (before, after):
         if not run.rows:
@@ -112,7 +116,7 @@ def paired(before: Run, after: Run) -> Pairing:
 
 
 def _gathered(run: Run, *, by_id: bool) -> list[RunRow]:
-    """The rows of a run, repeats gathered in the first of them."""
+    """Return the run with all repeats of a row merged into the first of them."""
     rows: dict[object, RunRow] = {}
     for position, row in enumerate(run.rows):
         has_id = by_id and row.id is not None
@@ -127,19 +131,21 @@ def _gathered(run: Run, *, by_id: bool) -> list[RunRow]:
 
 
 def _check_repeat(run: Run, there: RunRow, row: RunRow) -> None:
-    """Two rows with one id must be the same row."""
+    """Check that two rows with the same id are the same row."""
     where = f"{run.name}: the id {_quoted(row.id, LONGEST_NAME)} stands in {there.place} and in {row.place}"
     if there.question != row.question:
         questions = " and ".join(_quoted(item.question) for item in (there, row))
         raise InvalidInput(f"{where}, with different questions ({questions}): give each row its own id")
     if row.question is None and (row.texts is None or row.texts != there.texts):
         raise InvalidInput(
-            f"{where}, and nothing tells whether these are one row, as they have no question: give each row its own id"
+            f"{where}, and without a question it is not known whether they are the same row: give each row its own id"
         )
 
 
 def _matches(before: Run, after: Run, *, by_id: bool) -> Iterator[tuple[int, int]]:
-    """The pairs, in the order of the first run: by id, then by texts; two rows that both have an id are different rows."""
+    """Return the pairs, in the order of the first run: first by id, then by texts. Two rows that both have an id are never
+    paired by texts.
+    """
     ids = {row.id: at for at, row in enumerate(after.rows) if by_id and row.id is not None}
     known = {row.id for row in before.rows}
     left = ((at, row) for at, row in enumerate(after.rows) if not (row.id in ids and row.id in known))
@@ -162,14 +168,14 @@ def _check_questions(before: Run, after: Run, pairs: Iterable[tuple[int, int]]) 
         one, two = wrong[0]
         more = f" (and {count_of(len(wrong) - 1, 'more id')})" if len(wrong) > 1 else ""
         raise InvalidInput(
-            f"the id {_quoted(one.id, LONGEST_NAME)} is another question in each run: {_quoted(one.question)} in {before.name}, "
-            f"{_quoted(two.question)} in {after.name}{more}: compare runs of the same questions; where ids only count the rows, "
-            "leave them out of the data, and rows are paired by question and reference"
+            f"the id {_quoted(one.id, LONGEST_NAME)} has a different question in each run: {_quoted(one.question)} in "
+            f"{before.name}, {_quoted(two.question)} in {after.name}{more}: compare runs of the same questions; "
+            "if ids only count the rows, leave them out of the data, and rows will be paired by question and reference"
         )
 
 
 def _nothing_shared(before: Run, after: Run, *, by_id: bool) -> str:
-    """Why no row was paired, with examples of both sides."""
+    """Say why no row was paired, with examples from both runs."""
     there, here = (_examples(run, by_id=by_id) for run in (before, after))
     text = f"{before.name} and {after.name} share no row: {there} there, {here} here"
     known = {row.texts for row in before.rows if row.texts is not None}
@@ -181,12 +187,12 @@ def _nothing_shared(before: Run, after: Run, *, by_id: bool) -> str:
             "by these"
         )
     if not by_id and not all(any(row.texts for row in run.rows) for run in (before, after)):
-        return f"{text}. Nothing tells which rows are the same: give each an id"
+        return f"{text}. It is not known which rows are the same: give each row an id"
     return f"{text}: compare runs of the same questions"
 
 
 def _examples(run: Run, *, by_id: bool) -> str:
-    """A few rows by what they would be paired by."""
+    """Return a few rows, shown by the id or the texts that rows are paired by."""
     names = [row.id if by_id else row.question for row in run.rows]
     shown = [_quoted(name, LONGEST_NAME if by_id else LONGEST_QUESTION) for name in names if name]
     if not shown:
@@ -207,14 +213,14 @@ OUTCOME = (
 
 @dataclass(frozen=True)
 class Part:
-    """Rows of both runs: all, or a slice.
+    """Rows of both runs: all of them, or one slice.
 
     Attributes:
-        by: the path that rows are sliced by; None for all rows.
-        label: the value there; None for rows without a value there.
+        by: the path of the column that defines the slices; None for all rows.
+        label: the value of that column; None for the slice of rows without a value.
         units: the rows.
-        clusters: by the position in the first run, what a row shares with others; None if rows are taken to be independent.
-        chosen: why nothing can be concluded from rows that are chosen so; empty where that is no obstacle.
+        clusters: the cluster label of each row, by its position in the first run; None if rows are taken to be independent.
+        chosen: why rows selected in this way allow no conclusion; empty if they allow one.
     """
 
     by: str | None
@@ -225,12 +231,12 @@ class Part:
 
 
 def parts_of(pairing: Pairing, by: str | None, cluster: str | None) -> tuple[list[Part], str]:
-    """All rows of paired runs, then their slices; and a note on pairs whose slice differs between the runs.
+    """Return all rows of paired runs, then their slices, and a note on pairs whose slice differs between the runs.
 
     Args:
         pairing: the runs.
-        by: the path that rows are sliced by.
-        cluster: the path of what they share.
+        by: the path of the column that defines the slices.
+        cluster: the path of the column that defines the clusters.
 
     Raises:
         InvalidInput: there are too many slices, or a pair has no cluster.
@@ -252,7 +258,12 @@ def parts_of(pairing: Pairing, by: str | None, cluster: str | None) -> tuple[lis
 
 
 def _clusters(pairing: Pairing, path: str) -> list[str | None]:
-    """By the position in the first run, what each row shares with others; pairs must share something."""
+    """Return the cluster label of each row of the first run, in order. A row without a label takes that of its partner in the
+    second run.
+
+    Raises:
+        InvalidInput: neither run gives a pair exactly one cluster label.
+    """
     before, after = pairing.before, pairing.after
     found = [_at(before.clusters, row) for row in range(len(before.rows))]
     for one, two in pairing.pairs:
@@ -270,7 +281,7 @@ def _at(column: Sequence[T | None] | None, row: int | None) -> T | None:
 
 @dataclass(frozen=True)
 class PairedValues:
-    """Values in one order of rows; ``clusters`` is what rows share, if anything."""
+    """The values of the same rows in two runs; ``clusters`` has the cluster of each row, None if rows are independent."""
 
     before: Sequence[float] = ()
     after: Sequence[float] = ()
@@ -278,19 +289,19 @@ class PairedValues:
     scale: tuple[float, float] | None = None
 
     def difference(self, confidence: float = 0.95) -> PairedDifference | None:
-        """How sure their difference is; None if there are no pairs."""
+        """Return the mean difference with its uncertainty; None if there are no pairs."""
         if not self.before:
             return None
         return paired_difference(self.before, self.after, self.clusters, self.scale, confidence)
 
     def enough(self, sign: int, most: float) -> int:
-        """The pairs with which unseen losses, of rows whose second value is the worst, cannot add up to the largest loss allowed.
+        """Return how many pairs are needed so that rare losses that the sample missed cannot add up to more than ``most``.
 
-        It is 1 where no scale is known.
+        A missed loss is taken to be a row whose second value is the worst of the scale. The result is 1 if no scale is known.
 
         Args:
-            sign: 1 if a rise is good, -1 if a fall is.
-            most: the largest loss allowed, on average.
+            sign: 1 if a rise is good, -1 if a fall is good.
+            most: the largest mean loss allowed.
         """
         if self.scale is None or not self.before:
             return 1
@@ -299,7 +310,7 @@ class PairedValues:
         return rows_to_meet_losses(changes, sign, -sign * most, farthest)
 
     def moved(self, found: PairedDifference) -> int:
-        """Pairs that changed; with clusters, clusters whose rows changed in sum."""
+        """Return the number of pairs that changed; with clusters, the number of clusters whose rows changed in sum."""
         if self.clusters is None or not found.changed:
             return found.changed
         changes = (new - old for old, new in zip(self.before, self.after, strict=True))
@@ -309,13 +320,13 @@ class PairedValues:
 
 @dataclass(frozen=True)
 class RowCounts:
-    """The rows of one run, or of a slice of it, by what a metric made of them. Repeats of a row are one row.
+    """The rows of one run, or of a slice of it, counted by the outcome of a metric. Repeats of a row count as one row.
 
     Attributes:
-        rows: all of them, also those that the other run does not have.
-        unscored: names of those in which there was nothing to score.
-        failed: names of those where something went wrong.
-        lost: names of those without a value here that have one in the other run.
+        rows: number of all rows, including rows that the other run does not have.
+        unscored: names of the rows that had nothing to score.
+        failed: names of the rows whose scoring failed.
+        lost: names of the rows without a value in this run that have a value in the other run.
     """
 
     rows: int
@@ -325,40 +336,41 @@ class RowCounts:
 
     @property
     def scored(self) -> int:
-        """Rows with a value."""
+        """The number of rows with a value."""
         return self.rows - len(self.unscored) - len(self.failed)
 
     @property
     def coverage(self) -> float | None:
-        """Share of the rows that have a value, 0 to 1; None if there are no rows."""
+        """The share of the rows that have a value, 0 to 1; None if there are no rows."""
         return self.scored / self.rows if self.rows else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain JSON values."""
+        """Return all fields as plain JSON values."""
         return plain({**vars(self), "scored": self.scored, "coverage": self.coverage})
 
 
 @dataclass(frozen=True)
 class MetricPairs:
-    """One metric in one part of two runs: its pairs of values, and the rows that are in no pair.
+    """One metric in one part of two runs: its pairs of values, and the rows without a pair.
 
     Attributes:
         name: name of the metric.
         part: the rows.
-        rows: by position in either run, the rows that have a value in both.
-        values: their values.
-        counts: the rows of either run, by what became of them.
-        lost: of rows in both runs with a value in the first one alone, that value; by the position in the first run.
-        absent: the same of rows that the second run does not have, or did not ask this metric about.
-        short: of rows with a value in both runs of which more repeats are without one in the second, the share of these; by the
-            position among ``rows``.
-        scale_problem: in words, that the two runs do not measure on one scale; empty if they do.
-        higher_is_better: None: neither end is better, or it is not known which one is.
-        knows_better: whether that is known.
+        rows: positions, in both runs, of the rows that have a value in both.
+        values: the values of these rows.
+        counts: the row counts of the first and of the second run.
+        lost: values of rows of both runs that only the first run scored, by position in the first run.
+        absent: values of rows that the second run does not have, or did not score with this metric, by position in the first run.
+        short: for rows with a value in both runs of which the second run has more repeats without a value: the share of these
+            repeats, by
+            position in ``rows``.
+        scale_problem: in words, how the scales of the two runs differ; empty if they agree.
+        higher_is_better: whether high values are good; None: neither end is better, or it is not known.
+        knows_better: whether the better end is known.
         margin: the largest difference that does not matter, on the scale of the metric.
-        warnings: what differs in who scored it.
+        warnings: the differences in judges, prompts or settings.
         refusal: why the two runs may not be compared; empty if they may.
-        void: why it is not known that both runs measured the same thing; empty if it is.
+        void: why it is not known that both runs measured the same thing; empty if it is known.
     """
 
     name: str
@@ -379,7 +391,7 @@ class MetricPairs:
 
     @property
     def means(self) -> tuple[float, float] | None:
-        """Of the pairs, in either run; None without pairs."""
+        """The mean of the pairs in each of the two runs; None without pairs."""
         if not self.rows:
             return None
         count = len(self.rows)
@@ -387,19 +399,20 @@ class MetricPairs:
 
     @property
     def usable(self) -> PairedValues:
-        """The values that something may be concluded from: none where a comparison is refused."""
+        """The values that conclusions may be drawn from; empty if the comparison is refused."""
         return PairedValues() if self.refusal else self.values
 
     @property
     def worst(self) -> float | None:
-        """The worst value of the scale; None where none is known."""
+        """The worst value of the scale; None if it is not known."""
         scale = self.values.scale
         return None if scale is None or self.higher_is_better is None else scale[0 if self.higher_is_better else 1]
 
     def with_lost(self, *, absent: bool = False) -> PairedValues | None:
-        """The values, with rows and repeats that the second run has lost counted as the worst value; None where there are none.
+        """Return the values, in which rows and repeats that the second run has lost count as the worst value; None if there are
+        no such rows.
 
-        With ``absent`` rows that the second run does not have count in the same way.
+        With ``absent``, rows that the second run does not have count in the same way.
         """
         values, worst = self.values, self.worst
         lost = [*self.lost, *(self.absent if absent else ())]
@@ -407,7 +420,7 @@ class MetricPairs:
             return None
         shared: list[Hashable] | None = None
         if values.clusters is not None and self.part.clusters is not None:
-            # a row that is in no pair need not say what it shares: it is a cluster alone then
+            # a row without a pair and without a cluster label is a cluster by itself
             names = (self.part.clusters[first] for first, _ in lost)
             shared = [*values.clusters, *(place if name is None else name for place, name in enumerate(names))]
         before = [*values.before, *(value for _, value in lost)]
@@ -418,7 +431,9 @@ class MetricPairs:
 
 
 def metric_pairs(pairing: Pairing, metric: str, part: Part) -> MetricPairs:
-    """Sort the rows of a part by whether a metric gave them a value in either run; rows that were not asked about are left out."""
+    """Sort the rows of a part by whether a metric gave them a value in each run; rows that the metric did not score are left
+    out.
+    """
     columns = one, two = pairing.before.columns[metric], pairing.after.columns[metric]
     sides = [[_asked(column, unit[side]) for unit in part.units] for side, column in enumerate(columns)]
     known = [[_at(column.values, row) for row in rows] for column, rows in zip(columns, sides, strict=True)]
@@ -466,7 +481,7 @@ def metric_pairs(pairing: Pairing, metric: str, part: Part) -> MetricPairs:
 
 
 def _asked(column: Column, row: int | None) -> int | None:
-    """The row, if the metric was asked about it."""
+    """Return the row if the metric scored it; otherwise None."""
     return None if row is None or column.labels[row] == NOT_ASKED else row
 
 
@@ -479,7 +494,7 @@ def _counts(run: Run, column: Column, rows: Sequence[int | None], lost: Sequence
 
 
 def _scale(pairing: Pairing, one: Column, two: Column, rows: Sequence[tuple[int, int]]) -> tuple[Scale, str]:
-    """The scale of the pairs, if they have one; and what is wrong, if the runs measure on different ones."""
+    """Return the scale of the pairs if they have one, and a description of the problem if the runs use different scales."""
     found = {(one.scales[first], two.scales[second]) for first, second in rows}
     for left, right in found:
         if left is not None and right is not None and left != right:

@@ -1,9 +1,9 @@
-"""The rows that changed most between two runs, and what changed in the evidence of their scores.
+"""Find the rows that changed most between two runs, and the changes in the evidence of their scores.
 
-Strategy. Evidence has no fixed form, so claims are found by shape and never by metric: a list of objects that hold a text and
-whether it is ``supported``, or a list of ``statements`` beside one of ``statement_scores``, 0 and 1. Claims are the same claim if
-their texts are the same but for spaces and marks of citations, such as [1]. Of other evidence the sentence is kept that each score
-has to say for itself.
+Evidence has no fixed form, so claims are found by their shape and never by the metric: a list of objects that have a text and
+``supported``, or a list of ``statements`` beside a list of ``statement_scores``, 0 and 1. Two claims are the same if
+their texts are equal apart from spaces and citation markers such as [1]. For other evidence, the sentence that explains each
+score is kept.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from .._values._score import Score
 from ._pairs import MetricPairs, Pairing
 
 MOST_CHANGED = 10
-"""Rows that are kept for every metric."""
+"""The number of rows kept for every metric."""
 
 CITATION = re.compile(r"\s*\[\d+(?:\s*[,;\u2013-]\s*\d+)*\]")
 
 NO_CLAIMS = frozenset({"reason", "verdict"})
-"""Texts beside a verdict that are not what it is about."""
+"""The keys of texts beside a verdict that are not the claim."""
 
 
 @dataclass(frozen=True)
 class ClaimChange:
-    """A claim whose verdict differs between the runs, or that only one of them has.
+    """A claim whose verdict differs between the runs, or that only one run has.
 
     Attributes:
         text: the claim.
-        before: whether it was supported; None where it was not there.
-        after: the same in the second run.
+        before: whether it was supported in the first run; None if that run does not have it.
+        after: whether it was supported in the second run; None if that run does not have it.
     """
 
     text: str
@@ -45,7 +45,7 @@ class ClaimChange:
 
     @property
     def kind(self) -> str:
-        """``gained``: it has support now; ``lost``: it has none any more; ``new`` or ``gone``: only one run has it."""
+        """The kind of change: ``gained`` or ``lost`` support; ``new`` or ``gone`` if only one run has the claim."""
         if self.before is None:
             return "new"
         if self.after is None:
@@ -53,23 +53,23 @@ class ClaimChange:
         return "gained" if self.after else "lost"
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain JSON values."""
+        """Return all fields as plain JSON values."""
         return {**vars(self), "kind": self.kind}
 
 
 @dataclass(frozen=True)
 class RowChange:
-    """A row whose score changed, and what changed in the evidence.
+    """A row whose score changed, with the changes in its evidence.
 
     Attributes:
-        row: its id, or where it stood in the first run.
-        places: where it stood in the input of either run.
+        row: the id of the row, or its place in the first run.
+        places: the place of the row in the input of each run.
         before: its score in the first run.
         after: its score in the second run.
-        share: its part of all change: the size of its change over the sum of these sizes, 0 to 1.
+        share: its part of all change: the size of its change divided by the sum of these sizes, 0 to 1.
         claims: claims that gained or lost support, are new, or are gone.
-        labels: the label of its score in either run.
-        says: what either score rests on, in a sentence.
+        labels: the label of its score in each run.
+        says: a sentence that explains its score, for each run.
     """
 
     row: str
@@ -87,16 +87,18 @@ class RowChange:
         return self.after - self.before
 
     def of_kind(self, kind: str) -> list[ClaimChange]:
-        """The claims that ``gained`` or ``lost`` support, are ``new`` or are ``gone``."""
+        """Return the claims of one kind: ``gained``, ``lost``, ``new`` or ``gone``."""
         return [claim for claim in self.claims if claim.kind == kind]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain JSON values."""
+        """Return all fields as plain JSON values."""
         return plain({**vars(self), "difference": self.difference})
 
 
 def row_changes(pairing: Pairing, pairs: MetricPairs) -> tuple[RowChange, ...]:
-    """The rows that changed most, with what changed in their evidence; among equals the first come first."""
+    """Return the rows that changed most, with the changes in their evidence. Of rows that changed equally, the earlier row comes
+    first.
+    """
     before, after = pairing.before, pairing.after
     sizes = [abs(new - old) for old, new in zip(pairs.usable.before, pairs.usable.after, strict=True)]
     total = math.fsum(sizes)
@@ -121,7 +123,7 @@ def row_changes(pairing: Pairing, pairs: MetricPairs) -> tuple[RowChange, ...]:
 
 
 def claim_changes(before: Iterable[Score], after: Iterable[Score]) -> tuple[ClaimChange, ...]:
-    """What changed among the claims of two scores, or of several for each run, where rows were judged several times."""
+    """Return the changes among the claims of two scores, or of several scores per run if rows were judged several times."""
     one, two = claims_of(before), claims_of(after)
     changes = (ClaimChange(text, one.get(text), two.get(text)) for text in dict.fromkeys((*one, *two)))
     order = ("lost", "gained", "new", "gone")
@@ -130,12 +132,14 @@ def claim_changes(before: Iterable[Score], after: Iterable[Score]) -> tuple[Clai
 
 
 def claims_of(scores: Iterable[Score]) -> dict[str, bool]:
-    """By its text, whether each claim is supported; of several judgements most decide, and a draw is no support."""
+    """Return for each claim, by its text, whether it is supported. If there are several judgements, the majority decides; a tie
+    means not supported.
+    """
     votes: dict[str, list[bool]] = {}
     for score in scores:
         for details in judgements(score.details):
             once: dict[str, bool] = {}
-            for text, supported in _claims(details):  # one that stands there twice is supported if it is so both times
+            for text, supported in _claims(details):  # a claim that occurs twice is supported if both occurrences are
                 once[text] = supported and once.get(text, True)
             for text, supported in once.items():
                 votes.setdefault(text, []).append(supported)
@@ -143,7 +147,7 @@ def claims_of(scores: Iterable[Score]) -> dict[str, bool]:
 
 
 def _claims(details: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
-    """The claims of one judgement, in lists of objects, or in a list of texts with their verdicts in another list."""
+    """Yield the claims of one judgement, from lists of objects, or from a list of texts with their verdicts in another list."""
     for value in details.values():
         for item in value if isinstance(value, list) else ():
             if isinstance(item, Mapping) and isinstance(item.get("supported"), bool):
@@ -155,5 +159,8 @@ def _claims(details: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
 
 
 def _plain(text: str) -> str:
-    """The text of a claim without marks of citations: one that is cited now and was not before is the same claim."""
+    """Return the text of a claim without citation markers and with single blanks, so that a claim stays the same when only its
+    citations change.
+    A text that consists only of markers keeps them.
+    """
     return " ".join(CITATION.sub("", text).split()) or " ".join(text.split())

@@ -1,12 +1,16 @@
-"""What a comparison says of a metric, in one of four verdicts, and why.
+"""The four verdicts that a comparison gives on a metric, and the reasons for them.
 
-*Better* and *worse* need two things that agree: an adjusted p-value of at most 0.05, and a 95 % interval without 0. With fewer than
-six pairs that changed (with clusters: six clusters) no test can reach that, whatever the changes are: five coins fall on one side
-once in sixteen throws. *No difference larger than the margin* needs an interval that lies within the margin, and rows
-enough to have met rare large changes (`statistics._pairs`). Everything else is
-*cannot say*, with the rows that would show a difference of the margin: never one of the size that was observed, which would be the
-p-value once more. *Better* has one more condition: it must hold if the rows that only the second run has lost count as the worst
-value, for a system that stays silent on hard questions must not win.
+*Better* and *worse* need an adjusted p-value of at most 0.05 together with a 95 % interval that excludes 0. With fewer than
+six changed pairs (with clusters: six clusters) no test can reach that, however large the changes are: five coins all fall on one
+side
+once in sixteen throws. *Better* has one more condition: it must hold if the rows that only the second run has lost count as the
+worst
+value, because a system that stays silent on hard questions must not win.
+
+*No difference larger than the margin* needs an interval within the margin, and enough rows to have met rare large changes
+(`statistics._pairs`). Everything else is *cannot say*, with the number of rows that would show a difference of the margin. This
+number
+is never computed from the observed difference, which would only restate the p-value.
 """
 
 from __future__ import annotations
@@ -31,15 +35,15 @@ CANNOT_SAY: Verdict = "cannot say"
 
 @dataclass(frozen=True)
 class MetricTest:
-    """One metric over all rows or over one slice, with what the tests of all that are compared together say.
+    """One metric over all rows or over one slice, with the results of all tests together.
 
     Attributes:
         pairs: its values.
         found: their difference; None if no row has a value in both runs.
-        with_lost: the difference if values that the second run has lost count as the worst one; None if there are none.
-        tests: how many are compared together.
-        p_adjusted: the p-value, adjusted for all of them.
-        p_with_lost: the p-value of ``with_lost``, adjusted as the other one.
+        with_lost: the difference if values that the second run has lost count as the worst value; None if no value was lost.
+        tests: the number of tests made together.
+        p_adjusted: the p-value, adjusted for all tests.
+        p_with_lost: the p-value of ``with_lost``, adjusted in the same way.
     """
 
     pairs: MetricPairs
@@ -51,7 +55,7 @@ class MetricTest:
 
 
 def verdict_of(test: MetricTest) -> tuple[Verdict, str]:
-    """The verdict, and why."""
+    """Return the verdict and its reason."""
     pairs, found = test.pairs, test.found
     if pairs.refusal:
         return CANNOT_SAY, pairs.refusal
@@ -77,12 +81,14 @@ def verdict_of(test: MetricTest) -> tuple[Verdict, str]:
         return CANNOT_SAY, f"{_numbers(test, found)}, but {known if pairs.knows_better else unknown}"
     if clear is not significant:
         return CANNOT_SAY, f"{_disagreement(test, found, interval)}; {_rows(pairs, found)}"
-    far = f"the 95 % interval, {ends(interval)}, holds 0 and reaches further than {pairs.margin:.3g}"
+    far = f"the 95 % interval, {ends(interval)}, contains 0 and reaches further than {pairs.margin:.3g} from it"
     return CANNOT_SAY, f"{far}; {_rows(pairs, found)}"
 
 
 def _no_difference(pairs: MetricPairs, found: PairedDifference, interval: Interval) -> tuple[Verdict, str]:
-    """No difference larger than the margin, if there are rows enough to have met rare changes that exceed it on average."""
+    """Return the verdict *no difference larger than the margin* if there are enough rows to have met rare changes that exceed
+    the margin on average.
+    """
     text = f"the 95 % interval, {ends(interval)}, lies within {pairs.margin:.3g} of 0"
     enough = max(pairs.values.enough(sign, pairs.margin) for sign in (1, -1))
     if few := too_few(found.pairs, found.clusters, enough, "pairs"):
@@ -93,7 +99,7 @@ def _no_difference(pairs: MetricPairs, found: PairedDifference, interval: Interv
 
 
 def _sided(test: MetricTest, found: PairedDifference) -> tuple[Verdict, str]:
-    """Better or worse."""
+    """Return the verdict *better* or *worse*."""
     pairs, rose = test.pairs, found.difference > 0
     text = _numbers(test, found) + ("" if pairs.higher_is_better else "; low values are better")
     if rose is not pairs.higher_is_better:
@@ -115,7 +121,7 @@ def _sided(test: MetricTest, found: PairedDifference) -> tuple[Verdict, str]:
 
 
 def _absent(pairs: MetricPairs) -> str:
-    """The rows that the second run does not have, or did not ask; empty if there are none."""
+    """Describe the rows that the second run does not have, or did not score; empty if there are none."""
     gone = {first for first, second in pairs.part.units if second is None}
     text = f"; {absent_rows(len(gone))}, and not in this" if gone else ""
     if unasked := sum(first not in gone for first, _ in pairs.absent):
@@ -125,7 +131,7 @@ def _absent(pairs: MetricPairs) -> str:
 
 
 def lost_rows(lost: int, short: int) -> str:
-    """The rows of both runs whose value the second run has lost, whole or in part, in words; empty if there are none."""
+    """Describe the rows of both runs whose value the second run has lost, in whole or in part; empty if there are none."""
     whole = f"{count_of(lost, 'row')} lost the value that the first run gave" if lost else ""
     part = f"{count_of(short, 'row')} lost the value of some repeats" if short else ""
     return " and ".join(filter(None, (whole, part)))
@@ -154,7 +160,7 @@ def _disagreement(test: MetricTest, found: PairedDifference, interval: Interval)
 
 
 def _rows(pairs: MetricPairs, found: PairedDifference) -> str:
-    """The rows that would show a difference of the margin."""
+    """Describe how many rows would show a difference of the margin."""
     needed = found.rows_needed(pairs.margin)
     difference = f"a true difference of {pairs.margin:.3g} (the margin)"
     if needed is None and (not found.changed or found.method == "constant"):
@@ -180,18 +186,18 @@ def _difference(found: PairedDifference, p_value: float | None, tests: int) -> s
 
 
 def ends(interval: Interval) -> str:
-    """The ends of an interval of a difference."""
+    """Return the two ends of the interval of a difference, as text."""
     return f"{signed(interval.low)} to {signed(interval.high)}"
 
 
 def signed(value: float) -> str:
-    """A difference with its sign and three decimals; one that would look like none has the decimals that it needs."""
+    """Return a difference with its sign and three decimals, or with more decimals if it would look like 0."""
     text = f"{value:+.3f}"
     return f"{value:+.1g}" if value and not float(text) else text
 
 
 def p_text(value: float | None) -> str:
-    """A p-value as a person reads it."""
+    """Return a p-value as readable text."""
     if value is None:
         return "-"
     return "< 0.001" if value < 0.001 else f"{value:.3f}"

@@ -1,7 +1,7 @@
-"""The one reader of columns: each row of a run once, and what every metric says of it.
+"""Read the records of a run once, and collect by row what every metric says of it. Only this module reads columns.
 
-The records are gone through once, as they may stand in a file, and of each only numbers and short texts are kept; evidence is read
-again for the few rows that are shown. Rows that are repeats of one another become one row, with the mean of their values.
+The records are read in one pass because they may be in a file. Only numbers and short texts are kept; evidence is read
+again for the few rows that are shown. Repeats of a row are merged into one row with the mean of their values.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from ._slices import RowGroups, as_label, name_of
 Scale = tuple[float, float] | None
 
 REFERENCES = ("reference", "reference_contexts", "reference_documents", "rubric")
-"""The fields that the data sets and no system: what responses and contexts are held against."""
+"""The fields that come from the data set and not from the system; responses and contexts are compared with them."""
 
 
 def common_scale(of_metric: Scale, of_scores: Iterable[Scale]) -> Scale:
-    """The scale that all scores name, else the scale of the metric; None where scores differ."""
+    """Return the scale that all scores name, or else the scale of the metric; None if the scales of the scores differ."""
     found = {scale or of_metric for scale in of_scores} or {of_metric}
     return found.pop() if len(found) == 1 else None
 
 
 @dataclass(slots=True)
 class RunRow:
-    """One row of a run; first one record, later all that are repeats of it.
+    """One row of a run. At first it has one record; after merging it has all records that are repeats of it.
 
     Attributes:
-        id: as text; None where the data has none.
-        question: without regard to line ends and spaces; None where the data has none.
-        references: by field, a digest of what the row is judged by, where it has that.
-        name: what people call it: its id, or where it stood in the input.
-        place: where it stood in the input.
+        id: the id as text; None if the data has no id.
+        question: the question with line ends and spaces normalized; None if the data has no question.
+        references: for each field that the row is judged by, a digest of its value; fields without a value are left out.
+        name: the name shown to people: the id, or the place in the input.
+        place: the place in the input.
         records: positions of its records.
     """
 
@@ -53,7 +53,7 @@ class RunRow:
 
     @classmethod
     def of(cls, record: Record, position: int) -> RunRow:
-        """The row of one record."""
+        """Return the row of one record."""
         sample = record.sample
         row_id, question, reference = as_label(sample.id), _text(sample.user_input), _text(sample.reference)
         references = {name: row_digest(sample, (name,)) for name in REFERENCES[1:] if getattr(sample, name)}
@@ -63,25 +63,25 @@ class RunRow:
 
     @property
     def texts(self) -> tuple[str | None, str | None] | None:
-        """The question and a digest of the reference, which tell rows without ids apart; None where the data has neither."""
+        """The question and a digest of the reference, which identify rows without ids; None if the data has neither."""
         reference = self.references.get(REFERENCES[0])
         return None if self.question is None and reference is None else (self.question, reference)
 
 
 @dataclass(slots=True)
 class Column:
-    """What one metric says of the rows of a run.
+    """The scores of one metric, one entry per row of the run.
 
     Attributes:
         metric: the metric.
-        values: one per row; None where there is none.
-        failed: by row, whether it failed.
-        labels: one per row.
-        passing: by row, whether the metric passes it; None where it does not say. Of records only, not of repeats gathered.
-        scales: one per row; None also where there is no value.
-        prompts: by the name of each prompt that was asked, its versions.
+        values: one value per row; None for a row without a value.
+        failed: for each row, whether scoring failed.
+        labels: one label per row; None for a row without a label.
+        passing: for each record, whether it passes; None if the metric gives no verdict. Empty once repeats are merged.
+        scales: one scale per row; None if there is no value.
+        prompts: the versions of each prompt that was used, by the name of the prompt.
         asked: whether any model was asked.
-        short: by row, the share of its repeats that have no value, where others have one; none before repeats are gathered.
+        short: for each row that has a value, the share of its repeats without a value; empty until repeats are merged.
     """
 
     metric: MetricColumn
@@ -95,7 +95,7 @@ class Column:
     short: list[float] = field(default_factory=list)
 
     def add(self, score: Score) -> None:
-        """Note the score of one more record."""
+        """Add the score of one more record."""
         self.values.append(score.value)
         self.failed.append(score.error is not None)
         self.labels.append(score.label)
@@ -106,11 +106,13 @@ class Column:
             self.prompts.setdefault(name, set()).add(version)
 
     def short_at(self, row: int) -> float:
-        """The share of the repeats of a row that have no value, where others have one."""
+        """Return the share of the repeats of a row without a value; 0 if no repeat has a value."""
         return self.short[row] if self.short else 0.0
 
     def merged(self, rows: Sequence[RunRow]) -> Column:
-        """The same by row instead of by record: repeats have the mean of those that have a value."""
+        """Return the column with one entry per row instead of one per record. A row gets the mean of the repeats that have a
+        value.
+        """
         new = Column(self.metric, prompts=self.prompts, asked=self.asked)
         for positions in (row.records for row in rows):
             values = [value for position in positions if (value := self.values[position]) is not None]
@@ -126,15 +128,16 @@ class Column:
 
 @dataclass
 class Run:
-    """The rows of a run and what its metrics say of them, filled record by record.
+    """The rows of a run with their scores, filled record by record.
 
     Attributes:
-        name: what it is called in messages.
+        name: the name of the run in messages.
         evaluation: the run itself.
-        rows: its rows; each record is one, until ``merged`` gathers repeats.
-        columns: what its metrics say of them.
-        slices: by row what it is sliced by, if anything; None for a row without.
-        clusters: by row what it shares with others, if anything.
+        rows: its rows; each record is one row until ``merged`` merges repeats.
+        columns: the scores of each metric.
+        slices: one slice label per row, None for a row without a value; the whole attribute is None if there are no slices.
+        clusters: one cluster label per row, that is, what the row shares with others; the whole attribute is None if there are no
+            clusters.
     """
 
     name: str
@@ -146,12 +149,12 @@ class Run:
 
     @classmethod
     def empty(cls, evaluation: ScoredRows, name: str = "") -> Run:
-        """The run before its first record is added."""
+        """Return the run before its first record is added."""
         return cls(name, evaluation, [], {item.name: Column(item) for item in evaluation.metrics})
 
     @classmethod
     def of(cls, evaluation: ScoredRows, name: str, groups: RowGroups) -> Run:
-        """Read all records of a run; ``groups`` collects what its rows are sliced by and what they share with others."""
+        """Read all records of a run; ``groups`` collects the slice and the cluster of each row."""
         run = cls.empty(evaluation, name)
         for record in evaluation.records:
             run.add(record)
@@ -159,14 +162,14 @@ class Run:
         return replace(run, slices=groups.slices, clusters=groups.clusters)
 
     def add(self, record: Record) -> None:
-        """Note one more record, as a row."""
+        """Add one more record as a row."""
         self.rows.append(RunRow.of(record, len(self.rows)))
         for metric, column in self.columns.items():
             column.add(record.scores[metric])
 
     @property
     def records(self) -> int:
-        """How many records it has; more than rows, where there are repeats."""
+        """The number of its records. It is larger than the number of rows if there are repeats."""
         return sum(len(row.records) for row in self.rows)
 
     @property
@@ -175,7 +178,7 @@ class Run:
         return any(row.id is not None for row in self.rows)
 
     def merged(self, rows: list[RunRow]) -> Run:
-        """The same with these rows, into which the records were gathered."""
+        """Return the run with these rows, into which the records were merged."""
         if len(rows) == len(self.rows):
             return self
         slices, clusters = (
@@ -186,17 +189,17 @@ class Run:
         return Run(self.name, self.evaluation, rows, columns, slices, clusters)
 
     def scores(self, row: int, metric: str) -> list[Score]:
-        """The scores of a row with their evidence, one for each of its repeats."""
+        """Return the scores of a row with their evidence, one for each of its repeats."""
         return [self.evaluation.records[position].scores[metric] for position in self.rows[row].records]
 
 
 def _shared(labels: Sequence[str | None]) -> str | None:
-    """The label that all have; None where they differ."""
+    """Return the label that all entries share; None if they differ."""
     return labels[0] if all(label == labels[0] for label in labels) else None
 
 
 def _text(value: Any) -> str | None:
-    """A text by which rows are compared; None where there is none."""
+    """Return the normalized text by which rows are compared; None if there is no text."""
     if value is None:
         return None
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)

@@ -1,14 +1,16 @@
-"""A run as a data frame whose every column has one type, so that Parquet, SQL and Arrow take it as it is; and as a CSV file.
+"""A run as a data frame in which every column has one type, ready for Parquet, SQL and Arrow; and as a CSV file.
 
-Rows come from anywhere: numbers and texts in one column, objects in the metadata, documents of two kinds, rows with a
-number where a text should be. A column whose values are all of one plain kind keeps it; any other becomes text, and what is no
-text is written as JSON there. Lists are lists of texts. What a cell holds thus never depends on the format that comes after.
+Input rows may mix numbers and texts in one column, objects in the metadata, documents of two kinds, and numbers where texts are
+expected. A column whose values are all of one plain type keeps this type. Any other column becomes text, and its values that are
+not
+texts are written as JSON. Lists become lists of texts. So the content of a cell never depends on the file format that is written
+later.
 
-Evidence is four columns of lists of equal length per metric, so that ``explode`` makes a row per claim of them.
+Evidence is four columns of lists of equal length per metric, so that ``explode`` makes one row per claim.
 
-The columns of the CSV file are those of the data frame, so that a table says the same wherever it is opened. Data is hostile:
-a spreadsheet takes a text that begins with ``=`` for a formula, and runs it. So such a text gets an apostrophe before it, which is
-how spreadsheets themselves mark a text; numbers are written as they are.
+The CSV file has the same columns as the data frame. Data is not trusted:
+a spreadsheet reads a text that begins with ``=`` as a formula, and runs it. So such a text gets a leading apostrophe, with
+which spreadsheets themselves mark texts; numbers are written unchanged.
 """
 
 from __future__ import annotations
@@ -35,11 +37,11 @@ if TYPE_CHECKING:
 
 
 METADATA = "metadata."
-"""What the names of columns of the metadata begin with."""
+"""The prefix of the names of metadata columns."""
 
 LISTS = ("retrieved_contexts", "reference_contexts", "retrieved_documents", "reference_documents")
 SURROGATE = re.compile("[\ud800-\udfff]")
-"""Half a character, for which no file format has a form."""
+"""A lone surrogate, which no file format can encode."""
 
 EVIDENCE = {
     "claims": "label",
@@ -53,11 +55,11 @@ EVIDENCE = {
 
 LARGEST = 2**63
 KINDS: dict[type, str] = {bool: "boolean", int: "Int64", float: "float64"}
-"""The type of a column by the type of its values; each of them has a missing value."""
+"""The pandas type of a column, by the type of its values; each of these types has a missing value."""
 
 
 def frame_of(records: Sequence[Record], metrics: Sequence[str], *, evidence: bool) -> pd.DataFrame:
-    """One row per record; the columns are described by ``Evaluation.to_pandas``.
+    """Return a data frame with one row per record; ``Evaluation.to_pandas`` describes the columns.
 
     Raises:
         MissingExtra: pandas is not installed.
@@ -72,7 +74,7 @@ def frame_of(records: Sequence[Record], metrics: Sequence[str], *, evidence: boo
 
 
 def columns_of(records: Sequence[Record], metrics: Sequence[str], *, evidence: bool) -> dict[str, Column]:
-    """The columns by their names, in order; where a name is taken already, the later column gets a number behind it."""
+    """Return the columns by name, in order. If a name is already taken, the later column gets a number as suffix."""
     columns = _sample_columns([record.sample for record in records])
     for name in metrics:
         columns += _score_columns(name, [record.scores[name] for record in records], evidence=evidence)
@@ -84,7 +86,7 @@ def columns_of(records: Sequence[Record], metrics: Sequence[str], *, evidence: b
 
 
 def _sample_columns(samples: Sequence[Sample]) -> list[tuple[str, Column]]:
-    """The fields that any row has, and a column per key of the metadata."""
+    """Return the fields that any row has, and a column for each key of the metadata."""
     columns: list[tuple[str, Column]] = []
     for item in fields(Sample):
         values = [getattr(sample, item.name) for sample in samples]
@@ -95,7 +97,7 @@ def _sample_columns(samples: Sequence[Sample]) -> list[tuple[str, Column]]:
 
 
 Column = tuple[list[Any], str]
-"""The values, and the type that pandas has for them."""
+"""The values of a column, and their pandas type."""
 
 
 def _score_columns(name: str, scores: Sequence[Score], *, evidence: bool) -> list[tuple[str, Column]]:
@@ -110,7 +112,7 @@ def _score_columns(name: str, scores: Sequence[Score], *, evidence: bool) -> lis
 
 
 def _evidence_columns(name: str, scores: Sequence[Score]) -> dict[str, Column]:
-    """Lists of equal length, an item per finding, and all that the score holds as JSON."""
+    """Return lists of equal length with one item per finding, and the whole score as JSON."""
     found = [findings_of(score.details).items for score in scores]
     columns = {"details": _column([dict(score.details) for score in scores])}
     if any(found):
@@ -124,7 +126,7 @@ def _column_of_lists(found: Iterable[Sequence[Finding]], field: str) -> Column:
 
 
 def _column(values: Sequence[Any]) -> Column:
-    """The values if all are of one plain kind, else texts."""
+    """Return the values unchanged if all are of one plain type, otherwise as texts."""
     plain = [json_value(value) for value in values]
     kinds = {type(value) for value in plain if value is not None}
     if kinds == {int, float}:
@@ -136,7 +138,7 @@ def _column(values: Sequence[Any]) -> Column:
 
 
 def _lists(values: Iterable[Any]) -> Column:
-    """Lists of texts; what is no list is a list of one."""
+    """Return lists of texts; a value that is not a list becomes a list with one item."""
     plain = (None if value is None else json_value(value) for value in values)
     several = (value if value is None or isinstance(value, list) else [value] for value in plain)
     return [None if value is None else [_as_text(item) for item in value] for value in several], "object"
@@ -151,14 +153,14 @@ def _text(text: str) -> str:
 
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""What a formula begins with, in one of the spreadsheets that people use; the last four are the wide forms of East Asia."""
+"""The characters with which a formula begins in some common spreadsheet; the last four are the East Asian full-width forms."""
 
 
 def write_csv(path: str | os.PathLike[str], records: Sequence[Record], metrics: Sequence[str]) -> None:
-    """Write the table; lists are JSON in their cell, and a cell without a value is empty."""
+    """Write the table. Lists are written as JSON, and a cell without a value is empty."""
     columns = columns_of(records, metrics, evidence=False)
     rows = zip(*(values for values, _ in columns.values()), strict=True)
-    # the mark at the beginning tells spreadsheets that it is UTF-8
+    # the byte order mark tells spreadsheets that the file is UTF-8
     with Path(path).open("w", encoding="utf-8-sig", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(map(_guarded, columns))
@@ -174,5 +176,5 @@ def _cell(value: Any) -> Any:
 
 
 def _guarded(text: str) -> str:
-    text = text.replace("\x00", "\ufffd")  # which no reader of CSV takes
+    text = text.replace("\x00", "\ufffd")  # CSV readers reject NUL
     return f"'{text}" if text.lstrip(" ").startswith(FORMULA) else text

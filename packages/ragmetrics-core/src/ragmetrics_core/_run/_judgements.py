@@ -1,11 +1,13 @@
-"""Several judgements of one row: repeats of one judge, and the jurors of a jury; and rows in which the system was silent.
+"""Rows with several judgements: repeats by one judge, and the jurors of a jury. Also rows for which the system was silent.
 
-A judge that is asked twice may give two answers. The spread of its answers, and the agreement of jurors, say how far a single score
-can be trusted. Both are read from the evidence of the scores, so they are the same for a run that goes on, a run that is loaded,
+A judge that is asked twice may give two answers. The spread of its answers, and the agreement of jurors, show how far a single
+score
+can be trusted. Both are read from the evidence of the scores, so they are the same for a resumed run, a loaded run
 and a file of scores.
 
-A system must not gain by staying silent on hard questions, as it would by unscored rows, which are not in the mean. So a run can
-count such rows as the worst value.
+A system must not gain by staying silent on hard questions. It would gain if these rows were unscored, because unscored rows are
+not in
+the mean. So a run can count such rows as the worst value.
 """
 
 from __future__ import annotations
@@ -30,10 +32,10 @@ from ..statistics._means import mean_of
 
 
 def combined(metric: Metric, scores: Sequence[Score]) -> Score:
-    """The score of a row that was judged several times.
+    """Combine the scores of a row that was judged several times.
 
-    The value is the mean of the judgements that have one; where some have none, the reason says how many. It passes if most of
-    the verdicts do. ``details["repeats"]`` holds all judgements.
+    The value is the mean of the judgements that have one; if some have none, the reason says how many. The row passes if most of
+    the verdicts do. ``details["repeats"]`` has all judgements.
     """
     details = {"repeats": [{**score.to_dict(), "usage": score.usage.to_dict()} for score in scores]}
     values = [score.value for score in scores if score.value is not None]
@@ -55,7 +57,9 @@ def combined(metric: Metric, scores: Sequence[Score]) -> Score:
 
 
 def judgements(details: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The details of each judgement of a row: of several, or of the one; what is no judgement is passed over."""
+    """Yield the details of each judgement of a row, whether there are several or only one; anything that is not a judgement is
+    skipped.
+    """
     repeats = details.get("repeats")
     if not isinstance(repeats, list):
         yield details
@@ -67,8 +71,10 @@ def judgements(details: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def prompts_of(details: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The name and version of every prompt that was asked about a row, in any of its judgements."""
-    parts = (details, *judgements(details)) if "repeats" in details else (details,)  # a metric may keep its own repeats
+    """Yield the name and the version of every prompt that was used for a row, in any of its judgements."""
+    parts = (
+        (details, *judgements(details)) if "repeats" in details else (details,)
+    )  # a metric may store repeats of its own
     for part in parts:
         asked = part.get("prompts")
         if isinstance(asked, Mapping):
@@ -76,7 +82,7 @@ def prompts_of(details: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def spread_of(details: Mapping[str, Any]) -> float | None:
-    """Standard deviation of the judgements of one row; None where fewer than two have a value."""
+    """Return the standard deviation of the judgements of one row; None if fewer than two have a value."""
     repeats = details.get("repeats")
     items = [item for item in repeats if isinstance(item, Mapping)] if isinstance(repeats, list) else []
     values = [item["value"] for item in items if isinstance(item.get("value"), int | float)]
@@ -87,8 +93,8 @@ def spread_of(details: Mapping[str, Any]) -> float | None:
 
 
 def mean_of_repeats(values: Sequence[float]) -> float:
-    """Their mean, which rounding puts neither below nor above all of them."""
-    # judgements that agree have exactly that mean, and no spread, whatever rounding would make of it
+    """Return the mean of the values. Rounding cannot move it below the smallest or above the largest value."""
+    # equal judgements have exactly their common value as mean, and no spread
     return min(max(math.fsum(values) / len(values), min(values)), max(values))
 
 
@@ -101,9 +107,9 @@ def is_silence(score: Score) -> bool:
 
 
 def with_worst_value(metric: Metric, score: Score) -> Score:
-    """The score, with the worst value of the metric's scale where it is unscored because the system was silent.
+    """Return the score. If it is unscored because the system was silent, it gets the worst value of the metric's scale.
 
-    It stays unscored, and says why, where no value is known to be the worst.
+    If the worst value is not known, the score stays unscored, and its reason says so.
     """
     if score.value is not None or not is_silence(score):
         return score
@@ -117,10 +123,10 @@ def with_worst_value(metric: Metric, score: Score) -> Score:
 T = TypeVar("T")
 
 MOST_DISPUTED = 3
-"""Rows that a summary names, on which the jurors differ most."""
+"""The number of rows that a summary names as those on which jurors differ most."""
 
 JUDGED = frozenset({"jurors", "repeats"})
-"""Details that what several judges said can stand in."""
+"""The keys of details under which several judgements are stored."""
 
 
 @dataclass(frozen=True)
@@ -128,12 +134,13 @@ class JurorSummary:
     """One juror over all rows that the jury judged.
 
     Attributes:
-        name: what it is called in the details of the scores.
-        model: the models that it asks, by name; None where it is not known, or it asks none. Several, if they changed between rows.
-        mean: mean of its values; None if it has none.
-        scored, unscored, failed: rows by what it made of them.
-        usage: what its calls cost.
-        errors: why it failed, the most common first, each with its number of rows.
+        name: the name of the juror in the details of the scores.
+        model: the names of the models that it asks, several if they changed between rows; None if they are not known, or it asks
+            none.
+        mean: mean of its values; None if it has no values.
+        scored, unscored, failed: numbers of its rows by outcome.
+        usage: the calls and tokens of its judgements.
+        errors: the errors that it met, the most common first, each with its number of rows.
     """
 
     name: str
@@ -146,7 +153,7 @@ class JurorSummary:
     errors: tuple[tuple[str, int], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain JSON values."""
+        """Return all fields as plain JSON values."""
         return plain(vars(self))
 
 
@@ -155,14 +162,15 @@ class JurySummary:
     """The jurors of one metric over all rows.
 
     Attributes:
-        jurors: each of them, in their order.
-        rows: rows that they judged.
-        alpha: Krippendorff's alpha between their values, with its 95 % interval: 1 where all agree, 0 where they agree as often as
-            by chance.
-        tied: rows without a majority, or whose median lies between two different values.
-        incomplete: rows with a score to which not all of them have contributed.
-        disputed: the rows on which they differ most, as (label, difference), the most first; a difference is that of two jurors on
-            average, on the scale of the metric.
+        jurors: each juror, in the order of the jury.
+        rows: number of rows that they judged.
+        alpha: Krippendorff's alpha of their values, with its 95 % interval: 1 if all agree, 0 if they agree as often as by
+            chance.
+        tied: number of rows without a majority, or whose median lies between two different values.
+        incomplete: number of rows with a score to which not all jurors contributed.
+        disputed: the rows on which the jurors differ most, as (label, difference), the largest difference first. A difference is
+            the mean
+            difference between two jurors, on the scale of the metric.
     """
 
     jurors: tuple[JurorSummary, ...]
@@ -173,13 +181,13 @@ class JurySummary:
     disputed: tuple[tuple[str, float], ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain JSON values."""
+        """Return all fields as plain JSON values."""
         value, limits, problem = self.alpha.value, self.alpha.interval, self.alpha.problem
         return plain({**vars(self), "alpha": value, "alpha_interval": limits and limits[:2], "alpha_problem": problem})
 
 
 class _Vote(NamedTuple):
-    """What one juror made of one row, in one judgement of it."""
+    """The result of one juror for one row, in one judgement of this row."""
 
     model: str | None
     value: float | None
@@ -188,12 +196,12 @@ class _Vote(NamedTuple):
 
 
 def _juror(name: str, rows: Sequence[Sequence[_Vote]]) -> JurorSummary:
-    """What one juror made of the rows, each with all judgements of it."""
+    """Return the summary of one juror; each item of ``rows`` has all its judgements of one row."""
     votes = [vote for row in rows for vote in row]
     values = [value for row in rows if (value := _value(row)) is not None]
     lost = (next((vote.error for vote in row if vote.error is not None), None) for row in rows if _value(row) is None)
     errors = Counter(error for error in lost if error is not None)
-    # on one row a metric may ask its LLM alone, and on others its embedding model too
+    # for one row a metric may ask only its LLM, for another its embedding model too
     models = dict.fromkeys(model for vote in votes if vote.model is not None for model in vote.model.split(", "))
     return JurorSummary(
         name=name,
@@ -208,7 +216,7 @@ def _juror(name: str, rows: Sequence[Sequence[_Vote]]) -> JurorSummary:
 
 
 class JuryTally:
-    """Counts what jurors said, row by row; of a metric that is no jury it counts nothing."""
+    """Counts the votes of jurors, row by row. For a metric that is not a jury it counts nothing."""
 
     def __init__(self) -> None:
         self._jurors: defaultdict[str, list[list[_Vote]]] = defaultdict(list)
@@ -219,7 +227,7 @@ class JuryTally:
 
     def add(self, score: Score, label: str) -> None:
         """Count one score; the label names its row."""
-        # nearly always there is neither; to look into the details costs more than all the counting
+        # the usual case: no jury. Reading the details costs more than all the counting
         votes = {} if JUDGED.isdisjoint(score.details) else _votes(score)
         if not votes:
             return
@@ -234,7 +242,7 @@ class JuryTally:
             keep_lowest(self._disputed, -difference, label, MOST_DISPUTED)
 
     def summary(self) -> JurySummary | None:
-        """The counts so far; None where no jury has judged."""
+        """Return the counts so far; None if no jury has judged."""
         if not self._jurors:
             return None
         return JurySummary(
@@ -258,14 +266,16 @@ class JuryTally:
 
 
 def keep_lowest(found: list[tuple[float, T]], key: float, item: T, most: int) -> None:
-    """Put an item among those with the lowest keys, in their order; among equals the earlier one stays first."""
+    """Insert an item into a sorted list of the ``most`` items with the lowest keys; among equal keys the earlier item stays
+    first.
+    """
     if len(found) < most or key < found[-1][0]:
         insort(found, (key, item), key=itemgetter(0))
         del found[most:]
 
 
 def difference_of(score: Score) -> float | None:
-    """By how much two jurors differ on average about a row; None where fewer than two have a value."""
+    """Return the mean difference between two jurors about a row; None if fewer than two jurors have a value."""
     return _difference(_values(_votes(score)))
 
 
@@ -274,18 +284,18 @@ def _difference(values: Sequence[float]) -> float | None:
 
 
 def _value(votes: Sequence[_Vote]) -> float | None:
-    """What a juror's judgements of one row come to."""
+    """Return the mean of a juror's judgements of one row; None if none has a value."""
     values = [vote.value for vote in votes if vote.value is not None]
     return mean_of_repeats(values) if values else None
 
 
 def _values(votes: Mapping[str, Sequence[_Vote]]) -> list[float]:
-    """The values of the jurors that have one."""
+    """Return the values of the jurors that have a value."""
     return [value for cast in votes.values() if (value := _value(cast)) is not None]
 
 
 def _votes(score: Score) -> dict[str, list[_Vote]]:
-    """By juror its votes, in all judgements of a row; details of other metrics may have anything under the names of a jury's."""
+    """Return the votes of each juror over all judgements of a row. Details of other metrics that use the same keys are skipped."""
     lists = (details.get("jurors") for details in judgements(score.details))
     items = (item for each in lists if isinstance(each, list) for item in each if isinstance(item, Mapping))
     return grouped((one["juror"], _vote(one)) for one in items if isinstance(one.get("juror"), str) and "state" in one)

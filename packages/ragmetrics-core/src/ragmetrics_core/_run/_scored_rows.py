@@ -1,7 +1,4 @@
-"""The scores of a run by metric.
-
-The rows of a run and their scores, in input order: what an ``Evaluation`` holds, as it is, and as tables for others.
-"""
+"""The rows of a run and their scores by metric, in input order: the content of an ``Evaluation``, with exports as tables."""
 
 from __future__ import annotations
 
@@ -58,7 +55,7 @@ State = Literal["finished", "stopped", "interrupted", "damaged", "unverified"]
 
 @contextmanager
 def damage_first(*runs: ScoredRows) -> Iterator[None]:
-    """An error in here says first which of the runs are damaged, as that may be the cause."""
+    """Put a warning about damaged runs before the message of any error inside this block, because the damage may be the cause."""
     try:
         yield
     except InvalidInput as error:
@@ -73,18 +70,19 @@ class ScoredRows:
     """Rows and their scores, in input order.
 
     Attributes:
-        records: every row with its place and its scores; made when it is looked at, so changing one changes nothing.
+        records: every row with its place and its scores. They are built at each access, so changing one changes nothing in the
+            run.
         metrics: the metrics, in the order given.
-        caveats: what must be known about the models that were asked.
+        caveats: warnings about the models that were asked.
         source: name of the file that was read, or "".
         seconds: wall time of the run; None if it is not known.
-        models: what every model was asked.
-        stopped: why the run ended before its last row, or that its scores are damaged; None where neither is so.
-        earlier: what every model was asked in earlier parts of the run, before this one went on with it.
-        waited: seconds that the rows of each metric have waited for models, all rows together.
-        run_dir: where it is kept; None if it is not.
-        settings: what decides about the scores, as ``run.json`` holds it; None where it is not known, as in a file of scores.
-        fault: ``damaged`` or ``unverified``, as ``state`` says; None where neither is so.
+        models: the usage of every model.
+        stopped: why the run ended before its last row, or that its scores are damaged; None if neither is true.
+        earlier: the usage of every model in earlier parts of the run, before this part resumed it.
+        waited: for each metric, the seconds that its rows waited for models, summed over all rows.
+        run_dir: the directory of the run; None if it was not kept.
+        settings: the settings that determine the scores, as in ``run.json``; None if they are not known, as for a file of scores.
+        fault: ``damaged`` or ``unverified``, as in ``state``; None if neither is true.
     """
 
     records: Records
@@ -97,33 +95,39 @@ class ScoredRows:
     earlier: tuple[ModelUsage, ...] = ()
     waited: Mapping[str, float] = field(default_factory=dict)
     run_dir: Path | None = None
-    settings: RunSettings | None = field(default=None, compare=False)  # a model may be known by nothing but itself
+    settings: RunSettings | None = field(
+        default=None, compare=False
+    )  # models without a description can only be compared by identity
     fault: Fault | None = None
 
     @classmethod
     def of(cls: type[Run], run: LoadedRun) -> Run:
-        """The result of a run, from the account of it."""
+        """Return the result of a run from its stored account."""
         account = {name: value for name, value in vars(run.account).items() if name != "seal"}
         return cls(run.records, run.metrics, run_dir=run.run_dir, settings=run.settings, **account)
 
     @classmethod
     def load(cls: type[Run], run_dir: str | os.PathLike[str]) -> Run:
-        """What the run in this directory has finished so far; its rows are read when they are looked at.
+        """Load the finished part of the run in this directory; its rows are read when they are accessed.
 
         Args:
-            run_dir: the directory of a run, or a file that ``to_jsonl`` or ``--out`` wrote; that tells no settings and no models.
+            run_dir: the directory of a run, or a file that ``to_jsonl`` or ``--out`` wrote; such a file has no settings and no
+                models.
 
         Raises:
-            InvalidInput: it is neither, or nothing was finished there.
+            InvalidInput: the path is neither of them, or no row was finished there.
         """
         return cls.of(LoadedRun.of(Path(run_dir)))
 
     @property
     def state(self) -> State:
-        """What became of the run.
+        """The state of the run.
 
-        ``finished``; ``stopped`` on purpose, by a budget or a person; ``interrupted``: it has not come to its end; ``damaged``: its
-        scores are not those that it ended with; ``unverified``: it is finished, and an earlier version kept no digest of them.
+        ``finished``; ``stopped`` on purpose, by a budget or a person; ``interrupted``: it has not reached its end; ``damaged``:
+        its
+        scores are not those that it ended with; ``unverified``: it is finished, but was written by an earlier version that kept
+        no digest of
+        the scores.
         """
         if self.fault == "damaged":
             return "damaged"
@@ -133,7 +137,9 @@ class ScoredRows:
 
     @property
     def doubt(self) -> str:
-        """Why its scores may not be those that it ended with, in a sentence; empty where they are, or it has not ended."""
+        """One sentence that says why the scores may differ from those that the run ended with; empty if they do not, or if it
+        has not ended.
+        """
         return {"damaged": str(self.stopped), "unverified": UNVERIFIED}.get(self.fault or "", "")
 
     @cached_property
@@ -143,56 +149,57 @@ class ScoredRows:
 
     @cached_property
     def places(self) -> Sequence[str]:
-        """Where each row stood in the input, such as ``questions.jsonl, line 7``."""
+        """The place of each row in the input, such as ``questions.jsonl, line 7``."""
         return self.records.places()
 
     @cached_property
     def scores(self) -> Scores:
-        """``scores[metric]`` or ``scores["name"]``: that metric's scores, one per row."""
+        """The scores by metric: ``scores[metric]`` or ``scores["name"]`` has one score per row."""
         return Scores({item.name: self.records.scores(item.name) for item in self.metrics})
 
-    __iter__: ClassVar[None] = None  # rows, metrics or scores: who goes through them says which
+    __iter__: ClassVar[None] = None  # iteration is disabled because it could mean rows, metrics or scores
 
     def __getitem__(self, metric: str | Metric) -> list[float | None]:
-        """The values of a metric, one per row; None where a row was not scored. ``scores[metric]`` tells why."""
+        """Return the values of a metric, one per row; None for a row that was not scored. ``scores[metric]`` has the reason."""
         return [score.value for score in self.scores[metric]]
 
     def __len__(self) -> int:
         return len(self.records)
 
     def __repr__(self) -> str:
-        # reads no score: asyncio puts the result into the repr of a task that is done
+        # must not read scores: asyncio puts the result into the repr of a finished task
         size = size_in_words(len(self), len(self.metrics))
         return printable(f"<Evaluation of {size}: {', '.join(item.name for item in self.metrics)}>")
 
     def worst(self, metric: str | Metric, n: int = 10) -> WorstRows:
-        """The rows with the worst values of a metric, the worst first; ``print`` shows each with its evidence.
+        """Return the rows with the worst values of a metric, the worst first; ``print`` shows each with its evidence.
 
-        The worst are the lowest, or the highest where the metric says that low values are good (``higher_is_better``). Rows
-        without a value are not among them: ``summary()`` tells why they have none.
+        The worst values are the lowest, or the highest if low values are good (``higher_is_better`` of the metric). Rows
+        without a value are left out; ``summary()`` says why they have none.
 
         Args:
             metric: the metric, or its name.
-            n: how many rows, at least 1; fewer come where fewer have a value.
+            n: the largest number of rows, at least 1; fewer are returned if fewer have a value.
 
         Raises:
-            InvalidInput: there is no such metric, neither end of its scale is the worse one, or ``n`` is no such number.
+            InvalidInput: there is no such metric, its scale has no worse end, or ``n`` is not a whole number from 1.
         """
         name = metric.name if isinstance(metric, Metric) else metric
         return worst_rows(self.records, self.metrics, name, n)
 
     def disagreements(self, metric: str | Metric, n: int = 10) -> DisputedRows:
-        """The rows on which the jurors of a ``Jury`` differ, the most first; ``print`` shows each with the evidence of all jurors.
+        """Return the rows on which the jurors of a ``Jury`` differ most, the largest difference first; ``print`` shows the
+        evidence of all jurors.
 
-        By how much is the difference of two jurors on average. Rows on which they agree are not among them, nor are those where
-        fewer than two have a value; of a metric that is no jury there are none.
+        The difference is the mean difference between two jurors. Rows on which they agree are left out, and rows on which
+        fewer than two have a value. For a metric that is not a jury the result is empty.
 
         Args:
             metric: the jury, or its name.
-            n: how many rows, at least 1.
+            n: the largest number of rows, at least 1.
 
         Raises:
-            InvalidInput: there is no such metric, or ``n`` is no such number.
+            InvalidInput: there is no such metric, or ``n`` is not a whole number from 1.
         """
         name = metric.name if isinstance(metric, Metric) else metric
         return disputed_rows(self.records, self.metrics, name, n)
@@ -201,39 +208,43 @@ class ScoredRows:
         """Write one JSON object per row: its place, the sample, and every score with its evidence.
 
         Raises:
-            InvalidInput: the path is that of the scores in the directory of the run, which hold just that.
+            InvalidInput: the path is the scores file of the run directory, which already has this content.
         """
         self._spare_own_scores(path)
         with Path(path).open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(map(record_line, self.records))
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write a table for spreadsheets: one row per sample, in the columns of ``to_pandas()``.
+        """Write a table for spreadsheets: one row per sample, with the columns of ``to_pandas()``.
 
-        Lists are JSON in their cell. A text that a spreadsheet would take for a formula gets an apostrophe before it.
+        Lists are written as JSON. A text that a spreadsheet would read as a formula gets a leading apostrophe.
 
         Raises:
-            InvalidInput: the path is that of the scores in the directory of the run.
+            InvalidInput: the path is the scores file of the run directory.
         """
         self._spare_own_scores(path)
         write_csv(path, list(self.records), [item.name for item in self.metrics])
 
     def to_pandas(self, *, evidence: bool = False) -> pd.DataFrame:
-        """One row per sample, in columns of one type each, so that ``to_parquet`` and ``to_sql`` take the frame as it is.
+        """Return a data frame with one row per sample. Every column has one type, so ``to_parquet`` and ``to_sql`` accept the
+        frame.
 
-        * the fields of the sample that any row has; a document that is no text is one of JSON;
-        * ``metadata.<key>``: a column per key. Values of different kinds, lists and objects become texts of JSON;
-        * ``<metric>``: the value; ``<metric>_passing``, where the metric gives verdicts; ``<metric>_label``, where it labels rows;
+        * the fields of the sample that any row has; a document that is not a text becomes JSON;
+        * ``metadata.<key>``: one column per key. Values of mixed types, lists and objects become JSON texts;
+        * ``<metric>``: the value; ``<metric>_passing`` if the metric gives verdicts; ``<metric>_label`` if it labels rows;
           ``<metric>_state``; ``<metric>_note``, the reason or the error.
 
-        Where a metric is called as another column is, its columns get a number: ``response_2``.
+        If a metric has the name of another column, its columns get a number as suffix: ``response_2``.
 
-        A pass rate is ``frame["<metric>_passing"].mean()``: over rows with a verdict, as in ``summary()``.
+        A pass rate is ``frame["<metric>_passing"].mean()``, over rows with a verdict, as in ``summary()``.
 
         Args:
-            evidence: also ``<metric>_claims``, ``_parts`` (what they are, such as "response claims"), ``_verdicts``, ``_passages``
-                and ``_against`` (numbers from 1 of passages that support and that contradict), ``_reasons``: lists of equal
-                length, which ``frame.explode([...])`` makes rows of; and ``<metric>_details``, all evidence as JSON.
+            evidence: adds ``<metric>_claims``, ``_parts`` (the kind of the claims, such as "response claims"), ``_verdicts``,
+                ``_passages``
+                and ``_against`` (numbers, from 1, of the passages that support and that contradict a claim) and ``_reasons``.
+                These are
+                lists of equal length, which ``frame.explode([...])`` turns into rows. Also adds ``<metric>_details``, all
+                evidence as JSON.
 
         Raises:
             MissingExtra: pandas is not installed.
@@ -242,9 +253,9 @@ class ScoredRows:
 
     def _spare_own_scores(self, path: str | os.PathLike[str]) -> None:
         if self.run_dir is not None and Path(path).resolve() == (self.run_dir / SCORES).resolve():
-            raise InvalidInput(f"{path} holds these scores already: give another path")
+            raise InvalidInput(f"{path} is the scores file of this run and already has these scores: give another path")
 
 
 def size_in_words(rows: int, metrics: int) -> str:
-    """Such as ``12 rows, 1 metric``."""
+    """Return the size of a run in words, such as ``12 rows, 1 metric``."""
     return f"{rows} row{'s' * (rows != 1)}, {metrics} metric{'s' * (metrics != 1)}"

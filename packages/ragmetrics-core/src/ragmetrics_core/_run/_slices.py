@@ -1,13 +1,13 @@
-"""Rows by what they have in common: slices (``by="lang"``) and clusters (``cluster="metadata.document"``).
+"""Group rows by a common value: slices (``by="lang"``) and clusters (``cluster="metadata.document"``).
 
 A path names a column: ``lang`` and ``metadata.lang`` are the same column of the metadata, ``metadata.document.id`` goes into
-objects, and the name of a field, such as ``user_input`` or ``id``, is that field. What stands there is compared as text, so that a
+objects, and the name of a field, such as ``user_input`` or ``id``, is this field. Values are compared as text, so that a
 number is the same in JSON and in CSV.
 
-Rows without a value are one more slice, so that they are not overlooked. Clusters are refused where a row has none: rows that share
-something unknown would pass for independent, and intervals would be too narrow.
+Rows without a value form one more slice, so that they are not overlooked. With clusters, every row needs a value: rows that share
+something unknown would count as independent, and intervals would be too narrow.
 
-A row is named by its id, else by its place in its file.
+A row is named by its id, or else by its place in its file.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from .._values._layout import printable
 from .._values._sample import ALIASES, FIELD_NAMES, Row, Sample
 
 MOST_SLICES = 100
-"""More slices than that are refused: nearly each row would be one slice."""
+"""The largest number of slices. With more, nearly every row would be a slice by itself."""
 
 LONGEST_LABEL = 40
-"""Characters of a slice's name that is shown."""
+"""The number of characters of a slice's name that are shown."""
 
 METADATA = "metadata."
 
 
 class RowLabels:
-    """What stands at one path in every row, collected while the rows pass by.
+    """The value of every row in one column, collected while the rows are read.
 
     Attributes:
-        labels: one per row, in the order of the rows; None where nothing stands there.
-        path: the path.
+        labels: one label per row, in the order of the rows; None for a row without a value.
+        path: the path of the column.
     """
 
     def __init__(self, path: str, argument: str) -> None:
-        """The path, and the argument that it was given for, which errors name.
+        """Take the path of a column, and the name of the argument that gave it, which error messages use.
 
         Raises:
             InvalidInput: the path is empty.
@@ -55,10 +55,10 @@ class RowLabels:
         self._columns: dict[str, None] = {}
 
     def add(self, sample: Sample, place: str) -> None:
-        """Note the values of this row; ``place`` is its place in the input.
+        """Add the value of this row; ``place`` is the place of the row in the input.
 
         Raises:
-            InvalidInput: what stands there is a list or an object.
+            InvalidInput: the value is a list or an object.
         """
         value = _value(sample, self.path)
         if isinstance(value, Mapping) or (isinstance(value, Sequence) and not isinstance(value, str)):
@@ -76,14 +76,14 @@ class RowLabels:
             self._columns.update(dict.fromkeys(map(str, sample.metadata)))
 
     def check(self, *, every_row: bool = False, more: bool = False) -> None:
-        """Refuse labels that are none.
+        """Check that there are labels.
 
         Args:
-            every_row: each row must have one.
-            more: there are more rows than these first ones.
+            every_row: whether every row must have a label.
+            more: whether more rows follow these first rows.
 
         Raises:
-            InvalidInput: no row has one; or some have none, where every row must.
+            InvalidInput: no row has a label; or ``every_row`` is true and a row has none.
         """
         if not self._without:
             return
@@ -99,22 +99,25 @@ class RowLabels:
 
 
 def no_cluster(setting: Setting, without: Sequence[str], of: str, lack: str) -> InvalidInput:
-    """The error that some rows or pairs have nothing that they share with others, although every one must."""
+    """Return the error for rows or pairs without a cluster label, of which every one must have one."""
     count = f"{len(without):,} of {of} {'has' if len(without) == 1 else 'have'} {lack}"
     cure = "give each row one; a row that shares nothing with others gets its own"
     return InvalidInput(setting, f": {count} ({first_of(without)}): {cure}")
 
 
 class RowGroups:
-    """What the rows of a run are sliced by, and what they share with others; either may be left out.
+    """The slice and the cluster of every row of a run; each of the two columns is optional.
 
     Attributes:
-        slices: by row what it is sliced by, None for a row without; None where rows are not sliced.
-        clusters: by row what it shares with others; None where rows are taken to be independent.
+        slices: one slice label per row, None for a row without a value; the whole attribute is None if no column to slice by was
+            given.
+        clusters: one cluster label per row, that is, what the row shares with others; the whole attribute is None if rows are
+            taken to be
+            independent.
     """
 
     def __init__(self, by: str | None, cluster: str | None) -> None:
-        """The path of a column that rows are sliced by, and of one with what they share.
+        """Take the path of the column that defines slices, and that of the column that defines clusters.
 
         Raises:
             InvalidInput: a path is empty.
@@ -125,24 +128,24 @@ class RowGroups:
         self.clusters = self._clustering.labels if self._clustering else None
 
     def add(self, sample: Sample, place: str) -> None:
-        """Note the values of this row; ``place`` is its place in the input.
+        """Add the values of this row; ``place`` is the place of the row in the input.
 
         Raises:
-            InvalidInput: what stands there is a list or an object.
+            InvalidInput: a value is a list or an object.
         """
         for labels in (self._slicing, self._clustering):
             if labels is not None:
                 labels.add(sample, place)
 
     def check(self, *, clusters: bool = True, more: bool = False) -> None:
-        """Refuse slices and clusters that are none.
+        """Check that rows have slice labels, and every row a cluster label.
 
         Args:
-            clusters: also these.
-            more: there are more rows than these first ones.
+            clusters: whether to check cluster labels too.
+            more: whether more rows follow these first rows.
 
         Raises:
-            InvalidInput: no row has what rows are sliced by, or one has not got what rows share.
+            InvalidInput: no row has a slice label, or a row has no cluster label.
         """
         if self._slicing is not None:
             self._slicing.check(more=more)
@@ -150,14 +153,15 @@ class RowGroups:
             self._clustering.check(every_row=True, more=more)
 
     def check_first(self, rows: Sequence[Row], *, more: bool) -> None:
-        """Refuse, from the first rows, what all rows would be refused for after they are paid for.
+        """Check the first rows for errors that would otherwise be found only after all rows were paid for.
 
         Args:
             rows: the first rows.
-            more: there are more of them.
+            more: whether more rows follow.
 
         Raises:
-            InvalidInput: a column is in none of these rows, holds no values to go by, or is missing where every row needs it.
+            InvalidInput: none of these rows has the column, its values are lists or objects, or a row has no value where every
+                row needs one.
         """
         for row in rows:
             self.add(row.sample, row.place)
@@ -167,23 +171,24 @@ class RowGroups:
 
 
 def slices_of(labels: Sequence[str | None], path: str) -> dict[str | None, list[int]]:
-    """The indices of the rows of each slice, sorted by name, so that the order of rows does not matter; rows without come last.
+    """Return the row indices of each slice. Slices are sorted by name, so that the order of rows does not matter; rows without a
+    value come last.
 
     Raises:
-        InvalidInput: there are too many for slices.
+        InvalidInput: there are too many different values for slices.
     """
     found = grouped((label, index) for index, label in enumerate(labels))
     if len(found) > MOST_SLICES:
         raise InvalidInput(
             Setting("by", path),
-            f": {len(found)} different values in {len(labels)} rows are no slices (at most {MOST_SLICES}): "
+            f": {len(found)} different values in {len(labels)} rows are too many for slices (at most {MOST_SLICES}): "
             "name a column that many rows share",
         )
     return dict(sorted(found.items(), key=lambda item: (item[0] is None, item[0] or "")))
 
 
 def slice_name(path: str, label: str | None) -> str:
-    """A slice as a person reads it: ``lang=de``, or ``without lang``; printable, long values cut in the middle."""
+    """Return the printable name of a slice, ``lang=de`` or ``without lang``; long values are cut in the middle."""
     column = cut_middle(path.removeprefix(METADATA), LONGEST_LABEL)
     return f"without {column}" if label is None else f"{column}={cut_middle(label, LONGEST_LABEL)}"
 
@@ -196,7 +201,7 @@ def _value(sample: Sample, path: str) -> Any:
 
 
 def _inside(values: Any, path: str) -> Any:
-    """The value at a path of keys with dots between; keys may hold dots themselves, as those of flat tables do."""
+    """Return the value at a path of keys joined by dots. Keys may contain dots themselves, as in flat tables."""
     if not isinstance(values, Mapping) or path in values:
         return values[path] if isinstance(values, Mapping) else None
     keys = path.split(".")
@@ -205,30 +210,30 @@ def _inside(values: Any, path: str) -> Any:
 
 
 def as_label(value: Any) -> str | None:
-    """The value as a label, in the same text for the same value of JSON and of CSV; None where it says nothing."""
-    if hasattr(value, "item"):  # a number of numpy
+    """Return the value as a label; equal values of JSON and of CSV give the same label. None for an empty value."""
+    if hasattr(value, "item"):  # a NumPy number
         value = value.item()
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer():
-        value = int(value)  # 3.0 of a data frame is the 3 of a CSV file
-    # an accent that is written apart is the same letter
+        value = int(value)  # 3.0 in a data frame is 3 in a CSV file
+    # compose letters with separate accents
     return unicodedata.normalize("NFC", str(value).strip()) or None
 
 
 def name_of(record: Record) -> str:
-    """As labels, comparisons and pages call it: a name by which a row is found again in another file."""
+    """Return the name of a row in labels, comparisons and pages, by which it is found again in another file."""
     return as_label(record.sample.id) or _short_place(record)
 
 
 def row_name(record: Record) -> str:
-    """As tables and terminals call it: the id to the letter."""
+    """Return the name of a row in tables and terminals: its id unchanged, or else its place."""
     row_id = record.sample.id
     return str(row_id) if row_id is not None else _short_place(record)
 
 
 def _short_place(record: Record) -> str:
-    """Where it is in its file, such as ``line 7``."""
+    """Return the place of a row in its file, such as ``line 7``."""
     return record.place.rpartition(", ")[2]

@@ -1,6 +1,6 @@
 """The rows of a run to read first: those with the worst values of a metric, or those on which the jurors of a jury differ most.
 
-They are shown with their texts and evidence: as lines for terminals and pipes, or as HTML for notebooks, to unfold. The HTML is
+They are shown with their texts and evidence: as lines for terminals and pipes, or as foldable HTML for notebooks. The HTML is
 static, and texts are escaped.
 """
 
@@ -25,7 +25,7 @@ from ._judgements import difference_of, keep_lowest
 from ._slices import row_name
 
 LONGEST_NAME = 60
-"""Columns of a row's id in a title."""
+"""The number of columns that a row's id takes in a title."""
 
 BRIEF = ("user_input", "response")
 ASKED = {"user_input": "question", "response": "answer", "reference": "reference"}
@@ -39,26 +39,28 @@ LISTS = {
 
 
 def title_of(record: Record) -> str:
-    """The id of a row and where it stands."""
+    """Return the id and the place of a row."""
     name, place = cut_middle(row_name(record), LONGEST_NAME), printable(record.place)
     return place if record.sample.id is None else f"{name} ({place})"
 
 
 def brief_lines(record: Record, metric: str, width: int) -> Iterator[Line]:
-    """A row for a list of rows: what was asked and answered, and the evidence of one metric, with the passages it names."""
+    """Return a row as an entry of a list: the question, the answer, and the evidence of one metric with the passages that it
+    names.
+    """
     yield from _head(record, width, BRIEF)
     yield from _evidence(record.scores[metric], width, record.sample.retrieved_contexts)
 
 
 def failed_lines(record: Record, scores: Mapping[str, Score], width: int) -> Iterator[Line]:
-    """A row and those of its scores that failed, with the replies that could not be read."""
+    """Return a row and its failed scores, with the replies that could not be parsed."""
     yield from _head(record, width, BRIEF)
     for score in scores.values():
         yield from _with_replies(score, width)
 
 
 def full_lines(record: Record, metrics: Sequence[str], width: int) -> Iterator[Line]:
-    """All of a row: its texts, passages, documents and metadata in full, and the evidence of these metrics."""
+    """Return everything about a row: its texts, passages, documents and metadata in full, and the evidence of these metrics."""
     yield from _head(record, width, tuple(ASKED))
     for field, name in LISTS.items():
         for text in _items(getattr(record.sample, field), name):
@@ -71,20 +73,20 @@ def full_lines(record: Record, metrics: Sequence[str], width: int) -> Iterator[L
 
 
 def text_lines(sample: Sample, fields: Iterable[str] = tuple(ASKED)) -> Iterator[str]:
-    """Question, answer and reference, as far as there are such, each behind its name."""
+    """Return the question, the answer and the reference, each after its name; missing texts are left out."""
     values = ((ASKED[field], getattr(sample, field)) for field in fields)
     return (f"{name}: {_text(value)}" for name, value in values if value is not None)
 
 
 def _head(record: Record, width: int, fields: Iterable[str]) -> Iterator[Line]:
-    """The title of a row, and these texts of it."""
+    """Return the title of a row, and these texts of it."""
     yield from _lines(title_of(record), width, "", "  ", "title")
     for text in text_lines(record.sample, fields):
         yield from _lines(text, width)
 
 
 def _items(values: Any, name: str) -> list[str]:
-    """The items of a list, one by one."""
+    """Return the items of a list, each under its number."""
     if values is None:
         return []
     if not isinstance(values, Sequence) or isinstance(values, str):
@@ -113,13 +115,13 @@ def _text(value: Any) -> str:
 
 
 def _raw(details: Mapping[str, Any]) -> Iterator[str]:
-    """The replies that could not be read, as they came."""
+    """Return the replies that could not be parsed, unchanged."""
     raw = details.get("raw")
     return (text for text in (raw if isinstance(raw, list) else ()) if isinstance(text, str))
 
 
 def row_parts(records: Sequence[Record], metric: str, unfolded: int = 0) -> list[Html]:
-    """Each row with what the metric made of it, to unfold; so many of the first are unfolded."""
+    """Return each row with the result of the metric as a foldable part; the first ``unfolded`` parts are open."""
     parts = []
     for number, record in enumerate(records):
         score = record.scores[metric]
@@ -138,7 +140,7 @@ def row_parts(records: Sequence[Record], metric: str, unfolded: int = 0) -> list
 
 
 def _passages(contexts: object) -> Html:
-    """The retrieved contexts with the numbers that verdicts name."""
+    """Return the retrieved contexts with the numbers that verdicts use."""
     if not isinstance(contexts, Sequence) or isinstance(contexts, str) or not contexts:
         return EMPTY
     items = (element("li", readable(text if isinstance(text, str) else repr(text))) for text in contexts)
@@ -151,9 +153,9 @@ class WorstRow:
 
     Attributes:
         index: its position in the input, from 0.
-        place: where it stood there, such as ``questions.jsonl, line 7``.
+        place: its place in the input, such as ``questions.jsonl, line 7``.
         sample: the row.
-        score: what the metric made of it.
+        score: its score by the metric.
     """
 
     index: int
@@ -163,12 +165,12 @@ class WorstRow:
 
 
 class RowsToRead(Sequence[WorstRow]):
-    """Rows in the order in which they are to be looked at; ``print`` shows them with the evidence of one metric.
+    """Rows in the order in which to read them; ``print`` shows them with the evidence of one metric.
 
     Attributes:
         metric: name of the metric whose evidence is shown.
         records: the rows with the scores of all metrics.
-        if_none: what is said where there are none.
+        if_none: the text shown if there are no rows.
     """
 
     def __init__(self, metric: str, records: Sequence[Record], if_none: str) -> None:
@@ -188,18 +190,18 @@ class RowsToRead(Sequence[WorstRow]):
         return len(self._rows)
 
     def lines(self, width: int) -> Iterator[Iterable[Line]]:
-        """The lines of each row, with their tones, for a caller that adds colours."""
+        """Return the lines of each row, with their tones, for callers that add colours."""
         return (brief_lines(record, self.metric, width) for record in self.records)
 
     def __str__(self) -> str:
         return "\n\n".join("\n".join(line.text for line in lines) for lines in self.lines(room())) or self.if_none
 
     def _repr_html_(self) -> str:
-        """Notebooks show the rows, to unfold."""
+        """Return the rows as foldable HTML, for notebooks."""
         return block(*row_parts(self.records, self.metric, unfolded=1) or [element("p", str(self))])
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """IPython shows the rows."""
+        """Print the rows, for IPython."""
         printer.text("..." if cycle else str(self))
 
 
@@ -219,7 +221,7 @@ class WorstRows(RowsToRead):
 
 
 def why_no_worst(metric: MetricColumn) -> str | None:
-    """Why no row is the worst by this metric; None if there is one."""
+    """Say why the metric has no worst rows; None if it can have some."""
     if metric.higher_is_better is not None:
         return None
     if metric.knows_better:
@@ -228,10 +230,10 @@ def why_no_worst(metric: MetricColumn) -> str | None:
 
 
 def wanted_column(owner: str, metrics: Sequence[MetricColumn], name: str, n: object) -> MetricColumn:
-    """The metric of this name. Also checks ``n``, a number of rows; ``owner`` is the method that messages name.
+    """Return the metric of this name. Also checks ``n``, the number of rows; ``owner`` is the method that messages name.
 
     Raises:
-        InvalidInput: there is no such metric, or ``n`` is less than 1 or no number.
+        InvalidInput: there is no such metric, or ``n`` is not a whole number from 1.
     """
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
         raise InvalidInput(f"{owner}: n must be a whole number, at least 1, got {n!r}")
@@ -243,10 +245,10 @@ def wanted_column(owner: str, metrics: Sequence[MetricColumn], name: str, n: obj
 
 
 def worst_rows(records: Iterable[Record], metrics: Sequence[MetricColumn], name: str, n: int) -> WorstRows:
-    """The ``n`` rows with the worst values; among equals the earlier row comes first.
+    """Return the ``n`` rows with the worst values; among equal values the earlier row comes first.
 
     Raises:
-        InvalidInput: there is no such metric, neither end of its scale is the worse one, or ``n`` is less than 1 or no number.
+        InvalidInput: there is no such metric, its scale has no worse end, or ``n`` is not a whole number from 1.
     """
     column = wanted_column("worst", metrics, name, n)
     if (problem := why_no_worst(column)) is not None:
@@ -256,7 +258,9 @@ def worst_rows(records: Iterable[Record], metrics: Sequence[MetricColumn], name:
 
 
 def worst_of_each(records: Iterable[Record], metrics: Sequence[MetricColumn], n: int) -> list[WorstRows]:
-    """The same for each metric that has a worst end, in one pass over the rows, which may be read from a file."""
+    """Return the worst rows of each metric whose scale has a worse end, in one pass over the rows, which may be read from a
+    file.
+    """
     signs = {item.name: 1 if item.higher_is_better else -1 for item in metrics if item.higher_is_better is not None}
     found: dict[str, list[tuple[float, Record]]] = {name: [] for name in signs}
     for record in records:
@@ -268,10 +272,11 @@ def worst_of_each(records: Iterable[Record], metrics: Sequence[MetricColumn], n:
 
 
 class DisputedRows(RowsToRead):
-    """Rows on which the jurors of a metric differ, the most first; ``print`` shows them with the evidence of each juror.
+    """Rows on which the jurors of a metric differ most, the largest difference first; ``print`` shows them with the evidence of
+    each juror.
 
     Attributes:
-        differences: for each row, by how much two jurors differ on average, on the scale of the metric.
+        differences: for each row, the mean difference between two jurors, on the scale of the metric.
     """
 
     def __init__(self, metric: str, records: Sequence[Record], differences: Sequence[float]) -> None:
@@ -283,10 +288,10 @@ class DisputedRows(RowsToRead):
 
 
 def disputed_rows(records: Iterable[Record], metrics: Sequence[MetricColumn], name: str, n: int) -> DisputedRows:
-    """The ``n`` rows on which jurors differ most; among equals the earlier row comes first.
+    """Return the ``n`` rows on which jurors differ most; among equal differences the earlier row comes first.
 
     Raises:
-        InvalidInput: there is no such metric, or ``n`` is less than 1 or no number.
+        InvalidInput: there is no such metric, or ``n`` is not a whole number from 1.
     """
     wanted_column("disagreements", metrics, name, n)
     found: list[tuple[float, Record]] = []
