@@ -110,8 +110,7 @@ def compared(
     """Compare two runs; ``Evaluation.compare`` documents the arguments.
 
     Raises:
-        InvalidInput: the runs share no row or no metric, ids are not unique, a path names no column, or the margin is out of
-            range.
+        InvalidInput: the runs share no row or no metric, ids are not unique, a path names no column, or the margin is wrong.
     """
     _check_margin(margin)
     pairing = _read(before, after, by, cluster)
