@@ -291,6 +291,6 @@ class TestRows:
         with pytest.raises(InvalidInput) as caught:
             check_rows(read_labels([line()]), ["q1", "q1"])
         assert str(caught.value) == (
-            "label 1: 2 rows of this run have the id 'q1', so it is not clear which of them is meant: give every row an id of its "
-            "own"
+            "label 1: 2 rows of this run have the id 'q1', so it is not clear which of them is meant: give every row a "
+            "different id"
         )
