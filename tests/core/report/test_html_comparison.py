@@ -225,7 +225,7 @@ def test_the_scores_of_a_run_are_not_written_over(tmp_path: Path) -> None:
     comparison = runs[0].compare(runs[1])
     for name in ("one", "two"):
         with pytest.raises(
-            InvalidInput, match=r"scores\.jsonl holds the scores of a run that is compared: give another path$"
+            InvalidInput, match=r"scores\.jsonl is the scores file of a compared run: give another path$"
         ):
             comparison.to_html(tmp_path / name / "scores.jsonl")
 
@@ -236,7 +236,5 @@ def test_a_copy_is_plain_data_that_does_not_know_its_rows(tmp_path: Path, copied
     comparison = copied(whole)
     assert comparison == whole
     assert comparison.text(80) == whole.text(80)
-    with pytest.raises(
-        InvalidInput, match=r"^this comparison does not know its rows: have it made by Evaluation\.compare$"
-    ):
+    with pytest.raises(InvalidInput, match=r"^this comparison has no rows: make it with Evaluation\.compare$"):
         comparison.to_html(tmp_path / "x.html")

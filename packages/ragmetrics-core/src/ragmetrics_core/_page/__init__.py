@@ -1,4 +1,4 @@
-"""The HTML pages of a run and of a comparison; `sources` holds their HTML, CSS and JavaScript."""
+"""The HTML pages of a run and of a comparison; `sources` has their HTML, CSS and JavaScript."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Pictures as inline SVG: shapes and classes; colours are the page's.
+"""Charts as inline SVG. They only have shapes and classes; the page sets the colours.
 
-A distribution is a histogram, and below it the mean with its interval. A difference with its interval stands on an axis with 0 in
-the middle, and the margin marked beside it.
+A distribution is a histogram with the mean and its interval below. A difference and its interval are drawn on an axis with 0 in
+the middle, on which the margin is marked.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from .._values._tags import Html, element
 
 BINS = 20
 WIDTH, HEIGHT = 240, 56
-"""Of the histogram, in units of the picture."""
+"""The size of the histogram, in units of the picture."""
 
 STRIP = 14
-"""Height of the strip with mean and interval."""
+"""The height of the strip with mean and interval."""
 
 LEAST_BAR = 1.5
-"""Height of a bar of a single row, so that it can be seen beside a thousand."""
+"""The height of a bar of a single row, so that it stays visible beside a bar of a thousand rows."""
 
 AXIS_WIDTH, AXIS_HEIGHT = 400, 34
-"""Of the picture of a difference."""
+"""The size of the chart of a difference."""
 
 LEAST_MARGINS = 1.5
-"""Margins that an axis shows on each side at least, so that the margin can be distinguished from the axis."""
+"""The smallest reach of an axis on each side, in margins, so that the margin can be distinguished from the end of the axis."""
 
 ROOM = 1.08
-"""Room behind the end of the longest interval."""
+"""The reach of an axis as a multiple of the end of the longest interval."""
 
 
 def histogram(values: Sequence[float], low: float, high: float) -> list[int]:
-    """How many values stand in each of ``BINS`` equal parts of the scale; the upper end belongs to the last part."""
+    """Count the values in each of ``BINS`` equal parts of the scale; the upper end belongs to the last part."""
     counts = [0] * BINS
     width = high - low
     for value in values:
@@ -44,7 +44,7 @@ def histogram(values: Sequence[float], low: float, high: float) -> list[int]:
 
 
 def distribution(item: MetricSummary, values: Sequence[float]) -> Html | None:
-    """The picture of a metric's values; None where there are none."""
+    """Return the chart of a metric's values; None if there are no values."""
     if not values:
         return None
     low, high = item.scale or (min(values), max(values))
@@ -93,15 +93,16 @@ def _line(kind: str, x1: float, x2: float, y1: float, y2: float) -> Html:
 
 
 def _across(value: float, low: float, high: float, width: float, stroke: float) -> float:
-    """Where a value stands on an axis from ``low`` to ``high``, with half a stroke of room at either end."""
+    """Return the position of a value on an axis from ``low`` to ``high``, with half a stroke of room at each end."""
     share = (value - low) / (high - low) if high > low else 0.5
     return min(max(share, 0.0), 1.0) * (width - stroke) + stroke / 2
 
 
 def widest(items: Iterable[MetricComparison]) -> float:
-    """How far the axis of all these reaches on each side of 0, as a share of a metric's scale: as far as the longest interval.
+    """Return how far a common axis of these metrics reaches on each side of 0, as a share of a metric's scale: as far as the
+    longest interval.
 
-    It is 1 at most: no difference is larger than the scale.
+    It is at most 1, because no difference is larger than the scale.
     """
     shares = [
         max(LEAST_MARGINS * item.margin, abs(item.difference or 0.0), *map(abs, (item.interval or (0.0,))[:2]))
@@ -117,12 +118,12 @@ def _width(item: MetricComparison) -> float:
 
 
 def difference_chart(item: MetricComparison, share: float, *, ends: bool = True) -> Html | None:
-    """The picture; None where there is no difference.
+    """Return the chart of a difference; None if there is no difference.
 
     Args:
         item: the metric.
         share: how far the axis reaches on each side, as a share of the metric's scale.
-        ends: whether the ends of the axis are named below it.
+        ends: whether to label the ends of the axis.
     """
     if item.difference is None:
         return None
@@ -145,7 +146,7 @@ def difference_chart(item: MetricComparison, share: float, *, ends: bool = True)
 
 
 def _difference_shapes(item: MetricComparison, reach: float) -> Iterator[Html]:
-    """The margin as a band, the axis, 0, the interval and the difference."""
+    """Return the margin as a band, the axis, 0, the interval and the difference."""
 
     def across(value: float) -> float:
         return _across(value, -reach, reach, AXIS_WIDTH, 3)
@@ -165,7 +166,7 @@ def _difference_shapes(item: MetricComparison, reach: float) -> Iterator[Html]:
 
 
 def _in_words(item: MetricComparison, difference: float) -> str:
-    """What the picture shows, for readers who do not see it."""
+    """Describe the chart in words, for readers who do not see it."""
     words = f"difference {signed(difference)}"
     if item.interval:
         low, high = item.interval[:2]

@@ -1,8 +1,11 @@
-"""The page of a comparison: two runs side by side as one HTML file, which opens without a network and escapes all texts.
+"""The page of a comparison: two runs side by side in one HTML file, which opens without a network and escapes all texts.
 
-As in the text of a comparison, what forbids to credit the system comes before any number. The header says which runs are compared
-and who scored them, a card for each metric what became of it, then come slices, gates, rows without a pair or a value, and what the
-numbers rest on; all of that is markup that needs no script. The rows, which the script shows, are columns with two sides each.
+As in the text of a comparison, warnings that forbid crediting a difference to the system come before any number. The header says
+which
+runs are compared and who scored them, and each metric has a card with its verdict. Then come slices, gates, rows without a pair
+or a
+value, and notes on the numbers. All of this is markup that needs no script. The rows, which the script shows, are columns with
+two sides each.
 """
 
 from __future__ import annotations
@@ -45,14 +48,14 @@ MARKS: dict[Verdict, tuple[str, str]] = {
     "no difference larger than the margin": ("=", "same"),
     "cannot say": ("?", "open"),
 }
-"""The sign of a verdict, and what kind it is of."""
+"""The symbol and the kind of each verdict."""
 
 IN_CARDS = ("95 % interval", "p", "adjusted p", "pairs", "changed", "coverage")
-"""The numbers of a card that do not stand at its top."""
+"""The numbers of a card that are not at its top."""
 
 
 def _header(comparison: ComparedRuns, pairing: Pairing) -> Html:
-    """The head of the page."""
+    """Return the head of the page."""
     warning = notice(warning_head(comparison), "", "caveat bad", comparison.warnings) if comparison.warnings else None
     runs = pairing.before, pairing.after
     return joined(
@@ -75,7 +78,7 @@ def _header(comparison: ComparedRuns, pairing: Pairing) -> Html:
 
 
 def _cards(comparison: ComparedRuns) -> Html:
-    """The cards of all metrics, in their order, on axes that can be compared."""
+    """Return the cards of all metrics, in their order, on comparable axes."""
     share = widest(comparison.metrics)
     people = {item.metric: f"{item}." for item in comparison.corrected}
     cards = (_card(item, share, people.get(item.name)) for item in comparison.metrics)
@@ -83,7 +86,7 @@ def _cards(comparison: ComparedRuns) -> Html:
 
 
 def _card(item: MetricComparison, share: float, people: str | None) -> Html:
-    """The card of a metric; ``people`` is the difference that people would see, in words, where labels tell it."""
+    """Return the card of a metric; ``people`` describes the difference that people would see, if labels show it."""
     return element(
         "li",
         element("h3", item.name, dir="auto"),
@@ -99,7 +102,7 @@ def _card(item: MetricComparison, share: float, people: str | None) -> Html:
 
 
 def _verdict(item: MetricComparison) -> Html:
-    """A verdict with its sign."""
+    """Return a verdict with its symbol."""
     mark, kind = MARKS[item.verdict]
     sign = element("span", mark, class_="sign", aria_hidden="true")
     return element("span", sign, verdict_in_words(item), class_=f"verdict {kind}")
@@ -121,7 +124,7 @@ def _means(item: MetricComparison) -> Html:
 
 
 def _numbers(item: MetricComparison) -> Html:
-    """What the verdict rests on, as pairs of a word and a number."""
+    """Return the numbers behind the verdict, each with its name."""
     counts = (f"{found.scored:,} of {found.rows:,}" for found in (item.rows_before, item.rows_after))
     needed = "not known" if item.rows_needed is None else f"about {about(item.rows_needed):,}"
     numbers = {name: NUMBERS[name](item) for name in IN_CARDS}
@@ -133,12 +136,12 @@ def _numbers(item: MetricComparison) -> Html:
 
 
 def _slices(comparison: ComparedRuns) -> Html:
-    """Each metric in each slice, and the reasons that must be read; nothing where rows are not sliced."""
+    """Return each metric in each slice, and the reasons that must be read; nothing if there are no slices."""
     if not comparison.slices or comparison.by is None:
         return EMPTY
     share, path = widest(comparison.slices), comparison.by.removeprefix(METADATA)
     order = {item.label: at for at, item in reversed(list(enumerate(comparison.slices)))}
-    items = sorted(comparison.slices, key=lambda item: order[item.label])  # the metrics of a slice below each other
+    items = sorted(comparison.slices, key=lambda item: order[item.label])  # put the metrics of a slice below each other
     columns: dict[str, Callable[[MetricComparison], Html | str | None]] = {
         "metric": lambda item: element("bdi", item.name),
         "verdict": _verdict,
@@ -162,7 +165,7 @@ def _slices(comparison: ComparedRuns) -> Html:
 
 
 def _kind(column: str) -> str | None:
-    """The class of the cells of a column."""
+    """Return the class of the cells of a column."""
     return "number" if column in SLICE_NUMBERS else None if column in ("slice", "verdict") else column
 
 
@@ -172,18 +175,18 @@ def write_comparison(
     max_megabytes: float = LARGEST,
     decision: Decision | None = None,
 ) -> None:
-    """Write the page of a comparison, with what became of gates; ``Comparison.to_html`` tells the rest.
+    """Write the page of a comparison, with the results of its gates; ``Comparison.to_html`` documents the arguments.
 
     Raises:
-        InvalidInput: the size is not above 0, the path is that of a run's scores, or the comparison does not know its rows.
+        InvalidInput: the size is not above 0, the path is the scores file of a run, or the comparison has no rows.
     """
     pairing = comparison.pairing
     if pairing is None:
-        raise InvalidInput("this comparison does not know its rows: have it made by Evaluation.compare")
+        raise InvalidInput("this comparison has no rows: make it with Evaluation.compare")
     for run in (pairing.before, pairing.after):
         folder = run.evaluation.run_dir
         if folder is not None and Path(path).resolve() == (folder / SCORES).resolve():
-            raise InvalidInput(f"{path} holds the scores of a run that is compared: give another path")
+            raise InvalidInput(f"{path} is the scores file of a compared run: give another path")
     _content(comparison, pairing, decision).written_to(path, bytes_of(max_megabytes))
 
 
@@ -213,7 +216,7 @@ def _content(comparison: ComparedRuns, pairing: Pairing, decision: Decision | No
 
 
 def _metric(item: MetricComparison) -> dict[str, Any]:
-    """What the script knows of a metric; ``total``: the sum of the sizes of all changes."""
+    """Return the data of a metric for the script; ``total`` is the sum of the sizes of all changes."""
     values = item.values
     return {
         "name": item.name,

@@ -1,15 +1,18 @@
-"""The frame of a page: one file, small enough to send, which loads nothing and runs nothing but its own script.
+"""The frame of a page: one file, small enough to send, which loads nothing and runs nothing except its own script.
 
-The sources are plain HTML, CSS and JavaScript in the folder `sources`, read as they are and joined when a page is written. The
-policy of the page names its script and its style by their digests: any other script in the file could neither run, nor be
+The sources are plain HTML, CSS and JavaScript in the folder `sources`, joined unchanged when a page is written. The content
+security
+policy of the page names its script and its style by their digests: any other script in the file can neither run, nor be
 loaded, nor send anything.
 
-Data is JSON, compressed, as base64, which means nothing in HTML. The browser unpacks it with its own DecompressionStream. No text
-of the data is in the file as it is, so none can close a tag.
+Data is compressed JSON in base64, which means nothing in HTML. The browser unpacks it with its own DecompressionStream. No text
+of the data is in the file in plain form, so none can close a tag.
 
-All that is known of a row is its evidence. It lies in blocks that are unpacked when a row is opened. A block holds some dozens of
-rows: fewer would compress badly, more would have to be unpacked for one. The evidence of the worst rows goes in first; what no
-longer fits is left out, and the page says how many rows that concerns.
+The evidence of a row is everything known about it. It is stored in blocks that are unpacked when a row is opened. A block has
+some
+dozens of rows: fewer would compress badly, more would take too long to unpack for one row. The evidence of the worst rows is
+added
+first. Evidence that no longer fits is left out, and the page says how many rows this concerns.
 """
 
 from __future__ import annotations
@@ -36,13 +39,13 @@ SCRIPTS = ("dom", "unpack", "rows", "filters", "table", "claims", "marks", "text
 STYLES = ("base", "table", "row")
 
 LABELS = ("labels-kept", "labels-file", "labels-rows", "labels-view", "labels")
-"""The parts of label mode, which is one of the pages of one run."""
+"""The parts of label mode, which only the page of a run has."""
 
 REPORT, COMPARISON = "report", "comparison"
 """The kinds of page: ``<kind>.html`` is the markup around the rows, ``<kind>-filters.html`` has the fields of the filters."""
 
 OWN_SCRIPTS = {REPORT: ("scores", "slices", "record", *LABELS), COMPARISON: ("changes", "pair")}
-"""By kind the parts of the script that only it has; they are called where a comment in ``SCRIPTS`` says so."""
+"""The parts of the script that only one kind of page has; comments in ``SCRIPTS`` mark where they are called."""
 
 OWN_STYLES = {REPORT: "labels", COMPARISON: "comparison"}
 
@@ -51,13 +54,13 @@ PLACE = re.compile(r"\{\{(\w+)\}\}")
 
 @lru_cache(maxsize=32)
 def source(name: str) -> str:
-    """A source of the page, by the name of its file."""
+    """Return a source of the page, by the name of its file."""
     text = (files(__name__.rpartition(".")[0]) / "sources" / name).read_text(encoding="utf-8")
-    return text.replace("\r\n", "\n")  # a browser reads it so, and the digest is of what it reads
+    return text.replace("\r\n", "\n")  # a browser normalizes line ends before it computes the digest
 
 
 def policy(style: str, script: str) -> str:
-    """The content security policy that allows this style and this script, and nothing else."""
+    """Return the content security policy that allows this style and this script, and nothing else."""
     return (
         f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; base-uri 'none'; "
         "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
@@ -69,12 +72,12 @@ def _digest(text: str) -> str:
 
 
 def joined_page(title: str, parts: Mapping[str, Html], kind: str = REPORT) -> str:
-    """The page with these parts in their places.
+    """Return the page with these parts in their places.
 
     Args:
-        title: what the tab of the browser shows.
+        title: the title in the browser's tab.
         parts: markup by the name of its place in the sources.
-        kind: what kind of page it is.
+        kind: the kind of page.
 
     Raises:
         KeyError: a place has no part.
@@ -95,18 +98,18 @@ def joined_page(title: str, parts: Mapping[str, Html], kind: str = REPORT) -> st
 
 
 def _filled(template: str, given: Mapping[str, str]) -> str:
-    """The template with what is given in its places, in one pass: what is filled in is not read again."""
+    """Fill the places of a template in one pass: inserted text is not scanned for places again."""
     return PLACE.sub(lambda match: given[match[1]], template)
 
 
 def packed(value: Any) -> str:
-    """Plain JSON values as base64 of deflated JSON."""
+    """Return plain JSON values as base64 of deflated JSON."""
     return base64.b64encode(zlib.compress(_json(value), 9)).decode("ascii")
 
 
 LONG = re.compile(rb"\d{16}")
 MOST_EXACT = 2**53
-"""Whole numbers beyond it are not distinguished by a browser."""
+"""The largest whole number up to which a browser distinguishes whole numbers."""
 
 
 def _json(value: Any) -> bytes:
@@ -115,7 +118,7 @@ def _json(value: Any) -> bytes:
 
 
 def _exact(value: Any) -> Any:
-    """The value with whole numbers that a browser would round as texts."""
+    """Return the value, in which whole numbers that a browser would round are texts."""
     if isinstance(value, Mapping):
         return {name: _exact(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -126,38 +129,38 @@ def _exact(value: Any) -> Any:
 def _dumped(value: Any) -> bytes:
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
-    except UnicodeEncodeError:  # halves of characters, which only escapes can carry
+    except UnicodeEncodeError:  # lone surrogates, which only escapes can represent
         return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
 
 
 def data_block(name: str, content: str) -> Html:
-    """An element that holds what ``packed`` made; no browser runs a script of this type."""
+    """Return an element with the output of ``packed``; no browser runs a script of this type."""
     return Html(element("script", Html(content), type="application/octet-stream", id=name) + "\n")
 
 
 ROWS = 48
-"""Rows of a block."""
+"""The number of rows in a block."""
 
 
 LARGEST = 12.0
-"""Megabytes of a page, unless the caller asks for another size."""
+"""The largest size of a page in megabytes, unless the caller asks for another size."""
 
 MEGABYTE = 1_000_000
 
 
 @dataclass(frozen=True)
 class Content:
-    """What a page is made of.
+    """The content of a page.
 
     Attributes:
-        title: what the tab of the browser shows.
-        kind: what kind of page it is.
+        title: the title in the browser's tab.
+        kind: the kind of page.
         parts: markup by the name of its place.
-        data: what its script knows from the start, other than the rows.
+        data: the data that the script has from the start, without the rows.
         rows: the columns of all rows.
-        notes: by row what the page says of it where its evidence does not fit in.
-        order: the rows, those first whose evidence goes in first.
-        evidence: all that is known of a row, as plain JSON values.
+        notes: one note per row, shown if the evidence of the row does not fit.
+        order: the rows in the order in which their evidence is added.
+        evidence: returns everything known about a row, as plain JSON values.
     """
 
     title: str
@@ -170,17 +173,19 @@ class Content:
     evidence: Callable[[int], Any]
 
     def written_to(self, path: str | os.PathLike[str], most: int) -> None:
-        """Write the page, of about so many bytes at most."""
-        # what is always there, and at its largest: with the notes of all rows
+        """Write the page, with about ``most`` bytes at most."""
+        # the size without evidence, at its largest: with the notes of all rows
         fixed = self._page(most, (), [self.order], self.order)
         blocks, rows = self._packed_evidence(max(most - len(fixed.encode()), 0))
         page = self._page(most, blocks, rows, set(self.order).difference(*rows))
-        # not line by line, for the digests of its policy are of these very characters
+        # written as bytes, because the digests of the policy need these exact characters
         with Path(path).open("w", encoding="utf-8", newline="") as file:
             file.write(page)
 
     def _packed_evidence(self, most: int) -> tuple[list[str], list[Sequence[int]]]:
-        """The evidence of the rows in their order, as much as fits into so many bytes: packed blocks, and the rows of each."""
+        """Return the evidence of the rows in order, as far as it fits into ``most`` bytes: the packed blocks, and the rows of
+        each block.
+        """
         blocks: list[str] = []
         rows: list[Sequence[int]] = []
         for start in range(0, len(self.order), ROWS):
@@ -199,7 +204,7 @@ class Content:
         return blocks, rows
 
     def _page(self, most: int, blocks: Sequence[str], rows: Sequence[Sequence[int]], without: Collection[int]) -> str:
-        """The page with the evidence of these rows, in blocks, and with notes on the rows without."""
+        """Return the page with the evidence of these rows, in blocks, and with notes on the rows without evidence."""
         noted = {**self.rows, "notes": {row: self.notes[row] for row in sorted(without)}}
         index = {**self.data, "megabytes": round(most / MEGABYTE, 1), "rows": noted, "blocks": rows}
         packs = {"index": packed(index), **{f"block-{number}": block for number, block in enumerate(blocks)}}
@@ -208,10 +213,10 @@ class Content:
 
 
 def bytes_of(max_megabytes: float) -> int:
-    """So many megabytes in bytes.
+    """Convert megabytes to bytes.
 
     Raises:
-        InvalidInput: it is no positive number.
+        InvalidInput: the number is not positive.
     """
     if isinstance(max_megabytes, bool) or not isinstance(max_megabytes, int | float) or not max_megabytes > 0:
         raise InvalidInput(f"max_megabytes must be a number greater than 0, got {max_megabytes!r}")
@@ -219,7 +224,7 @@ def bytes_of(max_megabytes: float) -> int:
 
 
 def notice(head: str, text: str, kind: str = "caveat", items: Iterable[str] = ()) -> Html:
-    """A paragraph that stands out, and a list below it."""
+    """Return a highlighted paragraph, with a list below it."""
     sign = element("span", "!", class_="sign", aria_hidden="true")
     found = [element("li", item, dir="auto") for item in items]
     listed = element("ul", *found) if found else None
@@ -227,7 +232,7 @@ def notice(head: str, text: str, kind: str = "caveat", items: Iterable[str] = ()
 
 
 def section(name: str, title: str, *parts: Html | None) -> Html:
-    """A part of the overview with its title; nothing where there is nothing in it."""
+    """Return a section of the overview with its title; None if it has no content."""
     found = [part for part in parts if part]
     head = element("h2", title, id=f"{name}-title")
     return element("section", head, *found, id=name, aria_labelledby=f"{name}-title") if found else EMPTY

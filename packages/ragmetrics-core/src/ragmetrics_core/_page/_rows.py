@@ -1,11 +1,13 @@
-"""What a page knows of every row from the start: enough for its table, its filters and its search.
+"""The data that a page has about every row from the start: enough for its table, its filters and its search.
 
-Columns, not rows: ten thousand rows are then a few lists of one kind each, which compress well and are read in one step. Scores
-come from the columns of the run. Texts stand here with their beginning only; all else about a row is its evidence, which is looked
-at one row at a time.
+The data is stored in columns, not rows: ten thousand rows are a few lists of one type each, which compress well and are parsed in
+one
+step. Scores come from the columns of the run. Texts are cut to their beginnings; the rest of a row is its evidence, which is read
+one row at a time.
 
-Label mode needs a name under which the browser keeps labels: a digest of the rows and their scores, not of the file, so the same
-run written again, larger or by a later version, finds its labels again.
+Label mode needs a name under which the browser stores labels. This is a digest of the rows and their scores, not of the file, so
+the
+same run written again, with more evidence or by a later version, finds its labels again.
 """
 
 from __future__ import annotations
@@ -28,37 +30,37 @@ from .._store._run_settings import MetricColumn, built_in_class
 from .._values._score import NOT_ASKED
 
 LONGEST_QUESTION, LONGEST_ANSWER = 200, 300
-"""Characters of a question and of an answer that the table shows and the search reads."""
+"""The number of characters of a question and of an answer that the table shows and the search reads."""
 
 LONGEST_NOTE = 300
-"""Characters of the reason of a row whose evidence is not in the page."""
+"""The number of characters of the reason of a row whose evidence is not in the page."""
 
 LONGEST_VALUE = 80
-"""Characters of a value of the metadata that can be a slice."""
+"""The largest number of characters of a metadata value that can be a slice."""
 
 LONGEST_DESCRIPTION = 400
-"""Characters of what a metric says of itself."""
+"""The number of characters of a metric's description."""
 
 FAILED, NOTHING = -1.0, 2.0
-"""Goodness of a row that failed, before all others, and of one without any value, behind them."""
+"""The goodness of a failed row, which sorts before all others, and of a row without any value, which sorts last."""
 
 ONE_SIDED, SAME, ALONE = 0.0, -1.0, -2.0
-"""Where rows without a size of change stand, behind those with one: a value on one side only; the same; in one run only."""
+"""The sort keys after all changed rows: rows with a value in one run only, with equal values, and of one run only."""
 
 PASSING = {True: "y", False: "n", None: "-"}
-"""How the page reads whether a row passes; None: the metric does not say."""
+"""The page's codes for whether a row passes; None: the metric gives no verdict."""
 
 ROUNDING = 1e-9
-"""Values that differ by no more are the same."""
+"""Values are equal if they differ by no more than this."""
 
 
 class RowTexts:
     """The texts of rows, as far as the table shows them.
 
     Attributes:
-        questions, answers: their beginnings.
+        questions, answers: the beginnings of questions and answers.
         metadata: single values by path, as text.
-        notes: by metric why there is no value, or what the judge said.
+        notes: for each metric, why there is no value, or the comment of the judge.
     """
 
     def __init__(self, metrics: Sequence[str]) -> None:
@@ -69,7 +71,7 @@ class RowTexts:
         self.notes: list[list[str | None]] = []
 
     def add(self, record: Record) -> None:
-        """Note those of one more row."""
+        """Add the texts of one more row."""
         sample, scores = record.sample, (record.scores[name] for name in self._metrics)
         self.questions.append(_beginning(sample.user_input, LONGEST_QUESTION))
         self.answers.append(_beginning(sample.response, LONGEST_ANSWER))
@@ -78,7 +80,7 @@ class RowTexts:
 
 
 def _beginning(text: object, length: int) -> str:
-    """The beginning of a text on one line; of a value of another type, of what it looks like."""
+    """Return the beginning of a text on one line; for a value of another type, the beginning of its representation."""
     if text is None:
         return ""
     whole = text if isinstance(text, str) else str(json_value(text))
@@ -87,7 +89,7 @@ def _beginning(text: object, length: int) -> str:
 
 
 def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """The single values of metadata, as text, by path."""
+    """Yield the single values of metadata, as text, by path."""
     if isinstance(value, Mapping):
         for key, item in value.items():
             yield from _leaves(item, f"{path}.{key}" if path else str(key))
@@ -98,7 +100,7 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _slices(metadata: Sequence[Mapping[str, str]]) -> dict[str, list[str | None]]:
-    """The columns of the metadata by which rows form groups: few values, each on several rows on average."""
+    """Return the metadata columns that group rows: they have few values, each on several rows on average."""
     paths = dict.fromkeys(path for row in metadata for path in row)
     columns: dict[str, list[str | None]] = {path: [row.get(path) for row in metadata] for path in paths}
     most = min(MOST_SLICES - 1, max(2, len(metadata) // 2))
@@ -106,17 +108,17 @@ def _slices(metadata: Sequence[Mapping[str, str]]) -> dict[str, list[str | None]
 
 
 def _shown(values: Sequence[float | None]) -> list[float | None]:
-    """The values with as many digits as are read."""
+    """Return the values rounded to the digits that are shown."""
     return [None if value is None else round(value, 6) for value in values]
 
 
 def _labels(labels: list[str | None]) -> list[str | None] | None:
-    """The labels; None where there are none."""
+    """Return the labels; None if no row has a label."""
     return labels if any(labels) else None
 
 
 class RunRows:
-    """The columns of all rows of one run, filled while its records pass by.
+    """The columns of all rows of one run, filled while its records are read.
 
     Attributes:
         run: the rows and their scores.
@@ -129,30 +131,30 @@ class RunRows:
         self.texts = RowTexts(list(self.run.columns))
 
     def add(self, record: Record) -> None:
-        """Note one row."""
+        """Add one row."""
         self.run.add(record)
         self._ids.append(None if record.sample.id is None else str(record.sample.id))
         self.texts.add(record)
 
     def slices(self) -> dict[str, list[str | None]]:
-        """The columns of the metadata by which rows form groups."""
+        """The columns of the metadata that group rows."""
         return _slices(self.texts.metadata)
 
     def _worst(self) -> list[float]:
-        """Per row how good its worst score is, 0 to 1; ``FAILED`` and ``NOTHING`` where there is none.
+        """Return for each row the goodness of its worst score, 0 to 1; ``FAILED`` or ``NOTHING`` for a row without such a score.
 
-        A metric without a value of any row, such as one that failed on all of them, says nothing about which row is worse.
+        A metric without any value, such as one that failed on all rows, is ignored, because it cannot rank rows.
         """
         columns = list(self.run.columns.values())
         columns = [column for column in columns if any(value is not None for value in column.values)] or columns
         return [min((_goodness(column, row) for column in columns), default=NOTHING) for row in range(len(self._ids))]
 
     def worst_first(self) -> list[int]:
-        """The rows, those with the worst scores first, in input order where they are equal."""
+        """Return the rows with the worst scores first; rows with equal scores keep the input order."""
         return sorted(range(len(self._ids)), key=self._worst().__getitem__)
 
     def to_dict(self) -> dict[str, Any]:
-        """As the page reads it."""
+        """Return the data in the form that the page reads."""
         columns = self.run.columns.values()
         return {
             **self._judged(),
@@ -164,7 +166,7 @@ class RunRows:
         }
 
     def _judged(self) -> dict[str, Any]:
-        """What people see of the rows, and what the metrics made of them."""
+        """Return the texts of the rows and the results of the metrics."""
         columns = self.run.columns.values()
         return {
             "ids": self._ids,
@@ -175,7 +177,9 @@ class RunRows:
         }
 
     def labelling(self) -> dict[str, Any]:
-        """What label mode reads: a digest, what labels call rows where that is not their id, and what each metric asks, or None."""
+        """Return the data of label mode: a digest, the names that labels give to rows whose name is not their id, and the
+        question of each metric, or None.
+        """
         columns = self.run.columns
         digest = sha256(json.dumps([list(columns), list(self._judged().values())]).encode()).hexdigest()
         names = {at: row.name for at, row in enumerate(self.run.rows) if row.name != self._ids[at]}
@@ -183,12 +187,12 @@ class RunRows:
 
 
 def _state(column: Column, row: int) -> str:
-    """What became of a row, in a letter: scored, failed, unscored."""
+    """Return the state of a row as a letter: scored, failed, unscored."""
     return "s" if column.values[row] is not None else "f" if column.failed[row] else "u"
 
 
 def _goodness(column: Column, row: int) -> float:
-    """How good a score is, 0 to 1; ``FAILED`` where it failed, ``NOTHING`` without a value or a better end."""
+    """Return how good a score is, 0 to 1; ``FAILED`` for a failed score, ``NOTHING`` without a value or a better end."""
     value, scale = column.values[row], column.scales[row] or column.metric.scale
     if column.failed[row]:
         return FAILED
@@ -202,7 +206,7 @@ def _goodness(column: Column, row: int) -> float:
 
 
 def _asked(column: MetricColumn) -> str | None:
-    """The first paragraph of what a built-in metric says of itself."""
+    """Return the first paragraph of a built-in metric's description."""
     metric = built_in_class(column.name, column.settings)
     text = inspect.getdoc(metric) if metric else None
     return " ".join(text.split("\n\n")[0].split()).replace("`", "")[:LONGEST_DESCRIPTION] if text else None
@@ -211,9 +215,10 @@ def _asked(column: MetricColumn) -> str | None:
 class PairedRows:
     """The columns of all rows of two runs, and the evidence of each row.
 
-    A row of the page is a pair, or a row that only one run has; it is known by its position in ``Pairing.units``. Values are those
-    that the comparison counts: repeats of a row count once, with their mean. Texts are those of the first of them.
-    What a row is called is what the first run says, where it has the row.
+    A row of the page is a pair, or a row that only one run has; it is identified by its position in ``Pairing.units``. Values are
+    those
+    that the comparison counts: repeats of a row count once, with their mean. Texts are those of the first repeat.
+    The name of a row comes from the first run if that run has the row.
     """
 
     def __init__(self, pairing: Pairing, metrics: Sequence[MetricComparison]) -> None:
@@ -232,20 +237,22 @@ class PairedRows:
         return texts
 
     def _each(self, side: int, values: Sequence[Any], absent: Any = None) -> list[Any]:
-        """A column of one run, by row of the page."""
+        """Return a column of one run, by row of the page."""
         return [absent if (at := unit[side]) is None else values[at] for unit in self._units]
 
     def _known(self, *columns: Sequence[Any]) -> list[Any]:
-        """A column of both runs, by row of the page: what the first run says, where it has the row."""
+        """Return a column of both runs, by row of the page: the value of the first run if it has the row, otherwise that of the
+        second.
+        """
         return [columns[1][two] if one is None else columns[0][one] for one, two in self._units]  # type: ignore[index]
 
     def notes(self) -> list[list[list[str | None]]]:
-        """By row, for each metric, the notes of either run."""
+        """Return for each row and each metric the notes of both runs."""
         each = (self._each(side, self._texts[side].notes, [None] * len(self._names)) for side in (0, 1))
         return [[list(both) for both in zip(*notes, strict=True)] for notes in zip(*each, strict=True)]
 
     def to_dict(self, by: str | None) -> dict[str, Any]:
-        """As the page reads it."""
+        """Return the data in the form that the page reads."""
         rows = [run.rows for run in self._runs]
         places = [self._each(side, [row.place for row in rows[side]]) for side in (0, 1)]
         metadata = _slices(self._known(*(texts.metadata for texts in self._texts)))
@@ -272,16 +279,18 @@ class PairedRows:
         return [self._each(side, run.columns[metric].values) for side, run in enumerate(self._runs)]
 
     def _states(self, metric: str) -> Iterator[list[str]]:
-        """For either run, what became of each row, in a letter each; also ``n``: not asked, and ``-``: not in this run."""
+        """Return for each run the state of each row as a letter: those of ``_state``, ``n``: not asked, and ``-``: not in this
+        run.
+        """
         for side, run in enumerate(self._runs):
             column = run.columns[metric]
             states = ["n" if column.labels[row] == NOT_ASKED else _state(column, row) for row in range(len(run.rows))]
             yield self._each(side, states, "-")
 
     def order(self) -> list[int]:
-        """The rows that changed most first, by the largest change of any metric as a share of its scale.
+        """Return the rows that changed most first, by the largest change of any metric as a share of its scale.
 
-        Then come rows with a value on one side only, then those that are the same, then those that only one run has.
+        Then come rows with a value in one run only, then rows with equal values, then rows that only one run has.
         """
         sizes = [ALONE if None in unit else SAME for unit in self._units]
         for item in (each for each in self._metrics if each.credited):
@@ -294,7 +303,7 @@ class PairedRows:
         return sorted(range(len(sizes)), key=lambda row: -sizes[row])
 
     def evidence(self, row: int) -> dict[str, Any]:
-        """Everything about a row in both runs, and the claims whose support differs, by metric."""
+        """Return everything about a row in both runs, and for each metric the claims whose support differs."""
         places = zip(self._runs, self._units[row], strict=True)
         positions = [() if at is None else run.rows[at].records for run, at in places]
         sides = [[run.evaluation.records[at] for at in found] for run, found in zip(self._runs, positions, strict=True)]
@@ -306,6 +315,6 @@ class PairedRows:
         return {"sides": [[self._record(record) for record in records] for records in sides], "claims": claims}
 
     def _record(self, record: Record) -> dict[str, Any]:
-        """Everything about a row in one run, by the metrics of both, as plain JSON values that are finite."""
+        """Return everything about a row in one run, by the metrics of both, as plain and finite JSON values."""
         found: dict[str, Any] = json_value(record_dict(record))
         return {**found, "scores": {name: found["scores"][name] for name in self._names}}

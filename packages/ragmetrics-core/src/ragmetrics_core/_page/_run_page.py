@@ -1,7 +1,7 @@
-"""A run as one HTML file that can be sent to anybody: it opens without a network, and holds the evidence of its rows.
+"""A run as one HTML file to send to others: it opens without a network, and contains the evidence of its rows.
 
-The overview is markup that needs no script: what must be known, who scored the run, when, and what that cost; gates; a card per
-metric with its mean and its distribution; and what the numbers rest on, in the blocks of the summary. The script shows slices and
+The overview is markup that needs no script: caveats; who scored the run, when, and at what cost; gates; a card per
+metric with its mean and its distribution; and notes on the numbers, in the blocks of the summary. The script shows slices and
 rows from the columns of `_rows` and the evidence that `_page` packs.
 """
 
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 
 PROMPTS = "Prompt versions"
 WHO = frozenset({"Judge", "Embeddings", PROMPTS})
-"""Facts that should be the same in two runs."""
+"""The facts that should be equal in two runs."""
 
 COUNTED = {"scored": "\u2714", "unscored": "\u2013", "failed": "\u2718"}
-"""The rows that a card counts, and their signs."""
+"""The kinds of rows that a card counts, and their symbols."""
 
 
 def direction(better: bool | None, without: str, scale: tuple[float, float] | None) -> Html:
-    """Which end of a scale is better, or why none is, and its ends."""
+    """Say which end of a scale is better, or why none is, and name both ends."""
     words = without if better is None else "higher is better" if better else "lower is better"
     return element("p", f"{words}, {scale[0]:g} to {scale[1]:g}" if scale else words, class_="direction")
 
@@ -55,7 +55,7 @@ def _card(column: Column, item: MetricSummary) -> Html:
     metric = column.metric
     without = "neither end is better" if metric.knows_better else "which end is better is not known"
     ends = [element("span", f"{end:.4g}") for end in item.scale or (min(known), max(known))] if known else []
-    tells = metric.settings != metric.name and not metric.settings.endswith("()")  # more than its name
+    tells = metric.settings != metric.name and not metric.settings.endswith("()")  # the settings say more than the name
     return element(
         "li",
         element("h3", item.name, dir="auto"),
@@ -99,7 +99,7 @@ def _counts(item: MetricSummary) -> Html:
 
 
 def facts(run: Run, summary: Summary) -> dict[str, list[str]]:
-    """Who gave the scores, when, and what that cost: the name of each fact, and what it is."""
+    """Return who gave the scores, when, and at what cost, as facts with names."""
     rows, columns = len(run.rows), run.columns.values()
     complete = sum(None not in values for values in zip(*(column.values for column in columns), strict=True))
     share = f" ({complete / rows:.0%})" if rows else ""
@@ -119,7 +119,7 @@ def facts(run: Run, summary: Summary) -> dict[str, list[str]]:
 
 
 def _models(settings: RunSettings | None, kind: str) -> list[str]:
-    """The names of the models of this kind, each once."""
+    """Return the names of the models of this kind, each once."""
     if settings is None:
         return ["not known: a file of scores does not tell"]
     models = (item.model(kind) for item in settings.scored_by.values())
@@ -127,7 +127,7 @@ def _models(settings: RunSettings | None, kind: str) -> list[str]:
 
 
 def _scored_at(evaluation: ScoredRows) -> str:
-    """When the scores were written: their file says so; those of a run without one were made in this process."""
+    """Return when the scores were written: the time of their file, or of this process if the run has no file."""
     file = evaluation.run_dir / SCORES if evaluation.run_dir else Path(evaluation.source)
     try:
         in_memory = evaluation.run_dir is None and evaluation.settings is not None
@@ -138,7 +138,7 @@ def _scored_at(evaluation: ScoredRows) -> str:
 
 
 def _spent(summary: Summary) -> dict[str, list[str]]:
-    """Calls, tokens, costs: of this part of the run and, where it went on with an earlier one, of that."""
+    """Return calls, tokens and costs of this part of the run, and of earlier parts if it was resumed."""
     usage = [item.usage for item in summary.metrics]
     calls, cached = sum(item.calls for item in usage), sum(item.cached_calls for item in usage)
     known = all(item.tokens_known for item in summary.metrics)
@@ -155,7 +155,7 @@ def _spent(summary: Summary) -> dict[str, list[str]]:
 
 
 def fact_list(*runs: Mapping[str, Sequence[str]]) -> Html:
-    """The facts of one run, or of two; what is the same in both stands once."""
+    """Return the facts of one run, or of two runs; facts that are equal in both appear once."""
     parts = []
     for name in dict.fromkeys(name for run in runs for name in run):
         found = [run.get(name, ["none"]) for run in runs]
@@ -173,7 +173,7 @@ def fact_list(*runs: Mapping[str, Sequence[str]]) -> Html:
 
 
 def gate_list(decision: Decision | None) -> Html:
-    """The gates with their outcomes and the reasons; nothing where none were asked for."""
+    """Return the gates with their results and reasons; nothing if there are no gates."""
     if decision is None:
         return EMPTY
     items = Items([f"{MARKS[result.verdict]}{result}" for result in decision.ordered])
@@ -181,7 +181,7 @@ def gate_list(decision: Decision | None) -> Html:
 
 
 def _slice_tables(rows: RunRows, summaries: Sequence[MetricSummary]) -> Iterator[dict[str, Any]]:
-    """Per column its groups: the value that the rows share (None: they have none), how many there are, and a mean per metric."""
+    """Return for each column its slices: the shared value (None: no value), the number of rows, and the mean of each metric."""
     for path, column in rows.slices().items():
         groups = [
             {"value": value, "rows": len(found), "scores": [_score(item, rows.run, found) for item in summaries]}
@@ -210,12 +210,12 @@ def write_html(
     Args:
         evaluation: the run.
         path: the file.
-        max_megabytes: how large the file may become; evidence that does not fit is left out, that of the best rows first.
-        calibration: of this run, with the means that people would give.
-        decision: what became of its gates.
+        max_megabytes: the largest size of the file. Evidence that does not fit is left out, that of the best rows first.
+        calibration: the calibration of this run, with the means that people would give.
+        decision: the results of its gates.
 
     Raises:
-        InvalidInput: ``max_megabytes`` is no positive number, or the calibration is that of another run.
+        InvalidInput: ``max_megabytes`` is not a positive number, or the calibration belongs to another run.
     """
     most = bytes_of(max_megabytes)
     rows = RunRows(evaluation)
@@ -250,7 +250,7 @@ def _content(summary: Summary, rows: RunRows, exchanges: Exchanges, decision: De
 
 
 def _header(run: Run, summary: Summary) -> Html:
-    """The head of the page: caveats first, for readers who overlook them misread all numbers."""
+    """Return the head of the page. Caveats come first, because readers who overlook them misread all numbers."""
     dead = ", ".join(summary.failed_everywhere)
     return joined(
         [
@@ -265,7 +265,7 @@ def _header(run: Run, summary: Summary) -> Html:
 
 
 def _metric(column: MetricColumn, item: MetricSummary) -> dict[str, Any]:
-    """What the script knows of a metric."""
+    """Return the data of a metric for the script."""
     return {
         "name": column.name,
         "scale": list(item.scale) if item.scale else None,
@@ -275,7 +275,7 @@ def _metric(column: MetricColumn, item: MetricSummary) -> dict[str, Any]:
 
 
 def _evidence(record: Record, exchanges: Exchanges, metrics: Sequence[MetricColumn]) -> dict[str, Any]:
-    """Everything about a row, as plain JSON values that are finite; and by metric the digest that labels of it get."""
+    """Return everything about a row, as plain and finite JSON values, and for each metric the digest that labels of the row get."""
     found: dict[str, Any] = json_value(record_dict(record))
     read = {item.name: row_digest(record.sample, item.inputs) for item in metrics if item.inputs is not None}
     return {**found, "exchanges": json_value(exchanges.of(record)), "digests": read}

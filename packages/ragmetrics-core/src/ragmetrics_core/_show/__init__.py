@@ -1,4 +1,4 @@
-"""How results look: tables, Markdown, progress."""
+"""The appearance of results: tables, Markdown, progress."""
 
 from __future__ import annotations
 

@@ -1,26 +1,30 @@
-"""What a result says, as blocks, and the three faces of blocks: text for a terminal, Markdown, HTML.
+"""Results as blocks, and three renderers of blocks: text for a terminal, Markdown, and HTML.
 
-Each result is turned into blocks once, by its ``_blocks``, and every face renders
-the same blocks, so no face can leave out a sentence or a number that another one shows::
+Each result is turned into blocks once, by its ``_blocks``, and every renderer gets
+the same blocks, so none can leave out a sentence or a number that another one shows::
 
     class Summary(Result):
         def _blocks(self) -> list[Block]:
             return [Heading(self.title), Table(("metric", "mean"), rows), Items(("a remark", "another")), Note("a caveat")]
 
-``Result`` makes ``print``, notebooks and ``to_markdown`` of that; ``as_text``, ``as_markdown`` and ``as_html`` render any blocks.
+``Result`` uses these blocks for ``print``, notebooks and ``to_markdown``; ``as_text``, ``as_markdown`` and ``as_html`` render any
+blocks.
 
-Texts in blocks are plain strings that may quote data as it is: a face escapes them. So a function that makes blocks never calls
-``printable``, ``prose``, ``code`` or ``element``; it cuts names that may be long with ``cut_middle``. A list without items, a
-table without rows and a note without words are left out. Three things depend on the face:
+Texts in blocks are plain strings that may quote data unescaped: the renderer escapes them. So a function that makes blocks never
+calls
+``printable``, ``prose``, ``code`` or ``element``; it cuts long names with ``cut_middle``. A list without items, a
+table without rows and a note without words are left out. Three things depend on the renderer:
 
-* A terminal is read from its end, a page from its top. Notes that end a result stay there in text; Markdown and HTML show them
-  behind the heading.
-* ``Details`` are folded in Markdown. Text and HTML show what they hold.
-* A table that is too wide for a terminal goes on below, see ``_tables``. Words that ``whole`` joined stay on one line.
+* A terminal is read from its end, a page from its top. Notes at the end of a result stay there in text; Markdown and HTML put
+them
+  after the heading.
+* ``Details`` are folded in Markdown. Text and HTML show their content.
+* A table that is too wide for a terminal is continued below, see ``_tables``. Words joined by ``whole`` stay on one line.
 
-Data is hostile in Markdown: the name of a metric may hold a pipe that splits a table, an id may call people by ``@name``, a claim
-may be a link, an image or HTML. So every character that could mean anything there is written as a numeric reference, which no
-parser reads as markup. Names in tables also stand in ``<code>``, where platforms look for no mentions and no references.
+Data is not trusted in Markdown: the name of a metric may contain a pipe that splits a table, an id may mention people by
+``@name``, a
+claim may be a link, an image or HTML. So every character with a meaning in Markdown is written as a numeric reference, which no
+parser reads as markup. Names in tables are also put into ``<code>``, where platforms do not look for mentions and references.
 """
 
 from __future__ import annotations
@@ -36,22 +40,24 @@ from .._values._tags import EMPTY, Html, element, joined
 from ._tables import GAP, cut_middle, hanging, room, table, wrapped
 
 MARKUP = re.compile(r"[^\w\s,;()%'+=.?:/-]|_|:(?=\S)|(?<=www)\.", re.ASCII)
-"""ASCII characters that may mean something; letters of all scripts mean nothing."""
+"""ASCII characters that may have a meaning in Markdown; letters of all scripts have none."""
 
 CALLS = re.compile("(&#(?:64|35|58|46);)")
-"""What platforms make a mention, a reference or an address of, even where it is written as a numeric reference."""
+"""Characters that platforms turn into a mention, a reference or an address, even if they are written as numeric references."""
 
 LONGEST_PART = 12_000
-"""Characters of each part; platforms refuse comments of more than 65,536."""
+"""The largest number of characters of each part; platforms refuse comments of more than 65,536."""
 
 
 def code(text: str, length: int = 120) -> str:
-    """A text from the data, cut in the middle to so many characters, without effect."""
+    """Return a text from the data as inline code without any Markdown effect, cut in the middle to ``length`` characters."""
     return f"<code>{_references(cut_middle(' '.join(text.split()), length))}</code>"
 
 
 def prose(text: str) -> str:
-    """A sentence of ours that may quote data, without effect; an invisible space parts ``@`` from a name, ``:`` from ``//``."""
+    """Return one of our sentences, which may quote data, without any Markdown effect. A zero-width space separates ``@`` from a
+    name and ``:`` from ``//``.
+    """
     return CALLS.sub("\\1&#8203;", _references(printable(" ".join(text.split()))))
 
 
@@ -60,12 +66,12 @@ def _references(text: str) -> str:
 
 
 def row(cells: Sequence[str]) -> str:
-    """A line of a table; the cells are Markdown already."""
+    """Return a line of a table; the cells are Markdown already."""
     return f"| {' | '.join(cells)} |"
 
 
 def cut_lines(lines: Sequence[str]) -> list[str]:
-    """As many lines as a part may have; the rest is counted."""
+    """Return as many lines as a part may have, and a line that counts the rest."""
     kept: list[str] = []
     room = LONGEST_PART
     for line in lines:
@@ -77,12 +83,12 @@ def cut_lines(lines: Sequence[str]) -> list[str]:
 
 
 SHORTEST_NAME = 16
-"""Columns of a name that a table shows at least, however narrow it is."""
+"""The smallest number of columns of a name in a table, however narrow the table is."""
 
 
 @dataclass(frozen=True)
 class Heading:
-    """What all that follows is about."""
+    """The subject of all blocks that follow."""
 
     text: str
 
@@ -96,11 +102,11 @@ class Text:
 
 @dataclass(frozen=True)
 class Items:
-    """A list; an item with a title is followed by its own items.
+    """A list. An item with a title has a list of its own below it.
 
     Attributes:
         items: the items.
-        title: stands above them; "" for none.
+        title: the line above them; "" for no title.
     """
 
     items: Sequence[str | Items]
@@ -108,19 +114,19 @@ class Items:
 
     @property
     def parts(self) -> Iterator[tuple[str, Items]]:
-        """Each item with the items below it."""
+        """Yield each item with the items below it."""
         return ((item, Items(())) if isinstance(item, str) else (item.title, item) for item in self.items)
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table; its first column is set to the left, the others to the right.
+    """A table. Its first column is aligned to the left, the others to the right.
 
     Attributes:
-        headings: of the columns.
-        rows: their cells.
-        split: the column before which a table that is too wide is parted first; 0 for any.
-        names: whether the first column holds names from the data, which are cut where the table is too wide.
+        headings: the headings of the columns.
+        rows: the cells of each row.
+        split: the column before which a table that is too wide is split first; 0 for any.
+        names: whether the first column has names from the data, which are cut if the table is too wide.
     """
 
     headings: Sequence[str]
@@ -131,12 +137,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Note:
-    """What must be known to believe the rest.
+    """A caveat that readers must know.
 
     Attributes:
-        text: a sentence; "" where the items say it all.
-        label: stands before it.
-        items: several things of one kind, each on a line.
+        text: a sentence; "" if the items say everything.
+        label: the word before the sentence.
+        items: several caveats of one kind, each on a line.
     """
 
     text: str
@@ -154,7 +160,7 @@ Flat = Heading | Text | Items | Table | Note
 
 @dataclass(frozen=True)
 class Details:
-    """Blocks that Markdown folds under a title; the other faces show the blocks alone."""
+    """Blocks that Markdown folds under a title; text and HTML show the blocks alone."""
 
     title: str
     blocks: Sequence[Flat]
@@ -164,35 +170,35 @@ Block = Flat | Details
 
 
 class Result:
-    """What every result has in common: it is printed, shown in notebooks and written as Markdown from the same blocks."""
+    """The base of every result, which is printed, shown in notebooks and written as Markdown from the same blocks."""
 
     def _blocks(self) -> Sequence[Block]:
-        """What there is to say."""
+        """Return the content of the result as blocks."""
         raise NotImplementedError
 
     def to_markdown(self) -> str:
-        """For a comment on a pull request; what comes from the data has no effect there."""
+        """Return Markdown for a comment on a pull request; texts from the data have no Markdown effect."""
         return as_markdown(self._blocks())
 
     def __str__(self) -> str:
         return as_text(self._blocks(), room())
 
     def _repr_html_(self) -> str:
-        """Notebooks show the tables."""
+        """Return the tables as HTML, for notebooks."""
         return block(as_html(self._blocks()))
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """IPython on a terminal shows the text."""
+        """Print the text, for IPython in a terminal."""
         printer.text("..." if cycle else str(self))
 
 
 def as_text(blocks: Sequence[Block], width: int) -> str:
-    """The blocks as plain text, one below the other; no line is wider than ``width`` unless a value would have to be cut."""
+    """Return the blocks as plain text, one below the other. A line is wider than ``width`` only if a value would have to be cut."""
     return "\n\n".join("\n".join(_text_lines(each, width)) for each in _unfolded(blocks))
 
 
 def _unfolded(blocks: Sequence[Block]) -> Iterator[Flat]:
-    """All blocks that say something, with those of ``Details`` at their place."""
+    """Yield all blocks with content; ``Details`` are replaced by their blocks."""
     for each in blocks:
         if isinstance(each, Details):
             yield from _unfolded(each.blocks)
@@ -245,7 +251,7 @@ def _text_table(each: Table, width: int) -> str:
 
 
 def as_markdown(blocks: Sequence[Block]) -> str:
-    """The blocks as Markdown in which no text of the data has any effect; long parts are cut and say so."""
+    """Return the blocks as Markdown in which texts from the data have no effect; long parts are cut and say so."""
     parts = []
     for each in _notes_first(blocks):
         inner = ["\n".join(_markdown_lines(flat)) for flat in _unfolded([each])]
@@ -259,7 +265,7 @@ def as_markdown(blocks: Sequence[Block]) -> str:
 
 
 def _notes_first(blocks: Sequence[Block]) -> Sequence[Block]:
-    """The blocks with the notes that end them behind the heading."""
+    """Return the blocks with the notes of the end moved after the heading."""
     end = len(blocks)
     while end and isinstance(blocks[end - 1], Note):
         end -= 1
@@ -292,7 +298,7 @@ def _markdown_items(items: Items, indent: str) -> Iterator[str]:
 
 
 def as_html(blocks: Sequence[Block]) -> Html:
-    """The blocks as HTML without scripts, every text escaped; ``block`` of `_evidence_html` adds the style."""
+    """Return the blocks as HTML without scripts, with every text escaped; ``block`` of `_evidence_html` adds the style."""
     return joined([_html(each) for each in _unfolded(_notes_first(blocks))])
 
 

@@ -17,23 +17,25 @@ from ._tables import room
 Progress = bool | Literal["always"]
 
 SHORT = 1.0
-"""Shorter waits, in seconds, are not shown."""
+"""Waits shorter than this, in seconds, are not shown."""
 
 WIDE = 110
-"""Columns in which a bar and the rate have room beside all that must be read; tqdm would cut the end of a line."""
+"""The number of columns that has room for a bar and the rate beside the necessary words; with fewer, tqdm would cut the end of a
+line.
+"""
 
 NARROW = "{desc}: {percentage:3.0f}% {n_fmt}/{total_fmt} [{elapsed}<{remaining}{postfix}]"
 WAITING = "{desc}: {n_fmt}/{total_fmt} [{elapsed}{postfix}]"
-"""What is shown in fewer columns, as tqdm's ``bar_format`` has it."""
+"""The ``bar_format`` of tqdm if there are fewer columns."""
 
 
 class Bar:
-    """What is shown after every finished row: the rate and the time left (by tqdm), what failed, tokens used.
+    """The progress display after every finished row: rate and time left (by tqdm), failures, tokens used.
 
     Args:
-        bar: tqdm's; None where nothing is shown.
-        lost: what failures are called, in a word.
-        narrow: there is no room for a bar beside the words.
+        bar: tqdm's bar; None if nothing is shown.
+        lost: the word for failures.
+        narrow: whether there is no room for a bar beside the words.
     """
 
     def __init__(self, bar: Any = None, lost: str = "failed", *, narrow: bool = False) -> None:
@@ -42,10 +44,10 @@ class Bar:
         self._lost = lost
         self._failed = 0
         self._shown = ""  # beside the number of rows
-        self._reason = ""  # why the run waits, as long as that is shown
+        self._reason = ""  # why the run waits, while this is shown
 
     def advance(self, failed: int, usage_so_far: Callable[[], Usage]) -> None:
-        """One more row is finished, with so many failures; usage is read only where the bar is shown."""
+        """Count one more finished row with its number of failures; usage is read only if the bar is shown."""
         if self._bar is None:
             return
         usage = usage_so_far()
@@ -64,7 +66,7 @@ class Bar:
     def wait(self, waiting: tuple[float, str] | None) -> None:
         """Show for how many seconds the run waits, and for what; None: it does not wait.
 
-        The seconds are counted down for a person; a file or a pipe gets them once.
+        In a terminal or a notebook the seconds are counted down; a file or a pipe gets them once.
         """
         if self._bar is None:
             return
@@ -83,7 +85,7 @@ class Bar:
 
 
 def check_progress(progress: object) -> None:
-    """True, False or "always"."""
+    """Check that ``progress`` is True, False or "always"."""
     if not (isinstance(progress, bool) or progress == "always"):
         raise InvalidInput(f"progress must be True, False or 'always', got {progress!r}")
 
@@ -96,9 +98,9 @@ def progress_bar(
     unit: str = "rows",
     lost: str = "failed",
 ) -> Iterator[Bar]:
-    """The bar of a run. It goes to stderr, and only to a terminal or a notebook unless ``progress`` is "always".
+    """Return the bar of a run. It is written to stderr, and only to a terminal or a notebook unless ``progress`` is "always".
 
-    The rows are counted only where the bar is shown. Without their number the time left is not known.
+    The rows are counted only if the bar is shown. Without their number the time left is not known.
     A process without a console, such as pythonw, has no stderr and gets no bar.
     """
     notebook = _in_notebook()
@@ -110,7 +112,7 @@ def progress_bar(
     narrow = not notebook and total is not None and _columns() < WIDE
     settings: dict[str, Any] = {"bar_format": NARROW} if narrow else {}
     file = None if notebook else sys.stderr
-    from tqdm.auto import tqdm  # type: ignore[import-untyped]  # noqa: PLC0415  loaded only where the bar is shown
+    from tqdm.auto import tqdm  # type: ignore[import-untyped]  # noqa: PLC0415  loaded only if the bar is shown
 
     with tqdm(total=total, unit=f" {unit}", desc=title, file=file, **settings) as bar:
         yield Bar(bar, lost, narrow=narrow)
@@ -118,7 +120,7 @@ def progress_bar(
 
 @asynccontextmanager
 async def watching(bar: Bar, waiting: Callable[[], tuple[float, str] | None]) -> AsyncIterator[None]:
-    """While the bar is shown, say every second whether the run only waits, and for what."""
+    """While the bar is shown, update every second whether the run is only waiting, and for what."""
     if not bar.watched:
         yield
         return
@@ -136,16 +138,16 @@ async def watching(bar: Bar, waiting: Callable[[], tuple[float, str] | None]) ->
 
 
 def _columns() -> int:
-    """How wide the terminal behind stderr is, which is where the bar goes; stdout may be a file."""
+    """Return the width of the terminal behind stderr, where the bar is shown; stdout may be a file."""
     try:
         width = os.get_terminal_size(sys.stderr.fileno()).columns
-    except (OSError, ValueError):  # no terminal, or a stream that is no file
+    except (OSError, ValueError):  # not a terminal, or a stream without a file descriptor
         width = 0
     return width or room()
 
 
 def _in_notebook() -> bool:
-    """Whether this runs in a notebook, where a bar is shown although stderr is no terminal."""
+    """Whether this runs in a notebook, where a bar is shown although stderr is not a terminal."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return type(shell).__name__ == "ZMQInteractiveShell"

@@ -1,8 +1,8 @@
-"""Plain text that fits a width: tables that go on below where they are too wide, wrapped lines, long names cut short.
+"""Plain text that fits a width: tables split into parts if they are too wide, wrapped lines, long names cut in the middle.
 
-Strategy. A value is never cut and never parted from what it belongs to: half a number, or one without its row, is worse than a
-long line. So a table that does not fit is split between its columns, and the first column is repeated; only names are cut, in
-the middle, because ids and file names tend to differ at their ends. What would steer a terminal is shown as an escape.
+A value is never cut and never separated from its row: half a number, or a number without its row, is worse than a
+long line. So a table that does not fit is split between its columns, and the first column is repeated. Only names are cut, in
+the middle, because ids and file names usually differ at their ends. Terminal control characters are shown as escapes.
 """
 
 from __future__ import annotations
@@ -14,28 +14,29 @@ from .._values._counts import grouped
 from .._values._layout import cells, filled, harmless, parted, printable, within
 
 USUAL = 80
-"""Columns where their number is not known: in a file, a pipe, a notebook."""
+"""The number of columns if it is not known: in a file, a pipe, a notebook."""
 
 LEAST = 40
-"""The fewest columns that anything is laid out for: a narrower terminal wraps the lines itself."""
+"""The smallest number of columns for the layout; a narrower terminal wraps the lines itself."""
 
 GAP = "  "
 
 UNBROKEN = "\xa0"
-"""A space at which no line is broken."""
+"""A space at which a line is never broken."""
 
 LINE_ENDS = str.maketrans(dict.fromkeys("\t\n\v\f\r", " "))
 
 
 def room() -> int:
-    """Columns that a text may take: those of the terminal, or what the environment variable COLUMNS says."""
+    """Return the number of columns for a text: those of the terminal, or the environment variable COLUMNS."""
     return max(LEAST, shutil.get_terminal_size((USUAL, 24)).columns)
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> str:
-    """A table with two spaces between its columns; where it is wider than ``width``, the columns that do not fit follow below.
+    """Return a table with two spaces between its columns. If it is wider than ``width``, the columns that do not fit follow
+    below.
 
-    The first column is set to the left, the others to the right.
+    The first column is aligned to the left, the others to the right.
     """
     all_rows = [[_on_one_line(cell) for cell in row] for row in (headings, *rows)]
     widths = [max(cells(row[column]) for row in all_rows) for column in range(len(headings))]
@@ -44,7 +45,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], width: int) ->
 
 
 def _parts(widths: Sequence[int], width: int) -> Iterator[list[int]]:
-    """The columns of each part, without the first column."""
+    """Return the columns of each part, without the first column."""
     part: list[int] = []
     used = widths[0]
     for column in range(1, len(widths)):
@@ -67,9 +68,9 @@ def _blanks(text: str, width: int) -> str:
 
 
 def wrapped(text: str, width: int, *, indent: str = "") -> list[str]:
-    """The lines of a text, broken at spaces, and in words of Chinese or Japanese that are wider than a line.
+    """Return the lines of a text, broken at spaces. A Chinese or Japanese word that is wider than a line is broken too.
 
-    With an ``indent``, all lines but the first get four spaces more.
+    With an ``indent``, all lines except the first get four more spaces.
     """
     following = f"{indent}    " if indent else ""
     most = width - cells(following)
@@ -84,12 +85,12 @@ def wrapped(text: str, width: int, *, indent: str = "") -> list[str]:
 
 
 def whole(text: str) -> str:
-    """The text as one word, which ``wrapped`` and ``hanging`` do not part."""
+    """Return the text as one word, which ``wrapped`` and ``hanging`` do not break."""
     return text.replace(" ", UNBROKEN)
 
 
 def hanging(remark: str, width: int) -> list[str]:
-    """The lines of a remark; all but the first are indented."""
+    """Return the lines of a remark; all except the first are indented."""
     first, *others = wrapped(remark, width, indent="  ")
     return [first.removeprefix("  "), *others]
 
@@ -99,7 +100,7 @@ def _on_one_line(text: str) -> str:
 
 
 def cut_middle(text: str, length: int) -> str:
-    """A printable text that takes at most so many columns, with its beginning and its end."""
+    """Return a printable text of at most ``length`` columns, with its beginning and its end."""
     shown = printable(text)
     if cells(shown) <= length:
         return shown
@@ -109,30 +110,30 @@ def cut_middle(text: str, length: int) -> str:
 
 
 MOST_ROWS = 5
-"""Names that a sentence lists; the rest is counted."""
+"""The number of names that a sentence lists; the rest is counted."""
 
 LONGEST_ROW = 40
-"""Columns of a row's id in a sentence."""
+"""The number of columns of a row's id in a sentence."""
 
 
 def first_of(names: Sequence[str], most: int = MOST_ROWS) -> str:
-    """The first few names; the rest is counted."""
+    """Return the first few names, and the number of the others."""
     more = len(names) - most
     shown = ", ".join(cut_middle(name, LONGEST_ROW) for name in names[:most])
     return shown + (f" and {more} more" if more > 0 else "")
 
 
 def in_groups(pairs: Iterable[tuple[str, str]]) -> str:
-    """What is said of which names: ``Wilson for a, b; CR2 for c``; without names where the same is said of all."""
+    """Group names by what applies to them: ``Wilson for a, b; CR2 for c``. The names are left out if the same applies to all."""
     found = grouped(pairs)
     return "; ".join(found if len(found) == 1 else (f"{words} for {first_of(names)}" for words, names in found.items()))
 
 
 def number(value: float | None) -> str:
-    """A number for a table or a sentence, with three decimals; "-" where there is none."""
+    """Return a number for a table or a sentence, with three decimals; "-" for None."""
     return "-" if value is None else f"{value:.3f}"
 
 
 def or_dash(value: object) -> str:
-    """A value for a table; "-" where there is none."""
+    """Return a value for a table; "-" for None."""
     return "-" if value is None else str(value)

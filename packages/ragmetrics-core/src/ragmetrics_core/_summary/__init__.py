@@ -1,4 +1,4 @@
-"""The summary of a run: numbers per metric and per slice, why scores are missing, and what that looks like."""
+"""The summary of a run: numbers per metric and per slice, the reasons for missing scores, and their presentation."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The summary of a run as numbers, and what it says of them: one metric, one slice, why scores are missing, the whole.
+"""The numbers of a summary and their words: one metric, one slice, the reasons for missing scores, the whole run.
 
-A mean over nothing shows as "-". Below the table come the rows to look at first: those with the lowest values, and those without
-any. Rows without a value are grouped by cause, as ten rows with one cause need one cure.
+A mean over no values is shown as "-". Below the table come the rows to read first: those with the lowest values, and those
+without
+a value. Rows without a value are grouped by cause, because ten rows with one cause need one cure.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ class LabelRate:
     """How often a metric gave a label.
 
     Attributes:
-        count: scored rows that have it.
+        count: number of scored rows with the label.
         share: their share of all scored rows, 0 to 1.
-        interval: 95 % interval of that share; None if fewer than two rows were scored.
+        interval: 95 % interval of the share; None if fewer than two rows were scored.
     """
 
     count: int
@@ -45,28 +46,28 @@ class MetricSummary:
     Attributes:
         name: name of the metric.
         mean: mean of the scored rows' values; None if no row was scored.
-        interval: 95 % interval of that mean, and how it was made; None if fewer than two rows were scored, or if all values
+        interval: 95 % interval of the mean, with its method; None if fewer than two rows were scored, or if all values
             are equal and the scale is not known.
-        scale: lowest and highest possible value; None where there is none, or where it differs from row to row.
-        scored: rows with a value.
-        unscored: rows in which there was nothing to score.
-        failed: rows where something went wrong.
-        passed: rows that passed; None if the metric gave no row a verdict.
-        pass_rate: share of the rows with a verdict that passed; None if there is none.
-        pass_interval: 95 % interval of that rate; None if fewer than two rows have a verdict.
+        scale: lowest and highest possible value; None if there is no scale, or if it differs from row to row.
+        scored: number of rows with a value.
+        unscored: number of rows that had nothing to score.
+        failed: number of rows whose scoring failed.
+        passed: number of rows that passed; None if the metric gave no verdicts.
+        pass_rate: share of the rows with a verdict that passed, 0 to 1; None if there are no verdicts.
+        pass_interval: 95 % interval of the pass rate; None if fewer than two rows have a verdict.
         usage: calls, cached calls and tokens, summed.
         lowest: the rows with the lowest values, as (label, value), lowest first; rows at the top of the scale are left out. Empty
-            where low values are good.
+            if low values are good.
         spread: standard deviation of the judgements of one row, averaged over the rows that were judged several times; None if
-            there are none.
-        unsteady: rows whose judgements differ.
-        labels: rows by the label of their score, the most common first.
-        silent: rows counted as the worst value because the system retrieved or answered nothing (``empty="zero"``).
-        label_rates: of a metric that labels scored rows, how often each label stands on them, the most common first.
-        highest: of a metric for which low values are good, the rows with the highest values, the highest first; rows at the bottom
+            there are no such rows.
+        unsteady: number of rows whose judgements differ.
+        labels: number of rows with each label, the most common label first.
+        silent: number of rows counted as the worst value because the system retrieved or answered nothing (``empty="zero"``).
+        label_rates: for a metric that labels scored rows, how often it gave each label, the most common label first.
+        highest: for a metric whose low values are good, the rows with the highest values, highest first; rows at the bottom
             of the scale are left out.
-        jury: of a metric of several jurors, what each of them did and how far they agree; None of any other.
-        calibration: the metric beside people's labels, with the mean that they would give; None where nothing is known of that.
+        jury: for a jury, the results of each juror and their agreement; None for any other metric.
+        calibration: the metric compared with people's labels, with the mean that people would give; None without labels.
     """
 
     name: str
@@ -92,27 +93,27 @@ class MetricSummary:
 
     @property
     def rows(self) -> int:
-        """All rows, whatever became of them."""
+        """The number of all rows, with and without a value."""
         return self.scored + self.unscored + self.failed
 
     @property
     def failed_everywhere(self) -> bool:
-        """Whether it failed on every row, so that nothing at all is known."""
+        """Whether the metric failed on every row, so that its result is unknown."""
         return self.failed > 0 and self.failed == self.rows
 
     @property
     def tokens_known(self) -> bool:
-        """Whether anything is known of tokens: a server that reports none is not one that used none."""
+        """Whether the number of tokens is known. A server that reports no tokens may still have used some."""
         usage = self.usage
         return usage.calls == usage.cached_calls or bool(usage.prompt_tokens or usage.completion_tokens)
 
     @property
     def has_own_pass_rate(self) -> bool:
-        """Whether the pass rate says more than the mean; of yes/no metrics it is the mean."""
+        """Whether the pass rate adds information to the mean; for yes/no metrics they are equal."""
         return self.passed is not None and self.pass_rate != self.mean
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain JSON values."""
+        """Return all fields as plain JSON values."""
         interval, limits = self.interval, self.pass_interval
         values = {
             **vars(self),
@@ -132,19 +133,19 @@ class MetricSummary:
 
 
 LONGEST_REASON = 240
-"""Characters of a reason that the text shows."""
+"""The number of characters of a reason in the text."""
 
 
 @dataclass(frozen=True)
 class Reason:
-    """Why scores have no value: one cause, and all that share it.
+    """One cause of missing values, with all scores that it explains.
 
     Attributes:
         state: ``unscored`` or ``failed``.
         text: the reason or the error, without the place of a single row.
         metrics: names of the metrics concerned.
-        rows: labels of the rows concerned: their id, or where they stand.
-        counts: how many rows of each of these metrics, in their order.
+        rows: labels of the rows concerned: their ids or places.
+        counts: number of rows for each of these metrics, in their order.
     """
 
     state: str
@@ -155,7 +156,7 @@ class Reason:
 
     @property
     def count(self) -> int:
-        """Scores concerned: the rows of all these metrics together."""
+        """The number of scores concerned: the sum of the rows of all these metrics."""
         return sum(self.counts)
 
     def __str__(self) -> str:
@@ -164,7 +165,9 @@ class Reason:
         return f"{self._size()}: {shown} ({first_of(self.rows)})"
 
     def _size(self) -> str:
-        """How many rows, and of which metrics; each metric has its own, so they are never added up."""
+        """Return the number of rows for each metric. Rows of different metrics are never added up, because they may be the same
+        rows.
+        """
         names = [cut_middle(name, LONGEST_ROW) for name in self.metrics]
         if len(set(self.counts)) == 1:
             several = "each of " if len(self.metrics) > 1 else ""
@@ -178,9 +181,9 @@ class SliceSummary:
     """The metrics over the rows that share a value.
 
     Attributes:
-        name: as a person reads it, such as ``lang=de``, or ``without lang``.
-        label: the value as text; None for rows without one.
-        rows: how many rows there are.
+        name: the readable name, such as ``lang=de``, or ``without lang``.
+        label: the value as text; None for rows without a value.
+        rows: number of rows.
         metrics: one entry per metric, over these rows alone.
     """
 
@@ -193,15 +196,15 @@ class SliceSummary:
         return named(self.metrics, name)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain JSON values."""
+        """Return all fields as plain JSON values."""
         return {"label": self.label, "rows": self.rows, "metrics": {item.name: item.to_dict() for item in self.metrics}}
 
 
 def named(metrics: Sequence[MetricSummary], name: str) -> MetricSummary:
-    """The summary of the metric of that name.
+    """Return the summary of the metric with this name.
 
     Raises:
-        KeyError: there is none; the message names those that there are.
+        KeyError: there is no such metric; the message lists the names that exist.
     """
     for item in metrics:
         if item.name == name:
@@ -211,21 +214,23 @@ def named(metrics: Sequence[MetricSummary], name: str) -> MetricSummary:
 
 @dataclass(frozen=True)
 class Summary(Result):
-    """The summary of a run; ``str()`` or ``print`` shows it as a table, as wide as the terminal, or 80 columns where there is none.
+    """The summary of a run; ``str()`` or ``print`` shows it as a table, as wide as the terminal, or 80 columns without a
+    terminal.
 
     Attributes:
         title: what was evaluated.
         metrics: one entry per metric.
-        reasons: why scores have no value, the most common ones first.
-        caveats: what must be known about the models that were asked, and about the rows.
+        reasons: causes of missing values, the most common first.
+        caveats: warnings about the models that were asked, and about the rows.
         seconds: wall time of the run; None if it is not known.
-        models: what every model was asked; its ``cost()`` is the price.
+        models: the usage of every model; its ``cost()`` is the price.
         stopped: why the run ended before its last row; None if it did not.
-        earlier: what every model was asked in earlier parts of the run.
-        waited: by metric, the mean seconds that a row has waited for models; metrics that wait for none are left out.
-        by: the path of the column that ``slices`` are made by; None if there are none.
-        slices: the metrics for each value of that column, by the value as text: ``slices["de"]["faithfulness"].mean``; rows without
-            a value are under None.
+        earlier: the usage of every model in earlier parts of the run.
+        waited: for each metric, the mean seconds that a row waited for models; metrics that wait for no model are left out.
+        by: the path of the column that defines ``slices``; None if there are no slices.
+        slices: the metrics for each value of the column, by the value as text: ``slices["de"]["faithfulness"].mean``; the key
+            None
+            has the rows without a value.
     """
 
     title: str
@@ -250,17 +255,17 @@ class Summary(Result):
 
     @property
     def asked(self) -> Usage:
-        """What all models were asked, also for rows that were not finished."""
+        """The usage of all models, including calls for rows that were not finished."""
         return sum((item.usage for item in self.models), Usage())
 
     @property
     def calls_of_unfinished_rows(self) -> int:
-        """Calls that were made for rows that the run has left unfinished: they are in no score."""
+        """The number of calls for rows that the run left unfinished; these calls are in no score."""
         finished = sum(item.usage.calls - item.usage.cached_calls for item in self.metrics)
         return max(0, self.asked.calls - finished) if self.stopped is not None else 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain JSON values."""
+        """Return all fields as plain JSON values."""
         values = {
             **vars(self),
             "metrics": {item.name: item.to_dict() for item in self.metrics},
@@ -273,7 +278,7 @@ class Summary(Result):
         return plain({name: value for name, value in values.items() if name not in left_out})
 
     def _blocks(self) -> list[Block]:
-        """What it says, for every face."""
+        """Return the content as blocks, for every renderer."""
         return summary_blocks(self)
 
 
@@ -284,16 +289,16 @@ def _model_dict(item: ModelUsage) -> dict[str, Any]:
 
 
 MOST_REASONS = 4
-"""Reasons that are shown per state; the rest is counted."""
+"""The number of reasons shown per state; the rest is counted."""
 
 LONGEST_NAME, LONGEST_JUROR, LONGEST_ERROR = 40, 60, 120
-"""Columns that are shown of the name of a metric or a label, of a juror's name or model, and of an error."""
+"""The number of columns of the name of a metric or a label, of a juror's name or model, and of an error."""
 
 OF_SLICES = "slices: each interval is about its own slice; among many slices, some means are low or high by chance"
 UNREADABLE = "replies that could not be read: details['raw'] of these scores, also in the file of --out"
 
 Column = tuple[str, Callable[[MetricSummary], str]]
-"""The heading of a column, and what it shows of a metric."""
+"""The heading of a column, and the function that makes a cell from a metric."""
 
 SCORES: tuple[Column, ...] = (
     ("mean", lambda item: number(item.mean)),
@@ -313,7 +318,7 @@ IN_SLICES = SCORES[:-1]
 
 
 def summary_blocks(summary: Summary) -> list[Block]:
-    """The whole account; what failed on every row comes first, since the table below it may be long."""
+    """Return all blocks. Metrics that failed on every row come first, because the table below may be long."""
     metrics = tuple(replace(item, name=_name(item.name)) for item in summary.metrics)
     summary = replace(summary, metrics=metrics)
     seconds = "" if summary.seconds is None else f", {_seconds(summary.seconds)}"
@@ -342,14 +347,14 @@ def summary_blocks(summary: Summary) -> list[Block]:
 
 
 def _table(metrics: Sequence[MetricSummary]) -> Table:
-    """What was scored, and what it took if a model was asked; where that is too wide, these are two tables."""
+    """Return the table of scores, with usage columns if a model was asked; a table that is too wide is split in two."""
     columns = (*SCORES, *CALLS) if any(item.usage.calls for item in metrics) else SCORES
     rows = [[item.name, *(cell(item) for _, cell in columns)] for item in metrics]
     return Table(["metric", *(heading for heading, _ in columns)], rows, split=len(SCORES) + 1)
 
 
 def _slice_tables(summary: Summary) -> Iterator[Table]:
-    """A table per metric, a line per slice, so that what is compared stands one below the other."""
+    """Return one table per metric with one line per slice, so that values to compare stand below each other."""
     for place, item in enumerate(summary.metrics if summary.slices else ()):
         parts = [(part.name, part.metrics[place]) for part in summary.slices.values()]
         rows = [[name, *(cell(part) for _, cell in IN_SLICES)] for name, part in parts]
@@ -357,14 +362,14 @@ def _slice_tables(summary: Summary) -> Iterator[Table]:
 
 
 def _corrected(metrics: Sequence[MetricSummary]) -> Iterator[str]:
-    """What people would say, where labels tell it."""
+    """Return the means that people would give, for metrics with labels."""
     for item in metrics:
         if item.calibration is not None:
             yield from (f"{item.name}: {words}" for words in corrected_in_words(item.calibration))
 
 
 def _of_scores(metrics: Sequence[MetricSummary]) -> Iterator[str]:
-    """What the numbers of the table rest on, and what else was measured."""
+    """Return remarks on how the numbers in the table were made, and on other measurements."""
     if ways := in_groups((METHODS[item.interval.method], item.name) for item in metrics if item.interval):
         yield f"95 % interval: {ways}"
     for item in metrics:
@@ -386,7 +391,7 @@ def _of_scores(metrics: Sequence[MetricSummary]) -> Iterator[str]:
 
 
 def _labels_without_rate(metrics: Sequence[MetricSummary]) -> Iterator[str]:
-    """Rows by label that the rates leave out. One remark for all metrics that have the same."""
+    """Return the number of rows per label that the rates leave out, in one remark for all metrics with the same numbers."""
     found: dict[str, list[str]] = {}
     for item in metrics:
         others = Counter(item.labels) - Counter({label: rate.count for label, rate in item.label_rates.items()})
@@ -398,7 +403,7 @@ def _labels_without_rate(metrics: Sequence[MetricSummary]) -> Iterator[str]:
 
 
 def _of_calls(summary: Summary) -> Iterator[str]:
-    """Waiting, calls that are in no score, and costs."""
+    """Return remarks on waiting, on calls that are in no score, and on costs."""
     if summary.waited:
         waits = (f"{_name(name)} {_seconds(mean)}" for name, mean in summary.waited.items())
         yield f"waiting per row: {', '.join(waits)}"
@@ -416,7 +421,9 @@ def _of_calls(summary: Summary) -> Iterator[str]:
 
 
 def _jury(name: str, jury: JurySummary) -> Items:
-    """How far the jurors agree, rows that were tied or judged by fewer, each juror, and the rows on which they differ most."""
+    """Describe the agreement of the jurors, rows that were tied or judged by fewer jurors, each juror, and the rows on which
+    they differ most.
+    """
     count, alpha = len(jury.jurors), jury.alpha
     limits = f", 95 % interval {alpha.interval}" if alpha.interval else ""
     said = f"how far its {count} jurors agree is not known: {alpha.problem}"
@@ -430,7 +437,7 @@ def _jury(name: str, jury: JurySummary) -> Items:
 
 
 def _juror(juror: JurorSummary) -> str:
-    """What one juror did, and what its calls cost."""
+    """Describe the results of one juror and the cost of its calls."""
     said, usage = cut_middle(juror.name, LONGEST_JUROR), juror.usage
     if juror.model and f"({juror.model})" not in juror.name:
         said += f" by {cut_middle(juror.model, LONGEST_JUROR)}"
@@ -446,7 +453,7 @@ def _juror(juror: JurorSummary) -> str:
 
 
 def _worst(named: Iterable[tuple[str, Sequence[tuple[str, float]]]]) -> list[str]:
-    """Rows to read first, each with its value, which no line break parts from it."""
+    """Return the rows to read first, each with its value; no line break separates them."""
     rows = (
         (name, [whole(f"{cut_middle(row, LONGEST_ROW)} ({value:.3g})") for row, value in rows]) for name, rows in named
     )

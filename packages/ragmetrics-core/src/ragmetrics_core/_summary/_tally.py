@@ -1,6 +1,6 @@
-"""One pass over the rows of a run, which may be read from a file: scores are counted as they come, metric by metric.
+"""Count the scores of a run, metric by metric, in one pass over its rows, which may be read from a file.
 
-Means are taken over the scored rows only; the counts say how many rows have no value. A mean over no rows is None: there is no
+Means are taken over the scored rows only; the counts say how many rows have no value. A mean over no rows is None, never a
 default.
 """
 
@@ -28,11 +28,11 @@ from ..statistics._means import mean_of
 from ._summary import LabelRate, MetricSummary, Reason, SliceSummary, Summary
 
 MOST_WORST = 3
-"""Rows with the worst values that a summary names."""
+"""The number of worst rows that a summary names."""
 
 
 class Tally:
-    """Counts the scores of one metric as they come, in row order."""
+    """Counts the scores of one metric, in row order."""
 
     def __init__(self, name: str, scale: tuple[float, float] | None, *, low_is_good: bool = False) -> None:
         self._name = name
@@ -50,7 +50,9 @@ class Tally:
         self._jury = JuryTally()
 
     def add(self, score: Score, label: str) -> None:
-        """Count one score; the label names its row, where it is known. Rows that were not asked about are no rows here."""
+        """Count one score; the label names its row, if the row is known. Rows that were not scored with this metric are not
+        counted.
+        """
         if not is_asked(score):
             return
         self._rows += 1
@@ -63,7 +65,7 @@ class Tally:
             self._verdicts += 1
             self._passed += score.passing
         elif score.value is not None and is_silence(score):
-            self._silent += 1  # counted as the worst value, so it did not pass
+            self._silent += 1  # it counts as the worst value, so it did not pass
         if score.value is None:
             self._failed += score.error is not None
             return
@@ -73,14 +75,14 @@ class Tally:
         self._scales.add(score.scale)
         if label:
             keep_lowest(self._worst, self._sign * score.value, label, MOST_WORST)
-        if "repeats" in score.unread:  # to look into the details costs more than all the counting
+        if "repeats" in score.unread:  # reading the details costs more than all the counting
             spread = spread_of(score.details)
             if spread is not None:
                 self._spreads.append(spread)
                 self._unsteady += spread > 0
 
     def summary(self) -> MetricSummary:
-        """The counts so far."""
+        """Return the counts so far."""
         scale = common_scale(self._scale, self._scales)
         verdicts = self._verdicts + self._silent if self._verdicts else 0
         worst, scored = self._named_worst(scale), len(self._values)
@@ -110,7 +112,7 @@ class Tally:
         )
 
     def _named_worst(self, scale: tuple[float, float] | None) -> tuple[tuple[str, float], ...]:
-        """The worst rows, without rows that have the best value; none where the run has hardly more rows."""
+        """Return the worst rows without rows that have the best value; empty if the run has hardly more rows."""
         if len(self._values) <= MOST_WORST:
             return ()
         best = scale[self._sign > 0] if scale else self._sign * math.inf
@@ -119,12 +121,18 @@ class Tally:
 
 
 Causes = dict[tuple[str, str], tuple[Counter[str], dict[str, None]]]
-"""By the state of scores and why they have no value: how many there are of each metric, and the names of their rows."""
+"""For each state and reason of missing values: the number of scores of each metric, and the names of their rows."""
 
 
 def _cause(score: Score, metric: str, place: str) -> str:
-    """Why there is no value, without the metric and the place of the row, so that equal causes are equal."""
-    error, metric, place = score.error, harmless(metric), harmless(place)  # errors show both so
+    """Return why there is no value, without the name of the metric and the place of the row, so that equal causes have equal
+    texts.
+    """
+    error, metric, place = (
+        score.error,
+        harmless(metric),
+        harmless(place),
+    )  # errors contain the name and the place in this form
     if error is None:
         return score.reason or ""
     if error.startswith("MissingInput: "):
@@ -140,16 +148,17 @@ def summary_of(
     calibration: Calibration | None = None,
     also: Callable[[Record], object] | None = None,
 ) -> Summary:
-    """Sum up the scores of all rows, and with ``by`` those of each slice, sorted by name; rows without a value come last.
+    """Sum up the scores of all rows, and with ``by`` those of each slice. Slices are sorted by name; rows without a value come
+    last.
 
     Args:
         run: the rows and their scores.
-        by: the path of the column that rows are sliced by.
-        calibration: of this run, with the means that people would give.
-        also: is called with each row, so that all that is shown of a run is read in one pass.
+        by: the path of the column that defines the slices.
+        calibration: the calibration of this run, with the means that people would give.
+        also: a function called with each row, so that everything shown of a run is read in one pass.
 
     Raises:
-        InvalidInput: ``by`` names nothing that rows have in common, or the calibration is that of another run.
+        InvalidInput: ``by`` names no column that groups rows, or the calibration belongs to another run.
     """
     slicing = None if by is None else RowLabels(by, "by")
     whole, with_verdicts = _tallies(run.metrics), 0
@@ -186,7 +195,7 @@ def summary_of(
 
 
 def _count(record: Record, tallies: Sequence[Mapping[str, Tally]], causes: Causes) -> bool:
-    """Count the scores of one row; returns whether a model was asked about it."""
+    """Count the scores of one row. Return whether a model was asked about it."""
     name, asked = row_name(record), False
     for metric, score in record.scores.items():
         for tally in tallies:
@@ -201,7 +210,7 @@ def _count(record: Record, tallies: Sequence[Mapping[str, Tally]], causes: Cause
 
 
 def _reasons(causes: Causes) -> tuple[Reason, ...]:
-    """Why scores have no value, the most common causes first."""
+    """Return the causes of missing values, the most common first."""
     found = (
         Reason(state, text, tuple(metrics), tuple(rows), tuple(metrics.values()))
         for (state, text), (metrics, rows) in causes.items()
@@ -217,7 +226,7 @@ def _slices(slicing: RowLabels, parts: Mapping[str | None, Mapping[str, Tally]])
 
 
 def _of_verdicts(rows: int) -> Iterator[str]:
-    """What must be known where a model was asked about so many rows whose texts hold verdicts."""
+    """Return the caveat for runs in which a model was asked about ``rows`` rows whose texts contain verdicts."""
     if rows:
         yield (
             f"{'1 row holds' if rows == 1 else f'{rows} rows hold'} text in the form of a verdict, such as an object with a "
