@@ -264,7 +264,7 @@ def test_items_in_their_own_order() -> None:
     assert [item.verdict for item in reply.parse(mixed).verdicts] == [False, True]
     named = '{"verdicts": {"claim 2": {"verdict": 0}, "claim 1": {"verdict": 1}}}'
     assert [item.verdict for item in reply.parse(named).verdicts] == [True, False]
-    with pytest.raises(BadReply, match="^verdicts does not number its items one by one$"):
+    with pytest.raises(BadReply, match="^verdicts must number its items consecutively, starting at 0 or 1$"):
         reply.parse('{"verdicts": {"1": true, "3": true}}')
 
 

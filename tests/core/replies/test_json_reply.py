@@ -165,7 +165,7 @@ def test_a_blank_in_the_place_of_a_list_is_no_empty_list(text: str) -> None:
         ("level", "4/10", "level must be a whole number, not '4/10'"),
         ("text", None, "text must be a text, not null"),
         ("text", {"a": 1}, "text must be a text, not an object"),
-        ("text", "<text>", "text is a blank of the template, not a text"),
+        ("text", "<text>", "text is a placeholder copied from the template: fill in a text"),
         ("inner", {"age": 3}, "inner.first_name is missing"),
         ("inner", [1], "inner must be an object"),
         ("inners", [{"first_name": "Bo"}, {"age": 2}], "inners[1].first_name is missing"),

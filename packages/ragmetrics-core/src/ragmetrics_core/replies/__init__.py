@@ -1,31 +1,37 @@
 """Reply formats: how a model is asked to reply, and how its reply is read.
 
-A format is a value with ``instructions()`` for the prompt, a ``schema`` for structured output where there is one,
-and ``parse(text)``. The readers are tolerant of form and strict about meaning: fences, prose, thinking, near-JSON,
-other keys, other languages and other ways of writing a number are read through; what has no honest reading raises
-``BadReply``, never a default.
+A format is a value with ``instructions()`` for the prompt, ``parse(text)`` and, if structured output can express the reply, a
+``schema``.
+The readers are tolerant of form and strict about meaning. They accept code fences, prose, thinking, near-JSON, other keys, other
+languages
+and other ways of writing a number. A reply that has no honest reading raises ``BadReply``; it never becomes a default value.
 
-A prompt takes out of a reply what repeats its data, and refuses a structured verdict that is in the data, before a format
-reads it (``_kernel/_repeated``).
+Before a format reads a reply, the prompt removes the passages that repeat its data, and refuses a structured verdict that is
+itself in the
+data (``_kernel/_repeated``).
 
-What happens to a reply then, in this order, whatever its format; ``_pipeline`` calls the steps:
+The steps from there are the same for every format; ``_pipeline`` calls them in this order:
 
-1. A reply that is clean JSON and nothing else is decoded, and step 5 reads it (``_json_text``). ``JsonReply`` goes
-   a still shorter way where every key is known (``_json``).
-2. Thinking, the tokens of chat templates and invented turns are cut off; what may be the answer all the same is kept in
-   doubt (``_answer_part``).
-3. The JSON values in the rest are found, broken ones too (``_json_text``), and the format names those that may be the answer
-   (its ``Reader``).
-4. One of them is chosen, if they speak with one voice, and none is in the data that was sent or is announced as another's
-   (``_pipeline``, ``_whose``).
-5. The value is read: a model is fitted and validated (``_fit``, ``_plan``); a yes, a number or a list of texts is looked for under
-   the names that models give it (``_scalar``, ``_lines``, ``_keys``).
-6. Where no JSON value is the answer, the words are read: tags, tables and outlines, lists, verdicts, scores (``_markup``,
+1. A reply that is clean JSON and nothing else is decoded, and step 5 reads it (``_json_text``). ``JsonReply`` takes
+   a still shorter path if every key is known (``_json``).
+2. Thinking, tokens of chat templates and invented turns are cut off. A part that was cut off although it might be the answer is
+kept as
+   doubtful (``_answer_part``).
+3. The JSON values in the remaining text are found, broken ones included (``_json_text``). The ``Reader`` of the format names
+those that may
+   be the answer.
+4. One of these values is chosen. They must agree, none may be in the data that was sent, and none may be announced as another
+speaker's
+   words (``_pipeline``, ``_whose``).
+5. The value is read. Data for a model are fitted and validated (``_fit``, ``_plan``); a yes, a number or a list of texts is
+looked for under
+   the keys that models give it (``_scalar``, ``_lines``, ``_keys``).
+6. If no JSON value is the answer, the words are read: tags, tables, outlines, lists, verdicts and scores (``_markup``,
    ``_items``, ``_verdict``, ``_marks``).
-7. What was kept in doubt must not say something else (``_pipeline``).
+7. The doubtful parts of step 2 must not contradict the answer (``_pipeline``).
 
-A step that finds no honest reading raises ``Unreadable``; the pipeline makes it a ``BadReply`` with the raw text.
-A format is one file of this folder: ``_yes_no`` is a short one.
+A step that finds no honest reading raises ``Unreadable``; the pipeline turns that into a ``BadReply`` with the raw text.
+Each format is one file of this folder; ``_yes_no`` is a short one.
 """
 
 from __future__ import annotations

@@ -1,10 +1,14 @@
-"""From raw text to the part of it that is the answer.
+"""Find the part of a raw reply that is the answer.
 
-Three things surround an answer without being one: thinking (tags, channels), the machinery of chat templates
-(headers, end-of-turn tokens), and turns of a conversation that the model invents after its own. All of them can be quoted as
-well: a text under judgement may hold ``</think>`` and a verdict behind it. So a tag or token counts only where it cannot be a
-quotation: not in quotes, and not where the data that was sent holds it too. What is left out
-although it might be the answer is kept as ``doubted``: an answer in there that says something else makes the reply unreadable.
+Three things can surround an answer: thinking (in tags or channels), tokens of chat templates (headers, end of turn), and turns of
+a
+conversation that the model invents after its own turn. Each of them can also be quoted: a text under judgement may contain
+``</think>``
+followed by a verdict. Therefore a tag or token counts only if it cannot be a quotation: it is not in quotes, and it is not in the
+data that
+was sent. A part that is left out although it might be the answer is kept as ``doubted``. If a doubted part gives a different
+answer, the
+reply is unreadable.
 """
 
 from __future__ import annotations
@@ -18,17 +22,17 @@ from ._text import TOKEN, Unreadable, on_line, without_tokens
 from ._whose import declines, is_quoted, speaks_of_another
 
 _SHORT = 80
-"""Characters of a line that can be an answer."""
+"""The most characters that a line may have to be an answer."""
 _JSON = re.compile(r"\{|\[\s*[\"'“]")
 
 
 def _is_genuine(match: re.Match[str], asked: Asked) -> bool:
-    """Whether a tag or token counts, for it can be no quotation."""
+    """Whether a tag or token counts because it cannot be a quotation."""
     return not is_quoted(match.string, *match.span()) and not asked.holds_mark(match.group())
 
 
 def _doubt_unless_clear(kept: str, left_out: str, doubted: list[str]) -> None:
-    """Doubt what is left out, unless what was kept before it is nothing, or clearly the judge's own answer."""
+    """Add the part that is left out to ``doubted``, unless the text kept before it is empty or clearly the judge's own answer."""
     bare = without_tokens(kept).strip()
     if bare and decode(bare) is None and (_JSON.search(left_out) or speaks_of_another(bare)):
         doubted.append(left_out)
@@ -54,7 +58,7 @@ _NEW_TURN = re.compile(
 
 
 def own_turn(text: str, asked: Asked, doubted: list[str]) -> str:
-    """The assistant's turn: what follows an assistant header at the beginning, up to the end of that turn."""
+    """Return the assistant's turn: the text from an assistant header at the beginning up to the end of that turn."""
     header = _ASSISTANT.search(text)
     if header and (not text[: header.start()].strip() or TOKEN.match(text.lstrip())):
         text = text[header.end() :]
@@ -74,11 +78,11 @@ def own_turn(text: str, asked: Asked, doubted: list[str]) -> str:
 
 
 def before_new_turn(text: str, doubted: list[str]) -> str:
-    """Drop the conversation that a model invents after its answer."""
+    """Cut off the conversation that a model invents after its answer."""
     content = len(text) - len(text.lstrip())
     for match in _NEW_TURN.finditer(text):
         before = text[max(0, match.start() - 80) : match.start()].rstrip()
-        # After a colon the turn is quoted, as an example of a better answer.
+        # A turn after a colon is a quotation: an example of a better answer.
         if match.start() > content and not before.endswith((":", "：")):
             _doubt_unless_clear(text[: match.start()], text[match.start() :], doubted)
             return text[: match.start()]
@@ -90,7 +94,7 @@ _THINK = (
     "begin_of_thought|chain_of_thought|cot|deliberation"
 )
 _TAG = re.compile(rf"<\|?\s{{0,3}}(/?)\s{{0,3}}(?:{_THINK})\s{{0,3}}\|?>|\[(/?)THINK\]|◁(/?)think▷", re.IGNORECASE)
-# Only these are certainly thinking when they are never closed; an open <analysis> may just be a heading.
+# An unclosed tag with one of these words is certainly thinking; an unclosed <analysis> may be just a heading.
 _SURE = re.compile(r"think|thought", re.IGNORECASE)
 _FINAL_CHANNEL = re.compile(r"<\|channel\|>\s{0,9}final[^<]{0,40}<\|message\|>")
 
@@ -102,7 +106,7 @@ _MAX_TAGS = 2000
 
 
 def last_channel(text: str, doubted: list[str]) -> str:
-    """The final channel of a harmony reply; its analysis is thinking."""
+    """Return the final channel of a reply in OpenAI's harmony format. The analysis channel is thinking."""
     if not text.lstrip().startswith(("<|channel|>", "<|start|>")):
         return text
     *before, final = _FINAL_CHANNEL.split(text)
@@ -122,7 +126,9 @@ def _closes(tag: re.Match[str]) -> bool:
 
 
 def _tags(text: str, asked: Asked) -> list[re.Match[str]]:
-    """The tags that count. A reply that begins with thinking ends it somewhere, even if its closing tag looks quoted."""
+    """Return the tags that count. A reply that begins with thinking must end it, so its closing tag counts even if it looks
+    quoted.
+    """
     every = list(_TAG.finditer(text))
     leads = bool(every) and not _closes(every[0]) and not text[: every[0].start()].strip()
     tags = [tag for number, tag in enumerate(every) if _is_genuine(tag, asked) or (leads and number == 0)]
@@ -133,17 +139,17 @@ def _tags(text: str, asked: Asked) -> list[re.Match[str]]:
 
 
 def without_thinking(text: str, asked: Asked, doubted: list[str]) -> str:
-    """A text without closed blocks of thinking, and without everything before a lone closing tag.
+    """Return the text without closed blocks of thinking and without everything before a lone closing tag.
 
     Raises:
-        Unreadable: the text ends inside its thinking and holds nothing else, or has more tags than any honest reply.
+        Unreadable: the text ends inside its thinking and contains nothing else, or it has more tags than any honest reply.
     """
     tags = _tags(text, asked)
     if len(tags) > _MAX_TAGS:
         raise Unreadable("the reply holds very many blocks of thinking; give the answer and nothing else")
     last = max((number for number, tag in enumerate(tags) if _closes(tag)), default=-1)
     kept = ""
-    start = index = 0  # start: where the text begins that is neither kept nor cut out yet
+    start = index = 0  # start: offset of the text that is not yet processed
     while index < len(tags):
         tag = tags[index]
         kept += text[start : tag.start()]
@@ -166,7 +172,9 @@ def without_thinking(text: str, asked: Asked, doubted: list[str]) -> str:
 
 
 def _closing(tags: list[re.Match[str]], opening: int, last: int) -> int | None:
-    """The number of the tag that closes a block: the one that matches its opening, else the first (``last`` is the last)."""
+    """Return the index of the tag that closes a block: the matching closing tag, else the first one. ``last``: the index of the
+    last closing tag.
+    """
     depth = 0
     first = None
     for number in range(opening, last + 1):
@@ -179,7 +187,7 @@ def _closing(tags: list[re.Match[str]], opening: int, last: int) -> int | None:
 
 
 def _doubt(before: str, tag: re.Match[str], asked: Asked) -> list[str]:
-    """What of the text before a lone closing tag may be the judge's own words after all."""
+    """Return what could be the judge's answer in the text before a lone closing tag."""
     stripped = before.strip()
     if (
         on_line(tag.string, *tag.span())[0].strip()  # the tag does not begin its line
@@ -195,17 +203,17 @@ def _doubt(before: str, tag: re.Match[str], asked: Asked) -> list[str]:
 
 
 class AnswerPart(NamedTuple):
-    """The part of a reply that holds the answer, and what was left out in doubt."""
+    """The part of a reply that contains the answer, and the parts that were left out but may be the answer."""
 
     text: str
     doubted: tuple[str, ...] = ()
 
 
 def answer_part(text: str) -> AnswerPart:
-    """What is left of a reply without thinking, chat template and invented turns.
+    """Remove thinking, chat-template tokens and invented turns from a reply.
 
     Raises:
-        Unreadable: the reply is empty, or nothing but thinking.
+        Unreadable: the reply is empty, or contains nothing but thinking.
     """
     asked = asked_of(text)
     if not text.strip("\ufeff\u200b\u2060 \t\r\n\f\v\u00a0"):

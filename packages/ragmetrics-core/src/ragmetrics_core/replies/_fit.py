@@ -1,11 +1,12 @@
-"""JSON data made to fit a pydantic model, before pydantic validates it.
+"""Make JSON data fit a pydantic model, before pydantic validates the data.
 
-Keys are matched by name, by case and style, then by synonym where only one reading is possible. Lists come as
-lists, as objects keyed by number, as texts, as lists of wrapped items, in a different order with numbers to tell it; items
-come as objects or as their one telling value. What is missing stays missing: validation then says so.
+Keys are matched by name, then regardless of case and style, then by synonym if only one reading is possible. A list may come as
+a list, as an object keyed by number, as a text, as a list of wrapped items, or in another order with numbers that give the order.
+An item
+may come as an object or as the one value that matters. A missing value stays missing, and validation reports it.
 
-Of a value the form gives way (true, "yes" and "1" for a 0/1 choice, "4" for a number), the meaning does not: 2 is no yes,
-"maybe" is no verdict, 1.5 is no integer, true is no score, null is nothing.
+The form of a value is flexible: true, "yes" and "1" fit a 0/1 choice, and "4" fits a number. The meaning is not: 2 is not a yes,
+"maybe" is not a verdict, 1.5 is not an integer, true is not a score, and null is no value.
 """
 
 from __future__ import annotations
@@ -46,13 +47,15 @@ def _fit_bool(data: Any) -> bool:
 
 
 def number_of(data: Any) -> int | None:
-    """The number of an item that a value says ("2", "claim 2"), or None."""
+    """Return the item number that a value gives ("2", "claim 2"), or None if it gives no whole number."""
     value = None if isinstance(data, bool) else _number(data, "number", None)
     return value if isinstance(value, int) else None
 
 
 def fit_number(data: Any, key: str, limit: float | None, *, whole: bool) -> float | int:
-    """An int or a float up to ``limit``; a boolean or a yes only where the key names a verdict."""
+    """Return an int (``whole``) or a float. A text such as "4/5" needs the highest value ``limit``. Booleans and "yes" count
+    only if the key names a verdict.
+    """
     wanted = "a whole number" if whole else "a number"
     if isinstance(data, list) and len(data) == 1:
         data = data[0]
@@ -69,14 +72,14 @@ def fit_number(data: Any, key: str, limit: float | None, *, whole: bool) -> floa
 
 
 def _number(data: Any, key: str, limit: float | None) -> int | float | None:
-    """The number that a value is or says, or None."""
+    """Return the number that a value is, or that its text says; None if there is no number."""
     if isinstance(data, str):
         value = _numeral(data, limit)
         if value is not None:
             return value
     elif not isinstance(data, bool):
         return data if isinstance(data, (int, float)) else None
-    # Under a key that names a verdict, a number is a yes or a no.
+    # A yes or no counts as 1 or 0 only if the key names a verdict.
     is_flag = RELATED.get(stem(key)) in (WRITTEN["verdict"], WRITTEN["noncommittal"])
     said = truth(data) if is_flag else None
     return None if said is None else int(said)
@@ -95,7 +98,7 @@ def _numeral(text: str, limit: float | None) -> int | float | None:
 
 
 def fit_text(data: Any, key: str) -> str:
-    """A text; numbers become text, a list of reasons one reason, and a reason that is null an empty one."""
+    """Return a text. Numbers become text; for a reason, a list of texts is joined into one text and null becomes an empty text."""
     texts = []
     is_reason = stem(key) in REASONS
     if isinstance(data, (str, int, float)) and not isinstance(data, bool):
@@ -115,15 +118,15 @@ def _label(value: Any) -> str:
 
 
 def is_same(option: Any, data: Any) -> bool:
-    """Whether data is an option as it is: 1 is not true."""
+    """Whether ``data`` equals an option in type and value: 1 is not true."""
     return type(option) is type(data) and option == data
 
 
 def fit_choice(data: Any, options: tuple[Any, ...]) -> Any:
-    """The option that ``data`` is, whatever its form.
+    """Return the option that ``data`` means, in whatever form it comes.
 
     Raises:
-        Unreadable: it is none of them, or could be several.
+        Unreadable: ``data`` means none of the options, or could mean several.
     """
     if isinstance(data, list) and len(data) == 1:
         return fit_choice(data[0], options)
@@ -139,7 +142,7 @@ def fit_choice(data: Any, options: tuple[Any, ...]) -> Any:
 
 def _options_by_number(data: Any, options: tuple[Any, ...]) -> list[Any]:
     numbers = tuple(option for option in options if isinstance(option, int) and not isinstance(option, bool))
-    # For 0 and 1 the words behind the digit matter, too: "1 - not supported" contradicts itself.
+    # A text with 0 or 1 may contradict its digit ("1 - not supported"), so it is read as words.
     if len(numbers) < 2 or isinstance(data, bool) or (isinstance(data, str) and set(numbers) == {0, 1}):
         return []
     try:
@@ -149,7 +152,7 @@ def _options_by_number(data: Any, options: tuple[Any, ...]) -> list[Any]:
 
 
 def _options_by_words(data: Any, options: tuple[Any, ...]) -> list[Any]:
-    """The options that a text is, or that it begins with before it goes on to explain."""
+    """Return the option that a text equals, or that it begins with before an explanation."""
     if not isinstance(data, str) or len(data) >= _LONGEST_CHOICE:
         return []
     head = _HEAD.match(data)
@@ -162,7 +165,7 @@ def _options_by_words(data: Any, options: tuple[Any, ...]) -> list[Any]:
 
 
 def _options_by_side(data: Any, options: tuple[Any, ...]) -> list[Any]:
-    """The options that say yes where the data does, or no, if there is one that says the opposite."""
+    """Return the options on the same side (yes or no) as the data. Return no options if none is on the opposite side."""
     said = truth(data)
     sides = [(option, truth(option)) for option in options] if said is not None else []
     return [option for option, side in sides if side is said] if (not said) in [side for _, side in sides] else []
@@ -174,7 +177,7 @@ def _menu(options: tuple[Any, ...]) -> str:
 
 
 def fit_enum(data: Any, enum: type[Enum]) -> Any:
-    """The value of the member that ``data`` names by name or by value."""
+    """Return the value of the enum member that ``data`` gives by the member's name or value."""
     by_name = {member.name: member.value for member in enum}
     try:
         return by_name[fit_choice(data, tuple(by_name))]
@@ -188,10 +191,10 @@ _NUMBERED = re.compile(r"\D{0,30}?(\d{1,4})\D{0,3}")
 
 
 def items_of(data: Any, item: Any, key: str) -> list[Any]:
-    """The items of a list under ``key`` whose items have the type ``item``, in their order, in whatever form the list comes.
+    """Return the items of the list under ``key``, in order, in whatever form the list comes. ``item``: the type of the items.
 
     Raises:
-        Unreadable: there is no list, or its numbers do not tell the order.
+        Unreadable: there is no list, or the numbers of its items do not give an order.
     """
     if isinstance(data, str):
         data = embedded(data)
@@ -212,7 +215,7 @@ def items_of(data: Any, item: Any, key: str) -> list[Any]:
 
 
 def is_numbered(data: dict[str, Any]) -> bool:
-    """Whether an object is a list whose keys are numbers."""
+    """Whether an object represents a list, because all its keys are numbers."""
     return bool(data) and all(_NUMBERED.fullmatch(str(key)) for key in data)
 
 
@@ -229,10 +232,12 @@ def _items_of_object(data: dict[str, Any], item: Any, key: str) -> list[Any] | N
 
 
 def _by_number(data: dict[str, Any], item: Any) -> list[Any]:
-    """The values of an object in the order of its keys, which are numbers; items that ask for their number get it."""
+    """Return the values of an object in the order of its numeric keys. If the item type has a number field, add the key to each
+    item.
+    """
     numbers = [int(match.group(1)) for match in map(_NUMBERED.fullmatch, map(str, data)) if match]
     if sorted(numbers) not in (list(range(len(numbers))), list(range(1, len(numbers) + 1))):
-        raise Unreadable("does not number its items one by one")
+        raise Unreadable("must number its items consecutively, starting at 0 or 1")
     pairs = sorted(zip(numbers, data.values(), strict=True), key=itemgetter(0))
     fields = fields_of(item)
     asked = next((field for field in fields if field.is_number), None)
@@ -240,7 +245,7 @@ def _by_number(data: dict[str, Any], item: Any) -> list[Any]:
 
 
 def _with_number(value: Any, number: int, asked: FieldPlan, fields: tuple[FieldPlan, ...]) -> Any:
-    """An item with the number under which it is in its list; a bare value is the only one that the item must have."""
+    """Return an item with its number in the list. A bare value becomes the only other required field of the item."""
     if not isinstance(value, dict):
         others = [field for field in fields if field.required and field is not asked]
         return {asked.key: number, others[0].key: value} if len(others) == 1 else value
@@ -251,7 +256,9 @@ def _with_number(value: Any, number: int, asked: FieldPlan, fields: tuple[FieldP
 
 
 def _numbers_in(data: str) -> list[str] | None:
-    """The numbers that a text lists ("1, 3", "contexts 1 and 3"), none where it says that there are none; None for other texts."""
+    """Return the numbers that a text lists ("1, 3", "contexts 1 and 3"); [] if the text says that there are none; None for any
+    other text.
+    """
     if not data.strip() or (data.strip().isalpha() and says_nothing(data)):
         return []
     return [part for part in _AND.split(data) if part.strip()] if any(map(str.isdigit, data)) else None
@@ -265,23 +272,23 @@ def _items_of_text(data: str, item: Any) -> list[Any] | None:
 
 
 def holds_list(data: Any, key: str) -> bool:
-    """Whether an object has a list under this key."""
+    """Whether ``data`` is an object that has a list under this key."""
     return isinstance(data, dict) and any(stem(inner) == stem(key) and isinstance(data[inner], list) for inner in data)
 
 
 def _flattened(data: list[Any], key: str) -> list[Any]:
-    """Items of a list of texts that come in lists, one per sentence."""
+    """Flatten the items of a list of texts that come grouped in lists, such as one list per sentence."""
     flat: list[Any] = []
     for value in data:
         lists = [inner for inner in value.values() if isinstance(inner, list)] if isinstance(value, dict) else []
         if len(data) == 1 and holds_list(value, key):
-            raise Unreadable("holds the object itself")
+            raise Unreadable("contains the whole object again; give the list alone")
         flat.extend(lists[0] if len(lists) == 1 else [value])
     return flat
 
 
 def _ordered(items: list[Any], item: Any) -> list[Any]:
-    """Items in the order of their numbers, when they carry numbers that the model itself does not ask for."""
+    """Sort items by their numbers, if each item has a number that the model does not ask for."""
     if not items or not all(isinstance(value, dict) for value in items):
         return items
     asked = {name(field.name) for field in fields_of(item)}
@@ -296,7 +303,9 @@ def _ordered(items: list[Any], item: Any) -> list[Any]:
 
 
 def telling_text(data: dict[str, Any], key: str) -> str | None:
-    """The text that an object stands for: the one under a telling name, or the only one but for reasons and the like."""
+    """Return the text that an object stands for: the text under a key that means it, else the only text that is not a reason or
+    remark.
+    """
     mine = stem(key)
     telling = {mine, "text", "content"} | RELATED.get(mine, CONTAINERS)
     texts = [(inner, value) for inner, value in data.items() if isinstance(value, str)]
@@ -314,15 +323,15 @@ _EXACT = (bool, int, float, str)
 
 
 class Unrelated(Misfit):
-    """The data has nothing in common with the model."""
+    """The data have nothing in common with the model."""
 
 
 def fit_model(data: Any, model: type[BaseModel]) -> Any:
-    """``data`` with the keys and value types of ``model``.
+    """Return ``data`` with the keys and value types of ``model``.
 
     Raises:
-        Unrelated: no key of the model is there.
-        Unreadable: some value cannot be read; the reason starts with its path.
+        Unrelated: the data have no key of the model.
+        Unreadable: a value cannot be read; the reason starts with the path of the value.
     """
     plan = plan_of(model)
     if issubclass(model, RootModel):
@@ -334,7 +343,7 @@ def fit_model(data: Any, model: type[BaseModel]) -> Any:
     if (field := plan.list_field) is not None and isinstance(data, (list, dict)):
         if isinstance(data, list) and len(data) > 1 and all(holds_list(item, field.name) for item in data):
             raise Unreadable("holds several answers; give one")
-        return {field.key: _at(field.name, _fit_list, data, field.hint, field.name)}  # the list is all there is
+        return {field.key: _at(field.name, _fit_list, data, field.hint, field.name)}  # the reply is only the list
     if isinstance(data, list) and len(data) == 1:
         data = data[0]
     scalar = plan.scalar_field
@@ -344,7 +353,7 @@ def fit_model(data: Any, model: type[BaseModel]) -> Any:
 
 
 def _at(path: str, fit: Any, *arguments: Any) -> Any:
-    """Call ``fit``; a misfit inside is raised with ``path`` in front."""
+    """Call ``fit``. If it raises a misfit, put ``path`` in front of the path of that misfit."""
     try:
         return fit(*arguments)
     except Unreadable as unreadable:
@@ -357,7 +366,7 @@ def _fit_field(data: Any, field: FieldPlan) -> Any:
 
 
 def _match(data: dict[str, Any], plan: ModelPlan) -> dict[str, str]:
-    """Which key of the data belongs to which field: by its exact name, by its name in any style, by what else it may mean."""
+    """Assign keys of the data to fields: first by exact name, then by name in any style, then by synonym."""
     matched = {field.name: key for field in plan.fields for key in (field.key, field.name) if key in data}
     for related in (FieldPlan.is_named, FieldPlan.answers_to):
         rest = [key for key in data if key not in matched.values()]
@@ -385,7 +394,7 @@ def _fit_fields(data: dict[str, Any], plan: ModelPlan) -> dict[str, Any]:
                 fitted[field.key] = _fit_field(value, field)
                 _check_beside(data, field, fitted[field.key], used)
             elif item_hint(field.hint) is int:
-                fitted[field.key] = []  # said, unlike a key that is missing
+                fitted[field.key] = []  # null says "no items"; a missing key would not
         elif field.required:
             raise Misfit("is missing", field.name)
     if plan.extra == "allow":
@@ -394,10 +403,11 @@ def _fit_fields(data: dict[str, Any], plan: ModelPlan) -> dict[str, Any]:
 
 
 def _check_beside(data: dict[str, Any], field: FieldPlan, value: Any, matched: set[str]) -> None:
-    """Check that what stands beside the fields does not contradict one of them.
+    """Check that the other keys of an object do not contradict this field.
 
-    A verdict may not be taken back ("supported": true, "verdict": "not supported"), and a field that comes under two of its names
-    has one value ("for": [1] beside "supported_by": [] would be either).
+    A second key must not contradict a verdict ("supported": true beside "verdict": "not supported"). If a field comes under two
+    of its names,
+    both must have the same value ("for": [1] beside "supported_by": [] would be ambiguous).
     """
     is_reason = stem(field.name) in REASONS
     for key, other in data.items():
@@ -443,18 +453,18 @@ def _is_null(data: Any) -> bool:
 
 def _no_blank(text: str) -> str:
     if is_blank(text):
-        raise Unreadable("is a blank of the template, not a text")
+        raise Unreadable("is a placeholder copied from the template: fill in a text")
     return text
 
 
 def _fit_union(data: Any, options: tuple[Any, ...], key: str, limit: float | None) -> Any:
-    """The value as the member of a union that it is already, else as the first that it can be made to fit."""
+    """Return the value unchanged if it is already a member of the union; else fit it to the first member that accepts it."""
     if type(None) in options and (data is None or (str not in options and _is_null(data))):
         return None
     for option in options:
         if get_origin(option) is Literal and any(is_same(value, data) for value in get_args(option)):
             return data
-        # Among several types, a text may be another one that is written as text.
+        # In a union of several types, a text may be a value of another type, such as a number, written as text.
         if option in _EXACT and type(data) is option and not (option is str and len(options) > _OPTIONAL):
             return _fit(data, option, key, limit)
     first: Unreadable | None = None
@@ -463,7 +473,7 @@ def _fit_union(data: Any, options: tuple[Any, ...], key: str, limit: float | Non
             return _fit(data, option, key, limit)
         except Unreadable as unreadable:  # noqa: PERF203  the next member may fit
             first = first or unreadable
-    raise first or Unreadable("fits nothing")
+    raise first or Unreadable("fits none of the types asked for")
 
 
 def _fit_list(data: Any, hint: Any, key: str) -> list[Any]:

@@ -1,10 +1,11 @@
-"""The items of a list in plain text: one per line, numbered, bulleted or bare.
+"""Read the items of a list in plain text: one item per line, numbered, bulleted or unmarked.
 
 Numbering, labels, introductions, closing remarks, empty lines and repetitions are left out; the wording of an item is never
-touched. Two lists in one reply, or one that is announced as another's, are no answer: one of them may be quoted.
+changed. A reply with two lists, or with a list that is announced as another speaker's, is no answer, because a list may be
+quoted.
 
-Two kinds of lines are no items. A judge that finds nothing often writes so into the list: "None", "No relevant statements found."
-(``real_items``). And a chat model greets, offers help or asks back when it does not do what it was asked (``is_chat``).
+Two kinds of lines are not items. If a judge finds nothing, it often says so in the list: "None", "No relevant statements found."
+(``real_items``). A chat model that does not do its task may greet, offer help or ask a question instead (``is_chat``).
 """
 
 from __future__ import annotations
@@ -50,13 +51,13 @@ _GREETING = re.compile(rf"(?:{_GREETINGS})(?!\w)(?P<rest>[^.!?。！？\n]{{0,40
 _OFFER = re.compile(_OFFERS)
 _LONGEST = 300
 _TAKEN = 2
-"""Last words of a question by which it is found in the text that was judged."""
+"""The number of words at the end of a question that are looked for in the source text."""
 _NAMES = 2
-"""Words that follow a greeting without making it a statement: "Hello there", "Good morning, dear user"."""
+"""The most words that may follow a greeting without making it a statement: "Hello there", "Good morning, dear user"."""
 
 
 def is_small_talk(text: str) -> bool:
-    """Whether a text is a greeting or an offer to help, or begins as one."""
+    """Whether a short text is only a greeting, or an offer to help."""
     if len(text) > _LONGEST:
         return False
     said = plain(text).strip(" \t\r\n*_\"'`>-#").casefold()
@@ -70,10 +71,11 @@ def is_small_talk(text: str) -> bool:
 
 
 def is_chat(text: str, source: str = "") -> bool:
-    """Whether a text is no statement but a greeting, an offer or a question.
+    """Whether a text is a greeting, an offer or a question, and not a statement.
 
-    What was taken from ``source`` is none: the title of a film may greet ("Hello, Dolly!"), and a statement may end with one that
-    asks ("It is Who's Afraid of Virginia Woolf?").
+    A text that comes from ``source`` is not chat. The title of a film may be a greeting ("Hello, Dolly!"), and a statement may
+    end with a title
+    that is a question ("It is Who's Afraid of Virginia Woolf?").
     """
     end = text.rstrip(" \t\r\n*_\"'`)”»")
     asks = end.endswith(ASKS)
@@ -121,23 +123,23 @@ _BARE_NUMBER = re.compile(r"\s{0,8}\**(\d{1,2})(?:\**[.)\]:：、]|\**)\s+(?=\S)
 
 
 def split_lines(text: str) -> list[str]:
-    """The items of a text: its numbered or bulleted lines, else all its lines."""
+    """Return the items of a text: its numbered or bulleted lines; if it has none, all its lines."""
     return _items(text)[0]
 
 
 def read_lines(text: str, *, marked_only: bool = False) -> list[str]:
-    """The items of a reply in plain text.
+    """Return the items of a reply in plain text.
 
-    ``marked_only``: take them only when every item is numbered, bulleted or labelled, or all are questions.
+    ``marked_only``: accept the lines only if all of them are numbered, bulleted or labelled, or all are questions.
 
     Raises:
-        Unreadable: there are none.
+        Unreadable: there are no items, or they may be quoted.
     """
     items, marked = _items(without_tokens(text))
     if marked and items:
         return items
     if items and marked_only and not all(item.rstrip().endswith(ASKS) for item in items):
-        raise Unreadable("the reply is prose, not a list")
+        raise Unreadable("the reply is prose and not a list")
     if items and declines(text):
         raise Unreadable(QUOTED)
     is_prose = len(items) == 1 and len(items[0]) > _MAX_BARE
@@ -162,7 +164,7 @@ def _items(text: str) -> tuple[list[str], bool]:
 
 
 def _marked(matches: list[tuple[str, re.Match[str] | None]], kind: str) -> list[str]:
-    """The items with a mark of one kind, each with the deeper lines below it."""
+    """Return the items with one kind of mark, each joined with the more deeply indented lines below it."""
     own = [match for _, match in matches if match and _kind(match) == kind]
     indent = min(len(match["indent"]) for match in own)
     questions = all(match["text"].endswith(ASKS) for match in own)
@@ -174,13 +176,13 @@ def _marked(matches: list[tuple[str, re.Match[str] | None]], kind: str) -> list[
         elif len(match["indent"]) > indent + 1:
             continue
         elif _kind(match) == kind or (questions and match["text"].endswith(ASKS)):
-            # Among questions, one with another mark than the others is an item as well.
+            # If all items are questions, a question with a different mark is an item too.
             items.append(match["text"])
     return items
 
 
 def _counted(lines: list[str]) -> list[str]:
-    """Lines with bare numbers ("1 What is it?") as numbered ones, where the numbers count all lines or all items from 1."""
+    """Number lines such as "1 What is it?" as "1. What is it?", if the numbers of all such lines count from 1."""
     numbers = [match and int(match[1]) for match in map(_BARE_NUMBER.match, lines)]
     counting = [number for number in numbers if number is not None]
     bare = [match and not _ITEM.match(line) for match, line in zip(map(_BARE_NUMBER.match, lines), lines, strict=True)]
@@ -190,7 +192,7 @@ def _counted(lines: list[str]) -> list[str]:
 
 
 def _check_one_list(matches: list[tuple[str, re.Match[str] | None]], kind: str) -> None:
-    """Raise when the lines are two lists, or may be another's."""
+    """Raise ``Unreadable`` if the lines are two lists, or may be quoted."""
     marked = [(line, match) for line, match in matches if match and _kind(match) == kind]
     prose = [line for line, match in matches if match is None]
     quoted = {line.lstrip().startswith(">") for line, _ in marked}
@@ -211,7 +213,7 @@ def _kind(match: re.Match[str]) -> str:
 
 
 def _inline(lines: list[str]) -> list[str]:
-    """Items numbered 1, 2, 3 within one line."""
+    """Return the items numbered 1, 2, 3 within one line."""
     if len(lines) != 1:
         return []
     marks = list(_INLINE.finditer(lines[0]))
@@ -221,7 +223,7 @@ def _inline(lines: list[str]) -> list[str]:
 
 
 def _bare(lines: list[str]) -> list[str]:
-    """Unmarked lines without an introduction and a closing remark."""
+    """Return the unmarked lines without an introduction and a closing remark."""
     kept = [line for line in lines if not _announces(line)]
     if len(kept) > 1 and _INTRO.match(kept[0].strip()):
         kept = kept[1:]
@@ -272,11 +274,11 @@ SAID = re.compile(
 )
 AROUND = " \t\r\n\u3000.。!！,;:：-–—_*\"'`´“”„«»‘’「」()（）[]{}<>"
 LONGEST = 120
-"""Characters: a longer text says something."""
+"""The most characters of a text that only says that there is nothing."""
 
 
 def says_nothing(text: str) -> bool:
-    """Whether all of a text says that there is nothing: it is blank, "None", "N/A", "No claims were found.", "keine", "无"."""
+    """Whether the whole text only says that there is nothing: blank, "None", "N/A", "No claims were found.", "keine", "无"."""
     if len(text) > LONGEST:
         return False
     said = " ".join(text.strip(AROUND).casefold().split())
@@ -284,6 +286,6 @@ def says_nothing(text: str) -> bool:
 
 
 def real_items(texts: Iterable[str]) -> list[str]:
-    """The texts that are not blank, in order; an empty list where they say no more than that there are none."""
+    """Return the texts that are not blank, in order; an empty list if all of them only say that there is nothing."""
     items = [text for text in texts if text.strip()]
     return [] if all(map(says_nothing, items)) else items

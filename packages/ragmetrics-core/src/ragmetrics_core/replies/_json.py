@@ -1,9 +1,12 @@
-"""An object of a user's pydantic model.
+"""Read an object of a user's pydantic model.
 
-Most replies are clean JSON in the model's own shape, so those take a short way: decode, looking at
-every key, validate strictly. All others take the long way: find what in the text is meant as the answer (JSON, JSON inside other
-JSON, tags, an outline, a list), fit it to the model, validate. The short way must not be laxer than the long one, hence the check
-of the keys: a model full of defaults accepts any object.
+Most replies are clean JSON in the exact shape of the model. They take the short path: decode, check every key, validate strictly.
+All other
+replies take the long path: find the answer in the text (JSON, JSON inside other JSON, tags, an outline, a list), fit it to the
+model, and
+validate. The short path must not be laxer than the long path. It checks the keys because a model whose fields all have defaults
+would
+accept any object.
 """
 
 from __future__ import annotations
@@ -41,7 +44,7 @@ _BETWEEN_ITEMS = re.compile(
 _LABEL = re.compile(r"\W{0,6}\w{1,20}\s{0,2}[:=]\s{0,2}")
 _MAX_NESTING = 6
 _BRIEF = 20
-"""Characters in which an answer stands alone."""
+"""The most characters of an answer that stands alone."""
 
 
 @dataclass(frozen=True)
@@ -61,19 +64,19 @@ class ModelReader(Reader[M]):
         return f"the JSON in the reply has none of the fields {fields}"
 
     def same(self, one: M, two: M) -> bool:
-        """Whether two answers differ in nothing but their reasons."""
+        """Whether two answers differ at most in their reasons."""
         return one == two or _essence(one.model_dump()) == _essence(two.model_dump())
 
     def candidates(self, found: list[Found], view: str) -> list[Found]:
         return [item for item in found if _is_data(item, view)]
 
     def together(self, found: list[Found], view: str) -> Fit[M] | None:
-        """Several objects one after the other that are the items of the model's list."""
+        """Read several consecutive objects as the items of the model's list."""
         if self.plan.list_field is None or len(found) < 2:
             return None
         if not all(item.state == "whole" and isinstance(item.value, dict) for item in found):
             return None
-        # By the lists in them, they may also be whole answers, given several times.
+        # Objects that contain the model's list may be repeated whole answers and not items.
         lists = [key for key, value in found[0].value.items() if isinstance(value, list)]
         are_items = all(any(field.is_named(key) for field in fields_of(self.plan.item)) for key in lists)
         if not are_items or not all(_BETWEEN_ITEMS.fullmatch(view, one.end, two.start) for one, two in pairwise(found)):
@@ -82,7 +85,7 @@ class ModelReader(Reader[M]):
         return reading if isinstance(reading, Fit) else None
 
     def in_value(self, data: Any, depth: int = 0) -> Reading[M]:
-        """The reading of a JSON value: the model itself, or something around it."""
+        """Read a JSON value that is the model, or that contains the model."""
         if depth > _MAX_NESTING:
             return None
         if isinstance(data, str):
@@ -99,7 +102,7 @@ class ModelReader(Reader[M]):
         return inside if isinstance(inside, Fit) or reading is None else reading
 
     def _inside(self, data: dict[str, Any], depth: int) -> Reading[M]:
-        """The model in a value of an object, or the object as the one item of the model's list."""
+        """Look for the model in the values of an object; else read the object as the only item of the model's list."""
         if is_schema(data):
             return None
         alone = len(data) == 1
@@ -125,7 +128,7 @@ class ModelReader(Reader[M]):
             return Bad(_first_error(error))
 
     def in_words(self, part: str) -> M:
-        """The answer in tags, in an outline, in a numbered list."""
+        """Read the answer from tags, an outline, a table or a numbered list."""
         stripped = asked_of(part).on(unboxed(ticked(part)).strip())
         if not is_jsonish(stripped):
             for data in self._outlines(stripped):
@@ -135,7 +138,7 @@ class ModelReader(Reader[M]):
         raise Unreadable("the reply holds no JSON object of the shape asked for")
 
     def _is_chat(self, data: Any) -> bool:
-        """Whether lines are nothing but greetings and questions where claims were asked for."""
+        """Whether claims were asked for and all lines are greetings or questions."""
         field = self.plan.list_field
         if field is None or not isinstance(data, list) or RELATED.get(stem(field.name)) is not WRITTEN["claim"]:
             return False
@@ -162,33 +165,35 @@ class ModelReader(Reader[M]):
 
 
 def _may_hold_answer(key: str, value: Any, *, alone: bool) -> bool:
-    """Whether the model may stand in the value of a key that is not one of its fields."""
+    """Whether the value of a key that is not a field may contain the model."""
     if not isinstance(value, (dict, list, str)) or name(key) in ASIDES or is_quotation(key):
         return False
-    # Texts under a key that the prompt did not ask for are something else ("errors", "sources").
+    # A list of texts under a key that was not asked for is not the answer ("errors", "sources").
     is_texts = isinstance(value, list) and all(isinstance(item, str) for item in value)
     return singular(name(key)) in WRAPPERS or (alone and not is_texts)
 
 
 def _says_both(block: Any) -> bool:
-    """Whether the labels of an outline give two verdicts that differ: "Useful: yes", "Decisive: no"."""
+    """Whether an outline contains two different verdicts: "Useful: yes", "Decisive: no"."""
     values = block.values() if isinstance(block, dict) else ()
     said = {truth(value) for value in values if isinstance(value, str) and len(value) <= _BRIEF}
     return {True, False} <= said
 
 
 def _is_data(item: Found, view: str) -> bool:
-    """Objects, and lists that are no citation or interval: of texts or objects, or all there is."""
+    """Whether a JSON value is an object, or a list that is not a citation or interval: it has texts or objects, or is the whole
+    reply.
+    """
     if isinstance(item.value, dict) or any(isinstance(value, (str, dict)) for value in item.value):
         return True
-    # An empty list counts where the reply begins with it, whatever explanation follows.
+    # An empty list at the beginning of a reply counts, even if an explanation follows.
     label = _LABEL.match(view)
     rest = view[label.end() if label else 0 :].strip(" \t\r\n`*>$.")
     return len(rest) - (item.end - item.start) < 9 or not (item.value or view[: item.start].strip())
 
 
 def _essence(data: Any) -> Any:
-    """What an answer says without its reasons."""
+    """Return an answer without its reasons."""
     if isinstance(data, dict):
         return {
             key: _essence(value) for key, value in data.items() if not (isinstance(key, str) and stem(key) in REASONS)
@@ -207,9 +212,10 @@ def _first_error(error: ValidationError) -> str:
 
 @dataclass(frozen=True, repr=False)
 class JsonReply(Generic[M]):
-    """One JSON object that fits a pydantic model; its value is an instance of the model.
+    """One JSON object that fits a pydantic model. The value is an instance of the model.
 
-    Reads through fences, prose, thinking, wrappers, near-JSON, other key styles and unambiguous other keys; checks
+    The reader accepts code fences, prose, thinking, wrapper objects, near-JSON, other key styles, and other keys that are
+    unambiguous. It checks
     types and choices as strictly as the model states them.
 
     Raises:
@@ -219,7 +225,7 @@ class JsonReply(Generic[M]):
     model: type[M]
 
     is_json: ClassVar[bool] = True
-    """It is JSON, also where the model has no strict schema."""
+    """The reply is JSON, even if the model has no strict schema."""
 
     def __post_init__(self) -> None:
         if not (isinstance(self.model, type) and issubclass(self.model, BaseModel)):
@@ -229,12 +235,12 @@ class JsonReply(Generic[M]):
         return f"JsonReply({self.model.__name__})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # What is worked out once per instance is worked out again where it is unpickled.
+        # Cached properties are not pickled; they are computed again after unpickling.
         return (type(self), (self.model,))
 
     @property
     def schema(self) -> Mapping[str, Any] | None:
-        """The model's JSON schema in the strict subset, or None for a model that it cannot express."""
+        """The model's JSON schema in the strict subset; None if the strict subset cannot express the model."""
         return self._schema
 
     @cached_property
@@ -255,10 +261,10 @@ class JsonReply(Generic[M]):
         return f"Reply in JSON:\n{shape_of(self.model)}"
 
     def parse(self, text: str) -> M:
-        """The object in a reply.
+        """Return the object in a reply.
 
         Raises:
-            BadReply: the reply holds no such object, or several that disagree.
+            BadReply: the reply contains no such object, or several that disagree.
         """
         suspect = "<" in text or "..." in text or "…" in text
         clean = None if suspect else clean_json(text, self._decoder)
@@ -266,5 +272,5 @@ class JsonReply(Generic[M]):
             try:
                 return self.model.model_validate(clean[0], strict=True)
             except ValidationError:
-                pass  # the long way reads more forms, and words its errors for the model
+                pass  # the long path reads more forms, and its error messages are written for the model
         return read_reply(text, self._reader)

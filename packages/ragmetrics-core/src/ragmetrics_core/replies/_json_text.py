@@ -1,17 +1,17 @@
-"""JSON as models write it: found in a text, read tolerantly, decoded.
+"""Find JSON in a text, as models write it, and decode it tolerantly.
 
-Models write almost-JSON: comments, single quotes, apostrophes inside them, Python literals, missing or trailing
-commas, raw newlines, unquoted keys, brackets that are never closed. A regular expression cannot repair that and a
-retry at every bracket takes quadratic time, so one iterative scanner with an explicit stack reads the text from
-left to right and never goes back: whatever fails, the search for the next value goes on from where it failed.
+Models write almost-JSON: comments, single quotes, apostrophes inside single quotes, Python literals, missing or trailing
+commas, raw newlines, unquoted keys, brackets that are never closed. A regular expression cannot repair that, and a
+retry at every bracket takes quadratic time. So one iterative scanner with an explicit stack reads the text from
+left to right and never goes back. If a value fails, the search for the next value continues at the point of failure.
 
-The scanner is tolerant of form only. It closes brackets that the end of the text left open, but a string, key or
-item cut in the middle is reported as ``cut`` and a value that stops making sense half way as ``broken``: nothing is
+The scanner is tolerant of form only. It closes brackets that the end of the text left open. A string, key or
+item that is cut in the middle is reported as ``cut``, and a value that stops being JSON half way as ``broken``. Nothing is
 completed.
 
-The hard question is where a string ends when quotes inside it are not escaped (``'the harbour's depth'``, ``"says
-"no" twice"``). A quote closes its string only when what follows can follow a value there: a closing bracket, the
-end, or a comma and then another key or item. Every look-ahead is bounded, so reading stays linear.
+The hard question is where a string ends if quotes inside it are not escaped (``'the harbour's depth'``, ``"says
+"no" twice"``). A quote closes its string only if the text after it can follow a value there: a closing bracket, the
+end, or a comma and then another key or item. Every look-ahead is bounded, so the reading time stays linear.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ _NEXT = {
     "’": re.compile(r"[’'\\]"),
 }
 _PLAIN_KEY = re.compile(r"([^\W][\w .()/-]{0,60}?)\s{0,50}(?::|=>?)")
-# The end of a sentence: a brace that prose left open.
+# The end of a sentence: the open brace was part of prose.
 _PROSE = re.compile(r"\w{2}\.\s+\w")
 _BARE = re.compile(r"[^\s,\]}{\[:\"'][^,;\]}{\[\n\"“]{0,80}")
-# A quote that closes: behind a word, before a blank. One inside an item would open first.
+# A closing quote: after a word and before a space. A quotation inside an item would begin with an opening quote.
 _ENDED = re.compile(r"\S[\"“”](?=[\s,;])")
 _COMMENT = re.compile(r"\s+(?://|#)|\s*/\*")
 _INTEGER = re.compile(r"[+-]?\d{1,300}\Z")
@@ -78,7 +78,7 @@ _MAX_KEY = 200
 
 
 class Stopped(Exception):
-    """The text is not JSON from ``position`` on, or (``cut``) it ends inside the string ``value``."""
+    """The text is not JSON from ``position`` on. If ``cut``, the text ends inside the string ``value``."""
 
     def __init__(self, position: int, *, cut: bool = False, value: str = "") -> None:
         super().__init__(position)
@@ -93,7 +93,7 @@ def _one_escape(match: re.Match[str]) -> str:
         return chr(int(code[1:], 16))
     if code in _ESCAPED:
         return _ESCAPED[code]
-    # An unknown escape of a letter is most likely LaTeX; of punctuation, needless caution of the model.
+    # An unknown escape of a letter is most likely LaTeX; an escape of punctuation is superfluous.
     return match.group() if code.isalnum() else code
 
 
@@ -102,14 +102,14 @@ def _one_pair(match: re.Match[str]) -> str:
 
 
 def unescape(text: str) -> str:
-    """Undo backslash escapes; illegal ones lose their backslash (punctuation) or keep it (letters)."""
+    """Undo backslash escapes. In illegal escapes, punctuation loses its backslash and letters keep it."""
     if "\\" not in text:
         return text
     return _SURROGATES.sub(_one_pair, _ESCAPE.sub(_one_escape, text))
 
 
 def read_string(text: str, position: int, *, in_object: bool) -> tuple[str, int] | None:
-    """The quoted string at ``position`` and the position after it, or None when no quote stands there."""
+    """Return the quoted string at ``position`` and the position after it; None if there is no quote at ``position``."""
     if not _QUOTE.match(text, position):
         return None
     after = _AFTER_IN_OBJECT if in_object else _AFTER_IN_LIST
@@ -123,14 +123,16 @@ def read_string(text: str, position: int, *, in_object: bool) -> tuple[str, int]
         elif after.match(text, index):
             return unescape(text[start : match.start()]), index
         elif first and not in_object and match.group() not in "'’" and _ENDED.match(text, max(start, index - 2)):
-            raise Stopped(index)  # the item is over, and stray words follow: what comes next is not its second half
+            raise Stopped(
+                index
+            )  # the item has ended and stray words follow; the next quoted text is not its second half
         else:
             first = False
     raise Stopped(len(text), cut=True, value=unescape(text[start:]))
 
 
 def read_key(text: str, position: int) -> tuple[str, int]:
-    """The key at ``position``, quoted or not, and the position after its colon."""
+    """Return the key at ``position``, quoted or not, and the position after its colon."""
     if not _QUOTE.match(text, position):
         match = _PLAIN_KEY.match(text, position)
         if match is None or _PROSE.search(match.group(1)):
@@ -151,7 +153,7 @@ def read_key(text: str, position: int) -> tuple[str, int]:
 
 
 def read_bare(text: str, position: int, *, in_object: bool) -> tuple[Any, int]:
-    """A number, a literal or (as a value in an object) unquoted words, and the position after it."""
+    """Return a number, a literal or (as a value in an object) unquoted words, and the position after it."""
     match = _BARE.match(text, position)
     if match is None:
         raise Stopped(position)
@@ -183,9 +185,10 @@ State = Literal["whole", "closed", "open", "cut", "broken"]
 class Found(NamedTuple):
     """A JSON-like value in a text.
 
-    ``state``: ``whole``; ``closed`` (only closing brackets of objects were missing); ``open`` (a list was still open, which may
-    have had more items); ``cut`` (the text ends inside an item) or ``broken`` (stops being JSON after at least one item), where
-    ``value`` holds what was read until then.
+    ``state`` is ``whole``; ``closed`` (only closing brackets of objects were missing); ``open`` (a list was still open and may
+    have had more items); ``cut`` (the text ends inside an item); or ``broken`` (the text stops being JSON, or an object gives one
+    key two
+    values). If ``cut`` or ``broken``, ``value`` is what was read until then.
     """
 
     value: Any
@@ -195,7 +198,7 @@ class Found(NamedTuple):
 
 
 class _Frame:
-    """A container under construction; ``repeated``: an object in it gave one key two different values."""
+    """A container under construction. ``repeated``: an object in it gave one key two different values."""
 
     __slots__ = ("closer", "key", "need_item", "repeated", "value")
 
@@ -217,14 +220,14 @@ class _Frame:
         self.key = None
 
     def separate(self) -> None:
-        """A comma: a key without a value has null, and another item must follow."""
+        """Process a comma: a key without a value gets null, and another item must follow."""
         if self.key is not None:
             self.add(None)
         self.need_item = True
 
 
 def scan(text: str) -> list[Found]:
-    """All outermost JSON-like objects and lists of ``text``, in order; linear in its length."""
+    """Return all outermost JSON-like objects and lists of ``text``, in order. The time is linear in its length."""
     found: list[Found] = []
     position = 0
     while match := OPENER.search(text, position):
@@ -235,7 +238,7 @@ def scan(text: str) -> list[Found]:
 
 
 def _read(text: str, start: int) -> tuple[Found | None, int]:
-    """The value that opens at ``start``, and where to go on."""
+    """Return the value that opens at ``start``, and the position where the search continues."""
     stack: list[_Frame] = [_Frame(text[start])]
     position = start + 1
     try:
@@ -282,7 +285,7 @@ def _step(text: str, position: int, stack: list[_Frame]) -> int:
 
 
 def _close(stack: list[_Frame]) -> None:
-    """Put the innermost container into the one around it; a key without a value has null."""
+    """Add the innermost container to its parent. A key without a value gets null."""
     inner = stack.pop()
     if inner.key is not None:
         inner.value.setdefault(inner.key, None)
@@ -291,7 +294,7 @@ def _close(stack: list[_Frame]) -> None:
 
 
 def _fold(stack: list[_Frame]) -> Any:
-    """The outermost value with every open container put into its parent."""
+    """Add every open container to its parent, and return the outermost value."""
     while len(stack) > 1:
         _close(stack)
     outer = stack[0]
@@ -301,7 +304,7 @@ def _fold(stack: list[_Frame]) -> Any:
 
 
 def _at_end(stack: list[_Frame], start: int, position: int) -> tuple[Found | None, int]:
-    """The text is over (or its fence is): a value only when nothing but closing brackets is missing."""
+    """Finish the value at the end of the text or of its fence. If more than closing brackets is missing, its state is ``cut``."""
     top = stack[-1]
     complete = bool(top.value) and top.key is None and not top.need_item
     if len(stack) == 1 and top.closer == "]" and not top.value:
@@ -313,9 +316,11 @@ def _at_end(stack: list[_Frame], start: int, position: int) -> tuple[Found | Non
 
 
 def _at_stop(stack: list[_Frame], start: int, stopped: Stopped) -> tuple[Found | None, int]:
-    """The text is cut inside a string, whose beginning stays visible, or it is not JSON after all.
+    """Finish the value at the point where the text is cut inside a string, or stops being JSON.
 
-    Braces of prose leave nothing behind, and a bracket with numbers is an interval or a citation; a real beginning is broken.
+    If it is cut, the value keeps the beginning of the string. If it stops being JSON, braces in prose give no value, nor does a
+    bracket with
+    numbers, which is an interval or a citation; anything else is a broken value.
     """
     top = stack[-1]
     if stopped.cut:
@@ -351,13 +356,15 @@ def _finite(digits: str) -> float:
 
 
 def decoder_of(first: frozenset[str], is_known: Callable[[dict[str, Any]], bool]) -> json.JSONDecoder:
-    """A decoder that refuses repeated keys, and objects that are not known; those are that have keys of ``first`` alone."""
+    """Make a decoder that refuses repeated keys and unknown objects. An object is known if all its keys are in ``first``, or
+    ``is_known`` accepts it.
+    """
 
     def built(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
         if len(made) != len(pairs):
             raise ValueError("a key is repeated")
-        # most objects need no second question
+        # for most objects the first check is enough
         if not first.issuperset(made) and not is_known(made):
             raise ValueError("a key is not known")
         return made
@@ -369,16 +376,17 @@ _DECODER = decoder_of(frozenset(), lambda _: True)
 
 
 def clean_json(text: str, decoder: json.JSONDecoder = _DECODER) -> tuple[Any] | None:
-    """The value of a text that is JSON and nothing else, in a tuple (it may be null); None for any other text.
+    """Return the value of a text that is JSON and nothing else, in a tuple (the value may be null); None for any other text.
 
-    Repeated keys and numbers that are not finite do not count as JSON here: the standard library lets them pass
-    silently. Neither does what the decoder refuses.
+    Repeated keys and numbers that are not finite are refused here, because the standard library accepts them silently. A value
+    that the
+    decoder refuses is not JSON either.
     """
     try:
         value = decoder.decode(text)
     except (ValueError, RecursionError):
-        # A ValueError is bad syntax, what the decoder refuses, or an integer of thousands of digits; a RecursionError is nesting
-        # beyond any answer.
+        # ValueError: bad syntax, a value that the decoder refuses, or an integer of thousands of digits.
+        # RecursionError: deeper nesting than any answer has.
         return None
     if text.count("[") + text.count("{") > MAX_DEPTH and _is_deeper(value, MAX_DEPTH):
         return None
@@ -386,13 +394,13 @@ def clean_json(text: str, decoder: json.JSONDecoder = _DECODER) -> tuple[Any] | 
 
 
 def _is_deeper(value: Any, levels: int) -> bool:
-    """Whether values stand inside each other on more than so many levels."""
+    """Whether a value is nested more than ``levels`` deep."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return levels == 0 or any(_is_deeper(child, levels - 1) for child in inner)
 
 
 def decode(text: str) -> tuple[Any] | None:
-    """Like ``clean_json``, also inside one code fence and behind a byte order mark."""
+    """Do what ``clean_json`` does, also for JSON inside one code fence or after a byte order mark."""
     stripped = text.strip("\ufeff\u200b\u2060 \t\r\n\u00a0")
     value = clean_json(stripped)
     if value is None and (match := _FENCED.match(stripped)):
@@ -401,14 +409,14 @@ def decode(text: str) -> tuple[Any] | None:
 
 
 def unfenced(text: str) -> str:
-    """The text inside of one code fence, or the text itself."""
+    """Return the text inside a code fence that surrounds all of it; any other text unchanged."""
     match = _FENCED.match(text)
-    # a text that goes on behind its fence is not the fence alone
+    # text that continues after the fence is not inside it
     return match.group(1) if match and "```" not in match.group(1) and "~~~" not in match.group(1) else text
 
 
 def embedded(text: str) -> Any:
-    """The JSON value that a string holds, or the string itself."""
+    """Return the JSON value that a string contains; any other string unchanged."""
     stripped = text.strip()
     if not stripped or stripped[0] not in '{["`':
         return text
@@ -420,16 +428,16 @@ def embedded(text: str) -> Any:
 
 
 def is_jsonish(text: str) -> bool:
-    """Whether a text sets out to be JSON, so that it must not be read as prose when that fails."""
+    """Whether a text begins like JSON, so that it must not be read as prose if it is not valid JSON."""
     return bool(_JSONISH.match(text))
 
 
 def views(text: str) -> Iterator[str]:
-    """The text, and the text with one more layer of encoding undone, as far as there is one."""
+    """Yield the text, then the text without HTML entities and the text without backslash escapes, if it has them."""
     yield text
     asked = asked_of(text)
     if _ENTITY.search(text):
-        # html.unescape is not used: only the characters that JSON is made of matter here.
+        # html.unescape on the whole text would change more than the characters of JSON syntax.
         yield asked.on(_ENTITY.sub(lambda match: html.unescape(match.group()), text))
     if '\\"' in text:
         yield asked.on(unescape(text))

@@ -1,7 +1,7 @@
-"""Names that models use for the same thing.
+"""Names that models use for the same key.
 
-A key is compared without regard to case, style and decoration (``finalScore``, ``Final Score``, ``final_score
-(1-5)``). Beyond that, a small table of synonyms says which keys mean a verdict, a number, a reason, a list of
+Keys are compared without regard to case, style and decoration (``finalScore``, ``Final Score``, ``final_score
+(1-5)``). In addition, a small table of synonyms says which keys mean a verdict, a number, a reason, a list of
 claims and so on.
 """
 
@@ -20,25 +20,25 @@ _SPLIT = re.compile(r"[\W_]+")
 
 @lru_cache(maxsize=4096)
 def words(key: str) -> tuple[str, ...]:
-    """The lower-case words of a key: ``finalScore (1-5)`` -> ``("final", "score")``."""
+    """Return the lower-case words of a key: ``finalScore (1-5)`` -> ``("final", "score")``."""
     spaced = _CAMEL.sub(" ", _SCALE.sub(" ", key[:200]))
     return tuple(word.casefold() for word in _SPLIT.split(spaced) if word)
 
 
 def name(key: str) -> str:
-    """A key in the one form in which keys are compared: ``final_score``."""
+    """Return a key in the normal form in which keys are compared: ``final_score``."""
     return "_".join(words(key))
 
 
 def singular(word: str) -> str:
-    """A rough singular; only compared with other rough singulars."""
+    """Return a rough singular of a word. It is compared only with other rough singulars."""
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
     return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 3 else word
 
 
 def stem(key: str) -> str:
-    """A key in singular, the form in which synonyms are looked up."""
+    """Return the singular of a key, the form in which synonyms are looked up."""
     return "_".join(singular(word) for word in words(key))
 
 
@@ -71,7 +71,7 @@ REASONS = WRITTEN["reason"]
 NUMBERED = WRITTEN["claim"] | word_set(
     "context passage source document chunk aussage kontext contexte contexto contesto"
 )
-"""What is sent with numbers: models name an item by its number under such a key, or as "context 2"."""
+"""Things that are sent with numbers. Models give the number of an item under such a key, or as "context 2"."""
 RELATED = {member: group for group in WRITTEN.values() for member in group}
 CONTAINERS = word_set("item list result output data value array element entry answer response final_list final_answer")
 WRAPPERS = word_set(
@@ -80,7 +80,7 @@ WRAPPERS = word_set(
     "final_answer final_output return payload body reply instance structured_output parsed entity delta candidate part "
     "grade score rating review feedback"
 )
-# Numbers and flags that stand beside an answer without being one.
+# Numbers and flags beside an answer that are not the answer.
 ASIDES = word_set(
     "confidence probability certainty max maximum max_score max_rating min minimum min_score min_rating scale threshold "
     "id index idx number count usage tokens temperature top_p created seed version model error "
@@ -88,12 +88,12 @@ ASIDES = word_set(
     "previous_score average mean weight page line step sub_scores subscores scores criteria_scores breakdown rubric rubric_items "
     "criteria refusal refused truncated is_final done"
 )
-# Words of keys that hold what another said.
+# Words in keys whose value is a quotation.
 _QUOTING = word_set(
     "quote quoted quotation quoting citation cited verbatim injected injection injecting echo echoed embedded attack attacker "
     "malicious demanded claimed fake alleged suspected untrusted ignored zitat zitiert cita citado citazione цитата 引用 인용"
 )
-# Words that reverse the meaning of a key, or make it one for faults.
+# Words that reverse the meaning of a key, or make it a key for faults.
 _OPPOSITE = word_set(
     "not no non isn without lacks lack lacking un wrong incorrect fail fails failed failing failure invalid "
     "irrelevant unfaithful unsupported unsatisfied unattributed unattributable ungrounded unanswered unverified "
@@ -103,7 +103,7 @@ _OPPOSITE = word_set(
     "problem problems missing unable reject rejects rejected refuse refuses refused refusal disagree disagrees "
     "fabricated fabrication misleading"
 )
-# Words of keys that count things.
+# Words in keys that count things.
 _COUNTING = word_set("number count num amount length claims statements sentences steps words contexts documents")
 _TYPES = word_set(
     "string integer number boolean bool int float str array object null list text value any your_answer your_score x n tbd todo"
@@ -114,7 +114,7 @@ _TEMPLATE = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 
-# Keywords of JSON schemas: those that nothing else has, those that give a type, those beside a type.
+# Keywords of JSON schemas: those found only in schemas, those that give a type, those that accompany a type.
 _SCHEMA_ONLY = word_set("$schema $defs $ref")
 _TYPING = word_set("type $ref anyOf enum")
 _DESCRIBING = word_set("properties items enum")
@@ -131,23 +131,23 @@ def is_quotation(key: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_opposite(key: str) -> bool:
-    """Whether a key asks for the opposite ("unsupported", "not_relevant", "errors"), so that its yes means no."""
+    """Whether a key asks for the opposite ("unsupported", "not_relevant", "errors"), so that a yes under it means no."""
     return not _OPPOSITE.isdisjoint(words(key))
 
 
 def is_no_answer(key: str) -> bool:
-    """Whether a key says that its value is quoted, or the opposite of the answer."""
+    """Whether a key says that its value is quoted, or is the opposite of the answer."""
     return is_quotation(key) or is_opposite(key)
 
 
 @lru_cache(maxsize=4096)
 def is_count(key: str) -> bool:
-    """Whether a key says how many there are of something."""
+    """Whether a key gives a number of things."""
     return not _COUNTING.isdisjoint(words(key))
 
 
 def is_template(value: Any) -> bool:
-    """Whether a value looks like the blank of a template ("<reason>", "...", "yes/no", "integer") and not like an answer."""
+    """Whether a value looks like a placeholder of a template ("<reason>", "...", "yes/no", "integer") and not like an answer."""
     if not isinstance(value, str) or len(value) > 200:
         return False
     stripped = value.strip()
@@ -155,12 +155,12 @@ def is_template(value: Any) -> bool:
 
 
 def is_blank(text: str) -> bool:
-    """Whether a text is a blank of the form that was shown to the model ("<text>", "..."), copied and not filled in."""
+    """Whether a text is a placeholder of the shape that the model was shown ("<text>", "..."), copied and not filled in."""
     return _BLANK.fullmatch(text) is not None
 
 
 def is_schema(data: dict[str, Any]) -> bool:
-    """Whether an object describes answers (a JSON schema, or a property of one) and is none itself."""
+    """Whether an object is a JSON schema, or a property of a schema, and not an answer."""
     if not _SCHEMA_ONLY.isdisjoint(data):
         return True
     properties = data.get("properties")

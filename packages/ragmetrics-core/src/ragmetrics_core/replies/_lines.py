@@ -1,8 +1,9 @@
-"""A list of short texts: questions, claims, key points.
+"""Read a list of short texts: questions, claims, key points.
 
-The plain form is one per line, numbered or with bullets; models also send JSON, which is read as a model with one list is, except
-that its list may have any name. Numbering, labels, introductions, closing remarks, empty lines and repetitions are left out; the
-wording of an item is never touched.
+The plain form is one text per line, numbered or with bullets. If a model sends JSON instead, it is read like a model with one
+list, except
+that the list may have any name. Numbering, labels, introductions, closing remarks, empty lines and repetitions are left out; the
+wording of an item is never changed.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ from ._text import Unreadable, outside
 
 
 class Texts(BaseModel):
-    """A list of texts, by the name that most replies give it."""
+    """A list of texts under the key that most replies use."""
 
     questions: list[str]
 
 
 class _TextsReader(ModelReader[Texts]):
-    """Reads the one list of texts."""
+    """Reads the only list of texts in a reply."""
 
     takes_scalars = False
 
@@ -41,7 +42,7 @@ class _TextsReader(ModelReader[Texts]):
             raise Unreadable("the JSON in the reply cannot be read")
         tags: Any = read_tags(part)
         while isinstance(tags, dict) and len(tags) == 1:
-            tags = next(iter(tags.values()))  # an element that holds only elements of one kind is their list
+            tags = next(iter(tags.values()))  # an element that contains only elements of one name is their list
         reading = self.in_value([tags] if isinstance(tags, str) else tags) if tags else None
         return reading.value if isinstance(reading, Fit) else Texts(questions=read_lines(_without_objects(part)))
 
@@ -57,16 +58,16 @@ class _TextsReader(ModelReader[Texts]):
 
 
 def _without_objects(part: str) -> str:
-    """The prose around objects that are no answer, such as an echoed schema."""
+    """Return the prose around objects that are no answer, such as an echoed schema."""
     objects = [item for item in scan(part) if item.state == "whole" and isinstance(item.value, dict)]
     return outside(part, [(item.start, item.end) for item in objects], "")
 
 
 @dataclass(frozen=True)
 class LinesReply:
-    """A list of texts, one per line; its value is a list of str without repetitions, possibly empty for an empty JSON list.
+    """A list of texts, one per line. The value is a list of str without repetitions; an empty JSON list gives an empty list.
 
-    Reads numbered and bulleted lists, plain lines, JSON lists of texts, and an object that holds exactly one such
+    The reader accepts numbered and bulleted lists, plain lines, JSON lists of texts, and an object that contains exactly one such
     list.
     """
 
@@ -80,10 +81,10 @@ class LinesReply:
         return "Reply with a numbered list, one item per line, and nothing else."
 
     def parse(self, text: str) -> list[str]:
-        """The items, in order.
+        """Return the items, in order.
 
         Raises:
-            BadReply: the reply lists nothing, refuses, or holds a JSON list that is cut or broken.
+            BadReply: the reply lists nothing, refuses, or contains a JSON list that is cut or broken.
         """
         return unique(read_reply(text, _READER).questions)
 

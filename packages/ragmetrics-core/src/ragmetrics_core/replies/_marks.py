@@ -1,14 +1,15 @@
-"""Scores in running text.
+"""Find scores in running text.
 
-A number in prose is a score only where something says so. Four kinds of sign, strongest first: a final or overall
+A number in prose is a score only if a mark shows that it is one. There are four kinds of marks, strongest first: a final or
+overall
 score ("Overall score: 4"); a label or marker ("Score: 4", "[RESULT] 4", "[[4]]", a line that is nothing
 but the number); a score named in a sentence ("the rating is 4"); a sentence that grants points ("I rate it 4 out of
-5"). The strongest kind present decides, and it must speak with one voice: two values, or an unreadable one, are no
+5"). The strongest kind present decides. All marks of that kind must agree: two values, or an unreadable value, are no
 answer. Numbers that are quoted, hypothetical, or labelled as something else (confidence, maximum, word count) are
-no signs at all.
+not marks.
 
-Texts are tidied before they are searched (lower case, one blank at a time), so every gap in a pattern has a bound and every
-search is linear.
+Texts are tidied before they are searched (lower case, single spaces), so every gap in a pattern is bounded and every
+search takes linear time.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _SCORE = (
     r"punteggio|voto|valutazione|pontuação|pontuacao|avaliação|nota|notation|évaluation|beoordeling|cijfer|betyg|ocena|wynik|hodnocení|"
     r"skóre|puan)|note|оценка|балл|рейтинг|оцінка|评分|評分|得分|分数|分數|打分|評価|評点|得点|点数|點數|总分|總分|総点|採点|スコア|점수|평점|평가|등급|총점|스코어"
 )
-# Labels that also introduce other things: they count only at the head of a line with a colon.
+# Labels that also introduce other things; they count only at the beginning of a line and with a colon.
 _WEAK = (
     r"overall|total|final|result|answer|verdict|evaluation|assessment|judge?ment|value|points|output|decision|"
     r"correction|corrected|korrektur|corrección|correzione|correção|исправление|修正|更正|訂正|정정|"
@@ -77,7 +78,7 @@ MARKER = re.compile(
     rf"\[\[\s{{0,2}}[\"'*_`]{{0,6}}(?:(?:{_SCORE})\s{{0,2}}[:=]?\s{{0,2}})?{_VALUE}[\"'*_`\s]{{0,6}}\]{{1,2}}"
     rf"|\\boxed\s?\{{\s{{0,2}}{_VALUE.replace('?P<', '?P<boxed_')}\s{{0,2}}\}}"
 )
-# A line that is a number and no more, or one that begins with it and goes on with words.
+# A line that is only a number, or that begins with a number and continues with words.
 ALONE = re.compile(
     rf"^(?:>\s)?[\s\"'*_`#$\[({{|]{{0,12}}(?:[-•]\s)?[\s\"'*_`\[(]{{0,12}}{_VALUE}\s{{0,2}}{_UNITS}"
     rf"[\s\"'*_`\])}}>$.!。]{{0,12}}$"
@@ -104,7 +105,7 @@ GRANTS = re.compile(
     rf"(?:\s[^\W\d]{{1,30}}){{0,5}}?\s(?P<given>{_DIGITS})(?:\s?/\s?(?P<given_of>\d{{1,3}}))?"
     r"(?=\s{0,2}(?:$|[.,;:!)\n]|punkte?n?\b|points?\b|puntos?\b|punti\b|pontos?\b|баллов|балла|geben\b|vergeben\b))"
 )
-# Words that show a grant to be supposed, denied, or another's.
+# Words that show that a grant of points is hypothetical, denied, or another speaker's.
 NO_GRANT = re.compile(
     r"(?:\A|[,;]|\b(?:but|and|only|even))\W{0,3}(?:if|unless)\b|\A\W{0,3}(?:had|were|should)\b|\botherwise\b"
 )
@@ -160,7 +161,15 @@ _MOST_LINES = 50
 
 
 class Mark(NamedTuple):
-    """A sign of a score: its value (None: unreadable, with the reason), its rank, where it stands, whether it is a part's."""
+    """A mark of a score in a text.
+
+    Attributes:
+        value: the score; None if it is unreadable.
+        rank: the strength of its kind.
+        start, end: its position in the text.
+        reason: why the value is unreadable.
+        part: whether it is the score of a part, such as one criterion.
+    """
 
     value: float | None
     rank: int
@@ -171,7 +180,7 @@ class Mark(NamedTuple):
 
 
 def find_marks(text: str, scale: Scale) -> Iterator[Mark]:
-    """The signs in a text in normal form (see ``_marks``), those with a label first."""
+    """Yield the marks in a text in normal form (see ``_marks``), those with a label first."""
     lowered = text.lower()
     yield from _labelled(lowered, scale)
     yield from _markers(lowered, scale)
@@ -181,9 +190,9 @@ def find_marks(text: str, scale: Scale) -> Iterator[Mark]:
 
 
 def _labelled(text: str, scale: Scale) -> Iterator[Mark]:
-    """Scores behind a label: "Score: 4", "the rating is 4"."""
+    """Yield scores after a label: "Score: 4", "the rating is 4"."""
     for match in LABELLED.finditer(text):
-        # What stands before the label in its sentence, and between the label and the number.
+        # head: the words before the label in its sentence; gap: the text between the label and the number
         head = BOUNDARY.split(text[max(0, match.start() - _SHORT) : match.start()])[-1]
         gap = text[match.end("label") : match.start("number") if match["number"] else match.end()]
         rank = _rank_of_label(match, head, gap)
@@ -194,15 +203,17 @@ def _labelled(text: str, scale: Scale) -> Iterator[Mark]:
 
 
 def _rank_of_label(match: re.Match[str], head: str, gap: str) -> int | None:
-    """How much a labelled number counts; None where it is another's, or no score of what is judged."""
+    """Return the rank of a labelled number; None if it is not the judge's score of the text under judgement."""
     text = match.string
     separator = (match["separator"] or "").strip()
-    leads = len(head.split()) <= 4 and _HEADS.fullmatch(separator) is not None  # at the head of its sentence
+    leads = len(head.split()) <= 4 and _HEADS.fullmatch(separator) is not None  # near the beginning of its sentence
     bracketed = head.endswith("[") and "]" in gap
-    announced = bracketed and match["label"] == "result"  # "[RESULT] 2" says what it is, whatever stands before it
+    announced = bracketed and match["label"] == "result"  # "[RESULT] 2" is a result, whatever words precede it
     if (
         _is_anothers_label(match, "" if announced else head)
-        or ("\n" in gap and not _fills_line(text, match))  # the number stands on the next line, with more behind it
+        or (
+            "\n" in gap and not _fills_line(text, match)
+        )  # the number is on the next line, and more text follows it there
         or (match["weak"] and not (bracketed or (leads and separator[:1] in {":", "="})))
         or (not (leads or announced) and UNREAL.search(head))
         or _names_something(text, match.end(), separator, head, gap)
@@ -214,14 +225,14 @@ def _rank_of_label(match: re.Match[str], head: str, gap: str) -> int | None:
 
 
 def _is_anothers_label(match: re.Match[str], head: str) -> bool:
-    """Whether a label names something else than the score of what is judged, or is quoted."""
+    """Whether a label names something other than the judge's score, or is quoted."""
     if OTHERS.search(head.replace("_", " ")):
         return True
     return match.string[match.end("label")] not in "\"'" and _is_quoted(match.string, match.start("label"))
 
 
 def _names_something(text: str, end: int, separator: str, head: str, gap: str) -> bool:
-    """Whether a sentence goes on about something else: "a score of 4 means", "score 3 claims"."""
+    """Whether the sentence talks about the number itself: "a score of 4 means", "score 3 claims"."""
     loose = set(head.split()) <= ANY if separator == "of" else not (separator or set(gap) & set("[]\n"))
     return loose and NOUN_AFTER.match(text, end) is not None
 
@@ -230,7 +241,7 @@ def _markers(text: str, scale: Scale) -> Iterator[Mark]:
     for match in MARKER.finditer(text):
         before, _ = on_line(text, *match.span(), 200)
         alone = not before.strip(" \t\"'*_`#>$-|:")
-        # Behind a colon, a marker belongs to a criterion.
+        # A marker after a colon belongs to a criterion.
         labelled = before.rstrip(" *_`\"'").endswith((":", "：", "=")) and not FINAL.search(before)
         if _is_quoted(text, match.start()) or (not alone and (labelled or UNREAL.search(before))):
             continue
@@ -239,7 +250,7 @@ def _markers(text: str, scale: Scale) -> Iterator[Mark]:
 
 
 def _lone_lines(text: str, scale: Scale) -> Iterator[Mark]:
-    """The first or last line of the text when it is nothing but a number (the first may go on with words)."""
+    """Yield the first or last line of the text if it is only a number. In the first line, words may follow the number."""
     lines = [(match.start(), match.group()) for match in re.finditer(r"[^\n]+", text) if match.group().strip()]
     for index in dict.fromkeys((0, len(lines) - 1)) if lines else ():
         start, line = lines[index]
@@ -253,7 +264,7 @@ def _lone_lines(text: str, scale: Scale) -> Iterator[Mark]:
         if match and digits:
             yield _mark(scale, match, LABEL_RANK, digits, line, shift=start)
         elif item and not any(_counts_on(item, MARKED_LINE.match(other)) for other in others):
-            # "1. The text demands ...": a list of one item, or the judge's score. It is no answer, but it can contradict one.
+            # "1. The text demands ..." is a list of one item, or a score. It is no answer, but it can contradict an answer.
             yield _mark(scale, item, HINT_RANK, item["number"], line, shift=start)
 
 
@@ -262,7 +273,7 @@ def _counts_on(one: re.Match[str], two: re.Match[str] | None) -> bool:
 
 
 def _criterion(text: str, scale: Scale) -> Iterator[Mark]:
-    """A reply that is nothing but a criterion and its number, such as "Relevance: 2"."""
+    """Yield the score of a reply that is only a criterion and its number, such as "Relevance: 2"."""
     match = CRITERION.fullmatch(text) if len(text) < _SHORT else None
     if match:
         yield _mark(scale, match, GRANT_RANK, match["number"] or match["word"], text)
@@ -281,13 +292,13 @@ def _grants(text: str, scale: Scale) -> Iterator[Mark]:
 
 
 def _is_no_grant(text: str, match: re.Match[str], before: str) -> bool:
-    """Whether a sentence that grants points is quoted, supposed, denied, or another's."""
+    """Whether a sentence that grants points is quoted, hypothetical, denied, or another speaker's."""
     reported = _is_quoted(text, match.start()) or TOLD.match(text, match.end())
     return bool(reported or OTHERS.search(before) or NO_GRANT.search(before) or ANOTHERS_GRANT.search(match.group()))
 
 
 def _grants_more(text: str, match: re.Match[str], before: str, digits: str) -> bool:
-    """Whether a sentence grants other points as well, or may do so in a language of which few words are known here."""
+    """Whether a sentence also grants a different number of points, or may do so in a language of which few words are known here."""
     end = match.end()
     if match["given"] and NO_GRANT_ABROAD.search(before + match.group()):
         return True
@@ -317,7 +328,7 @@ def _mark(scale: Scale, match: re.Match[str], rank: int, digits: str | None, tex
 
 
 def _is_quoted(text: str, position: int) -> bool:
-    """Whether a quotation that began on the same line is still open at ``position``; quotes around a whole line are none."""
+    """Whether ``position`` is inside a quotation that began on the same line. Quotes around a whole line do not count."""
     before, rest = on_line(text, position, position, _MAX_LINE)
     if before.count('"') % 2 == 0 or before.rstrip().endswith((':"', '="', ': "')):
         return False
@@ -326,14 +337,14 @@ def _is_quoted(text: str, position: int) -> bool:
 
 _MAX_MARKS = 500
 _SHORTEST = 8
-"""Characters in which a second score can stand."""
+"""The fewest characters of a text that can contain a second score."""
 
 
 def read_marks(text: str, scale: Scale) -> float:
-    """The one score that a text gives.
+    """Return the one score that a text gives.
 
     Raises:
-        Unreadable: there is none, or the strongest signs disagree, or it may be quoted.
+        Unreadable: the text gives no score, its strongest marks disagree, or the score may be quoted.
     """
     normal = _normal(text, scale)
     marks = list(islice(find_marks(normal, scale), _MAX_MARKS + 1))
@@ -350,20 +361,22 @@ def read_marks(text: str, scale: Scale) -> float:
 
 
 def disagrees(text: str, scale: Scale, value: float | None) -> bool:
-    """Whether any sign in a text gives another score than ``value`` (None: any score at all)."""
+    """Whether any mark in a text gives a score that differs from ``value``. With ``value=None``: whether any mark gives a score
+    at all.
+    """
     if len(text) < _SHORTEST:
         return False
     return any(mark.value not in (None, value) for mark in find_marks(_normal(text, scale), scale))
 
 
 def _normal(text: str, scale: Scale) -> str:
-    """A text as the patterns of the signs expect it: plain numbers, no mention of the scale itself."""
+    """Bring a text into the form that the patterns of marks expect: plain numbers, no mention of the scale itself."""
     normal = bare_numbers(without_emoji(tidy(written_out(text))))
     return ASIDE.sub(" ", scale.mentions.sub(" ", normal))
 
 
 def _decided(marks: list[Mark], scale: Scale) -> float:
-    """The value of the strongest mark, when all of its rank agree with it and no weaker one says something else."""
+    """Return the value of the strongest marks, if all of them agree and no weaker mark contradicts them."""
     if not marks:
         raise Unreadable(f"the reply gives no score; give {scale.wanted}")
     rank = max(mark.rank for mark in marks)
@@ -379,10 +392,10 @@ def _decided(marks: list[Mark], scale: Scale) -> float:
 
 
 def _comparable(marks: list[Mark], rank: int) -> list[Mark]:
-    """The marks that must agree with those of the highest rank: all but the scores of parts."""
+    """Return the marks that must agree with each other: all except the scores of parts."""
     kept = [mark for mark in marks if not (mark.part and rank == FINAL_RANK)]
     granted = {mark.value for mark in marks if mark.rank == GRANT_RANK < rank}
     if len(granted) > 1:
-        # They tell of several things, none of which is the whole.
+        # Different grants are about several parts, and none of them is about the whole.
         kept = [mark for mark in kept if mark.rank != GRANT_RANK]
     return kept

@@ -1,7 +1,10 @@
-"""Data that are written as tags (``<answer>no</answer>``), as a Markdown table, or as an outline in the style of YAML.
+"""Read data that are written as tags (``<answer>no</answer>``), as a Markdown table, or as an outline in the style of YAML.
 
-Only tags that are closed somewhere count, markup of text does not, and a tag that is left open ends with its parent. A text is
-read as a table or an outline only if every line belongs to it; a text with other lines is prose, and prose is not turned into data.
+A tag counts only if it or an enclosing tag is closed; tags that format text do not count. A tag that is left open ends with its
+parent. A
+text is read as a table or an outline only if every line belongs to it. If it has any other line, it is prose, and prose is not
+turned into
+data.
 """
 
 from __future__ import annotations
@@ -34,7 +37,7 @@ class _Element:
 
 
 def read_tags(text: str) -> dict[str, Any] | None:
-    """The elements of ``text`` as an object, or None when it has none; text outside of tags is left out."""
+    """Return the elements of ``text`` as an object; None if it has no elements. Text outside the tags is left out."""
     if "</" not in text:
         return None
     stack = [_Element("")]
@@ -53,12 +56,12 @@ def read_tags(text: str) -> dict[str, Any] | None:
             stack.append(_Element(tag))
         elif any(element.tag == tag for element in stack[1:]):
             _close(stack, tag)
-    # What is still open was never closed by anything: not an element.
+    # Tags that are still open here were never closed; they are not elements.
     return stack[0].as_object() or None
 
 
 def outside_tags(text: str) -> str:
-    """What stands outside of all closed elements."""
+    """Return the text outside all closed elements."""
     spans: list[tuple[int, int]] = []
     for match in _TAG.finditer(text):
         is_inside = bool(spans) and match.start() < spans[-1][1]
@@ -88,7 +91,7 @@ def _cells(line: str) -> list[str]:
 
 
 def _parts(text: str) -> tuple[str, list[str], list[list[str]], str] | None:
-    """The text before a table, the cells of its head, those of its rows, and the text behind it."""
+    """Return the text before a table, the cells of its header, the cells of its rows, and the text after it."""
     rule = _RULE.search(text) if "|" in text and "--" in text else None
     before, _, head = (text[: rule.start()].rstrip() if rule else "").rpartition("\n")
     if rule is None or "|" not in head:
@@ -99,7 +102,7 @@ def _parts(text: str) -> tuple[str, list[str], list[list[str]], str] | None:
 
 
 def read_table(text: str) -> list[dict[str, str | None]] | None:
-    """The rows of a text that is one table, or None."""
+    """Return the rows of a text that is one table; None for any other text."""
     before, head, rows, after = _parts(text) or (text, [], [], "")
     if before.strip() or after.strip() or any(len(row) != len(head) for row in rows):
         return None
@@ -107,7 +110,7 @@ def read_table(text: str) -> list[dict[str, str | None]] | None:
 
 
 def lines_of_table(text: str) -> str:
-    """The text with a table of criteria as lines ("Accuracy: 4"), and one with a single row as "Answer: yes"."""
+    """Replace a table of criteria by lines such as "Accuracy: 4", and a table with a single row by lines such as "Answer: yes"."""
     parts = _parts(text)
     if parts is None:
         return text
@@ -138,7 +141,7 @@ class _Line(NamedTuple):
 
 
 def read_block(text: str) -> Any:
-    """The data of a YAML-like text (mappings, lists of them, scalars as text), or None when it is something else."""
+    """Return the data of a YAML-like text (mappings, lists of mappings, scalars as text); None for any other text."""
     every = without_tokens(text).expandtabs(4).splitlines()
     kept = [line for line in every if line.strip() and not line.strip().startswith(("```", "~~~", "---"))]
     lines = [_Line(len(line) - len(line.lstrip()), line.strip()) for line in kept]
@@ -205,7 +208,7 @@ def _scalar(text: str) -> Any:
 
 
 def read_numbered(text: str) -> list[str] | None:
-    """The texts behind the numbers 1, 2, 3 ..., in that order whatever their order in the text, or None."""
+    """Return the texts after the numbers 1, 2, 3 ..., sorted by number; None if the text is not numbered from 1 without gaps."""
     normal = tidy(text)
     marks = list(_MARK.finditer(normal))
     numbers = [int(mark[1]) for mark in marks]
@@ -216,7 +219,7 @@ def read_numbered(text: str) -> list[str] | None:
 
 
 def behind_each(marks: list[re.Match[str]]) -> list[str]:
-    """What is in a text behind each of some marks, up to the next one."""
+    """Return the text after each mark, up to the next mark."""
     text = marks[0].string
     ends = [*(mark.start() for mark in marks[1:]), len(text)]
     return [text[mark.end() : end] for mark, end in zip(marks, ends, strict=True)]

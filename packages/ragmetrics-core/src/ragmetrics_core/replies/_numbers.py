@@ -1,7 +1,7 @@
-"""A score written as a number, on one scale.
+"""Read a score that is written as a number, on a given scale.
 
-A scale is the lowest and the highest number, or a menu of integers. Everything about form is read through (full-
-width digits, decimal comma, "4/5", "4 out of 5", bold, brackets, number words); everything that changes the meaning
+A scale is the lowest and the highest number, or a menu of integers. The form of a number is flexible (full-width
+digits, decimal comma, "4/5", "4 out of 5", bold, brackets, number words). A number with another meaning
 is refused: another scale ("4/10", "80%"), a range ("3-4"), a list, a number that is not finite or off the scale.
 """
 
@@ -25,7 +25,7 @@ _WORDS = (
     "零 一 二 三 四 五 六 七 八 九 十;〇 壱 两 参 肆 伍 陸 漆 捌 玖 拾;영 일 이 삼 사 오 육 칠 팔 구 십;"
     "sıfır bir iki üç dört beş altı yedi sekiz dokuz on;zero jeden dwa trzy cztery pięć sześć siedem osiem dziewięć dziesięć"
 )
-# "null" is German for zero and JSON for nothing, so it is not a number here; nor is Turkish "on".
+# "null" is German for zero but means "no value" in JSON, so it is no number here. Turkish "on" (ten) is an English word.
 WORDS = {
     word: value
     for language in _WORDS.split(";")
@@ -48,25 +48,25 @@ _SMALL = re.compile("(?<=\\d)[¹²³⁰⁴-⁹₀-₉⅐-⅞↉]")
 _BOLD_TAG = re.compile(r"</?(?:b|strong|em|i)>(?=[\d/\s]|\Z)")
 _EMPHASIS = re.compile(r"(?<![\w*_`.,])(\*{1,3}|_{1,3}|`{1,2})\s?([+-]?\d{1,4}(?:[.,]\d{1,3})?)\s?\1(?![\w*_`]|[.,]\S)")
 _ANGLES = re.compile(r"(?<!<)<\s?([+-]?\d{1,4}(?:[.,]\d{1,3})?(?:\s?/\s?\d{1,4})?)\s?>(?!>)")
-# "at least 4", "about 4", a price: not the number itself. A blank after > makes it a quotation mark of mail.
+# "at least 4", "about 4", a price: not an exact score. A ">" followed by a space is the quotation mark of e-mail.
 COMPARED = re.compile(r"[<≤≥~≈]\s?[\d.]|>[\d.]|#\d|\d\s?\+(?!\d)|\A[^$]*\$[^$]*\Z")
 _PARENTHESIS = re.compile(r"(?<=\S)\s{0,2}\((?!\s{0,2}[+-]?[\d.]+\s{0,2}\)).*\)?\s{0,2}[.!]?\s{0,2}\Z", re.DOTALL)
 
 
 def written_out(text: str) -> str:
-    """The text with 4½ as 4.5; any other small figure after a digit ("4⅓", "4²") keeps that digit from being read."""
+    """Replace 4½ by 4.5. Mark any other small figure after a digit ("4⅓", "4²"), so that the digit is not read as a number."""
     if text.isascii():
         return text
     return _SMALL.sub("⁄", _FRACTION.sub(lambda match: match[1] + _FRACTIONS[match[2]], text))
 
 
 def bare_numbers(text: str) -> str:
-    """The text with numbers freed of their emphasis, and of the brackets of a blank: "**3**/5" as "3/5", "<3>" as "3"."""
+    """Remove emphasis and the angle brackets of a placeholder from numbers: "**3**/5" becomes "3/5", and "<3>" becomes "3"."""
     return _EMPHASIS.sub(r"\2", _BOLD_TAG.sub("", without_angles(text)))
 
 
 def without_angles(text: str) -> str:
-    """The text with numbers freed of one pair of angle brackets, as some models copy them from the form of the reply."""
+    """Remove one pair of angle brackets around numbers. Some models copy the brackets from the instructions."""
     return _ANGLES.sub(r"\1", text) if "<" in text else text
 
 
@@ -75,7 +75,7 @@ def _number(digits: str) -> float:
 
 
 class Scale:
-    """The numbers that count: all from ``low`` to ``high``, or the integers of ``choices``."""
+    """The scores that are allowed: all numbers from ``low`` to ``high``, or the integers of ``choices``."""
 
     def __init__(self, low: float, high: float, choices: tuple[int, ...] = ()) -> None:
         self.low = low
@@ -84,14 +84,14 @@ class Scale:
 
     @cached_property
     def wanted(self) -> str:
-        """What an answer has to be, in words."""
+        """The allowed scores, in words for the model."""
         if self.choices:
             return f"one of {', '.join(map(str, self.choices))}"
         return f"a number from {self.low:g} to {self.high:g}"
 
     @cached_property
     def mentions(self) -> re.Pattern[str]:
-        """Mentions of the scale itself in running text ("1-5", "from 1 to 5", "0, 1 or 2"), which are no scores."""
+        """A pattern for mentions of the scale itself in running text ("1-5", "from 1 to 5", "0, 1 or 2"), which are not scores."""
         low, high = (re.escape(f"{end:g}") for end in (self.low, self.high))
         to = r"(?:-|–|—|to|through|and|~|〜|bis|und|à|et|a|y|e|до|и|至|到|から|부터|에서|\.{2,3}|…)"
         aside = r"(?:\s?\([^()\d]{1,40}\)|\s?=\s?[^\d\n,;]{1,40}[,;]?)?"
@@ -108,10 +108,10 @@ class Scale:
         return re.compile(rf"[(\[{{]?\s?(?<![\d.,/-])(?:{'|'.join(forms)})(?![\d/]|[.,]\d)\s?[)\]}}]?")
 
     def check(self, value: float) -> float:
-        """``value`` if it is on the scale.
+        """Return ``value`` if it is on the scale.
 
         Raises:
-            Unreadable: it is not.
+            Unreadable: ``value`` is off the scale or not finite.
         """
         if not math.isfinite(value):
             raise Unreadable(f"the score is not a number; give {self.wanted}")
@@ -120,13 +120,13 @@ class Scale:
         return float(value)
 
     def over(self, digits: str, top: str | None, percent: str | None = None) -> float:
-        """``digits``, perhaps out of ``top``, as a value on this scale."""
+        """Return ``digits`` as a score. ``top`` is the number after "/" or "out of"; it must be the highest score of this scale."""
         if (top is not None and _number(top) != self.high) or (percent and self.high != 100):
             raise Unreadable(f"the score is on another scale; give {self.wanted}")
         return self.check(_number(digits))
 
     def read_text(self, text: str) -> float:
-        """The number that a short text such as "4/5" or "4 - good" is.
+        """Read a short text that is a number, such as "4/5" or "4 - good".
 
         Raises:
             Unreadable: the text is something else, or the number is not on the scale.
@@ -146,10 +146,10 @@ class Scale:
         return self.over(match["number"], match["top"], match["percent"])
 
     def read_value(self, value: Any) -> float:
-        """The number that the value of a JSON key is; a boolean is none.
+        """Read the value of a JSON key as a number. A boolean is not a number.
 
         Raises:
-            Unreadable: there is none, or it is not on the scale.
+            Unreadable: the value is no number, or the number is not on the scale.
         """
         if isinstance(value, list) and len(value) == 1:
             value = value[0][0] if isinstance(value[0], list) and len(value[0]) == 1 else value[0]
@@ -164,5 +164,5 @@ class Scale:
 
 @lru_cache(maxsize=256)
 def scale_of(low: float, high: float, choices: tuple[int, ...] = ()) -> Scale:
-    """A scale, made once: its patterns take longer to compile than a reply to read."""
+    """Return a cached scale. Compiling its patterns takes longer than reading a reply."""
     return Scale(low, high, choices)

@@ -1,4 +1,4 @@
-"""An object of named values, for those who know the names of what they ask for but need no model class of it."""
+"""Read an object whose keys are known, without a pydantic model class."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from .._values._errors import BadReply, InvalidInput
 
 @dataclass(frozen=True, repr=False)
 class ObjectReply:
-    """One JSON object with the given keys, whatever their values; its value is a dict with exactly these keys, in order.
+    """One JSON object with the given keys and any values. The value is a dict with exactly these keys, in order.
 
     Attributes:
-        keys: the keys asked for, in the order in which the model should think of them.
-        meant: pairs of a key and what its value is meant to be, in words for the model: ``(("score", "number from 1 to 5"),)``.
+        keys: the keys asked for, in the order in which the model should write them.
+        meant: pairs of a key and what its value should be, in words for the model: ``(("score", "number from 1 to 5"),)``.
 
     Raises:
-        InvalidInput: there are no keys, or one of them is no text.
+        InvalidInput: there are no keys, or one of the keys is not a text.
     """
 
     keys: tuple[str, ...]
     meant: tuple[tuple[str, str], ...] = ()
 
     is_json: ClassVar[bool] = True
-    """It is JSON, though there is no schema that says so."""
+    """The reply is JSON, although there is no schema for it."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", tuple(self.keys))
@@ -39,7 +39,7 @@ class ObjectReply:
         return f"ObjectReply({self.keys!r}{f', {self.meant!r}' if self.meant else ''})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # the model that is made on first use stays where it was made
+        # the cached model class cannot be pickled; it is made again on first use
         return (type(self), (self.keys, self.meant))
 
     @property
@@ -49,7 +49,7 @@ class ObjectReply:
 
     @cached_property
     def _names(self) -> dict[str, str]:
-        """A field name for every key; a key that cannot be one gets a number."""
+        """A field name for every key. A key that cannot be a field name gets a name with a number."""
         from pydantic import BaseModel  # noqa: PLC0415  only this format and JsonReply need it
 
         def can_be_field(key: str) -> bool:
@@ -74,10 +74,10 @@ class ObjectReply:
         return str(self._json.instructions())
 
     def parse(self, text: str) -> dict[str, Any]:
-        """The values by key.
+        """Return the values by key.
 
         Raises:
-            BadReply: the reply holds no object with these keys.
+            BadReply: the reply contains no object with these keys, or a number that is not finite.
         """
         value = self._json.parse(text)
         values = {key: getattr(value, name) for name, key in self._names.items()}

@@ -1,13 +1,18 @@
-"""The one way from the text of a reply to its answer.
+"""Turn the text of a reply into its answer.
 
-The steps are the same for all forms of reply. A ``Reader`` fills in what differs: which of the JSON values in a text may be the
-answer, what such a value says, what words say, and when two answers are the same. Each step gives way in form and never in
-meaning. Most replies are JSON and nothing else, and take only the first step.
+The steps are the same for all formats. A ``Reader`` supplies what differs: which of the JSON values in a text may be the
+answer, how a value is read, how words are read, and when two answers are the same. Each step is flexible about form and strict
+about
+meaning. Most replies are JSON and nothing else, and need only the first step.
 
-A reply may hold several values: an echoed schema, a draft, an object quoted from the text under judgement, the answer, the answer
-again. A reader says of each what it is (an answer, a bad answer, or nothing of the kind). ``choose`` then decides. It strikes
-what is in the data that was sent; what is left must speak with one voice, and must not be announced as another's. It never
-lets a word decide between two answers that disagree, for any word may belong to a quotation.
+A reply may contain several JSON values: an echoed schema, a draft, an object quoted from the text under judgement, the answer,
+the answer
+again. The reader classifies each value as an answer, a bad answer, or neither. Then ``choose`` decides. It drops
+the values that are in the data that was sent. The remaining answers must agree, and must not be announced as another speaker's.
+If two
+answers disagree, no single word decides between them, because any word may belong to a quotation. The exception is a final answer
+after
+drafts that the judge calls drafts.
 """
 
 from __future__ import annotations
@@ -35,65 +40,65 @@ class Fit(Generic[T]):
 
 
 class Bad(NamedTuple):
-    """Something that was meant as an answer and is none."""
+    """A value that was meant as an answer and cannot be read as one."""
 
     reason: str
 
 
 Reading: TypeAlias = Fit[T] | Bad | None
-"""What a JSON value is to a reader: an answer, a bad one, or (None) nothing of the kind."""
+"""How a reader classifies a JSON value: an answer, a bad answer, or (None) neither."""
 
 TWO_ANSWERS = Bad("the reply gives two different answers; give one")
 
 
 class Reader(Generic[T]):
-    """What one form of reply looks for."""
+    """The part of reading that differs from format to format."""
 
     takes_scalars = True
-    """Whether a number, true, false or null that is the whole reply is read as JSON, and not as words."""
+    """Whether a reply that is only a number, true, false or null is read as JSON and not as words."""
 
     @property
     def missing(self) -> str:
-        """What is wrong with JSON in which there is nothing of the kind."""
+        """The complaint about JSON that contains nothing like an answer."""
         raise NotImplementedError
 
     def in_value(self, data: Any, depth: int = 0) -> Reading[T]:
-        """What a JSON value says; ``depth`` counts the values around it."""
+        """Read a JSON value. ``depth`` is the number of values around it."""
         raise NotImplementedError
 
     def in_words(self, part: str) -> T:
-        """What a text says in which no JSON value is the answer.
+        """Read a text in which no JSON value is the answer.
 
         Raises:
-            Unreadable: nothing, or several things that disagree.
+            Unreadable: the text gives no answer, or several that disagree.
         """
         raise NotImplementedError
 
     def same(self, one: T, two: T) -> bool:
-        """Whether two answers say the same."""
+        """Whether two answers have the same meaning."""
         return one == two
 
     def candidates(self, found: list[Found], view: str) -> list[Found]:
-        """Those of the JSON values in a text that may be the answer."""
+        """Return the JSON values in a text that may be the answer."""
         raise NotImplementedError
 
     def together(self, found: list[Found], view: str) -> Reading[T]:  # noqa: ARG002
-        """What all the candidates are when they are parts of one answer (None: they are not)."""
+        """Combine all candidates into one answer if they are parts of it; else return None."""
         return None
 
     def confirmed(self, answer: T, before: str, after: str) -> T:  # noqa: ARG002
-        """The answer of a JSON value, given the words before and after it.
+        """Check the answer from a JSON value against the words before and after it, and return the answer.
 
         Raises:
-            Unreadable: they say something else.
+            Unreadable: the words give a different answer.
         """
         return answer
 
     def settled(self, reading: Reading[T]) -> T:
-        """The answer that a reading is.
+        """Return the answer of a reading.
 
         Raises:
-            Unreadable: it is none.
+            Unreadable: the reading is not an answer.
         """
         if isinstance(reading, Fit):
             return reading.value
@@ -120,7 +125,7 @@ _TORN = re.compile(r"[\"'][\w ]{1,40}[\"']\s{0,9}:[^{}]{0,400}\}")
 _AROUND = re.compile(r"\A\s*(?:\w{1,20}\s?){1,2}[:：]\s?|\s(?:but|however|yet|although)\W{0,3}\Z", re.IGNORECASE)
 _FOLLOWS = re.compile(r"[\s\"'`*_”»]*(?:,|;|–|—|-|\(|[^\W\d_])")
 _ENDS = (":", "：", "=", ".", "!", ")", "]", ">", "}")
-"""Signs behind which a new sentence, or an answer, begins."""
+"""Characters after which a new sentence, or an answer, begins."""
 _SHORT = 80
 _MAX_FOUND = 64
 
@@ -133,7 +138,7 @@ _UNFINISHED = {
 
 
 def choose(text: str, found: list[Found], reader: Reader[T]) -> Reading[T]:
-    """The one answer among ``found``, or why there is none (None: nothing here is meant as an answer)."""
+    """Return the one answer among ``found``, or the reason why there is none. None: no value was meant as an answer."""
     if len(found) > _MAX_FOUND:
         return Bad("the reply holds too many objects; give one")
     asked = asked_of(text)
@@ -152,7 +157,7 @@ def choose(text: str, found: list[Found], reader: Reader[T]) -> Reading[T]:
         return bad[-1][1] if bad else None
     around = outside(text, [(item.start, item.end) for item in found])
     if len(found) == 1 and not (_WORDS.search(_LABEL.sub(" ", around)) or _is_sent(text, found[0])):
-        return Fit(answers[0][1])  # nothing else but a label or a fence
+        return Fit(answers[0][1])  # no words around it except a label or a code fence
     return _decide(text, around, answers, bad, reader)
 
 
@@ -162,7 +167,7 @@ def _decide(
     own = [(item, value) for item, value in answers if not _is_sent(text, item)]
     if not own:
         return Bad(SENT)
-    # What stands between an object that is meant as an answer and the one before it, by where the object starts.
+    # The text between an answer (good or bad) and the answer before it, by the start of the later answer.
     items = sorted((item for item, _ in (*answers, *bad)), key=lambda item: item.start)
     ends = [0, *(item.end for item in items)]
     before = {item.start: text[end : item.start] for end, item in zip(ends, items, strict=False)}
@@ -170,7 +175,7 @@ def _decide(
     if wrong:
         return wrong[-1]
     if _TORN.search(around):
-        return Bad("the JSON in the reply is broken: it goes on behind its end")
+        return Bad("the JSON in the reply is broken: more of an object follows after its closing bracket")
     if not all(reader.same(own[0][1], value) for _, value in own[1:]):
         drafts = all(_DRAFT.search(before[item.start]) for item, _ in own[:-1])
         final = drafts and _is_final(before[own[-1][0].start], around)
@@ -182,14 +187,14 @@ def _decide(
 
 
 def _is_final(intro: str, around: str) -> bool:
-    """Whether an answer is announced as the final one after the judge's own drafts, and nothing around it can be a quotation."""
+    """Whether an answer is announced as final after the judge's own drafts, and no words around it suggest a quotation."""
     final = _FINAL.search(intro)
     first = final is not None and not re.search(r"\w", intro[: final.start()])
     return final is not None and (first or bool(_SELF.search(intro))) and not speaks_of_another(around)
 
 
 def _is_sent(text: str, item: Found) -> bool:
-    """Whether an object is in the data that was sent, as it is written here or written in another way."""
+    """Whether an object is in the data that was sent, written in the same way or differently."""
     asked = asked_of(text)
     return asked.known and (
         asked.holds(text[item.start : item.end]) or (asked.has_braces and holds_object(item.value, asked))
@@ -197,7 +202,7 @@ def _is_sent(text: str, item: Found) -> bool:
 
 
 def _is_anothers(text: str, item: Found, before: str, around: str) -> bool:
-    """Whether what stands around an answer shows that it may be another's."""
+    """Whether the text around an answer shows that the answer may be another speaker's."""
     if announced_by_another(before):
         return True
     line, rest = on_line(text, item.start, item.end)
@@ -209,10 +214,10 @@ def _is_anothers(text: str, item: Found, before: str, around: str) -> bool:
 
 
 def _unless_doubted(value: T, doubted: tuple[str, ...], reader: Reader[T]) -> T:
-    """The answer, unless what was left out in doubt holds another one, or says that this one is none.
+    """Return the answer if the doubtful parts do not contradict or reject it.
 
     Raises:
-        Unreadable: it does.
+        Unreadable: a doubtful part contains a different answer, or shows that this answer may be quoted.
     """
     for other in doubted:
         try:
@@ -229,17 +234,17 @@ def _unless_doubted(value: T, doubted: tuple[str, ...], reader: Reader[T]) -> T:
 
 
 def _is_complete(value: Any, asked: Asked) -> bool:
-    """Whether a list that was still open at the end is known to be complete: it has as many items as were asked for."""
+    """Whether a list that the end of the text left open is complete, because it has as many items as were asked for."""
     while isinstance(value, dict) and value:
         value = list(value.values())[-1]
     return isinstance(value, list) and asked.count is not None and len(value) == asked.count
 
 
 def read_reply(text: str, reader: Reader[T]) -> T:
-    """The answer in a reply.
+    """Return the answer in a reply.
 
     Raises:
-        BadReply: there is none, or several that disagree, or it may be another's.
+        BadReply: the reply gives no answer, or several that disagree, or the answer may be another speaker's.
     """
     return parse_or_bad_reply(text, lambda reply: _read(reply, reader))
 
@@ -247,7 +252,7 @@ def read_reply(text: str, reader: Reader[T]) -> T:
 def _read(text: str, reader: Reader[T]) -> T:
     whole = decode(text)
     if whole is not None and isinstance(whole[0], str):
-        text = asked_of(text).on(whole[0])  # the whole reply in quotes
+        text = asked_of(text).on(whole[0])  # the whole reply is one JSON string
     elif whole is not None and (reader.takes_scalars or isinstance(whole[0], (dict, list))):
         return reader.settled(reader.in_value(whole[0]))
     part, doubted = answer_part(text)
@@ -255,7 +260,7 @@ def _read(text: str, reader: Reader[T]) -> T:
 
 
 def _read_part(part: str, reader: Reader[T]) -> T:
-    """The answer in the part of a reply that is neither thinking nor an invented turn."""
+    """Read the answer in the part of a reply that is neither thinking nor an invented turn."""
     asked = asked_of(part)
     for view in views(part):
         found = reader.candidates(scan(view), view)
@@ -269,13 +274,13 @@ def _read_part(part: str, reader: Reader[T]) -> T:
 def read_prose(
     text: str, read: Callable[[str], T | None], names: re.Pattern[str] | None = None
 ) -> tuple[T | None, str]:
-    """What ``read`` finds in a reply without its thinking (None: nothing), and that part of the reply.
+    """Call ``read`` on a reply without its thinking. Return what it finds (None: nothing), and that part of the reply.
 
-    ``names`` is how the prompt calls the texts under judgement, beyond "the response".
+    ``names`` matches the words that the prompt uses for the texts under judgement, beyond "the response".
 
     Raises:
-        BadReply: what it finds may be quoted from the text under judgement, or the judge declines, or something that was left out
-            in doubt says something else.
+        BadReply: the value may be quoted from the text under judgement, the judge declines, or a doubtful part that was left out
+            gives a different value.
     """
 
     def own(part: str) -> str:
@@ -295,9 +300,10 @@ def read_prose(
 
 
 def answer_text(text: str) -> str:
-    """The part of a reply that is its answer: without thinking, chat template, invented turns, and a fence around all of it.
+    """Return the part of a reply that is its answer: without thinking, chat template, invented turns, and a code fence around
+    all of it.
 
     Raises:
-        BadReply: the reply is empty, or nothing but thinking.
+        BadReply: the reply is empty, or contains nothing but thinking.
     """
     return unfenced(parse_or_bad_reply(text, lambda reply: answer_part(reply).text))

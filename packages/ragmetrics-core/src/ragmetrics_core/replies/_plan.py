@@ -1,9 +1,10 @@
-"""What a pydantic model expects: its plan, worked out once, and its shape in a line, for the instructions.
+"""Describe what a pydantic model expects: its plan, computed once, and its shape in one line, for the instructions.
 
-A plan lists a model's fields with the names a reply may use for them, and the one field that holds its list, if it
-has just one: a reply that is nothing but that list, or but one item of it, can then be understood.
+A plan lists the fields of a model with the names that a reply may use for them. It also names the field of the model's list if
+there is
+only one list. A reply that is only that list, or only one item of it, can then be understood.
 
-A JSON schema costs a few hundred tokens in every call; the shape says the same in a few dozen. Its blanks are
+A JSON schema costs a few hundred tokens in every call; the shape gives the same information in a few dozen. Its placeholders are
 written in angle brackets, so that an echo of the shape is never mistaken for an answer.
 """
 
@@ -32,7 +33,9 @@ _KEYLESS = (str, int, float, bool, type(None))
 
 @dataclass(frozen=True)
 class FieldPlan:
-    """One field: its name, the key that validation wants, its type, and the highest number it takes."""
+    """One field: its name, the key that validation expects, its type, whether it is required, and its highest number (None: no
+    limit).
+    """
 
     name: str
     key: str
@@ -42,7 +45,7 @@ class FieldPlan:
 
     @cached_property
     def is_choice(self) -> bool:
-        """Whether it takes verdicts or numbers rather than free text."""
+        """Whether the field takes verdicts or numbers rather than free text."""
         return any(
             member in (bool, int, float) or get_origin(member) is Literal or is_subclass(member, Enum)
             for member in members(self.hint)
@@ -50,12 +53,12 @@ class FieldPlan:
 
     @cached_property
     def is_number(self) -> bool:
-        """Whether it says which of the numbered items of the data is meant."""
+        """Whether the field gives the number of an item in the data."""
         return stem(self.name) in WRITTEN["number"] and members(self.hint) == (int,)
 
     @cached_property
     def needs_value(self) -> bool:
-        """Whether null is read as a value: no reason is the default, but no verdict is an answer without its answer."""
+        """Whether null is read as a value. A null for an optional text means its default; a null for a verdict is an error."""
         return self.required or self.is_choice or type(None) in members(self.hint)
 
     @cached_property
@@ -67,11 +70,11 @@ class FieldPlan:
         return frozenset({name(self.name), name(self.key)})
 
     def is_named(self, key: str) -> bool:
-        """Whether a key is this field's, in whatever style."""
+        """Whether a key is the name of this field in any style."""
         return name(key) in self._names
 
     def answers_to(self, key: str) -> bool:
-        """Whether a reply may mean this field by ``key``, beyond its exact name."""
+        """Whether a reply may mean this field by ``key``, a name that is not its exact name."""
         mine, theirs = stem(self.name), stem(key)
         if mine == theirs:
             return True
@@ -82,18 +85,18 @@ class FieldPlan:
         if is_opposite(key) != is_opposite(self.name) and theirs not in WRITTEN["noncommittal"]:
             return False
         if self._item is not None:
-            # a list that may be left out is looked for under its own name alone: "result" beside a verdict is hardly one
+            # An optional list is looked for only under its own name: "result" beside a verdict is hardly that list.
             return self.required and self._may_be_list(mine, theirs)
         group = RELATED.get(mine)
         if group is not None and group is not WRITTEN["verdict"] and group is not WRITTEN["score"]:
             return theirs in group
         if not self.is_choice:
             return False
-        # A score under a special name may be given as a verdict of the same kind, or as "final_score".
+        # A score or verdict may be given under a synonym of the field, or under a longer name such as "final_score".
         return (group is not None and theirs in group) or ("_" not in mine and theirs.split("_")[-1] == mine)
 
     def _may_be_list(self, mine: str, theirs: str) -> bool:
-        """Whether a key of a list means this list: a word in common, a name for lists, a name for such items."""
+        """Whether a key may mean this list: it shares a word with the name, or means a list, or means such items."""
         if theirs in CONTAINERS or not set(theirs.split("_")).isdisjoint(mine.split("_")):
             return True
         group = RELATED.get(theirs)
@@ -101,9 +104,11 @@ class FieldPlan:
 
 
 class ModelPlan(NamedTuple):
-    """The fields of a model, the only list among them, and every key that its clean JSON may hold.
+    """The fields of a model, its only list, and every key that its clean JSON may contain.
 
-    ``synonyms`` are the sets of keys that validation takes for the same field; ``others`` are those that are not its first.
+    ``synonyms``: for each field with several keys, the set of keys that validation accepts. ``others``: the keys in these sets
+    that are not the
+    first key of their field.
     """
 
     fields: tuple[FieldPlan, ...]
@@ -117,19 +122,22 @@ class ModelPlan(NamedTuple):
 
     @property
     def item(self) -> Any:
-        """The type of the items of the only list."""
+        """The type of the items of the only list; None if there is no such list."""
         return bare(item_hint(self.list_field.hint)) if self.list_field else None
 
     def knows(self, data: dict[str, Any]) -> bool:
-        """Whether nothing in an object anywhere in a reply can be overlooked: all its keys are of the model, or of those in it.
+        """Whether validation cannot overlook a key of an object: every key belongs to the model or to a model inside it.
 
-        No object may hold two keys of one field either: validation would take the one and overlook the other. Where some part
-        takes keys of any name, this holds of every object.
+        An object with two keys of the same field is refused too, because validation would take one key and overlook the other. If
+        some part
+        of the model takes keys of any name, every object is accepted.
         """
         return self.known is None or (self.known.issuperset(data) and self._has_each_field_once(data))
 
     def takes(self, data: Any) -> bool:
-        """The same of a reply as a whole, which is an object with keys; also where some part takes keys of any name."""
+        """Whether validation cannot overlook a top-level key: a reply is a non-empty object, and every key is a key of the
+        model.
+        """
         return type(data) is dict and bool(data) and self.top.issuperset(data) and self._has_each_field_once(data)
 
     def _has_each_field_once(self, data: dict[str, Any]) -> bool:
@@ -137,7 +145,7 @@ class ModelPlan(NamedTuple):
 
 
 def bare(hint: Any) -> Any:
-    """A type without ``Annotated``, ``NewType`` and ``type X = ...`` around it."""
+    """Return a type without ``Annotated``, ``NewType`` and ``type X = ...`` around it."""
     while True:
         if get_origin(hint) is Annotated:
             hint = get_args(hint)[0]
@@ -150,19 +158,21 @@ def bare(hint: Any) -> Any:
 
 
 def members(hint: Any) -> tuple[Any, ...]:
-    """The members of a union, or the type itself as the only one."""
+    """Return the members of a union; for any other type, the type itself."""
     hint = bare(hint)
     options: tuple[Any, ...] = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
     return tuple(bare(option) for option in options)
 
 
 def is_subclass(hint: Any, base: type) -> bool:
-    """Whether a type is a class below ``base``; on Python 3.10 ``list[str]`` passes for a class, but has none below it."""
+    """Whether ``hint`` is a class derived from ``base``. A generic such as ``list[str]`` is not, although Python 3.10 calls it a
+    class.
+    """
     return isinstance(hint, type) and get_origin(hint) is None and issubclass(hint, base)
 
 
 def item_hint(hint: Any) -> Any | None:
-    """The type of the items when ``hint`` is a list of any length (or an optional one), else None."""
+    """Return the type of the items if ``hint`` is a list of any length, or an optional list; else None."""
     for member in members(hint):
         origin = get_origin(member)
         arguments = get_args(member)
@@ -174,7 +184,7 @@ def item_hint(hint: Any) -> Any | None:
 
 
 def _keys_of(field: str, info: FieldInfo) -> tuple[str, ...]:
-    """All keys that validation takes for a field, the one that it looks for first in front."""
+    """Return all keys that validation accepts for a field, in the order in which it looks for them."""
     alias = info.validation_alias
     choices = alias.choices if isinstance(alias, AliasChoices) else (alias,)
     return tuple(choice for choice in choices if isinstance(choice, str)) or (field,)
@@ -187,7 +197,7 @@ def _limit(info: FieldInfo) -> float | None:
 
 @lru_cache(maxsize=256)
 def plan_of(model: type[BaseModel]) -> ModelPlan:
-    """The plan of a model; cached, for it depends on the class alone."""
+    """Return the plan of a model. It is cached because it depends only on the class."""
     fields = tuple(
         FieldPlan(field, _keys_of(field, info)[0], info.annotation, info.is_required(), _limit(info))
         for field, info in model.model_fields.items()
@@ -214,12 +224,12 @@ def plan_of(model: type[BaseModel]) -> ModelPlan:
 
 
 def fields_of(item: Any) -> tuple[FieldPlan, ...]:
-    """The fields of a model; none of another type."""
+    """Return the fields of a model; for any other type, an empty tuple."""
     return plan_of(item).fields if is_subclass(item, BaseModel) else ()
 
 
 def _gather(hint: Any, parts: dict[type[BaseModel], None]) -> bool:
-    """Add a model and the models in it to ``parts``; False when some part takes keys of any name."""
+    """Add a model and the models inside it to ``parts``. Return False if some part takes keys of any name."""
     hint = bare(hint)
     if is_subclass(hint, BaseModel):
         if hint in parts:
@@ -282,6 +292,6 @@ def _object(model: type[BaseModel], depth: int) -> str:
         f"{json.dumps(info.serialization_alias or info.alias or field, ensure_ascii=False)}: "
         f"{shape_of(info.annotation, info.description, depth + 1)}"
         for field, info in model.model_fields.items()
-        if SKIPPED not in map(type, info.metadata)  # read, but not asked for
+        if SKIPPED not in map(type, info.metadata)  # these fields are read, but the model is not asked for them
     ]
     return "{" + ", ".join(parts) + "}"

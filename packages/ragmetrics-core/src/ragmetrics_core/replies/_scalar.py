@@ -1,7 +1,7 @@
-"""One answer (a yes or no, a number) with or without a reason, in any of the shapes models give it.
+"""Read one answer (a yes or no, a number), with or without a reason, in any of the shapes that models give it.
 
-The readers of words (``_verdict``) and of numbers (``_marks``) know what an answer is; this module knows where it
-can stand: as a JSON value, in an object beside its reason, in an object inside others, in tags, in prose.
+The readers of words (``_verdict``) and of numbers (``_marks``) recognize an answer. This module knows the places where an answer
+can be: in a JSON value, in an object beside its reason, in a nested object, in tags, in prose.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _MAX_NESTING = 6
 _MAX_ITEMS = 100
 _FINAL = 1
 _ASKED = 1.5
-"""The rank of the key that was asked for: of the others, a final answer alone counts more."""
+"""The rank of the key that was asked for. Only a final answer ranks higher."""
 _WEAK = 4
-"""From this rank of a key on, a value that cannot be read was not meant as the answer."""
+"""The rank from which on an unreadable text or list under a key was not meant as the answer."""
 
 
 @dataclass(frozen=True)
 class Answer(Generic[T]):
-    """An answer and its reason (empty when none was given)."""
+    """An answer and its reason (empty if none was given)."""
 
     value: T
     reason: str
@@ -39,14 +39,14 @@ class Answer(Generic[T]):
 
 @dataclass(frozen=True)
 class ScalarReader(Reader[Answer[T]]):
-    """Reads one answer: how keys rank, and how a value or a text is read, is what the forms differ in."""
+    """Reads one answer. The formats differ in how they rank keys and how they read a value or a text."""
 
-    key: str  # what the instructions call the answer; it decides, and other names count where it is absent
-    rank: Callable[[str], int]  # 1 is a final answer, 2 the surest name for one, and so on; 0 is none
+    key: str  # the key that the instructions ask for; other keys count only if it is absent
+    rank: Callable[[str], int]  # 1: a final answer; 2: the surest other name of an answer; and so on; 0: no answer
     read: Callable[[Any], T]  # may raise Unreadable, as ``read_text`` may
     read_text: Callable[[str], Answer[T]]
     wanted: str
-    # Whether keys of any rank may not contradict each other; scores of parts may differ from the whole.
+    # Whether the answers under all keys must agree. Scores of parts, for example, may differ from the whole.
     single: bool = False
 
     @property
@@ -57,7 +57,7 @@ class ScalarReader(Reader[Answer[T]]):
         return one.value == two.value
 
     def candidates(self, found: list[Found], view: str) -> list[Found]:
-        """The objects, or a list that is all there is; "[[4]]" is no list but a marker."""
+        """Return the objects, or a list that is the whole reply. "[[4]]" is a marker and not a list."""
         stripped = without_tokens(view).strip(" \t\r\n`*>$.")
         kept = [item for item in found if isinstance(item.value, dict) or item.end - item.start >= len(stripped) - 8]
         if len(kept) > 1 or "[[" in stripped[:2]:
@@ -65,7 +65,7 @@ class ScalarReader(Reader[Answer[T]]):
         return kept
 
     def confirmed(self, answer: Answer[T], before: str, after: str) -> Answer[T]:
-        """The answer, unless the words around it give another one."""
+        """Return the answer, unless the words around it give a different answer."""
         for words in (before, after):
             if not words.strip():
                 continue
@@ -78,7 +78,7 @@ class ScalarReader(Reader[Answer[T]]):
         return answer
 
     def in_words(self, part: str) -> Answer[T]:
-        """The answer in tags or in prose."""
+        """Read the answer from tags or prose."""
         part = asked_of(part).on(lines_of_table(ticked(part)))
         closed, tag = close_tag(part)
         tags = read_tags(closed if self.single and tag and 0 < self.rank(tag) <= _WEAK else part)
@@ -132,14 +132,14 @@ class ScalarReader(Reader[Answer[T]]):
         reading = self._in_children(data, names, depth) or self._only_candidate(data, names)
         if reading is None and depth == 0 and (ranked or REASONS.intersection(names.values())):
             if any(map(is_template, data.values())):
-                return None  # a form that was not filled in
+                return None  # a template that was not filled in
             return Bad(f"the answer is missing from the JSON; give {self.wanted}")
         return reading
 
     def _under_keys(
         self, data: dict[str, Any], ranked: dict[float, list[tuple[str, Any]]], depth: int
     ) -> Reading[Answer[T]]:
-        """What stands under the surest of the keys that name an answer."""
+        """Read the value of the highest-ranking key that names an answer."""
         for rank in sorted(ranked):
             reading = _agreed([self._under(*pair, depth) for pair in ranked[rank]])
             if isinstance(reading, Fit) and self.single and rank > _ASKED:
@@ -147,12 +147,12 @@ class ScalarReader(Reader[Answer[T]]):
                 reading = _agreed([reading, *(other for other in beside if isinstance(other, Fit))])
             if isinstance(reading, Fit):
                 return Fit(Answer(reading.value.value, reading.value.reason or reason_in(data)))
-            if reading is not None and not (rank == _FINAL and _ASKED in ranked):  # {"score": 4, "total": 10}
+            if reading is not None and not (rank == _FINAL and _ASKED in ranked):  # e.g. {"score": 4, "total": 10}
                 return reading
         return None
 
     def _under(self, key: str, value: Any, depth: int) -> Reading[Answer[T]]:
-        """What a value says under a key that may name the answer."""
+        """Read the value of a key that may name the answer."""
         if isinstance(value, str) and not isinstance(inner := embedded(value), str):
             return self.in_value(inner, depth + 1)
         try:
@@ -165,17 +165,17 @@ class ScalarReader(Reader[Answer[T]]):
             return Bad(f"{shown(key)}: {unreadable.reason}")
 
     def _in_children(self, data: dict[str, Any], names: dict[str, str], depth: int) -> Reading[Answer[T]]:
-        """What the values say inside which an answer may stand."""
+        """Read the values that may contain an answer."""
         alone = len(data) == 1
         keys = [key for key in data if not is_no_answer(key) and self._opens(names[key], data[key], alone=alone)]
         return _agreed([self.in_value(data[key], depth + 1) for key in keys])
 
     def _opens(self, key: str, value: Any, *, alone: bool) -> bool:
-        """Whether an answer may stand inside this value."""
+        """Whether a value may contain an answer."""
         if key in REASONS:
             return False
         if key in ASIDES:
-            # Among scores of parts, one may be named as the whole.
+            # An object of part scores may also contain the final score.
             return key == "scores" and isinstance(value, dict) and any(self.rank(inner) == _FINAL for inner in value)
         if isinstance(value, str) and not alone:
             return "_".join(map(singular, key.split("_"))) in WRAPPERS and not value.strip().isalpha()
@@ -184,7 +184,7 @@ class ScalarReader(Reader[Answer[T]]):
         return alone or singular(key) in WRAPPERS or key in WRAPPERS
 
     def _only_candidate(self, data: dict[str, Any], names: dict[str, str]) -> Fit[Answer[T]] | None:
-        """The answer under a name of the model's own, when nothing else in the object could be it."""
+        """Return the answer under an unknown key, if nothing else in the object could be the answer."""
         candidates = []
         for key, value in data.items():
             if isinstance(value, (dict, list)) or value is None or _is_aside(key, names[key]):
@@ -198,7 +198,7 @@ class ScalarReader(Reader[Answer[T]]):
 
 
 def _is_aside(key: str, plain: str) -> bool:
-    """Whether a key names what stands beside an answer, or is no answer."""
+    """Whether the value of a key accompanies an answer, or is no answer."""
     return plain in ASIDES or plain in REASONS or is_no_answer(key) or is_count(key)
 
 
@@ -213,7 +213,7 @@ def _agreed(readings: list[Reading[Answer[T]]]) -> Reading[Answer[T]]:
 
 
 def reason_in(data: dict[str, Any]) -> str:
-    """The reason that an object gives, or an empty text."""
+    """Return the reason that an object gives; an empty text if it gives none."""
     for key, value in data.items():
         if name(key) in REASONS:
             if isinstance(value, list):
@@ -224,6 +224,6 @@ def reason_in(data: dict[str, Any]) -> str:
 
 
 def answer_schema(key: str, answer: dict[str, Any]) -> dict[str, Any]:
-    """The schema of one answer after its reason, in the strict dialect."""
+    """Return the schema of an object with a reason and then one answer, in the strict dialect."""
     properties = {"reason": {"type": "string"}, key: answer}
     return {"type": "object", "properties": properties, "required": ["reason", key], "additionalProperties": False}

@@ -1,8 +1,8 @@
-"""A number on a continuous scale with a reason, or a rating from a short menu of integers.
+"""Read a number on a continuous scale with a reason, or a rating from a short menu of integers.
 
-Two written forms of a score are in use: an object with reason and score, which is what the schema asks for, and LlamaIndex's
-plain one, a line with the score and the reason on the lines after it. Both are read, and the usual ways of putting
-a score into prose. A menu is strict: 1.5 is not rounded and 3 is not read as 2.
+Two forms of a score are common: an object with reason and score, as the schema asks for, and LlamaIndex's
+plain form, a line with the score and the reason on the following lines. Both are read, and so are the usual ways of writing
+a score in prose. A menu is strict: 1.5 is not rounded, and 3 is not read as 2.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _rank(key: str) -> int:
 
 @lru_cache(maxsize=256)
 def number_reader(key: str, low: float, high: float, choices: tuple[int, ...] = ()) -> ScalarReader[float]:
-    """Reads a number from ``low`` to ``high``, or one of ``choices``, that is asked for under ``key``."""
+    """Return a reader for a number from ``low`` to ``high``, or one of ``choices``, that is asked for under ``key``."""
     scale = scale_of(low, high, choices)
 
     def read_text(text: str) -> Answer[float]:
@@ -62,7 +62,7 @@ def number_reader(key: str, low: float, high: float, choices: tuple[int, ...] = 
             if not (speaks_of_another(text) or declines(text) or disagrees(text, scale, value)):
                 return Answer(value, "")
         except Unreadable:
-            pass  # not a number alone
+            pass  # the text is not only a number
         return Answer(read_marks(text, scale), _reason(text, scale))
 
     def read(value: Any) -> float:
@@ -77,9 +77,9 @@ def number_reader(key: str, low: float, high: float, choices: tuple[int, ...] = 
 
 
 def _reason(text: str, scale: Scale) -> str:
-    """The words around a score: what stands after its line when it comes first, else the whole text."""
+    """Return the reason around a score: the text after the first line if that line gives the score, else the whole text."""
     first, _, rest = tidy(text).partition("\n")
-    is_numbered = disagrees(rest, scale, None)  # where what follows gives a score, the first line may be "1. Yes"
+    is_numbered = disagrees(rest, scale, None)  # the digit of the first line may be a list number
     if rest and len(first) <= 40 and any(character.isdigit() for character in first) and not is_numbered:
         first = rest
     elif rest:
@@ -90,9 +90,9 @@ def _reason(text: str, scale: Scale) -> str:
 
 @dataclass(frozen=True)
 class ScoreReply:
-    """A score from ``low`` to ``high`` with its reason; its value is ``(float, str)``.
+    """A score from ``low`` to ``high`` with its reason. The value is ``(float, str)``.
 
-    ``halves=True`` tells the model that half points are allowed; the reader takes any number in the range. Other
+    ``halves=True`` tells the model that half points are allowed; the reader accepts any number in the range. Other
     scales ("4/10" on 1 to 5, "80%"), ranges ("3-4"), numbers off the scale and several scores that disagree raise
     ``BadReply``.
 
@@ -122,7 +122,7 @@ class ScoreReply:
         )
 
     def parse(self, text: str) -> tuple[float, str]:
-        """The score and its reason (empty when the reply gives none).
+        """Return the score and its reason (empty if the reply gives none).
 
         Raises:
             BadReply: the reply gives no score on this scale, or several that disagree.
@@ -133,7 +133,7 @@ class ScoreReply:
 
 @dataclass(frozen=True, init=False)
 class RatingReply:
-    """One of a few integers, such as ``RatingReply([0, 1, 2])``; its value is an int.
+    """One integer from a short menu, such as ``RatingReply([0, 1, 2])``. The value is an int.
 
     Raises:
         InvalidInput: the menu has fewer than two different integers.
@@ -163,7 +163,7 @@ class RatingReply:
         )
 
     def parse(self, text: str) -> int:
-        """The rating.
+        """Return the rating.
 
         Raises:
             BadReply: the reply gives no rating of this menu, or several that disagree.
@@ -171,7 +171,7 @@ class RatingReply:
         return self.parse_with_reason(text)[0]
 
     def parse_with_reason(self, text: str) -> tuple[int, str]:
-        """The rating and its reason (empty when the reply gives none).
+        """Return the rating and its reason (empty if the reply gives none).
 
         Raises:
             BadReply: see ``parse``.

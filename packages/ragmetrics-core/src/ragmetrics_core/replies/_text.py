@@ -1,11 +1,11 @@
-"""What all readers share: the signal that a text has no honest reading, and text in one normal form.
+"""Shared tools of all readers: the exception for a text without an honest reading, and text in a normal form.
 
-Readers deep inside the package do not hold the whole reply, so they raise ``Unreadable``; the public ``parse`` methods
-turn it into a ``BadReply`` that carries the raw text. Nothing else is ever raised for a ``str`` input.
+Readers deep inside the package do not have the whole reply, so they raise ``Unreadable``. The public ``parse`` methods
+turn it into a ``BadReply`` with the raw text. For a ``str`` input, they raise nothing else.
 
-A role, a list marker, a symbol or an open tag around a short answer is taken off only where it can mean nothing else. A symbol
-that takes a side ("✅") is remembered, for it must not contradict the words; "Response: yes" loses its label only when nothing
-after it speaks about that response.
+A role, a list marker, a symbol or an open tag around a short answer is removed only if it cannot mean anything else. A symbol
+that takes a side ("✅") is remembered, because it must not contradict the words. "Response: yes" loses its label only if nothing
+after the label speaks about that response.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from ._words import CONCLUSION, NEGATIVE
 T = TypeVar("T")
 
 MAX_REPLY = 1_000_000
-"""Characters of a reply that is read at all: far beyond any answer, and read within a second or two."""
+"""The most characters of a reply that is read: far more than any answer has, and readable within a second or two."""
 MAX_BRACKETS = 100_000
-"""Opening brackets in it, which cost most."""
+"""The most opening brackets of a reply that is read. Brackets take the most time."""
 _BARE = 2
-"""Words of a reply that is a bare answer."""
+"""The most words of a reply that is only an answer."""
 
 
 class Unreadable(Exception):
-    """No honest reading; ``args[0]`` is one short sentence that a model can act upon."""
+    """A text has no honest reading. ``reason`` is one short sentence that tells the model what to correct."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -41,7 +41,7 @@ class Unreadable(Exception):
 
 
 class Misfit(Unreadable):
-    """A value inside some data that cannot be read, and where it stands (``statements[2].verdict``)."""
+    """A value inside some data cannot be read. ``path`` is its position (``statements[2].verdict``)."""
 
     def __init__(self, what: str, path: str = "") -> None:
         super().__init__(f"{path} {what}" if path else what)
@@ -49,16 +49,16 @@ class Misfit(Unreadable):
         self.path = path
 
     def under(self, parent: str) -> Misfit:
-        """The same misfit, seen from one level further out."""
+        """Return the same misfit with ``parent`` in front of its path."""
         joint = "." if self.path and not self.path.startswith("[") else ""
         return Misfit(self.what, f"{parent}{joint}{self.path}")
 
 
 def parse_or_bad_reply(text: str, read: Callable[[str], T]) -> T:
-    """The value that ``read`` finds in ``text``.
+    """Return the value that ``read`` finds in ``text``.
 
     Raises:
-        BadReply: there is no honest reading; the reason comes from the reader that stopped.
+        BadReply: there is no honest reading, or the text is too long. The reason comes from the reader that failed.
     """
     if len(text) > MAX_REPLY or text.count("{") + text.count("[") > MAX_BRACKETS:
         raise BadReply(
@@ -71,14 +71,14 @@ def parse_or_bad_reply(text: str, read: Callable[[str], T]) -> T:
 
 
 def on_line(text: str, start: int, end: int, reach: int = sys.maxsize) -> tuple[str, str]:
-    """What stands before and behind ``text[start:end]`` on its line, at most ``reach`` characters of each."""
+    """Return the text before and after ``text[start:end]`` on its line, at most ``reach`` characters of each."""
     begin = max(text.rfind("\n", 0, start) + 1, start - reach)
     stop = text.find("\n", end, end + reach)
     return text[begin:start], text[end : stop if stop >= 0 else end + reach]
 
 
 def outside(text: str, spans: Iterable[tuple[int, int]], gap: str = " … ") -> str:
-    """What stands outside of some parts of a text, with ``gap`` in the place of each."""
+    """Return the text outside some spans, with ``gap`` in the place of each span."""
     parts = []
     start = 0
     for begin, end in spans:
@@ -88,10 +88,10 @@ def outside(text: str, spans: Iterable[tuple[int, int]], gap: str = " … ") -> 
 
 
 def without_sent(signs: list[T], said: Callable[[T], str], text: str, normal: str) -> list[T]:
-    """The signs of an answer in a reply whose words do not stand in the data that was sent; all of them in a bare reply.
+    """Drop the signs of an answer whose words are in the data that was sent. In a bare reply, keep all of them.
 
     Raises:
-        Unreadable: all of them stand there.
+        Unreadable: the words of all signs are in the data.
     """
     asked = asked_of(text)
     if not asked.known or len(normal.split()) <= _BARE:
@@ -103,7 +103,7 @@ def without_sent(signs: list[T], said: Callable[[T], str], text: str, normal: st
 
 
 def shown(value: object, limit: int = 40) -> str:
-    """A value as an error message shows it: quoted, on one line, cut when long."""
+    """Return a value as error messages show it: quoted, on one line, truncated if it is long."""
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):
@@ -131,26 +131,26 @@ _QUOTES = str.maketrans("“”„‟«»‘’‚−", '""""""\'\'\'-')
 
 
 def without_tokens(text: str) -> str:
-    """The text with the tokens of chat templates blanked out."""
+    """Return the text with a space in the place of each chat-template token."""
     return TOKEN.sub(" ", text) if "<" in text or "[" in text else text
 
 
 def tidy(text: str) -> str:
-    """Prose for the readers of words and numbers: plain, without chat tokens, one blank at a time, no empty lines.
+    """Normalize prose for the readers of words and numbers: plain, without chat tokens, with single spaces and no empty lines.
 
-    Their patterns may then allow for a blank or two instead of any number, which keeps them linear.
+    The patterns of these readers can then allow for one or two spaces instead of any number, which keeps them linear.
     """
     lines = (" ".join(line.split()) for line in plain(without_tokens(text)).split("\n"))
     return "\n".join(line for line in lines if line)
 
 
 def unboxed(text: str) -> str:
-    """A text without the LaTeX box that some models put around their answer."""
+    """Remove the LaTeX box that some models put around their answer."""
     return _BOXED.sub(r"\1", text) if "\\boxed" in text else text
 
 
 def ticked(text: str) -> str:
-    """A text in which boxes before short answers are ticked, with those that are ticked alone: "☑ yes ☐ no" as "yes"."""
+    """Replace tick boxes before short answers by the ticked answers: "☑ yes ☐ no" becomes "yes"."""
     options = list(_OPTION.finditer(text)) if "[" in text or "☐" in text or "☑" in text else []
     if not any(option["tick"] for option in options) or any(not _SHORT.fullmatch(option["text"]) for option in options):
         return text
@@ -158,20 +158,20 @@ def ticked(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Prose in one normal form: full-width and compatibility forms, quotes, entities and invisible characters undone."""
+    """Normalize prose: full-width and compatibility characters, quotes and HTML entities. Invisible characters are removed."""
     text = html.unescape(text) if "&" in text else text
     if text.isascii():
         return text
     visible = _INVISIBLE.sub("", text)
     normal = unicodedata.normalize("NFKC", visible)
-    # A few ligatures stand for whole sentences; a text made of them is not worth its normal form.
+    # A few ligatures expand to whole sentences; a text that grows too much is not normalized.
     return (normal if len(normal) <= 2 * len(visible) else visible).translate(_QUOTES)
 
 
 _AFFIRM = "✅✔✓☑👍🟢🟩"
 _DENY = "❌✗✘✖👎🚫🔴⛔🟥"
 _SIGN = f"[{_AFFIRM}{_DENY}]"
-# Emoji that say nothing. Boxes and stars may be ticked or counted, faces in thought and question marks doubt.
+# Emoji without a meaning. Boxes and stars are not among them (they may be ticked or counted), nor are emoji of _KEPT.
 _COLOUR = re.compile("[\u2600-\u2604\u2607-\u260f\u2613-\u26ff\u2728\u27a1\U0001f300-\U0001faff]")
 _DOUBT = "🤔🤷😕🫤😐❓❔🙄🟡🟠⚖"
 _KEPT = frozenset(_AFFIRM + _DENY + _DOUBT)
@@ -202,7 +202,7 @@ _OPEN_TAG = re.compile(r"(?:\A|[>\n])\s{0,9}<(?P<tag>[A-Za-z_]\w{0,30})>\s{0,9}(
 
 
 def without_role(text: str) -> str:
-    """A one-line reply without the role or label that a transcript puts before it ("Assistant: yes")."""
+    """Remove the role or label that a transcript puts before a one-line reply ("Assistant: yes")."""
     match = _ROLE.match(text) if len(text) <= _MAX_ROLE_TEXT else None
     if match is None:
         return text
@@ -214,17 +214,17 @@ def without_role(text: str) -> str:
 
 
 def without_colour(text: str) -> str:
-    """The text without emoji that say nothing; those that take a side or doubt stay."""
+    """Remove emoji without a meaning. Emoji that take a side or express doubt stay."""
     return text if text.isascii() else _COLOUR.sub(lambda match: match.group() if match.group() in _KEPT else "", text)
 
 
 def without_emoji(text: str) -> str:
-    """The text without emoji at the ends of its lines, where a score has them for colour."""
+    """Remove emoji without a meaning, and the side-taking symbols at the beginning and end of lines, which decorate a score."""
     return text if text.isascii() else _EDGE.sub("", without_colour(text))
 
 
 def undress(sentence: str) -> tuple[str, frozenset[bool]]:
-    """A sentence without the symbols before and after its words, and the sides that those take."""
+    """Return a sentence without the symbols around it, and the sides that these symbols take (True: yes, False: no)."""
     if sentence.isascii():
         return sentence, frozenset()
     match = _DRESS.fullmatch(sentence)
@@ -236,12 +236,12 @@ def undress(sentence: str) -> tuple[str, frozenset[bool]]:
 
 
 def plain_labels(text: str) -> str:
-    """Labels in brackets ("[RESULT] yes") as labels with a colon."""
+    """Replace labels in brackets ("[RESULT] yes") by labels with a colon."""
     return _LABEL.sub(r"\1: ", text) if "[" in text else text
 
 
 def close_tag(text: str) -> tuple[str, str]:
-    """The text with a tag closed that a short text follows up to the end, and that tag (empty: there is none)."""
+    """Close a last open tag that only a short text follows. Return the text and the name of the tag (empty: no such tag)."""
     start = text.rfind("<")
     match = _OPEN_TAG.search(text, max(0, start - 12)) if start >= 0 else None
     return (f"{text}</{match['tag']}>", match["tag"]) if match else (text, "")

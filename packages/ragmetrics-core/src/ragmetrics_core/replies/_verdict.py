@@ -1,12 +1,12 @@
-"""A yes or a no in words.
+"""Read a yes or a no in words.
 
-An answer counts where it is explicit, and that depends on where it stands: at the head of a sentence and closed off from
-what follows ("Yes, because ..."), behind a label ("Answer: no"), or alone. The same word in running text is none
-("there is no law", "one could say yes"). Labels of two-valued scales ("supported", "incorrect") count there
-too, and in a plain sentence ("the figures are not correct") when nothing hedges it. A final answer or a
-correction outranks what came before; any other contradiction is no answer.
+An answer counts only if it is explicit. That depends on its place: at the beginning of a sentence and separated from
+the words after it ("Yes, because ..."), after a label ("Answer: no"), or alone. The same word in running text is not an answer
+("there is no law", "one could say yes"). Labels of two-valued scales ("supported", "incorrect") count in these places
+too, and in a plain sentence without a hedge ("the figures are not correct"). A final answer or a
+correction outranks earlier answers. Any other contradiction means that there is no answer.
 
-Texts are in lower case and tidied before they are searched (one blank at a time), so every search is linear.
+Texts are lower-cased and tidied before they are searched (single spaces), so every search is linear.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ANSWER = re.compile(rf"(?:(?P<yes>{_any(YES)})|(?P<no>{_any(NO)}))(?!\w|['’-]\
 CJK = re.compile(
     rf"(?:(?P<yes>{CJK_YES})|(?P<no>{CJK_NO}))(?=\s?(?:$|[,.;:!?)\]\"'，。、！？；：）」』】…~～-])|です|だ[。\s])"
 )
-# In English the comma after the answer is often forgotten.
+# In English, the comma after the answer is often missing.
 LOOSE = re.compile(
     r"(?:(?P<yes>yes)\s(?=(?:because|it|the|this|that|these|they|there|as|since|all|both|its|i|we|he|she|for|on|about|regarding)\b)"
     r"|(?P<no>no)\s(?=(?:because|it|this|that|these|they|there|the|since|i|we|he|she|not|for|on|about|regarding)\b))"
@@ -46,7 +46,7 @@ DIGIT = re.compile(
     r"(?:(?P<yes>1)|(?P<no>0))(?:\.0{1,4})?(?=\s{0,3}(?:$|[)\]]*\s*$|[-–—:=(]\s*\D|[.,;!]\s*(?:$|\D{3})))"
 )
 _OPTION = rf"(?:{_any(YES)}|{_any(NO)}|{_any(POSITIVE)}|{_any(NEGATIVE)}|{CJK_YES}|{CJK_NO}|[01])"
-# A choice between two answers, and its end alone: where there is none, nothing need be looked for from the beginning.
+# A choice between two answers ("yes/no"), and the end of such a choice. A text without an end needs no full search.
 _OR = r"(?:/|\||\bor\b|\band\b|\boder\b|\bou\b|\bo\b|\bof\b|\bили\b|\bи\b|또는|か|或者|或|&)\s{0,3}[\"'(\[]{0,3}"
 MENU = re.compile(
     rf"(?<!\w)(?P<one>{_OPTION})[\"'\])]{{0,3}}\s{{0,3}}{_OR}(?P<two>{_OPTION})(?!\w)"
@@ -74,7 +74,7 @@ LEAD_IN = re.compile(
     r"|(?:i (?:would|'d|will|must)? ?(?:say|answer|conclude|reply|respond)(?: that| with)?:?|i'd say)\s+"
 )
 LABELLED = re.compile(r"(?P<label>[^:=：\n]{1,80}?)\s?(?:[:=：]|\s[-–—→]|->|=>)\s?(?P<body>.*)", re.DOTALL)
-# "The answer is yes", and the part of it that tells it from other sentences.
+# "The answer is yes", and the part that distinguishes this sentence from others.
 _IS = r"\s?(?:is|would be|was|ist|est|es|è|é|は|是|은|는|为)\s?:?\s?"
 SAYS = re.compile(rf"\b(?P<label>(?:[\w']{{1,40}}\s){{0,3}}(?:{CONCLUSION})){_IS}(?P<body>.*)", re.DOTALL)
 CONCLUDES = re.compile(rf"(?:{CONCLUSION}){_IS}")
@@ -97,13 +97,13 @@ FULLY_NOT = re.compile(
     r"(?:\bnot|n't)\s+(?:fully|entirely|completely|necessarily|always)\b|\bnot un"
     r"|n't\s+(?:un|in|ir|wrong|false|fail)|\b(?:no|nor|neither)\b"
 )
-# A list marker before a lone answer; one that counts on is a list.
+# A list marker before a single answer. Consecutive numbers are a list.
 ITEM = re.compile(r"(?:\(?1[.)]|\(?[a-d]\)|[a-d]\.)\s(?!.*(?:(?<!\d)\d{1,2}|\b[a-d])[.)])(?P<body>[^\n]*)\Z")
 COUNTED = re.compile(r"\(?1[.)]\s+(?P<word>[\w']+)")
 CRITERIA = re.compile(r"[,;]\s")
 WORD = re.compile(r"[\w']+")
 FIRST = re.compile(r"\W*\w*")
-# The last two words of a label with what follows it.
+# The last two words of a label, with the text after the label.
 TAIL = re.compile(r"\A.*?((?:[\w']+\s)?[\w']+\W*\s?(?:is|ist|est|es|è|é|は|是|은|는|为)?\W*\w+)\Z", re.DOTALL)
 # "The context supports it: yes" names the context and is no reason.
 SUPPORTS = re.compile(r"\b(?:supports?|supported|confirms?|confirmed|entails?|entailed|backs?)\b")
@@ -117,7 +117,7 @@ SELF = re.compile(
     r"i (?:misread|overlooked|missed|was wrong|made a mistake|erred|take that back|change my (?:mind|answer)|meant)|"
     r"let me (?:re|think|check|correct)\w*|sorry|my mistake)\b"
 )
-# Where an answer stands: behind a label, a question, a bar, the brackets of the answer before it, or before what it is about.
+# Places of an answer: after a label, a question, a bar or a bracketed answer, or before the thing that it is about.
 _ABOUT = r"(?:for|on|about|regarding)\s"
 SLOT = re.compile(
     rf"(?:[:=：→|?/)-](?<!\w-)[,;]?\s{{0,3}}[\"'(]?|(?:[,;]|and|but)\s(?=(?:yes|no)\s{_ABOUT}))"
@@ -132,14 +132,21 @@ _MOST_LEAD_INS = 3
 _MOST_LABELS = 3
 _ALONE = re.compile(r"\W*\w+\W*")
 _OF_A_PART = re.compile(r"\W*(?:as )?(?:for|on|about|regarding)\b")  # "For the context, no."
-# "Query: no / Faithful: yes": behind the answer comes another label.
+# "Query: no / Faithful: yes": another label follows the answer.
 _MORE = re.compile(
     rf"\W*(?P<word>{'|'.join(map(re.escape, sorted(YES | NO)))})\s?(?:[/|&]|(?:and|und|et|y|e|en)\s)[^:=：\n]{{1,80}}[:=：]"
 )
 
 
 class Sign(NamedTuple):
-    """One explicit answer: its truth (None: it takes no side), its rank, its words, and whether a label names what it is about."""
+    """One explicit answer.
+
+    Attributes:
+        truth: yes or no; None if it takes no side.
+        rank: its strength.
+        said: its words.
+        part: whether a label names the part of the question that it answers.
+    """
 
     truth: bool | None
     rank: int
@@ -148,7 +155,7 @@ class Sign(NamedTuple):
 
 
 class _Answer(NamedTuple):
-    """What stands at the head of some words: its truth (None: a hedge), and whether it is a word that can only be an answer."""
+    """The answer that some words begin with: its truth (None: a hedge), and whether the word can only be an answer."""
 
     truth: bool | None
     explicit: bool
@@ -158,17 +165,20 @@ _HEDGE = _Answer(None, explicit=True)
 
 
 def side_of(match: re.Match[str]) -> bool:
-    """Which side a match of a pattern with the groups ``yes`` and ``no`` takes; a group ``not`` reverses it."""
+    """Return the side that a match takes: True for the group ``yes``, False for ``no``. A group ``not`` reverses it."""
     positive = match.group("yes") is not None
     return positive != bool(match.groupdict().get("not"))
 
 
 def answer_at(body: str, *, digits: bool = True) -> _Answer | None:
-    """The answer at the head of ``body``; ``digits``: whether 1 and 0 are answers."""
+    """Return the answer that ``body`` begins with: yes, no or a hedge; None if it begins with none of them. ``digits``: whether
+    1 and 0 are answers.
+    """
     body = body[OPENING.match(body).end() :]  # type: ignore[union-attr]
-    worn, sides = undress(body[:MAX_SENTENCE])
-    if sides and (answer := answer_at(worn, digits=digits)):
-        return _HEDGE if sides - {answer.truth} else answer
+    bare, sides_of_symbols = undress(body[:MAX_SENTENCE])
+    if sides_of_symbols and (answer := answer_at(bare, digits=digits)):
+        contradicted = sides_of_symbols != {answer.truth}  # "✅ no" takes no side
+        return _HEDGE if contradicted else answer
     for pattern in (ANSWER, CJK, LOOSE, LETTER):
         if match := pattern.match(body):
             return _Answer(side_of(match), explicit=True)
@@ -181,7 +191,7 @@ def answer_at(body: str, *, digits: bool = True) -> _Answer | None:
 
 
 def _side_of_digit(match: re.Match[str]) -> bool | None:
-    """What 1 or 0 says, if the words behind it do not say otherwise."""
+    """Return the side of 1 or 0; None if the words after the digit contradict it."""
     said = side_of(match)
     body, end = match.string, match.end()
     rest = answer_at(body[end:].lstrip(" -–—:=(.,"), digits=False)
@@ -192,7 +202,7 @@ def _side_of_digit(match: re.Match[str]) -> bool | None:
 
 
 def find_signs(text: str) -> list[Sign]:
-    """The answers in a text in normal form (see ``_verdict``)."""
+    """Return the explicit answers in a text in normal form (see ``_verdict``)."""
     signs: list[Sign] = []
     digits = len(text) <= MAX_SENTENCE and "\n" not in text
     if (counted := COUNTED.match(text)) and counted["word"] in (HEDGES | NO):
@@ -208,7 +218,7 @@ def find_signs(text: str) -> list[Sign]:
 
 
 def _closing_sign(sentence: str) -> Sign | None:
-    """The answer at the end of the last sentence, where nothing else answers: "based on the context, yes"."""
+    """Return the answer at the end of the last sentence: "based on the context, yes"."""
     match = CLOSING.search(sentence[:MAX_SENTENCE])
     if match is None or set(WORD.findall(sentence)) & HEDGES or ANOTHERS.search(sentence):
         return None
@@ -222,7 +232,7 @@ def _sign_in(sentence: str, *, first: bool, digits: bool) -> Sign | None:
 
 
 def _bare_sign(sentence: str, *, first: bool, digits: bool) -> Sign | None:
-    """The answer that a sentence without symbols gives."""
+    """Return the answer that a sentence without symbols gives."""
     corrected = bool(CORRECTION.match(sentence))
     body = sentence
     for _ in range(_MOST_LEAD_INS):  # "so", "therefore", "it's a"
@@ -243,9 +253,9 @@ def _bare_sign(sentence: str, *, first: bool, digits: bool) -> Sign | None:
 
 
 def _said_of_label(body: str, answer: _Answer | None, *, corrected: bool) -> Sign | None:
-    """The answer behind a label at the head of a sentence, or behind "the answer is"."""
+    """Return the answer after a label at the beginning of a sentence, or after "the answer is"."""
     label = LABELLED.match(body)
-    # "not supported - the text ..." is an answer with its reason, "supported: no" a label.
+    # "not supported - the text ..." is an answer with its reason; "supported: no" is a label with its answer.
     is_label = label is not None and (answer is None or body[label.end("label")] in ":=：")
     sign = _labelled_sign(label, corrected=corrected) if label and is_label else None
     if sign is None and CONCLUDES.search(body, 0, MAX_SENTENCE):
@@ -255,7 +265,7 @@ def _said_of_label(body: str, answer: _Answer | None, *, corrected: bool) -> Sig
 
 
 def _labelled_sign(match: re.Match[str], *, corrected: bool, nested: int = 0) -> Sign | None:
-    """The answer behind a label, which may stand behind another label."""
+    """Return the answer after a label, which may follow another label."""
     sign = _side_of_label(match["label"].strip(), match["body"], corrected=corrected, nested=nested)
     if sign is None or sign.said:
         return sign
@@ -281,7 +291,7 @@ def _side_of_label(label: str, body: str, *, corrected: bool, nested: int) -> Si
 
 
 def _sign_of_a_part(label: str, body: str) -> Sign | None:
-    """The answer in "Query: yes. Context: no": it can contradict another one, and is none by itself."""
+    """Return the answer to one part, as in "Query: yes. Context: no". It can contradict another answer but is no verdict alone."""
     anothers = ANOTHERS.search(label)
     named = len(WORD.findall(label)) == 1 if anothers else REASON_LABEL.search(label)
     answer = answer_at(body, digits=False) if named and (anothers or _ALONE.fullmatch(body)) else None
@@ -289,7 +299,9 @@ def _sign_of_a_part(label: str, body: str) -> Sign | None:
 
 
 def _inner_sign(body: str, *, corrected: bool, nested: int) -> Sign | None:
-    """The answer behind a second label; none where the first label has another one: "Query: no / Faithful: yes"."""
+    """Return the answer after a second label. It takes no side if the first label has a different answer: "Query: no / Faithful:
+    yes".
+    """
     inner = LABELLED.match(body)
     sign = _labelled_sign(inner, corrected=corrected, nested=nested + 1) if inner else None
     first = _MORE.match(body) if sign else None
@@ -297,21 +309,21 @@ def _inner_sign(body: str, *, corrected: bool, nested: int) -> Sign | None:
 
 
 def _is_no_label(label: str) -> bool:
-    """Whether words before a colon introduce a reason, another's answer, or one that is hedged."""
+    """Whether the words before a colon introduce a reason, another speaker's answer, or a hedged answer."""
     if REASON_LABEL.search(label) and not SUPPORTS.search(label):
         return True
     return bool(ANOTHERS.search(label)) or not HEDGES.isdisjoint(WORD.findall(label))
 
 
 def _reverses(label: str, answer: _Answer) -> bool:
-    """Whether a label may reverse its answer: "unsupported: yes" says no, "it is not supported: yes" may mean either."""
+    """Whether a label may reverse its answer: "unsupported: yes" means no; "it is not supported: yes" may mean either."""
     if answer.truth and SUPPORTS.search(label) and NEGATION.search(label):
         return True
     return answer.explicit and not NEGATIVE.isdisjoint(WORD.findall(label)[-1:])
 
 
 def _judges_more(body: str, answer: _Answer) -> bool:
-    """Whether another label follows with another answer: "supported: yes, faithful: no" judges two things."""
+    """Whether another label with a different answer follows: "supported: yes, faithful: no" judges two things."""
     for part in CRITERIA.split(body[:MAX_SENTENCE])[1:]:
         other = LABELLED.match(part)
         said = _labelled_sign(other, corrected=False, nested=_MOST_LABELS) if other else None
@@ -326,10 +338,10 @@ _LONGEST_VALUE = 2000
 
 
 def read_verdict(text: str) -> bool:
-    """The answer that a reply in words gives.
+    """Return the answer that a reply in words gives.
 
     Raises:
-        Unreadable: there is none, or two that disagree, or it may be quoted.
+        Unreadable: the reply gives no answer, or two that disagree, or the answer may be quoted.
     """
     normal = _normal(text)
     signs = find_signs(normal)
@@ -344,7 +356,7 @@ def read_verdict(text: str) -> bool:
 
 
 def _answers_more(signs: list[Sign], answer: bool, text: str, normal: str) -> bool:
-    """Whether the other answer is in some other place for one, where no label says which of them is the verdict."""
+    """Whether another place contains the opposite answer, and no label says which answer is the verdict."""
     if max(sign.rank for sign in signs) >= CONCLUDED or not _slots(normal, not answer):
         return False
     asked = asked_of(text)
@@ -352,13 +364,13 @@ def _answers_more(signs: list[Sign], answer: bool, text: str, normal: str) -> bo
 
 
 def _slots(normal: str, answer: bool) -> list[str]:
-    """The places for an answer that hold this one, with the words before it."""
+    """Return the places that contain this answer, each with the words before it."""
     found = (match for match in SLOT.finditer(normal) if (match["yes"] is not None) is answer)
     return [normal[max(0, match.start() - 20) : match.end()] for match in found]
 
 
 def _is_own(answer: bool, text: str, *, plainly: bool) -> bool:
-    """Whether an answer is still there without what the reply quotes; ``plainly``: it is said in a plain sentence."""
+    """Whether an answer remains after quotations are removed. ``plainly``: the answer is a plain sentence ("it is correct")."""
     own = own_words(text)
     if own == text:
         return True
@@ -367,7 +379,7 @@ def _is_own(answer: bool, text: str, *, plainly: bool) -> bool:
 
 
 def _normal(text: str) -> str:
-    """A text as the patterns of the answers expect it: lower case, no decoration, no choice between yes and no."""
+    """Normalize a text for the patterns of answers: lower case, no decoration, no choice between yes and no."""
     normal = WHETHER.sub(" ", DECORATION.sub(" ", without_colour(tidy(text)).casefold()))
     normal = plain_labels(normal.strip())
     if MENU_END.search(normal):
@@ -376,34 +388,34 @@ def _normal(text: str) -> str:
     normal = NUMBERED.sub("number ", normal).strip()
     item = ITEM.match(normal) if len(normal) <= MAX_SENTENCE else None
     answer = answer_at(item["body"], digits=False) if item else None
-    # Behind a letter, an answer has to stand alone.
+    # After a letter ("a)"), the answer must be a single word.
     if item and answer and answer.truth is not None and ("1" in normal[:2] or len(item["body"].split()) == 1):
         return item["body"]
     return normal
 
 
 def _menu(match: re.Match[str]) -> str:
-    """Blank out a choice between yes and no; two words for the same are an answer."""
+    """Replace a choice between yes and no by a space. Two words for the same side are an answer and stay."""
     text, (start, end) = match.string, match.span()
     around = text[max(0, start - 3) : start].rstrip()[-1:], text[end : end + 3].strip()[:1]
     if all(sign and sign in ":：=" for sign in around):
         return match.group()  # "Query: no / Faithful: yes" are two labels
     if any(undress(f"{sign}x")[1] for sign in around):
-        # A symbol at the choice must not be left standing as the answer.
+        # A symbol beside the choice must not become the answer.
         return " either "
     opposed = bool(AFFIRMS.match(match.group("one"))) != bool(AFFIRMS.match(match.group("two")))
     return " " if opposed else match.group()
 
 
 def _decided(signs: list[Sign], text: str) -> bool:
-    """What the signs of the highest rank say, unless another sign says the opposite."""
+    """Return the side of the highest-ranking signs, unless another sign says the opposite."""
     rank = max(sign.rank for sign in signs)
     answer = _agreed({sign.truth for sign in signs if sign.rank == rank > HINT})
     against = [sign for sign in signs if sign.truth is (not answer)]
     if against:
-        # "No. Correction: yes." has no room for a quotation; else the judge must say that it was wrong.
+        # "No. Correction: yes." is too short for a quotation. In longer texts, the judge must say that it was wrong.
         brief = "\n" not in text and len(text.split()) <= _BRIEF
-        parts = all(sign.part for sign in against)  # the answers to parts of the question, before the one to all of it
+        parts = all(sign.part for sign in against)  # answers to parts of the question, before the overall answer
         corrected = rank == FINALLY and signs[-1].rank == rank and (brief or parts or SELF.search(text))
         if not corrected or speaks_of_another(text) or '"' in text:
             raise Unreadable(_BOTH)
@@ -417,7 +429,7 @@ def _agreed(said: set[bool | None]) -> bool:
 
 
 def _copulas(text: str) -> set[bool | None]:
-    """What plain sentences such as "the figures are not correct" say; None for a hedged one."""
+    """Return the sides of plain sentences such as "the figures are not correct"; None for a hedged sentence."""
     said: set[bool | None] = set()
     for sentence in BREAK.split(text):
         matches = list(COPULA.finditer(sentence[:MAX_SENTENCE]))
@@ -434,7 +446,7 @@ def _copulas(text: str) -> set[bool | None]:
 
 @lru_cache(maxsize=512)
 def _truth_of_text(text: str) -> bool | None:
-    """What a short text such as the value of a key says, or None."""
+    """Return the side of a short text such as the value of a key; None if it takes no side."""
     try:
         return read_verdict(str(text))
     except Unreadable:
@@ -442,7 +454,7 @@ def _truth_of_text(text: str) -> bool | None:
 
 
 def truth(value: Any) -> bool | None:
-    """True or False for a value that says so (true, 1, "yes", "Supported."), None for any other."""
+    """Return the side of a value (true, 1, "yes", "Supported."); None for any other value."""
     if isinstance(value, bool):
         return value
     if isinstance(value, (int, float)):

@@ -1,11 +1,13 @@
-"""Whose words a reply speaks: the judge's own, or those of the text under judgement.
+"""Decide whether a reply speaks in the judge's own words or in those of the text under judgement.
 
-A judge that was attacked often says so: it quotes the verdict that the text demands, and gives its own, or declines. Three
-things show that a verdict may be a quotation: marks of quotation around it, words before it that name another speaker ("the
-response demands"), words anywhere that decline to judge. Where they show, nothing that only stands behind them is an
-answer. That costs at most a second question to the model.
+A judge that was attacked often says so: it quotes the verdict that the text demands, and then gives its own verdict or declines.
+Three
+things show that a verdict may be a quotation: quotation marks around it, words before it that name another speaker ("the
+response demands"), and words anywhere that decline to judge. If one of them is present, an answer that is found only after it
+does not
+count. The cost is at most a second question to the model.
 
-The patterns that look for speakers search a text in lower case, which is three times as quick as to ignore the case.
+The patterns that look for speakers search a lower-case text, which is three times as fast as ignoring the case.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ _SAYING = (
     r"goes on|continues?|adds?|added|asserts?|announces?|declares?|draws|repeats?|pretends?|asks?|asked|wants?|wanted|tells?|told|"
     r"calls? for"
 )
-# Words that speak of a quotation or an attack, without a speaker.
+# Words for a quotation or an attack that name no speaker.
 _ATTACK = (
     r"inject\w*|quot(?:es?|ed|ing|ations?)\b|verbatim|smuggl\w*|manipulat\w*|embed(?:s|ded)\b|malicious|adversarial|"
     r"(?:try|tries|tried|trying|attempts?|attempted|attempting) to\b|instruct(?:s|ed|ion|ions|ing)?\b|demand\w*|"
@@ -68,7 +70,7 @@ HEADING = re.compile(
     r"(?:\A|[.!?\n]|\b(?:the|this|that))\s{0,3}[*_#\s]{0,6}(?:user|candidate|student|submitted|given|provided|original)(?:'s|’s)?\s"
     r"(?:text|input|message|answer|response|submission|reply|statement)[*_\s]{0,4}[:：][\s*_\"'`>]*\Z"
 )
-# What leads from a verdict to what is said of it: "score 5 is what the text says", "is demanded by the text".
+# Words between a verdict and the speaker after it: "score 5 is what the text says", "is demanded by the text".
 SAID_OF_IT = re.compile(
     r"[\"'`»”’」』]\s\Z|(?<!it)(?<!this)(?<!that)(?<!which)\s(?:is|was|being)\s(?:(?:only|just|merely)\s)?(?:what\s(?:\w+\s){0,2})?\Z"
 )
@@ -124,43 +126,43 @@ QUOTED = "the only answer in the reply is quoted or announced as another's; repl
 
 _PAIRS = tuple(zip('"“„«‹「『‘', '"”“»›」』’', strict=True))
 _BARE = 2
-# Characters in which no other speaker can be named; most replies in words are shorter.
+# Texts with fewer characters cannot name another speaker. Most replies in words are shorter.
 _FEW = 7
 _INTRO = 240
 ENDS = (".", "!", "?", "。", "！", "？")
 
 
 def speaks_of_another(text: str) -> bool:
-    """Whether a text names another speaker, or speaks of a quotation."""
+    """Whether a text names another speaker, or mentions a quotation."""
     return len(text) >= _FEW and bool(ANOTHER.search(_lower(text)))
 
 
 def _lower(text: str) -> str:
-    """The text in lower case and of the same length (one capital in Unicode has two small characters)."""
+    """Return the text in lower case and with the same length (one capital letter in Unicode has two lower-case characters)."""
     lower = text.lower()
     return lower if len(lower) == len(text) else "".join(one if len(one) == 1 else "i" for one in map(str.lower, text))
 
 
 def quotes_another(line: str) -> bool:
-    """Whether a line announces what another says; "questions from the text" do not."""
+    """Whether a line announces another speaker's words. "Questions from the text" does not."""
     line = _lower(line)
     match, own = SPEAKER.search(line), OWN.search(line)
     return match is not None and not (own and own.start() < match.start())
 
 
 def declines(text: str) -> bool:
-    """Whether the judge says that it will not judge, or not follow something."""
+    """Whether the judge says that it will not judge, or will not follow an instruction."""
     return len(text) >= _FEW and DECLINES.search(_lower(text)) is not None
 
 
 def announced_by_another(before: str) -> bool:
-    """Whether the words directly before an answer announce it as another's: the last sentence, and talk of a quotation anywhere."""
+    """Whether the text before an answer announces another speaker: in its last sentence, or by mentioning a quotation anywhere."""
     before = _lower(before)
     intro = before[-_INTRO:].rstrip(" \t\r\n`*\"'>~#“„«「『").removesuffix("```json").removesuffix("```").rstrip()
     last = [part for part in SENTENCE.split(intro) if part.strip()][-1:]
     said = last[0].strip() if last else ""
     if said.endswith(ENDS) and "\n" in before[before.rfind(said) + len(said) :]:
-        said = ""  # a finished sentence on a line above announces nothing
+        said = ""  # a complete sentence on an earlier line announces nothing
     own = max((match.end() for match in OWN.finditer(said)), default=-1)
     if own < 0 and HEADING.search(before):
         return True
@@ -171,7 +173,7 @@ def announced_by_another(before: str) -> bool:
 
 
 def is_quoted(text: str, start: int, end: int) -> bool:
-    """Whether the marks of quotation on its line stand around ``text[start:end]``."""
+    """Whether ``text[start:end]`` is inside quotation marks on its line."""
     before, rest = on_line(text, start, end, 400)
     if before.lstrip().startswith(">") or before.count("`") % 2:
         return True
@@ -183,7 +185,7 @@ def is_quoted(text: str, start: int, end: int) -> bool:
 
 
 def own_words(text: str) -> str:
-    """The text without what it quotes: an ellipsis instead of each quotation, and of what another is said to say."""
+    """Replace each quotation, and all words that are attributed to another speaker, by an ellipsis."""
     if len(text) < _FEW:
         return text
     if MARKS.search(text):
@@ -192,14 +194,14 @@ def own_words(text: str) -> str:
 
 
 def _unquoted(match: re.Match[str]) -> str:
-    """An ellipsis for a quotation; the words themselves where the marks around them do not quote."""
+    """Return an ellipsis for a quotation. If the quotation marks only emphasize, return the words unchanged."""
     inside = match.group().strip("`\"'“”„«»‹›「」『』‘’> \t\n~")
     groups = match.groupdict()
     mail, fence = groups.get("mail"), groups.get("fence")
-    # A single word in quotes is emphasis ("the answer is `no`"); around the whole text they mean nothing.
+    # Quotes around one or two words are emphasis ("the answer is `no`"); quotes around the whole text mean nothing.
     bare = len(re.findall(r"\w+", inside)) <= _BARE and not re.search(r"[:：=]", inside) and not mail
     if fence and bare and match.string[match.end() :].lstrip()[:1].islower():
-        return " … "  # the sentence goes on behind the fence
+        return " … "  # the sentence continues after the fence
     whole = not re.search(r"\w", match.string[: match.start()] + match.string[match.end() :])
     if bare or whole or not (mail or fence or not _fills_line(match)):
         return match.group()
@@ -207,14 +209,14 @@ def _unquoted(match: re.Match[str]) -> str:
 
 
 def _fills_line(match: re.Match[str]) -> bool:
-    """Whether a quotation is a whole line that no colon announces: some models put their verdict in quotes."""
+    """Whether a quotation is a whole line and no colon announces it. Some models put their verdict in quotes."""
     before, behind = on_line(match.string, *match.span())
     above = match.string[: match.start() - len(before)]
     return not (before + behind).strip(" \t*_.") and not above.rstrip().endswith((":", "："))
 
 
 def _attributed(text: str) -> str:
-    """The text without what stands behind "the response says" in the same sentence, or on the next line after a colon."""
+    """Remove the text after "the response says" in the same sentence, or on the next line after a colon."""
     if not ANOTHER.search(_lower(text)):
         return text
     kept: list[str] = []
@@ -234,13 +236,13 @@ def _attributed(text: str) -> str:
                 kept[-1] = " … "  # the sentence began before a full stop: "Score: 5. (quoted)"
             head = ""
         kept.append(head + " … " + _own_rest(part, said))
-        # An unfinished line, a heading, a colon: what comes next belongs to it.
+        # After an unfinished line, a heading or a colon, the next part belongs to the other speaker too.
         pending = part.endswith("\n") and not part.rstrip(" \t\r\n*_\"'`").endswith(ENDS)
     return "".join(kept)
 
 
 def _attribution(part: str) -> re.Match[str] | None:
-    """The words of a sentence (in lower case) that say that another speaks, unless the judge goes on in its own words."""
+    """Return the words of a sentence that name another speaker; None if the judge's own words follow."""
     lower = _lower(part)
     another = ANOTHER.search(lower)
     own = OWN.search(lower) if another else None
@@ -251,13 +253,13 @@ def _attribution(part: str) -> re.Match[str] | None:
 
 
 def _speaks_of_words_before(head: str, said: re.Match[str]) -> bool:
-    """Whether it is the words before them that another says: "score 5 is what the text says"."""
+    """Whether the words before an attribution are the other speaker's: "score 5 is what the text says"."""
     if SAID_OF_IT.search(head.lower()):
         return True
     return bool(IN_BRACKETS.search(head) and STRONG.match(said.string, said.start()))
 
 
 def _own_rest(part: str, said: re.Match[str]) -> str:
-    """What of a sentence the judge says itself: "The context says it, so the answer is yes"."""
+    """Return the judge's own words after an attribution: "so the answer is yes" in "The context says it, so the answer is yes"."""
     so = SO.search(said.string, said.end()) if SOURCE.match(said.string, said.start()) else None
     return part[so.start() :] if so else "\n" if part.endswith("\n") else ""

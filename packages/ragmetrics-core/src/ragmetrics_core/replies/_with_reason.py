@@ -1,8 +1,8 @@
-"""A reply together with the reason that the judge gives for it.
+"""Read a reply together with the judge's reason for it.
 
-``YesNoReply`` and ``RatingReply`` ask for a reason, because a model that gives one judges better, and return the bare value,
-because that is what most code wants. ``WithReason`` is the same question, and keeps the reason: it is the evidence of such a
-score.
+``YesNoReply`` and ``RatingReply`` ask for a reason, because a model that gives a reason judges better. They return the bare
+value,
+because most code needs only the value. ``WithReason`` asks the same question and keeps the reason as evidence of the score.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 from .._values._requests import ReplyFormat, is_json
 
 BARE = 3
-"""Words that an answer and its label take ("Verdict: YES", "**Answer:** no"): no more than that gives no reason."""
+"""The most words of an answer with its label ("Verdict: YES", "**Answer:** no"). A line with so few words contains no reason."""
 
 T = TypeVar("T")
 
@@ -23,8 +23,9 @@ T = TypeVar("T")
 class WithReason(Generic[T]):
     """A reply format whose value is ``(value, reason)``: ``WithReason(YesNoReply())`` gives ``(bool, str)``.
 
-    What the model is asked for, and what is read and refused, is what the format inside says. The reason is empty where the reply
-    gives none, and where the format has no method ``parse_with_reason(text)``, as ``YesNoReply`` and ``RatingReply`` have.
+    The format inside decides what the model is asked for, and which replies are read or refused. The reason is empty if the reply
+    gives none, or if the format inside has no method ``parse_with_reason(text)``. ``YesNoReply`` and ``RatingReply`` have this
+    method.
 
     Attributes:
         reply: the format inside.
@@ -39,7 +40,7 @@ class WithReason(Generic[T]):
 
     @property
     def is_json(self) -> bool:
-        """What the format inside says."""
+        """Whether the reply of the format inside is JSON."""
         return is_json(self.reply)
 
     def instructions(self) -> str:
@@ -47,7 +48,7 @@ class WithReason(Generic[T]):
         return self.reply.instructions()
 
     def parse(self, text: str) -> tuple[T, str]:
-        """The value and its reason.
+        """Return the value and its reason.
 
         Raises:
             BadReply: the reply has no honest reading.
@@ -57,7 +58,7 @@ class WithReason(Generic[T]):
 
 
 def value_and_reason(reply: Any) -> tuple[Any, str]:
-    """What a judge said, as ``(value, reason)``, whether its reply format gives a reason or the bare value."""
+    """Return a parsed reply as ``(value, reason)``. The reason is empty if the format gives only the value."""
     if isinstance(reply, tuple) and len(reply) == 2:
         value, reason = reply
         return value, reason if isinstance(reason, str) else ""
@@ -65,7 +66,7 @@ def value_and_reason(reply: Any) -> tuple[Any, str]:
 
 
 def words_beside_verdict(text: str) -> str:
-    """The reason in a reply in words: what stands below a line that holds the answer alone, else all of it."""
+    """Return the reason in a reply in words: the text below a line that is only the answer, else the whole text."""
     first, _, rest = text.strip().partition("\n")
     if len(first.split()) <= BARE:
         return rest.strip()

@@ -1,15 +1,15 @@
-"""Yes, no and the words around them, by language.
+"""Yes, no and related words, by language.
 
-A word is listed only when it can stand alone as the answer to a yes/no question. Words that also have another use
-("no evidence", "si" as "if", "da" as "there") still need a full stop, a comma or the end after them; the reader in
-``_verdict`` sees to that.
+A word is listed only if it can be the whole answer to a yes/no question. Words that also have another use
+("no evidence", "si" as "if", "da" as "there") count only before a full stop, a comma or the end; the reader in
+``_verdict`` checks that.
 """
 
 from __future__ import annotations
 
 
 def word_set(text: str) -> frozenset[str]:
-    """The words of a text; long lists of words read better so."""
+    """Return the set of words in a text. Long lists of words are easier to read as text."""
     return frozenset(text.split())
 
 
@@ -55,7 +55,7 @@ _BY_LANGUAGE: dict[str, tuple[str, str]] = {
         "아니요|아니오|아뇨|아닙니다|거짓|틀림|틀렸습니다|아니요입니다",
     ),
 }
-# Scripts without blanks between words: the longest form comes first.
+# Scripts without spaces between words; the longest form comes first.
 CJK_YES = "是的|是|对的|對的|对|對|正确|正確|有的|支持|はい|ええ|正しい|真|ใช่ครับ|ใช่ค่ะ|ใช่|จริง"
 CJK_NO = (
     "不是的|不是|不对|不對|不正确|不正確|错误|錯誤|错|錯|没有|沒有|否|不支持|不|いいえ|いえ|いや|違います|間違い|誤り|偽|"
@@ -81,7 +81,7 @@ NEGATIVE = word_set(
     "contradicted contradiction contradicts ungrounded inaccurate wrong inconsistent unacceptable unattributable "
     "useless unhelpful refuted refutes refute noncompliant disagree disagrees unsatisfied hallucinated hallucination"
 )
-# Words that take the side out of a sentence, or make it about a part of what was asked.
+# Hedges: a sentence with one of these words takes no side, or is about only a part of the question.
 HEDGES = word_set(
     "partially partly mostly somewhat largely mainly nearly almost probably likely possibly maybe perhaps "
     "neither both unclear unknown unsure uncertain undetermined inconclusive arguably generally "

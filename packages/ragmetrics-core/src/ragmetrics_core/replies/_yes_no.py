@@ -1,7 +1,8 @@
-"""A yes or a no.
+"""Read a yes or a no.
 
-The schema puts the reason before the answer, so that a model thinks before it decides; the reader takes that
-object, a bare word, a label, a translated or two-valued one, and gives up on anything that says both or neither.
+The schema puts the reason before the answer, so that a model thinks before it decides. The reader accepts that
+object, a bare word, a label, an answer in another language and a label of a two-valued scale. It refuses a reply that says both
+or neither.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ._with_reason import words_beside_verdict
 from ._words import word_set
 
 _SURE = frozenset({"verdict", "judgement", "judgment", "decision", "conclusion"})
-# Keys under which other things are found as well, so that a value that is no yes or no means nothing.
+# Keys that may also have other values. A value under them that is neither yes nor no is ignored.
 _LOOSE = word_set(
     "answer response result status label evaluation assessment output value score rating grade support useful"
 )
@@ -56,9 +57,9 @@ _READER = ScalarReader(key="answer", rank=_rank, read=_read, read_text=_read_tex
 
 @dataclass(frozen=True)
 class YesNoReply:
-    """A yes/no answer; its value is a bool.
+    """A yes/no answer. The value is a bool.
 
-    Reads ``{"reason": ..., "answer": "yes"}``, "YES", "No, because ...", "Verdict: PASS", "Ja.", "否", ``true``, 1
+    The reader accepts ``{"reason": ..., "answer": "yes"}``, "YES", "No, because ...", "Verdict: PASS", "Ja.", "否", ``true``, 1
     and the like. Two answers that disagree, a hedge ("partially"), an echoed choice ("yes/no") and anything else
     raise ``BadReply``.
     """
@@ -75,7 +76,7 @@ class YesNoReply:
         )
 
     def parse(self, text: str) -> bool:
-        """True for yes, False for no.
+        """Return True for yes, False for no.
 
         Raises:
             BadReply: the reply gives no answer, or two that disagree.
@@ -83,7 +84,7 @@ class YesNoReply:
         return self.parse_with_reason(text)[0]
 
     def parse_with_reason(self, text: str) -> tuple[bool, str]:
-        """The answer and its reason (empty when the reply gives none).
+        """Return the answer and its reason (empty if the reply gives none).
 
         Raises:
             BadReply: see ``parse``.
