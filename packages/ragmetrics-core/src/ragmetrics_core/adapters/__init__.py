@@ -1,29 +1,30 @@
 """What every adapter of a framework needs: failures, secrets, threads, and judging in the background.
 
-An adapter makes models of the core out of the models of a framework, so it meets the same questions whatever the framework is.
-``LLMBridge`` and ``EmbeddingsBridge`` answer all those about models at once (``Bridge`` is what they have in common): an adapter
-derives from them and says what its framework makes necessary. What they are made of, and what else an adapter needs:
+An adapter turns the models of a framework into models of the core. The same questions arise for every framework. ``LLMBridge``
+and
+``EmbeddingsBridge`` answer them for models (``Bridge`` has what they share): an adapter derives from them and adds what is
+special about
+its framework. These are their parts, and what else an adapter needs:
 
-* What did the model raise? ``Explained`` and ``model_error`` make a ``ModelError`` of any library's exception, or let a bug
-  through; ``is_bug``, ``is_of_a_client``, ``is_of_other_loop`` and ``seconds_to_wait`` are its parts. ``Kept`` keeps it as it is.
-* Which form of reply is it asked for, and what if its server refuses that form? ``FormsOfReply``; ``strict_schema``.
+* What did the model raise? ``Explained`` and ``model_error`` make a ``ModelError`` of the exceptions of any library, and let bugs
+  pass; ``is_bug``, ``is_of_a_client``, ``is_of_other_loop`` and ``seconds_to_wait`` are their parts. ``Kept`` keeps an exception
+  unchanged.
+* Which form of reply is requested, and what if the server refuses it? ``FormsOfReply``; ``strict_schema``.
 * What did the answer cost, and why does it end? ``usage_of``, ``finish_reason_of``, ``is_cut_off``.
-* What if it can only block? ``blocking``.
-* Who makes a lost call again? Only ``evaluate``: ``without_retries``.
+* What if the model can only block? ``blocking``.
+* Who repeats a lost call? Only ``evaluate``: ``without_retries``.
 * What may be shown and stored? ``name_of``, ``conceal``, ``is_secret``, ``secret_texts``; ``json_settings`` for an ``identity``,
-  ``declared_settings`` where models are of pydantic;
-  ``readable_texts`` for embedding models; ``in_order`` and ``read_in_order`` for what a file must not sort; ``metric_paths``
-  for those who load metrics only of modules that they trust.
-* On which thread, in which loop? ``in_own_thread``, ``in_threads``, ``run_blocking``, ``HomeLoop``, ``Turn``.
-* How is an application asked the questions of a data set? ``asked_rows``. How does any value become JSON? ``json_walk``.
-  How are the arguments of two functions written once? ``with_arguments_of``.
-* Is a setting what it should be? ``check_whole``, ``check_switch``, ``check_calls``, ``check_known``; ``kind_of`` for messages.
+  ``declared_settings`` for pydantic models; ``readable_texts`` for embedding models; ``in_order`` and ``read_in_order`` for data
+  that a file must not sort; ``metric_paths`` to load metrics from trusted modules only.
+* In which thread, in which loop? ``in_own_thread``, ``in_threads``, ``run_blocking``, ``HomeLoop``, ``Turn``.
+* How is an application asked the questions of a data set? ``asked_rows``. How does a value become JSON? ``json_walk``. How do two
+  functions share one list of arguments? ``with_arguments_of``.
+* Is a setting valid? ``check_whole``, ``check_switch``, ``check_calls``, ``check_known``; ``kind_of`` for messages.
 * What does a metric ask a model? ``prompts_of``.
-* How is a running application evaluated? An adapter's callback or handler is a ``LiveEvaluation``, with ``LiveSettings``
-  (``current_names`` knows their former names, ``shows_settings`` shows them), and hands each ``Finished`` call to it.
-  ``LiveJudging`` makes the judgements in the background and accounts for them (``Background`` is one of its lines, ``settled``
-  is the outcome of a job); ``judging`` marks it, so that the calls of a judge are not evaluated. ``Counts`` are counters
-  for many threads.
+* How is a running application evaluated? The callback or handler of an adapter is a ``LiveEvaluation`` with ``LiveSettings``
+  (``current_names`` knows former names, ``shows_settings`` shows them), and hands over each ``Finished`` call. ``LiveJudging``
+  judges in the background and counts the results (``Background`` is one of its queues, ``settled`` makes the outcome of a job).
+  ``judging`` marks this work, so that the calls of a judge are not evaluated. ``Counts`` are counters for many threads.
 
 Importing this loads no framework, no model client and no asyncio.
 """

@@ -1,4 +1,4 @@
-"""What an answer cost, and why it ends, in the words of all providers: frameworks pass on what a server said."""
+"""What an answer cost and why it ends, in the words of all providers. Frameworks pass on what a server sent."""
 
 from __future__ import annotations
 
@@ -14,24 +14,26 @@ CUT_OFF = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"
 
 
 def usage_of(*places: Any) -> Usage:
-    """What an answer cost: one call, and the first counts of tokens that are found; 0 where there is none.
+    """What an answer cost: one call, and the first token counts that are found; 0 if there are none.
 
     Args:
-        places: what a server said beside the text, as mappings or objects, the likeliest place first. Counts are also found below
-            ``usage``, and reasons in the first of several ``choices``.
+        places: what a server sent beside the text, as mappings or objects, the likeliest place first. Counts are also searched
+            below ``usage``, and finish reasons in the first of several ``choices``.
     """
     return Usage(1, _first_count(places, INPUT_COUNTS), _first_count(places, OUTPUT_COUNTS))
 
 
 def finish_reason_of(*places: Any) -> str | None:
-    """Why an answer ends, in lower case, as its provider words it; None where nothing is said. ``places`` as for ``usage_of``."""
+    """Why an answer ends, in lower case, in the provider's word; None if the server does not say. ``places`` as for
+    ``usage_of``.
+    """
     reasons = (_field(place, name) for place in _within(places) for name in REASONS)
     reason = next(filter(None, reasons), None)
     return None if reason is None else str(getattr(reason, "name", reason)).lower().rpartition(".")[2]
 
 
 def is_cut_off(reason: str | None) -> bool:
-    """Whether an answer that ends for this reason ends at the token limit."""
+    """Whether this reason says that the answer was cut at the token limit."""
     return reason in CUT_OFF
 
 

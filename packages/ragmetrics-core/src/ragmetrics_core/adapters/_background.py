@@ -1,11 +1,14 @@
 """Jobs in the background: a bounded queue, and a few threads that start when there is work and stop when there is none.
 
-Strategy. Handing over a job never waits and never raises what the job raises: a full queue refuses the job and counts it, and the
-outcome of a job is a ``Future``. The threads are daemons, so a judge that hangs delays neither the caller nor the end of the
-program. When a job exceeds its time limit, its outcome is an error, and another thread replaces the one that hangs. Where no thread
-can replace it, jobs in the queue end at their time limit too. One lock guards the queue, and it is held for a moment only: no
-job and no function of a caller runs under it. Each job runs in an empty context, so the caller's callbacks, tags and spans do not
-reach it.
+Submitting a job never waits, and never raises what the job raises: a full queue refuses the job and counts it, and the outcome of
+a job is a
+``Future``. The threads are daemons, so a judge that hangs delays neither the caller nor the exit of the program. If a job exceeds
+its time
+limit, its outcome is an error, and another thread replaces the thread that hangs. If no thread can be started, jobs in the queue
+end at
+their time limit too. One lock guards the queue; no job and no function of a caller runs while it is held. Each job runs in an
+empty
+context, so the caller's callbacks, tags and spans do not reach it.
 """
 
 from __future__ import annotations
@@ -28,24 +31,27 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 IDLE = 5.0
-"""Seconds after which a thread without work stops."""
+"""Seconds after which an idle thread stops."""
 
 PAUSE = 0.005
-"""Seconds between two jobs of a thread. Jobs that end at once, as those of a judge that fails, would otherwise keep the
-interpreter from all other threads; compared with a call to a model it is nothing."""
+"""Seconds between two jobs of a thread. Without them, jobs that end at once (a judge that fails) would keep the interpreter from
+all other threads. Compared with a call to a model they do not matter.
+"""
 
 MOST_HANGING = 64
-"""How many threads that hang are replaced: a judge that never answers must not fill the memory with threads."""
+"""The largest number of hanging threads that are replaced, so that a judge that never answers does not fill the memory with
+threads.
+"""
 
 TOO_SLOW = "no answer within {:g} seconds: give it more time with timeout=..."
 NOT_BEGUN = "not begun within {:g} seconds: earlier calls have no answer yet, and too many wait to begin more"
 
 
 def settled(work: Callable[[], T], then: Callable[[Future[T]], object] | None = None) -> Future[T]:
-    """The outcome of a function, its result or its error, as a future.
+    """Call a function and return its outcome, the result or the error, as a future.
 
     Args:
-        work: is called at once, on this thread.
+        work: called at once, in this thread.
         then: called with the outcome.
     """
     from concurrent.futures import Future  # noqa: PLC0415  costs more to import than all of this package
@@ -55,7 +61,7 @@ def settled(work: Callable[[], T], then: Callable[[Future[T]], object] | None = 
         future.add_done_callback(then)
     try:
         result = work()
-    except BaseException as error:  # noqa: BLE001  kept in the future, which the caller looks at
+    except BaseException as error:  # noqa: BLE001  kept in the future, which the caller reads
         future.set_exception(error)
     else:
         future.set_result(result)
@@ -63,7 +69,7 @@ def settled(work: Callable[[], T], then: Callable[[Future[T]], object] | None = 
 
 
 def failed_outcome(error: Exception) -> Future[T]:
-    """The outcome of a function that raised this."""
+    """The outcome of a function that raised this error."""
     from concurrent.futures import Future  # noqa: PLC0415  costs more to import than all of this package
 
     future: Future[T] = Future()
@@ -73,7 +79,7 @@ def failed_outcome(error: Exception) -> Future[T]:
 
 @dataclass(eq=False)
 class Job(Generic[T]):
-    """A job: what to do, what to call with the outcome, when its time is over, and whether its thread was replaced."""
+    """A job: its work, the listener for its outcome, its time limit, and whether its thread was replaced."""
 
     work: Callable[[], T]
     then: Callable[[Future[T]], object]
@@ -85,17 +91,17 @@ class Background(Generic[T]):
     """Threads that do jobs.
 
     Args:
-        ended: called with the outcome of each job, on the thread that did it, or on another one where the job took too long. It
+        ended: called with the outcome of each job, in the thread that did it, or in another thread if the job took too long. It
             should be quick. What it raises is logged by ``concurrent.futures``.
-        workers: how many jobs are done at the same time.
-        capacity: how many jobs may wait or be done.
-        timeout: seconds that a job may take; then its outcome is a ``ModelError``, whatever it returns later, and the next job
-            starts. None: no limit.
+        workers: how many jobs run at the same time.
+        capacity: how many jobs may wait or run.
+        timeout: seconds that a job may take. After that its outcome is a ``ModelError``, whatever it returns later, and the next
+            job starts. None: no limit.
 
     Attributes:
-        finished: how many jobs are over, well or badly; those that took too long included.
-        timed_out: how many jobs took too long.
-        dropped: how many jobs found no place.
+        finished: the number of jobs that ended, in success, error or timeout.
+        timed_out: the number of jobs that took too long.
+        dropped: the number of jobs that were refused because the queue was full.
     """
 
     def __init__(
@@ -107,34 +113,34 @@ class Background(Generic[T]):
         self._capacity = capacity
         self._timeout = math.inf if timeout is None else timeout
         self._submitted = 0
-        # reentrant: a stream that is collected meanwhile hands over too, on the same thread
+        # reentrant: garbage collection may end a stream in this thread, and that submits a job
         self._change = threading.Condition(threading.RLock())
         self._waiting: deque[Job[T]] = deque()
         self._running: dict[Job[T], None] = {}
-        self._threads = 0  # without those that were replaced
+        self._threads = 0  # not counting threads that were replaced
         self._hanging = 0  # threads that hang and were replaced
         self._stuck = 0  # threads that hang and could not be replaced
         self._is_watched = self._is_closed = False
 
     @property
     def pending(self) -> int:
-        """Jobs that wait or are being done."""
+        """The number of jobs that wait or run."""
         return self._submitted - self.finished
 
     def submit(self, job: Callable[[], T], then: Callable[[Future[T]], object] | None = None) -> bool:
-        """Hand over a job without waiting; False if there is no place for it, or the queue is closed.
+        """Submit a job without waiting; False if the queue is full or closed.
 
         Args:
-            job: what is to be done.
+            job: the work.
             then: called with its outcome instead of ``ended``.
 
         Raises:
-            RuntimeError: the system has no thread left, or the interpreter ends; the job is not taken.
+            RuntimeError: the system can start no thread, or the interpreter is ending; the job is not taken.
         """
         return self.submit_all([(job, then or self._ended)])
 
     def submit_all(self, jobs: Sequence[tuple[Callable[[], T], Callable[[Future[T]], object]]]) -> bool:
-        """Hand over several jobs, each with what to call with its outcome: all, or none where there is no place for all."""
+        """Submit several jobs, each with a listener for its outcome: either all of them, or none if there is no room for all."""
         with self._change:
             if self._is_closed or self.pending + len(jobs) > self._capacity:
                 self.dropped += len(jobs)
@@ -146,23 +152,23 @@ class Background(Generic[T]):
         return True
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until no job is left; False if the timeout (in seconds) came first."""
+        """Wait until no job is left; False if that took more than ``timeout`` seconds."""
         with self._change:
             return self._change.wait_for(lambda: not self.pending, timeout)
 
     def close(self) -> None:
-        """Take no more jobs; those that were handed over are still done, and then the threads stop."""
+        """Take no more jobs. Submitted jobs are still done; then the threads stop."""
         with self._change:
             self._is_closed = True
             self._change.notify_all()
 
     def _start_threads(self, more: int) -> None:
-        """Start threads for so many jobs more, up to ``workers``, and one that watches the time."""
+        """Start threads for this many more jobs, up to ``workers``, and one thread that watches the time."""
         while self._threads < min(self._workers, self.pending + more):
             if not _can_start(self._work):
                 if not self._threads:
                     raise RuntimeError("can't start new thread")
-                break  # those that are there do it
+                break  # the existing threads do the work
             self._threads += 1
         if self._timeout < math.inf and not self._is_watched:
             _start(self._watch, "ragmetrics-watch")
@@ -180,11 +186,11 @@ class Background(Generic[T]):
                 self._finish(job, outcome)
             if job.is_replaced:
                 return
-            del job, outcome  # a finished job keeps nothing alive while the next one is waited for
+            del job, outcome  # a finished job must not stay in memory while this thread waits for the next one
             time.sleep(PAUSE)
 
     def _next(self) -> Job[T] | None:
-        """The next job; None when this thread may stop."""
+        """The next job; None if this thread may stop."""
         with self._change:
             self._change.wait_for(lambda: self._waiting or self._is_closed, IDLE)
             if not self._waiting:
@@ -202,7 +208,7 @@ class Background(Generic[T]):
             self._change.notify_all()
 
     def _watch(self) -> None:
-        """End the jobs whose time is over, as long as there is work."""
+        """End the jobs that exceed their time limit, as long as there is work."""
         next_end = time.monotonic() + self._timeout
         while True:
             time.sleep(max(0.0, min(next_end - time.monotonic(), IDLE)))
@@ -215,7 +221,7 @@ class Background(Generic[T]):
                     return
 
     def _overdue(self) -> tuple[list[tuple[Job[T], str]], float]:
-        """The jobs whose time is over, each with what to say of it, and when the time of the next one is over."""
+        """The jobs that exceed their time limit, each with a message, and the time at which the next job will exceed its limit."""
         now = time.monotonic()
         with self._change:
             late = [job for job in self._running if job.end <= now]
@@ -226,7 +232,7 @@ class Background(Generic[T]):
                 self._stuck += not job.is_replaced
             left = [*self._running]
             lost: list[Job[T]] = []
-            if self._stuck >= self._threads:  # no thread is left that could begin another job
+            if self._stuck >= self._threads:  # no thread could start another job
                 lost = [job for job in list(self._waiting) if job.end <= now]
                 for job in lost:
                     self._waiting.remove(job)
@@ -241,7 +247,7 @@ def _start(work: Callable[[], None], name: str = "ragmetrics-judge") -> None:
 
 
 def _can_start(work: Callable[[], None]) -> bool:
-    """Start another thread that works; False if the system has none left."""
+    """Start another thread for this work; False if the system cannot."""
     try:
         _start(work)
     except RuntimeError:
@@ -250,23 +256,23 @@ def _can_start(work: Callable[[], None]) -> bool:
 
 
 class Counts:
-    """How often things happened, counted by many threads."""
+    """Counters that many threads may use."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
-        self._lock = threading.RLock()  # a stream that is collected meanwhile counts too, on the same thread
+        self._lock = threading.RLock()  # garbage collection may end a stream in this thread, and that counts too
 
     def __getitem__(self, what: str) -> int:
-        """How often it has happened."""
+        """How often it was counted."""
         return self._counts[what]
 
     def add(self, what: str, number: int = 1) -> int:
-        """Count it once more, or so many times more; the new count."""
+        """Add ``number`` to a counter and return its new value."""
         with self._lock:
             self._counts[what] += number
             return self._counts[what]
 
     def now(self) -> dict[str, int]:
-        """The counts up to now, of what has happened."""
+        """A copy of all counters."""
         with self._lock:
             return {what: count for what, count in self._counts.items() if count}

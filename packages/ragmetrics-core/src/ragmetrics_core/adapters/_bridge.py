@@ -53,14 +53,16 @@ MAKERS = ("_get_client", "_get_aclient")
 
 
 def without_retries(model: Any) -> Any:
-    """A copy of a model whose clients make no lost call again; the model itself where no client can be changed.
+    """A copy of a model whose clients do not repeat lost calls; the model itself if no client can be changed.
 
-    ``evaluate`` makes lost calls again itself, and paces them by what was lost. If the client of a model did so too, six tries of
-    three tries would be made, and most losses would never be seen. The clients of the copy share the connections of the original,
-    and the user's object does not change.
+    ``evaluate`` repeats lost calls itself and slows down when calls are lost. If the client of a model repeated them too, six
+    tries of three tries
+    would be made, and most losses would stay invisible. The clients of the copy share the connections of the original, and the
+    user's
+    object does not change.
 
     Args:
-        model: one of pydantic with a field ``max_retries``, or any other object with an attribute of this name, which holds its
+        model: a pydantic model with a field ``max_retries``, or another object with an attribute of this name, which holds its
             clients.
     """
     kind: Any = type(model)
@@ -78,7 +80,7 @@ def without_retries(model: Any) -> Any:
     changed = {name: client for name, value in held.items() if (client := _without_retries(value)) is not None}
     if not makes and not changed:
         return model
-    # the setting is a part of what caches know a model by, so it changes only where it is looked at again
+    # caches identify a model by this setting too, so it changes only if it is read again
     other = model.model_copy(update={"max_retries": 0} if makes else {})
     for name in [name for name in model.__dict__ if name not in fields and _is_cached(kind, name)]:
         other.__dict__.pop(name, None)
@@ -95,7 +97,7 @@ def _plain_without_retries(model: Any) -> Any:
     other = copy.copy(model)
     other.__dict__.update({name: _without_retries(client) for name, client in clients.items()}, max_retries=0)
     if hasattr(other, "raise_on_failure"):
-        other.raise_on_failure = True  # a lost call that is only logged would not be made again
+        other.raise_on_failure = True  # a lost call that is only logged would not be repeated
     return other
 
 
@@ -104,7 +106,7 @@ def _is_cached(kind: type, name: str) -> bool:
 
 
 def _without_retries(value: Any) -> Any:
-    """A client, or an object that holds one, that makes no lost call again; None for anything else."""
+    """A client, or an object that holds one, without repeats of lost calls; None for any other value."""
     if _is_client(value):
         return value.with_options(max_retries=0)
     held: Any = getattr(value, "__dict__", {}).get("_client")
@@ -112,20 +114,23 @@ def _without_retries(value: Any) -> Any:
 
 
 def _is_client(value: Any) -> bool:
-    """Whether it is one of the clients with this option (OpenAI, Anthropic, Groq and others have the same); no mock is one."""
+    """Whether a value is a client with this option (OpenAI, Anthropic, Groq and others have the same). A mock is not."""
     return hasattr(value, "with_options") and type(getattr(value, "max_retries", None)) is int
 
 
 class FormsOfReply:
-    """What one model has learned about the forms of reply that its server takes. Safe to share between threads.
+    """What is known of one model: the forms of reply that its server accepts. Threads may share it.
 
-    The ladder is that of the core's own models: JSON schema, else JSON mode, else plain text. A framework says nothing of what its
-    server takes, so a question that is refused is asked one rung lower, and the rung that worked is remembered. Servers refuse in
-    all kinds of words, so any refusal of a question that carried a form of ours is worth one more call without it. Only a second
-    such question, or a server that points at the form, settles the matter.
+    The order is that of the core's own models: JSON schema, else JSON mode, else plain text. A framework does not say what its
+    server accepts, so a
+    refused question is asked again with the next form, and the form that worked is remembered. Servers word refusals in many
+    ways, so any
+    refusal of a question with a form is worth one more call without it. Only a second refused question, or a server that names
+    the form,
+    settles the matter.
 
     Args:
-        highest: the first form to try, ``schema``, ``json`` or ``text``.
+        highest: the first form to try: ``schema``, ``json`` or ``text``.
     """
 
     def __init__(self, highest: Rung = "schema") -> None:
@@ -133,11 +138,11 @@ class FormsOfReply:
         self._ladder = Ladder(highest, trusts_status=True)
 
     def attempts(self, ask: Ask | None) -> Attempts:
-        """The attempts at one question; None: at one that has no form of reply, as one for vectors."""
+        """The attempts at one question. None: at a question without a form of reply, such as one for vectors."""
         return Attempts(self._ladder, ask)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (FormsOfReply, (self._highest,))  # another process learns for itself
+        return (FormsOfReply, (self._highest,))  # another process learns the form again
 
 
 Q = TypeVar("Q")
@@ -151,13 +156,13 @@ PLAIN = FormsOfReply("text")
 
 
 class Bridge(Generic[Q, A]):
-    """What the bridges to LLMs and to embedding models have in common. What begins with ``_`` is for adapters to override.
+    """What the bridges to LLMs and to embedding models share. Adapters override the methods that begin with ``_``.
 
     Args:
         model: the framework's model.
-        overlap: whether synchronous calls may overlap. None: only if the model has its own asynchronous methods, as one that has
-            none may compute in this process, and rarely survives overlapping calls.
-        home: the event loop that the model's connections belong to; None: the first one in which this bridge is used.
+        overlap: whether synchronous calls may overlap. None: only if the model has its own asynchronous methods; a model without
+            them may compute in this process, and rarely supports overlapping calls.
+        home: the event loop to which the model's connections belong; None: the first loop in which this bridge is used.
     """
 
     _provider: ClassVar[str]
@@ -181,31 +186,30 @@ class Bridge(Generic[Q, A]):
         Args:
             model: the user's model, or a copy without its retries.
             question: an ``Ask``, or the texts to embed.
-            form: the form of reply that the server is asked for: ``form.rung`` by name, ``form.parameters()`` in the protocol
-                of OpenAI.
+            form: the form of reply that is requested: ``form.rung`` by name, ``form.parameters()`` in OpenAI's protocol.
 
         Returns:
-            The answer as the framework gives it, for ``_read``.
+            The answer of the framework, for ``_read``.
         """
         raise NotImplementedError(f"{type(self).__name__} has no _ask")
 
     async def _ask_async(self, model: Any, question: Q, form: Attempts) -> Any:
-        """Call the model without blocking the running loop; not needed where ``_has_async`` says no."""
+        """Call the model without blocking the running loop. Not needed if ``_has_async`` is False."""
         raise NotImplementedError(f"{type(self).__name__} has no _ask_async")
 
     def _read(self, answer: Any) -> Reply[A]:
-        """What the answer says, and what it cost; raises ``BadReply`` where it is none."""
+        """The text of the answer and its cost; raises ``BadReply`` if there is none."""
         raise NotImplementedError(f"{type(self).__name__} has no _read")
 
     def _settings(self, model: Any) -> Mapping[str, Any] | None:  # noqa: ARG002
-        """Every setting that can change an answer, for ``identity``; None where the model cannot say what it is."""
+        """All settings that can change an answer, for ``identity``; None if the model cannot say what it is."""
         return None
 
     # What a framework may have otherwise.
 
     @property
     def _model(self) -> Any:
-        """The user's model, as it is now."""
+        """The user's model, in its present state."""
         return self._given
 
     def _has_async(self, model: Any) -> bool:  # noqa: ARG002
@@ -213,15 +217,15 @@ class Bridge(Generic[Q, A]):
         return True
 
     def _ready(self, model: Any) -> Any:
-        """What to call in the place of the user's model; an adapter may load or connect it here."""
+        """The model to call instead of the user's model. An adapter may load or connect it here."""
         return self._copy_with_changes(model)
 
     async def _ready_async(self, model: Any) -> Any:
-        """The same before an asynchronous call."""
+        """Like ``_ready``, before an asynchronous call."""
         return self._ready(model)
 
     def _inner(self, model: Any) -> Any:
-        """The model itself, where the framework wraps settings around it."""
+        """The model itself, if the framework wraps it with settings."""
         return model
 
     def _name(self, model: Any) -> str:
@@ -240,7 +244,7 @@ class Bridge(Generic[Q, A]):
 
     @property
     def identity(self) -> dict[str, Any] | None:
-        """Every setting that can change an answer, as JSON values and without secrets; None where the model does not tell."""
+        """All settings that can change an answer, as JSON values and without secrets; None if the model cannot say what it is."""
         try:
             model = self._model
         except ModelError:
@@ -252,20 +256,20 @@ class Bridge(Generic[Q, A]):
         return None if found is None else {**named, **found}
 
     def without_retries(self: B) -> B:
-        """The same model without the retries of its client, for ``evaluate``, which makes lost calls again itself."""
+        """The same model without the retries of its client, for ``evaluate``, which repeats lost calls itself."""
         return self._with_change(without_retries)
 
     def _with_change(self: B, change: Change) -> B:
-        """The same model, of which a copy with this change is called."""
+        """The same bridge, which calls a copy of the model with this change."""
         other = self.__copy__()
         if change not in other._changes:
             other._changes += (change,)
         return other
 
     def _copy_with_changes(self, model: Any, *parts: object) -> Any:
-        """The model with the changes; the same copy as long as the model, and these parts of it, are the same objects.
+        """The model with the changes. The same copy is returned as long as the model and these parts of it are the same objects.
 
-        So the connections of the copy outlive a run.
+        So the connections of the copy survive a run.
         """
         now, known = (model, *parts), self._copies.get(self._changes)
         if known is None or any(old is not new for old, new in zip(known[0], now, strict=True)):
@@ -307,11 +311,11 @@ class Bridge(Generic[Q, A]):
 
     def __copy__(self: B) -> B:
         other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__)  # what is known of event loops and servers is shared
+        other.__dict__.update(self.__dict__)  # what was learnt about event loops and servers is shared
         return other
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_copies": {}}  # they are made anew where the model is called
+        return {**vars(self), "_copies": {}}  # copies are made again when the model is called
 
     def __deepcopy__(self: B, memo: Any) -> B:
         return self  # a handle to a server: copies of what holds it share its connections
@@ -321,11 +325,11 @@ class Bridge(Generic[Q, A]):
 
 
 class LLMBridge(Bridge[Ask, str]):
-    """An LLM of the core that is one of a framework. What begins with ``_`` is for adapters to override.
+    """An LLM of the core that calls a framework's LLM. Adapters override the methods that begin with ``_``.
 
     Args:
         model: the framework's model.
-        forms: the forms of reply that its server may be asked for, ``FormsOfReply()`` by default.
+        forms: the forms of reply that may be requested from its server; default: ``FormsOfReply()``.
         overlap: as for ``Bridge``.
         home: as for ``Bridge``.
     """
@@ -342,17 +346,17 @@ class LLMBridge(Bridge[Ask, str]):
         self._forms = FormsOfReply() if forms is None else forms
 
     def generate(self, ask: Ask) -> Reply[str]:
-        """Answer one question; lone surrogates, which no server can be sent, are written out as their code.
+        """Answer one question. Lone surrogates, which cannot be sent to a server, are replaced by their codes.
 
         Raises:
             ModelError: the model or its server failed; ``fatal``, ``transient``, ``rate_limited`` and ``retry_after`` follow from
                 the HTTP status.
-            BadReply: the model refused to answer, or a content filter stopped it, or there is no text.
+            BadReply: the model refused to answer, a content filter stopped it, or there is no text.
         """
         return self._answer(sendable(ask))
 
     async def agenerate(self, ask: Ask) -> Reply[str]:
-        """Answer one question without blocking the running loop; otherwise the same as ``generate``."""
+        """Like ``generate``, without blocking the running loop."""
         return await self._answer_async(sendable(ask))
 
     def _attempts(self, question: Ask) -> Attempts:
@@ -360,7 +364,7 @@ class LLMBridge(Bridge[Ask, str]):
 
 
 def sendable(ask: Ask) -> Ask:
-    """The question as well as UTF-8 can carry it: what a model wrote may hold lone surrogates, and is sent back to it."""
+    """The question in a form that UTF-8 can encode: text of a model may contain lone surrogates, and is sent back to it."""
     texts = [message.content.encode("utf-8", "backslashreplace").decode() for message in ask.messages]
     if texts == [message.content for message in ask.messages]:
         return ask
@@ -369,20 +373,22 @@ def sendable(ask: Ask) -> Ask:
 
 
 class EmbeddingsBridge(Bridge[list[str], list[list[float]]]):
-    """An embedding model of the core that is one of a framework. What begins with ``_`` is for adapters to override."""
+    """An embedding model of the core that calls a framework's embedding model. Adapters override the methods that begin with
+    ``_``.
+    """
 
     def embed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
-        """One vector per text, in order; lone surrogates, which no model can read, count as U+FFFD.
+        """One vector per text, in order. Lone surrogates, which no model can read, count as U+FFFD.
 
         Raises:
             ModelError: the model or its server failed.
-            InvalidInput: a lone text instead of a list, or an item that is no text.
+            InvalidInput: a single text instead of a list, or an item that is not a text.
         """
         items = readable_texts(texts)
         return self._answer(items) if items else Reply([], Usage())
 
     async def aembed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
-        """One vector per text, without blocking the running loop; otherwise the same as ``embed``."""
+        """Like ``embed``, without blocking the running loop."""
         items = readable_texts(texts)
         return await self._answer_async(items) if items else Reply([], Usage())
 
@@ -393,9 +399,9 @@ class EmbeddingsBridge(Bridge[list[str], list[list[float]]]):
         return await self._embed_async(model, question)
 
     def _embed(self, model: Any, texts: list[str]) -> Any:
-        """Call the model synchronously with at least one text; what it answers goes to ``_read``."""
+        """Call the model synchronously with at least one text. Its answer goes to ``_read``."""
         raise NotImplementedError(f"{type(self).__name__} has no _embed")
 
     async def _embed_async(self, model: Any, texts: list[str]) -> Any:
-        """Call the model without blocking the running loop; not needed where ``_has_async`` says no."""
+        """Call the model without blocking the running loop. Not needed if ``_has_async`` is False."""
         raise NotImplementedError(f"{type(self).__name__} has no _embed_async")

@@ -1,13 +1,17 @@
-"""What the libraries behind the frameworks raise, as a ``ModelError``. The one place that tells a failing model from a bug.
+"""Turn the exceptions of the libraries behind the frameworks into a ``ModelError``. The one place that distinguishes a failing
+model from a bug.
 
-Strategy. Every provider brings its own exceptions, and none of them may be imported here; but nearly all of them carry the HTTP
-status under one of a few names. A status decides: 401, 403 and 404 fail for every further call, 408, 409, 429 and 5xx may work
-later. Without one, lost connections and timeouts may work later, known by their class or by its name, and what a library raises on
-purpose is a plain failure. Errors of programming (``TypeError``, ``KeyError``, ...) are bugs: they propagate, or a broken adapter
-would look like a bad judge.
+Every provider has its own exceptions, and none of them may be imported here, but nearly all of them have the HTTP status under
+one of a few
+names. A status decides: 401, 403 and 404 will fail for every further call; 408, 409, 429 and 5xx may work later. Without a
+status, lost
+connections and timeouts may work later (known by class or class name), and what a library raises on purpose is a plain failure.
+Programming errors (``TypeError``, ``KeyError``, ...) are bugs: they propagate, because a broken adapter would look like a bad
+judge.
 
-Frameworks wrap errors, so status and lost connections are looked for in the causes too; not in the context, which may be an
-exception that the caller was busy with. Whether something is a bug, only its own class decides.
+Frameworks wrap errors, so status and lost connections are searched for in the causes too. The context is not searched: it may be
+an exception
+that the caller was handling. Only the class of the exception itself decides whether it is a bug.
 """
 
 from __future__ import annotations
@@ -70,16 +74,16 @@ CURES = {
 
 
 def is_bug(error: BaseException) -> bool:
-    """Whether an exception is an error of programming, by its class: no library raises it to say that a server did not answer."""
+    """Whether an exception is a programming error, by its class: no library raises it to say that a server did not answer."""
     return isinstance(error, BUGS)
 
 
 def is_of_a_client(error: BaseException, but: Container[str] = ()) -> bool:
-    """Whether an installed library defines the exception, other than those that have nothing to do with a server.
+    """Whether an installed library defines the exception, other than libraries that have nothing to do with a server.
 
     Args:
-        error: what was raised.
-        but: the packages that are no clients of a server.
+        error: the exception.
+        but: packages that are not clients of a server.
     """
     name = type(error).__module__
     file = getattr(sys.modules.get(name), "__file__", None) or ""
@@ -91,14 +95,18 @@ def _is_installed(file: str) -> bool:
 
 
 def is_failure(error: Exception, is_bug: Callable[[Exception], bool]) -> bool:
-    """Whether an exception tells of a call that failed: with a status, of a lost connection, or out of a library, it is no bug."""
+    """Whether an exception says that a call failed and is not a bug: it has a status, is a lost connection, or comes from a
+    library.
+    """
     if _status(error) is not None or _is_lost(error) or not is_bug(error) or _is_raised_in_library(error):
         return True
     return type(error) is RuntimeError and is_of_other_loop(error)
 
 
 def _is_raised_in_library(error: Exception) -> bool:
-    """Whether an installed library raised the exception, or the standard library at its call: not our code, and not the user's."""
+    """Whether an installed library raised the exception, or the standard library when it was called by one; not our code, and
+    not the user's.
+    """
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     for frame in reversed(frames):
         name, file = str(frame.f_globals.get("__name__")), frame.f_code.co_filename
@@ -112,7 +120,7 @@ def _is_raised_in_library(error: Exception) -> bool:
 
 
 def is_of_other_loop(error: BaseException) -> bool:
-    """Whether the cause is a connection that belongs to another event loop, or to one that has ended."""
+    """Whether the cause is a connection of another event loop, or of a closed one."""
     return any(
         isinstance(item, RuntimeError) and any(mark in str(item) for mark in OTHER_LOOP)
         for item in _chain(error, lambda item: item.__cause__ or item.__context__)
@@ -120,19 +128,19 @@ def is_of_other_loop(error: BaseException) -> bool:
 
 
 def model_error(error: Exception, model: str, secrets: Iterable[str] = ()) -> ModelError:
-    """An exception of any library in words, with the marks that tell a caller whether to try again.
+    """Describe an exception of any library as a ``ModelError``, with the attributes that say whether to try again.
 
-    It is not chained to the exception, which may hold the request with its key.
+    The exception is not chained, because it may hold the request with its key.
 
     Args:
-        error: what was raised.
-        model: name of the model, with which the message begins.
+        error: the exception.
+        model: name of the model; the message begins with it.
         secrets: texts that must never be shown.
 
     Returns:
-        A ``BadReply`` where a content filter refused the question or stopped the reply, or the reply was cut. ``fatal``,
-        ``transient``, ``rate_limited`` and ``retry_after`` (seconds) follow from the HTTP status and the headers; a lost connection
-        is ``transient``.
+        A ``BadReply`` if a content filter refused the question or stopped the reply, or if the reply was cut. ``fatal``,
+        ``transient``, ``rate_limited`` and ``retry_after`` (seconds) follow from the HTTP status and the headers; a lost
+        connection is ``transient``.
     """
     if type(error).__name__ in ENDED_EARLY:
         ended = BadReply(f"{model}: {ENDED_EARLY[type(error).__name__]}")
@@ -155,7 +163,7 @@ def model_error(error: Exception, model: str, secrets: Iterable[str] = ()) -> Mo
 
 
 def refused_by(error: Exception) -> Refused | None:
-    """The answer of a server that an exception carries, with the fields of OpenAI's protocol; None where there is none."""
+    """The server's answer that an exception holds, with the fields of OpenAI's protocol; None if there is none."""
     for item in _chain(error, lambda item: item.__cause__):
         status = _status(item)
         if status is not None:
@@ -165,7 +173,7 @@ def refused_by(error: Exception) -> Refused | None:
 
 
 def _chain(error: BaseException, before: Callable[[BaseException], BaseException | None]) -> Iterator[BaseException]:
-    """An exception and what led to it, each once."""
+    """An exception and the exceptions that led to it, each once."""
     seen: list[BaseException] = []
     current: BaseException | None = error
     while current is not None and not any(current is item for item in seen):
@@ -182,7 +190,7 @@ def _is_lost(error: BaseException) -> bool:
 
 
 def _status(error: BaseException) -> int | None:
-    """The HTTP status that an exception carries, by one of the names that the providers' libraries use."""
+    """The HTTP status in an exception, under one of the names that the providers' libraries use."""
     response = getattr(error, "response", None)
     places = [getattr(error, name, None) for name in ("status_code", "http_status", "status", "code")]
     places += [getattr(response, "status_code", None), getattr(response, "status", None)]
@@ -192,7 +200,7 @@ def _status(error: BaseException) -> int | None:
 
 
 def _headers(error: BaseException) -> dict[str, str]:
-    """The headers of the answer that an exception carries, by their names in lower case."""
+    """The headers of the answer in an exception, by their names in lower case."""
     response = getattr(error, "response", None)
     places = (
         getattr(response, "headers", None),
@@ -204,16 +212,17 @@ def _headers(error: BaseException) -> dict[str, str]:
 
 
 def _metadata(response: Any) -> Mapping[str, Any]:
-    """What botocore says of an answer."""
+    """The metadata of an answer from botocore."""
     found = response.get("ResponseMetadata") if isinstance(response, Mapping) else None
     return found if isinstance(found, Mapping) else {}
 
 
 class Explained:
-    """A block in which a model may fail: the failure ends the block and is kept, in words, as ``problem``.
+    """A block in which a model may fail. The failure ends the block and is kept, in words, as ``problem``.
 
-    It is not raised from here, so that nothing is attached to the exception raised later: the original may hold the key.
-    Errors of ``ragmetrics_core``, bugs, cancellation and Ctrl-C go through. ::
+    It is not raised from here, so that nothing is attached to the exception that is raised later: the original may hold the key.
+    Errors of
+    ``ragmetrics_core``, bugs, cancellation and Ctrl-C pass through. ::
 
         explained = Explained("ChatOpenAI 'judge'", secret_texts(vars(chat_model)))
         with explained:
@@ -221,15 +230,15 @@ class Explained:
         raise explained.problem
 
     Args:
-        model: name of the model, with which messages begin.
+        model: name of the model; messages begin with it.
         secrets: texts that must never be shown.
-        fatal: whether whatever goes wrong will go wrong with every further call, as where a client cannot be made.
-        is_bug: which exceptions go through, unless they carry an HTTP status or tell of a lost connection; by default errors
-            of programming.
+        fatal: whether any failure here will meet every further call too, for example because a client cannot be made.
+        is_bug: decides which exceptions pass through, unless they have an HTTP status or are a lost connection; default:
+            programming errors.
 
     Attributes:
-        is_of_other_loop: whether the cause is a connection that belongs to another event loop, or to one that has ended.
-        refused: the answer with an error status, where there was one.
+        is_of_other_loop: whether the cause is a connection of another event loop, or of a closed one.
+        refused: the answer with an error status, if there was one.
     """
 
     def __init__(

@@ -1,7 +1,8 @@
-"""Whether a metric is at work, so that a handler does not evaluate the calls of a judge.
+"""Whether a metric is being computed, so that a handler does not evaluate the calls of a judge.
 
-Strategy. A context variable follows the work of a metric into the threads and tasks that the core and the frameworks start for it.
-All adapters share it, as a handler of one framework may watch a judge of another.
+A context variable follows the work of a metric into the threads and tasks that the core and the frameworks start for it. All
+adapters share
+it, because a handler of one framework may observe a judge of another.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _judging: ContextVar[bool] = ContextVar("ragmetrics_judging", default=False)
 
 @contextmanager
 def judging() -> Iterator[None]:
-    """Mark what happens in this block as the work of a metric."""
+    """Mark everything in this block as the work of a metric."""
     token = _judging.set(True)
     try:
         yield
@@ -24,5 +25,5 @@ def judging() -> Iterator[None]:
 
 
 def is_judging() -> bool:
-    """Whether a metric is at work here."""
+    """Whether this code runs as the work of a metric."""
     return _judging.get()

@@ -1,8 +1,11 @@
-"""What the live evaluation of every framework has in common: which calls are judged, which records are kept, who gets them.
+"""What the live evaluation of every framework shares: which calls are judged, which records are kept, and which functions
+receive them.
 
-Strategy. An adapter's class inherits from this one and hands over each call of the application when it has finished. What belongs
-to the user (``only``, ``on_result``, whatever a ``Finished`` has to call) is called in the background, and so are the judges; what
-it raises is logged, is noted in the record, and never reaches the application. A wrong setting is refused where it is written.
+An adapter's class inherits from ``LiveEvaluation`` and hands over each finished call of the application. The user's functions
+(``only``,
+``on_result``, those that a ``Finished`` has to call) run in the background, and so do the judges. What they raise is logged and
+noted in
+the record, and never reaches the application. An invalid setting is refused in the constructor.
 """
 
 from __future__ import annotations
@@ -35,11 +38,11 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., None])
 
 PATIENCE = 60.0
-"""Seconds without any progress after which the end of a ``with`` block waits no longer."""
+"""Seconds without progress after which the end of a ``with`` block stops waiting."""
 
 
 class LiveSettings(TypedDict, total=False):
-    """What the user of a live evaluation can set, whatever the framework; ``LiveEvaluation`` says what each means."""
+    """The settings of a live evaluation, the same for all frameworks; ``LiveEvaluation`` explains them."""
 
     sample_rate: float
     seed: int | None
@@ -53,14 +56,14 @@ class LiveSettings(TypedDict, total=False):
 
 
 def current_names(given: Mapping[str, Any], former: Mapping[str, str]) -> dict[str, Any]:
-    """Settings under their current names, with a ``DeprecationWarning`` for each that came under a former one.
+    """Settings under their current names, with a ``DeprecationWarning`` for each that was given under a former name.
 
     Args:
-        given: the keyword arguments of a constructor, whose caller is the one to be warned.
+        given: the keyword arguments of a constructor. The warning points to its caller.
         former: the former names, each with the current one.
 
     Raises:
-        InvalidInput: a setting came under both names.
+        InvalidInput: a setting was given under both names.
     """
     found = dict(given)
     for old, new in former.items():
@@ -82,42 +85,43 @@ class Finished(Protocol[R_co, T]):
         ...
 
     def complete(self) -> object:
-        """Call the functions of the user's that are needed to read it; on a thread of the background."""
+        """Call the user's functions that are needed to read the call; runs in a background thread."""
         ...
 
     def record(self) -> R_co:
-        """What ``only`` is asked about: the record without scores, as far as it is known."""
+        """The argument of ``only``: the record without scores, as far as it is known."""
         ...
 
     def judgements(self) -> Judgements[T]:
-        """What each metric is to do."""
+        """The work of each metric."""
         ...
 
     def judged(self, outcomes: Mapping[str, Future[T]]) -> R_co:
-        """The record with the outcomes of the judgements; there are none where ``complete`` or ``only`` failed."""
+        """The record with the outcomes of the judgements; without any if ``complete`` or ``only`` failed."""
         ...
 
 
 class LiveEvaluation(Generic[R, T]):
-    """The live evaluation of an application: the settings, the counts, and the ways to wait for it.
+    """The live evaluation of an application: its settings, its counts, and ways to wait for it.
 
     Args:
         logger: the adapter's, by the name of its package.
-        problem_of: what is wrong with a judgement, in words; None if nothing is.
-        record: what messages call a record, such as ``an EvaluationRecord``; None: they leave it out.
+        problem_of: returns what is wrong with a judgement, in words; None if nothing is.
+        record: the name of a record in messages, such as ``an EvaluationRecord``; None: messages leave it out.
         sample_rate: share of the finished calls to judge, 0 to 1.
-        seed: makes the choice of these repeatable.
-        only: which of these to judge: asked in the background about the record without scores, also as a coroutine function.
+        seed: makes the random choice of these calls repeatable.
+        only: decides which of these calls to judge. It is called in the background with the record without scores; it may be a
+            coroutine function.
         on_result: called in the background with every record; a coroutine function is run to its end.
-        max_pending: calls that may wait or be in work; one more is dropped and counted.
-        workers: judgements (one metric on one call) that are made at the same time.
-        keep: records to keep, the newest ones; None: all.
-        timeout: seconds that one judgement or one function of the user's may take; then it counts as failed, and the next one
-            starts. None: no limit.
-        exit_timeout: seconds that the end of the program waits for what is still pending; what is lost then is logged.
+        max_pending: calls that may wait or be judged; further calls are dropped and counted.
+        workers: judgements (one metric on one call) that run at the same time.
+        keep: the number of records to keep, the newest ones; None: all.
+        timeout: seconds that one judgement or one of the user's functions may take. After that it counts as failed, and the next
+            one starts. None: no limit.
+        exit_timeout: seconds that the exit of the program waits for pending work; what is lost after that is logged.
 
     Raises:
-        InvalidInput: a setting has a value that it cannot have.
+        InvalidInput: a setting has an impossible value.
     """
 
     def __init__(
@@ -150,15 +154,17 @@ class LiveEvaluation(Generic[R, T]):
         self._on_result = on_result
         self._most = keep
         self._kept: list[R] = []
-        self._keeping = threading.RLock()  # a stream that is collected meanwhile is kept too, on the same thread
+        self._keeping = (
+            threading.RLock()
+        )  # garbage collection may end a stream in this thread, and its record is kept too
         times: Any = {"timeout": timeout, "exit_timeout": exit_timeout}
         self._live = LiveJudging[T](logger, workers=workers, max_pending=max_pending, problem_of=problem_of, **times)
 
     @property
     def counts(self) -> dict[str, int]:
-        """What became of it: judgements (one metric on one call) ``scored``, ``failed``, ``missing`` (the call has not all
-        fields that the metric needs) and ``timed_out``; calls that were ``dropped`` or are ``pending``; results ``untold``, as
-        ``on_result`` had no place for them or did not return.
+        """The counts so far. Judgements (one metric on one call): ``scored``, ``failed``, ``missing`` (the call lacks a field of
+        the metric), ``timed_out``. Calls: ``dropped``, ``pending``. Results: ``untold``, if the queue for ``on_result`` was full
+        or ``on_result`` did not return.
         """
         return self._live.counts
 
@@ -169,29 +175,29 @@ class LiveEvaluation(Generic[R, T]):
 
     @property
     def pending(self) -> int:
-        """Calls that wait or are being judged, or wait for ``on_result``."""
+        """Calls that wait, are being judged, or wait for ``on_result``."""
         return self._live.pending
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until everything that was handed over is judged; False if ``timeout`` seconds were not enough.
+        """Wait until everything that was handed over is judged; False if that took more than ``timeout`` seconds.
 
-        Inside a function of the user's that this calls, such as ``on_result``, it does not wait, as it would wait for itself.
+        Called inside one of the user's functions, such as ``on_result``, it does not wait, because it would wait for itself.
         """
         return self._live.flush(timeout)
 
     async def aflush(self, timeout: float | None = None) -> bool:
-        """The same without blocking the running loop."""
+        """Like ``flush``, without blocking the running loop."""
         return await in_own_thread(partial(self.flush, timeout))
 
     def __enter__(self) -> Self:
-        """The end of the block waits for the judging, as long as there is progress."""
+        """Enter a block whose end waits for the judging, as long as there is progress."""
         return self
 
     def __exit__(self, *_: object) -> None:
         self._drain()
 
     async def __aenter__(self) -> Self:
-        """The same, without blocking the loop."""
+        """Like ``__enter__``, without blocking the loop."""
         return self.__enter__()
 
     async def __aexit__(self, *raised: object) -> None:
@@ -211,11 +217,11 @@ class LiveEvaluation(Generic[R, T]):
         raise TypeError(f"a {name} cannot be pickled, as it has threads and results: make one in each process")
 
     def _is_sampled(self) -> bool:
-        """Whether the next call belongs to the share that is judged."""
+        """Whether the next call is in the share that is judged."""
         return self._sample_rate == 1 or self._random.random() < self._sample_rate
 
     def _judge(self, finished: Finished[R, T]) -> None:
-        """Have a finished call judged, kept and handed to ``on_result``, without waiting."""
+        """Queue a finished call to be judged, kept and passed to ``on_result``, without waiting."""
         if finished.is_complete and self._only is None:
             self._live.judge(finished.judgements(), lambda outcomes: self._keep_and_tell(finished.judged(outcomes)))
             return
@@ -223,12 +229,12 @@ class LiveEvaluation(Generic[R, T]):
         self._live.judge(partial(self._chosen, finished, answers), partial(self._judge_chosen, finished, answers))
 
     def _chosen(self, finished: Finished[R, T], answers: list[Future[bool]]) -> Judgements[T]:
-        """The judgements of a call, none where ``only`` does not want it; runs on a thread of the background."""
+        """The judgements of a call; none if ``only`` does not want it. Runs in a background thread."""
         finished.complete()
         if self._only is not None:
             only, record = self._only, finished.record()
             answers.append(failed_outcome(TimeoutError("no answer in time")))
-            with judging():  # whatever it calls is not the application
+            with judging():  # calls that it makes are not calls of the application
                 answers.append(settled(lambda: bool(_call(only, record))))
             if not answers[-1].result():
                 return {}
@@ -245,10 +251,10 @@ class LiveEvaluation(Generic[R, T]):
         self._keep_and_tell(record if problem is None else self._with_problem(record, "only", problem))
 
     def _leave_out(self, record: R) -> None:
-        """What becomes of a call that ``only`` does not want."""
+        """Handle a call that ``only`` does not want."""
 
     def _with_problem(self, record: R, function: str, problem: BaseException) -> R:  # noqa: ARG002  for those who override it
-        """The record with what a function of the user's raised."""
+        """The record with the exception of one of the user's functions."""
         return record
 
     def _keep(self, record: R) -> None:
@@ -279,10 +285,10 @@ class LiveEvaluation(Generic[R, T]):
 
 
 def shows_settings(**defaults: Any) -> Callable[[F], F]:
-    """Have ``help`` and notebooks show the live settings of a constructor, which it takes as ``**settings``, one by one.
+    """Make ``help`` and notebooks show the live settings of a constructor one by one, although it takes them as ``**settings``.
 
     Args:
-        defaults: those that differ from the ones of ``LiveEvaluation``.
+        defaults: defaults that differ from those of ``LiveEvaluation``.
     """
 
     def with_signature(init: F) -> F:
@@ -297,7 +303,7 @@ def shows_settings(**defaults: Any) -> Callable[[F], F]:
 
 
 def _call(function: Callable[[R], object], record: R) -> object:
-    """What a function of the user's says of a record; a coroutine function is run to its end."""
+    """What one of the user's functions returns for a record; a coroutine function is run to its end."""
     answer = function(record)
     return run_blocking(partial(_awaited, answer)) if inspect.isawaitable(answer) else answer
 

@@ -1,9 +1,12 @@
-"""The judging beside a running application: every judgement in the background, all of them counted.
+"""The judging beside a running application: every judgement runs in the background and is counted.
 
-Strategy. There are two queues. In one the judgements are made: those of one evaluation at the same time, as far as there are
-threads, and the last one to end reports them all. In the other the user's own functions are called, so that a slow one delays no
-judge. Nothing is lost in silence: the first evaluation that finds no place and the first failure of each cause are logged, all are
-counted, and the end of the program waits a while for what is pending and logs how much it gave up.
+There are two queues. One makes the judgements: those of one evaluation at the same time, if there are enough threads; the last
+one to end
+reports them all. The other calls the user's functions, so that a slow function delays no judge. Nothing is lost silently: the
+first
+evaluation that finds the queue full and the first failure of each cause are logged, all are counted, and the exit of the program
+waits a
+while for pending work and logs how much it gave up.
 """
 
 from __future__ import annotations
@@ -37,12 +40,15 @@ _at_work: ContextVar[object] = ContextVar("ragmetrics_at_work", default=None)
 
 
 class FailureLog:
-    """Logs the failures of metrics, and of the user's functions: each cause once, and again after a recovery.
+    """Logs the failures of metrics and of the user's functions: each cause once, and again after a recovery.
 
-    Strategy. A judge that is down fails every call, so all but the first failure are only counted. A cause is a metric and a class
-    of error; of missing fields, a metric and the message, so that a missing field hides no dead judge. After a recovery the next
-    failure is logged again. A judge that fails now and then recovers all the time, so each further warning of a cause needs twice
-    as many scores in a row before it. Errors that are no failure of a model or of a row are logged with their traceback.
+    A judge that is down fails every call, so only the first failure is logged and the others are counted. A cause is a metric and
+    a class of error.
+    For missing fields it is a metric and the message, so that a missing field hides no dead judge. After a recovery the next
+    failure is
+    logged again. A judge that fails now and then recovers all the time, so each further warning of a cause needs twice as many
+    scores in a row
+    before it. Errors that are not failures of a model or of a row are logged with their traceback.
 
     Args:
         logger: the adapter's.
@@ -50,23 +56,23 @@ class FailureLog:
 
     def __init__(self, logger: logging.Logger) -> None:
         self._logger = logger
-        self._lock = threading.RLock()  # a stream that is collected meanwhile may fail too, on the same thread
+        self._lock = threading.RLock()  # garbage collection may end a stream in this thread, and that may fail too
         self._logged: dict[tuple[str, str, bool], int] = {}
         self._in_a_row: dict[str, int] = {}
 
     def succeeded(self, name: str) -> None:
-        """A call with this name did not fail."""
+        """Note that a call with this name did not fail."""
         if name in self._in_a_row:
             with self._lock:
                 self._in_a_row[name] += 1
 
     def failed(self, name: str, problem: BaseException | str, further: str = "are only counted, see counts") -> bool:
-        """Note a failure; whether only a field of the row is missing.
+        """Note a failure. Returns whether only a field of the row is missing.
 
         Args:
-            name: of the metric or of the function.
-            problem: what was raised, or what a score says, which begins with the class of the error.
-            further: what becomes of further failures, in words.
+            name: the name of the metric or of the function.
+            problem: the exception, or the error of a score, which begins with the class of the error.
+            further: what happens to further failures, in words.
         """
         said = str(problem) or type(problem).__name__
         raised = problem if isinstance(problem, BaseException) else None
@@ -75,7 +81,7 @@ class FailureLog:
         if is_missing:
             kind = said
         elif not kind.isidentifier():
-            kind = ""  # any other text could be another one each time
+            kind = ""  # other texts may differ each time
         cause = (name, kind, bool(getattr(raised, "fatal", False)))
         with self._lock:
             times = self._logged.get(cause, 0)
@@ -97,17 +103,17 @@ class LiveJudging(Generic[T]):
 
     Args:
         logger: the adapter's, by the name of its package.
-        workers: how many judgements are made at the same time; as many functions of the user's are called at the same time.
-        max_pending: evaluations that may wait or be in work; one more is dropped.
-        problem_of: what is wrong with a judgement, in words; None if nothing is.
-        timeout: seconds that one judgement, or one function of the user's, may take; None: no limit.
-        exit_timeout: seconds that the end of the program waits for what is pending.
+        workers: how many judgements run at the same time, and how many of the user's functions.
+        max_pending: evaluations that may wait or run; further ones are dropped.
+        problem_of: returns what is wrong with a judgement, in words; None if nothing is.
+        timeout: seconds that one judgement, or one of the user's functions, may take; None: no limit.
+        exit_timeout: seconds that the exit of the program waits for pending work.
 
     Attributes:
         log: logs the failures.
 
     Raises:
-        InvalidInput: one of the two times is not a number of seconds.
+        InvalidInput: ``timeout`` or ``exit_timeout`` is not a number of seconds.
     """
 
     def __init__(
@@ -129,35 +135,36 @@ class LiveJudging(Generic[T]):
         self._problem_of = problem_of
         self._exit_timeout = exit_timeout
         self._threads: Any = {"workers": workers, "capacity": sys.maxsize, "timeout": timeout}
-        self._door = threading.RLock()  # a stream that is collected meanwhile comes in too, on the same thread
+        self._door = threading.RLock()  # garbage collection may end a stream in this thread, and that enters too
         self._is_closed = False
         self._process: int | None = None
         self._begin_anew()
 
     @property
     def pending(self) -> int:
-        """Evaluations that are not finished, and functions of the user's that have not returned."""
+        """The number of evaluations that are not finished, and of the user's functions that have not returned."""
         return self._count["open"] + self._count["telling"]
 
     @property
     def is_alone(self) -> bool:
-        """Whether nothing is pending but the one function of the user's that asks this."""
+        """Whether nothing is pending except the user's function that calls this."""
         return self._count["unreported"] + self._count["telling"] <= 1
 
     @property
     def dropped(self) -> int:
-        """Evaluations that found no place."""
+        """The number of evaluations that were refused because the queue was full."""
         return self._count["dropped"]
 
     @property
     def progress(self) -> int:
-        """A number that grows as long as judges and functions answer."""
+        """A number that grows as long as judges and functions return."""
         return sum(queue.finished - queue.timed_out for queue in (self._judges, self._tellers))
 
     @property
     def counts(self) -> dict[str, int]:
-        """What became of it: judgements ``scored``, ``failed``, ``missing`` (a field of the row) and ``timed_out``; evaluations
-        ``dropped`` and ``pending``; results ``untold``, whose functions found no place or took too long.
+        """The counts so far. Judgements: ``scored``, ``failed``, ``missing`` (a field of the row), ``timed_out``. Evaluations:
+        ``dropped``. Evaluations and user functions: ``pending``. Results: ``untold``, if the queue for the user's functions was
+        full or the function took too long.
         """
         timed_out = self._judges.timed_out
         return {
@@ -171,16 +178,16 @@ class LiveJudging(Generic[T]):
         }
 
     def judge(self, judgements: Judgements[T] | Callable[[], Judgements[T]], then: Listener[T]) -> bool:
-        """Hand over an evaluation without waiting; False if there is no place for it.
+        """Submit an evaluation without waiting; False if the queue is full.
 
         Args:
-            judgements: what each metric is to do; or a function that returns this, called in the background first, such as one that
-                calls functions of the user's. Where that takes too long or raises, there are no judgements.
-            then: called with all outcomes in the order of the judgements, on a thread of the background. It should be quick; what
-                may be slow belongs into ``tell``.
+            judgements: the work of each metric; or a function that returns this and is called in the background first, such as
+                one that calls the user's functions. If it takes too long or raises, there are no judgements.
+            then: called with all outcomes in the order of the judgements, in a background thread. It should be quick; slow work
+                belongs into ``tell``.
 
         Raises:
-            RuntimeError: the system has no thread left, or the interpreter ends.
+            RuntimeError: the system can start no thread, or the interpreter is ending.
         """
         why = "the line is closed" if self._is_closed else f"{self._max_pending} are waiting or being judged already"
         if not self._admit("open", "dropped", f"an evaluation was dropped: {why}"):
@@ -193,7 +200,7 @@ class LiveJudging(Generic[T]):
         return True
 
     def _admit(self, what: str, lost: str, said: str) -> bool:
-        """Count one more of what is pending, if there is a place for it; the first that finds none is logged."""
+        """Count one more pending item, if there is room for it. The first refusal is logged."""
         with self._door:
             self._enter()
             is_full = self._count[what] >= self._max_pending or (what == "open" and self._is_closed)
@@ -226,10 +233,10 @@ class LiveJudging(Generic[T]):
             raise
 
     def tell(self, job: Callable[[], object], then: Callable[[Future[Any]], object]) -> bool:
-        """Have a function of the user's called without waiting; False if there is no place for it.
+        """Submit a call of one of the user's functions without waiting; False if the queue is full.
 
         Args:
-            job: what is to be called.
+            job: the call.
             then: called with its outcome; it should be quick.
         """
         if not self._admit(
@@ -239,7 +246,7 @@ class LiveJudging(Generic[T]):
         work, ended = self._mark(job), partial(self._note_told, then)
         try:
             return self._tellers.submit(work, ended)
-        except RuntimeError:  # the program ends, or the system has no thread left: this one does it
+        except RuntimeError:  # the program is ending, or no thread can be started: call it in this thread
             settled(partial(Context().run, work), ended)
             return True
 
@@ -250,7 +257,7 @@ class LiveJudging(Generic[T]):
             self._count.add("telling", -1)
 
     def _mark(self, job: Callable[[], Any]) -> Callable[[], Any]:
-        """The job, which marks its context as this object's."""
+        """Wrap a job so that its context names this object."""
 
         def work() -> Any:
             _at_work.set(self)
@@ -259,23 +266,24 @@ class LiveJudging(Generic[T]):
         return work
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until nothing is pending; False if the timeout (in seconds) came first.
+        """Wait until nothing is pending; False if that took more than ``timeout`` seconds.
 
-        Inside a job of this object it does not wait, as it would wait for itself; it says whether that job is all that is pending.
+        Called inside a job of this object, it does not wait, because it would wait for itself; it returns whether only that job
+        is pending.
         """
         if _at_work.get() is self:
             return self.is_alone
         with self._door:
             self._enter()
         end = None if timeout is None else time.monotonic() + timeout
-        while self.pending:  # judging leads to telling, and telling may lead to judging
+        while self.pending:  # judgements lead to calls of functions, and these may lead to judgements
             for queue in (self._judges, self._tellers):
                 if not queue.flush(None if end is None else max(0.0, end - time.monotonic())):
                     return False
         return True
 
     def close(self) -> None:
-        """Take no more evaluations; those that were handed over are still finished, and then the threads stop."""
+        """Take no more evaluations. Submitted ones are still finished; then the threads stop."""
         with self._door:
             self._is_closed = True
 
@@ -300,14 +308,16 @@ class LiveJudging(Generic[T]):
         self._count.add("missing" if self.log.failed(name, problem) else "failures")
 
     def _finish(self, names: tuple[str, ...], outcomes: Mapping[str, Future[T]], then: Listener[T]) -> None:
-        self._count.add("unreported", -1)  # for the function that is called with it, it is no longer pending
+        self._count.add("unreported", -1)  # inside ``then`` the evaluation no longer counts as pending
         try:
             then({name: outcomes[name] for name in names})
         finally:
             self._count.add("open", -1)
 
     def _enter(self) -> None:
-        """Have the end of the program wait for what comes in. In a fork, begin anew: the threads and their work stayed behind."""
+        """Register with the exit of the program. After a fork, start afresh: the threads and their work stayed in the parent
+        process.
+        """
         if self._process == os.getpid():
             return
         if self._process is None:
@@ -322,9 +332,11 @@ class LiveJudging(Generic[T]):
         self._tellers = Background[Any](_ignore, **self._threads)
 
     def end(self) -> None:
-        """Wait a while for what is pending, and log how much is lost all the same: the program ends."""
+        """Called at the exit of the program: wait up to ``exit_timeout`` seconds for pending work, then log how many evaluations
+        are lost. Does nothing in a forked process.
+        """
         if self._process != os.getpid():
-            return  # a fork of the program that the work belongs to
+            return  # a forked process: the work belongs to the parent
         try:
             self.flush(self._exit_timeout)
         finally:
@@ -338,7 +350,7 @@ class LiveJudging(Generic[T]):
 
 
 def _ignore(_: Future[Any]) -> None:
-    """Every job of the two queues has its own listener."""
+    """The listener of a queue whose jobs all have their own."""
 
 
 def _end(live: weakref.ref[LiveJudging[Any]]) -> None:

@@ -1,4 +1,6 @@
-"""Event loops and threads: the loop of a model's connections, the way into a loop from synchronous code, and the order of calls."""
+"""Event loops and threads: the loop of a model's connections, running a coroutine from synchronous code, and exclusive use of a
+model.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,11 @@ T = TypeVar("T")
 class HomeLoop:
     """The first event loop in which a model is used.
 
-    Most clients keep one pool of connections for all event loops, and a connection works only in the loop that opened it: the
-    second ``asyncio.run`` of a program, or the second ``evaluate``, would meet connections of a loop that is closed. So a model is
-    called asynchronously in its first loop, and elsewhere synchronously, with ``in_own_thread``.
+    Most clients keep one pool of connections for all event loops, but a connection works only in the loop that opened it. The
+    second
+    ``asyncio.run`` of a program, or the second ``evaluate``, would get connections of a closed loop. So a model is called
+    asynchronously in
+    its first loop, and synchronously elsewhere, with ``in_own_thread``.
     """
 
     def __init__(self) -> None:
@@ -28,7 +32,7 @@ class HomeLoop:
         self._lock = threading.Lock()
 
     def is_here(self) -> bool:
-        """Whether the running loop is the first one that has asked this."""
+        """Whether the running loop is the first one that called this."""
         import asyncio  # noqa: PLC0415  costs more to import than all of this package
 
         running = asyncio.get_running_loop()
@@ -38,14 +42,14 @@ class HomeLoop:
             return self._loop() is running
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (HomeLoop, ())  # in another process there are other loops
+        return (HomeLoop, ())  # another process has other loops
 
 
 def run_blocking(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run a coroutine function to its end from synchronous code, also where an event loop is already running in this thread.
+    """Run a coroutine function to its end from synchronous code, even if an event loop is already running in this thread.
 
-    It runs in a new loop, with the caller's context variables; its exceptions come as they are. Ctrl-C cancels it and
-    returns at once.
+    It runs in a new loop, with the caller's context variables; its exceptions are raised unchanged. Ctrl-C cancels it and returns
+    at once.
 
     Args:
         main: such as ``partial(asked, question)`` or ``lambda: asked(question)``.
@@ -56,34 +60,36 @@ def run_blocking(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 
 def at_once(coroutine: Coroutine[Any, Any, T]) -> T:
-    """What a coroutine returns in which nothing waits."""
+    """The result of a coroutine that never waits."""
     try:
         coroutine.send(None)
     except StopIteration as done:
         result: T = done.value
         return result
-    raise RuntimeError("the synchronous way of a question must not wait")
+    raise RuntimeError(
+        "a coroutine that answers a synchronous call must finish without waiting, but it awaited something"
+    )
 
 
 class Turn:
-    """The exclusive use of a model; a context manager. All users of a model take turns, whichever adapter they come through. ::
+    """Exclusive use of a model, as a context manager. All users of a model take turns, whichever adapter they use. ::
 
         with Turn.with_model(llm):
             llm.complete(...)
 
-    The model is held as long as it is used, and no longer.
+    The lock exists only as long as it is in use.
     """
 
     _all: ClassVar[WeakValueDictionary[int, Turn]] = WeakValueDictionary()
     _door: ClassVar[threading.Lock] = threading.Lock()
 
     def __init__(self, model: object) -> None:
-        self._model = model  # as long as it is held here, no other model has its id
+        self._model = model  # a reference, so that no other model can have its id
         self._lock = threading.Lock()
 
     @classmethod
     def with_model(cls, model: object) -> Turn:
-        """The turn of this very model."""
+        """The lock of this model."""
         with cls._door:
             turn = cls._all.get(id(model))
             if turn is None:

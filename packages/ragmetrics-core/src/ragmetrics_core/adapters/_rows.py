@@ -1,7 +1,6 @@
-"""Rows for ``evaluate``: the answers of an application.
+"""Ask an application and make rows for ``evaluate`` of its answers.
 
-Strategy. The application is what is evaluated, so any exception of it is a finding about the row of its question, unlike a bug in a
-metric.
+The application is what is evaluated, so any exception that it raises is a result for the row of its question, not a bug.
 """
 
 from __future__ import annotations
@@ -26,18 +25,18 @@ async def asked_rows(
     workers: int = 4,
     record: bool = True,
 ) -> list[Row]:
-    """Ask an application the question of every sample: the rows for ``evaluate``, in order.
+    """Ask an application the question of every sample. The result is rows for ``evaluate``, in order.
 
     Args:
         samples: the samples, each with a ``user_input``.
-        ask: takes a question and returns the fields of the sample that answer it, such as ``response``. One that is to be called
-            synchronously is called with ``in_own_thread``.
-        who: what messages call the application, such as ``query engine``.
+        ask: takes a question and returns the fields of the sample that answer it, such as ``response``. To call a synchronous
+            application, use ``in_own_thread``.
+        who: the name of the application in messages, such as ``query engine``.
         workers: how many questions are asked at the same time.
-        record: whether a question that fails has an ``InvalidInput`` for its row; otherwise the exception is raised.
+        record: True: a question that fails has an ``InvalidInput`` as its row. False: the exception is raised.
 
     Raises:
-        InvalidInput: a sample has no question, or ``workers`` is no number from 1; before the first question is asked.
+        InvalidInput: a sample has no question, or ``workers`` is not a whole number from 1; raised before the first question.
     """
     import asyncio  # noqa: PLC0415  costs more to import than all of this package
 
@@ -56,7 +55,7 @@ async def asked_rows(
             raise outcome
         said = conceal(" ".join(str(outcome).split()))
         problem = InvalidInput(f"the {who} failed: {type(outcome).__name__}{f': {said}' if said else ''}")
-        vars(problem)["sample"] = sample  # which evaluate keeps as the row
+        vars(problem)["sample"] = sample  # evaluate keeps it as the row
         return problem
 
     return await all_of(map(asked, samples, questions))

@@ -1,8 +1,10 @@
-"""The settings of a model: its secrets, and all the rest as JSON values.
+"""The settings of a model: its secrets, and all other settings as JSON values.
 
-Strategy. A framework knows which settings a model has; what is secret among them is the same everywhere: what stands below a name
-such as ``api_key``, and what is wrapped as a secret (``SecretStr`` of pydantic, ``Secret`` of Haystack). A setting that is no JSON
-value (a callable, an object) may change the answers, so a model that has one cannot say what it is.
+A framework knows the settings of a model. Which of them are secret is the same everywhere: those below a name such as
+``api_key``, and those
+wrapped as a secret (pydantic's ``SecretStr``, Haystack's ``Secret``). A setting that is not a JSON value (a callable, an object)
+may change
+the answers, so a model that has one cannot say what it is.
 """
 
 from __future__ import annotations
@@ -16,15 +18,15 @@ from .._support._secrets import conceal, is_secret, routing_digest
 from .._values._plain import json_walk
 
 OPENERS = ("get_secret_value", "resolve_value")
-"""The methods of wrapped secrets that give the secret itself."""
+"""Methods of wrapped secrets that return the secret."""
 
 
 HEADERS = re.compile(r"(?:^|_)headers$")
-"""Names of settings with headers: a gateway may choose by them who answers."""
+"""Names of settings with headers. A gateway may choose the model by them."""
 
 
 NUMBERS: frozenset[type] = frozenset({int, bool, type(None)})
-"""Types of values that are shown as they are, as every finite float is."""
+"""Types of values that are shown unchanged, as finite floats are."""
 
 
 class _NoJson(Exception):
@@ -32,14 +34,14 @@ class _NoJson(Exception):
 
 
 def json_settings(settings: Mapping[str, Any], secrets: Iterable[str] = ()) -> dict[str, Any] | None:
-    """The settings as JSON values for an ``identity``; None where one of them is no JSON value.
+    """The settings as JSON values for an ``identity``; None if one of them is not a JSON value.
 
-    What is secret by its name is left out, so that another key is the same model, and so is what is wrapped as a secret;
-    numbers and switches are no secrets, whatever they are called. What is secret in texts is ``***``. Of headers that do not
-    authorise, a digest is given.
+    Settings with a secret name are left out, so that another key is the same model, and so are wrapped secrets. Numbers and
+    switches are not secret,
+    whatever their names. Secrets inside of texts become ``***``. Headers that do not authorise are replaced by a digest.
 
     Args:
-        settings: values by name, nested as they like.
+        settings: values by name, nested to any depth.
         secrets: texts that must never be shown, such as ``secret_texts(settings)``.
     """
     known = tuple(secrets)
@@ -50,24 +52,24 @@ def json_settings(settings: Mapping[str, Any], secrets: Iterable[str] = ()) -> d
 
 
 def declared_settings(model: Any) -> dict[str, Any]:
-    """The fields of a pydantic model, by name, without those that it excludes from its own record; none of any other object."""
+    """The fields of a pydantic model by name, without those that it excludes when it is dumped; empty for any other object."""
     declared = getattr(type(model), "model_fields", {})
     return {name: getattr(model, name, None) for name, field in declared.items() if not field.exclude}
 
 
 def name_of(model: Any) -> str:
-    """What messages call a model: the name that it gives itself as ``model``, else the name of its class."""
+    """The name of a model in messages: its attribute ``model``, else the name of its class."""
     name = getattr(model, "model", None)
     return name if isinstance(name, str) and name else type(model).__name__
 
 
 def kind_of(given: Any) -> str:
-    """What messages call something that is not what was wanted: a class by its name, anything else by the name of its class."""
+    """The name of an unexpected object in messages: of a class its name, of anything else the name of its class."""
     return given.__name__ if isinstance(given, type) else type(given).__name__
 
 
 def secret_texts(settings: Mapping[str, Any]) -> tuple[str, ...]:
-    """The texts among the settings that must never be shown: what is wrapped as a secret, and what stands below a secret name."""
+    """The texts among the settings that must never be shown: wrapped secrets, and texts below a secret name."""
     return tuple(dict.fromkeys(_secret_texts(settings, named=False)))
 
 
@@ -99,7 +101,7 @@ def _secret_texts(value: Any, *, named: bool) -> Iterator[str]:
         if named and value:
             yield value
     elif isinstance(value, Mapping):
-        for name, item in tuple(value.items()):  # a model may note something about itself meanwhile, on another thread
+        for name, item in tuple(value.items()):  # a copy, because the model may change in another thread
             yield from _secret_texts(item, named=named or is_secret(name))
     elif isinstance(value, list | tuple):
         for item in value:
@@ -114,12 +116,12 @@ def _secret_in(value: Any) -> Any:
     opener = next(getattr(value, name) for name in OPENERS if hasattr(value, name))
     try:
         return opener()
-    except ValueError:  # its environment variable is not set, so there is nothing to hide
+    except ValueError:  # the environment variable of the secret is not set, so there is nothing to hide
         return None
 
 
 def blocking(model: Any, **methods: Any) -> Any:
-    """A model of the core that can only block, so that each call gets a thread; messages call it as they call the given one.
+    """A model of the core that can only block, so that each call gets a thread. Messages name it like the given model.
 
     Args:
         model: a model of a framework.
