@@ -195,7 +195,7 @@ def test_the_questions_of_a_document_are_spread_over_its_passages(tmp_path: Path
     asks, testset = asked_about(tmp_path, questions_per_document=4, **sizes)
     assert asks == [("One is here.", 2), ("Two is here.", 1), ("Three is here.", 1)]
     assert [sample.id for sample in testset] == ["a.txt#1-1", "a.txt#2-1", "a.txt#3-1"]
-    assert [str(problem) for problem in testset.problems] == ["a.txt#1: 2 questions were asked for, 1 written"]
+    assert [str(problem) for problem in testset.problems] == ["a.txt#1: 2 questions were asked for, 1 were written"]
     assert testset[1].reference_contexts == ["Two is here."]
     assert testset[1].reference_documents == [
         Document("Two is here.", "a.txt#2", meta={"source": "a.txt", "start": 13, "end": 25})

@@ -169,7 +169,7 @@ def test_the_number_is_that_of_all_questions(folder: Path) -> None:
     [
         (
             "--unanswerable=0.5",
-            "--unanswerable and --two-passages need a language model: LexicalJudge only leaves blanks",
+            "--unanswerable and --two-passages need a language model: LexicalJudge only writes questions with a blank to fill in",
         ),
         ("--two-passages=2", "--two-passages must be a share from 0 to 1, got 2.0"),
         ("--refusal= ", "--refusal must be a text that is not blank, got ' '"),

@@ -168,7 +168,7 @@ class TestDocuments:
             [("a.txt", "text")],
             [
                 ("gone.txt", "gone.txt cannot be read: No such file or directory"),
-                ("pipe.txt", "no regular file"),
+                ("pipe.txt", "not a regular file"),
             ],
         )
 
@@ -245,7 +245,7 @@ class TestDocuments:
         assert message(tmp_path / "no.txt").startswith("there is no file ")
         (tmp_path / "a.png").write_text("x")
         assert message(tmp_path / "a.png") == (
-            f"'a.png' is no file of documents: give a folder of documents, a document ({KINDS}), or rows "
+            f"'a.png' is not a file of documents: give a folder of documents, a document ({KINDS}), or rows "
             "with a column 'content' (.jsonl, .json, .csv, .parquet)"
         )
         (tmp_path / "a.txt").write_bytes(b"\xfc\xfe")
@@ -302,7 +302,7 @@ class TestLabelledRagDataset:
             (
                 EXAMPLES,
                 {"predictions": [{}]},
-                "p.json holds 1 predictions for the 2 examples of rag.json: both files must come from the same data set",
+                "p.json has 1 predictions for the 2 examples of rag.json: both files must come from the same data set",
             ),
             (EXAMPLES, {"predictions": [{}, 3]}, "p.json, prediction 2 must be an object, got 3"),
         ],

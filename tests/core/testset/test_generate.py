@@ -158,11 +158,11 @@ def told(testset: Testset) -> list[str]:
 class TestProblems:
     def test_fewer_questions_than_asked_for(self) -> None:
         testset = generate_testset(["alpha"], ScriptedLLM(answers), 3)
-        assert (len(testset), told(testset)) == (2, ["document-1: 3 questions were asked for, 2 written"])
+        assert (len(testset), told(testset)) == (2, ["document-1: 3 questions were asked for, 2 were written"])
 
     def test_no_questions_at_all(self) -> None:
         testset = generate_testset(["alpha"], ScriptedLLM(["[]"]), 3)
-        assert (len(testset), told(testset)) == (0, ["document-1: 3 questions were asked for, 0 written"])
+        assert (len(testset), told(testset)) == (0, ["document-1: 3 questions were asked for, 0 were written"])
 
     def test_a_blank_document_costs_nothing(self) -> None:
         llm = ScriptedLLM(answers)
@@ -206,7 +206,7 @@ class TestProblems:
             (
                 "document-1, 'four?': no answer: BadReply: the model's reply to the prompt 'answer_from_document' is "
                 "unreadable, twice: the reply ends in the middle of its JSON; reply with the whole object, more briefly "
-                """(it said: '{"answer"')"""
+                """(the model said: '{"answer"')"""
             ),
         ]
         assert str(testset).splitlines()[0] == "1 question, 5 calls, 0 tokens in, 0 tokens out"
@@ -406,7 +406,7 @@ class TestLexicalJudge:
         assert (len(testset), told(testset)) == (
             0,
             [
-                "document-1: 2 questions were asked for, 0 written",
-                "document-2: 2 questions were asked for, 0 written",
+                "document-1: 2 questions were asked for, 0 were written",
+                "document-2: 2 questions were asked for, 0 were written",
             ],
         )

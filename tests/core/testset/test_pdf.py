@@ -159,10 +159,10 @@ def test_a_page_in_no_known_encoding(tmp_path: Path, told: str) -> None:
 
 def test_what_is_no_text(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("The library\0 opens at nine.")
-    assert message(tmp_path / "a.txt") == "a.txt is no text: it holds NUL characters"
+    assert message(tmp_path / "a.txt") == "a.txt is not a text file: it contains NUL characters"
     with (tmp_path / "a.txt").open("ab") as file:
         file.truncate(50_000_001)
-    assert message(tmp_path / "a.txt") == "a.txt has 50,000,001 bytes, more than 50,000,000: divide it"
+    assert message(tmp_path / "a.txt") == "a.txt has 50,000,001 bytes, more than 50,000,000: divide it up"
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.html"])

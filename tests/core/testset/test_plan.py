@@ -49,7 +49,7 @@ def test_counts_add_up_and_none_is_off_by_one(total: int, first: float, second: 
 
 
 def test_shares_are_not_more_than_the_whole() -> None:
-    with pytest.raises(InvalidInput, match=r"^a and b must not be more than 1 together, got 1\.3$"):
+    with pytest.raises(InvalidInput, match=r"^a and b must add up to at most 1, got 1\.3$"):
         counts_of(10, {"a": 0.6, "b": 0.7}, "rest")
 
 

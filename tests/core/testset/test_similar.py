@@ -6,11 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core._testset._similar import ALIKE, Fact, KnownQuestions, PassageIndex, Worded, alikeness, plain_words
+from ragmetrics_core._testset._similar import (
+    ALIKE,
+    Fact,
+    KnownQuestions,
+    PassageIndex,
+    TextWords,
+    alikeness,
+    plain_words,
+)
 
 
 def alike(left: str, right: str) -> float:
-    return alikeness(Worded.of(left), Worded.of(right))
+    return alikeness(TextWords.of(left), TextWords.of(right))
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ def objections(question: str) -> list[str]:
         return "[]" if "already_asked" in ask.inputs else json.dumps([question])
 
     testset = generate_testset(["The library lends maps."], ScriptedLLM(reply), n=1)
-    return [item.message for item in testset.dropped if item.message.startswith("it speaks of a text")]
+    return [item.message for item in testset.dropped if item.message.startswith("it refers to a text its reader lacks")]
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def objections(question: str) -> list[str]:
     ],
 )
 def test_it_leans(question: str, words: str) -> None:
-    assert objections(question) == [f"it speaks of a text: {words!r}"]
+    assert objections(question) == [f"it refers to a text its reader lacks: {words!r}"]
 
 
 @pytest.mark.parametrize(

@@ -217,9 +217,9 @@ class TestShares:
             ({"n": 5, "two_passages": True}, "two_passages must be a share from 0 to 1, got True"),
             (
                 {"n": 5, "two_passages": 0.7, "unanswerable": 0.4},
-                "unanswerable and two_passages must not be more than 1 together, got 1.1",
+                "unanswerable and two_passages must add up to at most 1, got 1.1",
             ),
-            ({"unanswerable": 0.1}, "unanswerable is a share of all questions: give n, their number, too"),
+            ({"unanswerable": 0.1}, "unanswerable is a share of all questions, so give n, their number, too"),
             (
                 {"n": 5, "questions_per_document": 2},
                 "give n, the number of all questions, or questions_per_document, and not both",
@@ -231,7 +231,7 @@ class TestShares:
             ({"n": 5, "max_retries": -1}, "max_retries must be a whole number from 0, got -1"),
             (
                 {"n": 5, "unanswerable": 0.5, "llm": "lexical"},
-                "unanswerable and two_passages need a language model: LexicalJudge only leaves blanks",
+                "unanswerable and two_passages need a language model: LexicalJudge only writes questions with a blank to fill in",
             ),
         ],
     )
@@ -264,7 +264,7 @@ class TestDropped:
             (
                 {"evidence": "It opens at ten.", "answer": "At ten"},
                 "2 answers not found in their passages",
-                "these words do not stand in the passage: 'It opens at ten.'",
+                "these words are not in the passage: 'It opens at ten.'",
             ),
             (
                 "At ten, I believe",
@@ -314,7 +314,7 @@ class TestDropped:
         assert len(testset) == 0
         dropped = "3 questions that do not stand alone, 1 question that the model did not write"
         assert testset.missing == (f"1 of 1 question is missing: {dropped}; {TRIED}",)
-        assert testset.dropped[0].message == "it speaks of a text: 'according to the passage'"
+        assert testset.dropped[0].message == "it refers to a text its reader lacks: 'according to the passage'"
 
     def test_near_duplicates_within_and_across_passages(self) -> None:
         def write(data: dict[str, Any]) -> list[str]:
@@ -328,7 +328,7 @@ class TestDropped:
             "When do libraries open?",
         ]
         assert [str(item) for item in testset.dropped] == [
-            f"{city}, 'When do libraries open?': like 'When do libraries open?'" for city in ("Lyon", "Nice")
+            f"{city}, 'When do libraries open?': it repeats 'When do libraries open?'" for city in ("Lyon", "Nice")
         ]
 
     def test_paraphrases_about_one_fact(self) -> None:
@@ -337,7 +337,7 @@ class TestDropped:
         author = Author(write_questions=lambda _: next(asked, []), answer_from_document=lambda _: answer)
         testset = generate_testset([passage("Lyon"), passage("Lyon") + " So."], author.llm, n=2, max_concurrency=1)
         assert len(testset) == 1
-        assert testset.dropped[0].message == "asks for the same as 'When does it open in Lyon?'"
+        assert testset.dropped[0].message == "it asks for the same as 'When does it open in Lyon?'"
 
     def test_an_unanswerable_question_that_another_passage_answers(self) -> None:
         def check(data: dict[str, Any]) -> dict[str, Any]:
@@ -362,7 +362,7 @@ class TestDropped:
             return {"stands_alone": True, "answered_by": [9]}
 
         testset = Author(check_unanswered=check).make(1, 1, unanswerable=1)
-        assert "there are passages 1 to 1, and answered_by has [9]" in testset.dropped[0].message
+        assert "answered_by may only contain 1 to 1, but it contains [9]" in testset.dropped[0].message
 
     def test_one_of_two_passages_is_enough(self) -> None:
         enough = {"evidence": "x", "answer": "Lyon"}
@@ -407,7 +407,9 @@ class TestDropped:
 def test_the_same_passage_counts_once() -> None:
     testset = generate_testset([passage("Lyon"), passage("Nice"), passage("Lyon") + "\n"], Author().llm, n=2)
     assert sorted(sample.metadata["document_id"] for sample in testset) == ["document-1", "document-2"]
-    assert [str(problem) for problem in testset.problems] == ["document-3: left out: its text is that of document-1"]
+    assert [str(problem) for problem in testset.problems] == [
+        "document-3: left out: it has the same text as document-1"
+    ]
 
 
 def test_long_documents_give_the_chunk_and_not_the_book() -> None:

@@ -1,9 +1,9 @@
-"""Passages of documents: as long as what a retriever finds, and cut where a reader would pause.
+"""Passages of documents. They are as long as what a retriever finds, and are cut where a reader would pause.
 
-A chunk is a slice of the text of its document, so that its place in it can always be named. It ends at the last sentence end
-within its size; where none lies in the second half of it, at the end of a line, else of a word. The next chunk begins with the
-sentences at the end of the one before that fit the overlap. A heading never stands at the end of a chunk, away from what it
-is the heading of.
+A chunk is a slice of the text of its document, so its offsets are always known. It ends at the last sentence end within its size.
+If the second half of the chunk has no sentence end, it ends at a line end, or else at a word end. The next chunk begins with the
+last sentences of the previous chunk that fit the overlap. A heading never stands at the end of a chunk, separated from the text
+below it.
 """
 
 from __future__ import annotations
@@ -23,21 +23,25 @@ from .._values._settings import check_whole
 from ._documents import GivenDocument
 
 CHUNK_SIZE = 1000
-"""Most characters of a chunk."""
+"""The largest number of characters of a chunk."""
 
 CHUNK_OVERLAP = 200
-"""Most characters that a chunk repeats of the one before."""
+"""The largest number of characters that a chunk repeats from the previous chunk."""
 
 PARAGRAPH = re.compile(r"\n[^\S\n]*(?:\n|(?=(?:[-*•·–#|]|\(?\d{1,3}[.)])[^\S\n]))")
-"""Before a blank line, or before an item of a list: the end of a sentence without a mark. Any other line may be a wrapped one."""
+"""The line break before a blank line or a list item. It ends a sentence even without a punctuation mark. Any other line break
+may only wrap a line.
+"""
 
 SHORT_WORD = re.compile(r"(?<![\w.,])(?:\d{1,2}|[^\W\d_]{1,4})$")
-"""What may stand before a full stop within a sentence: an ordinal (``3. Tag``), or before a number ``Sec``, ``pp``, ``Abb``."""
+"""A word before a full stop that may not end a sentence: an ordinal (``3. Tag``), or an abbreviation before a number (``Sec``,
+``pp``, ``Abb``).
+"""
 
 NOT_BLANK = re.compile(r"\S")
 
 NEVER_FIRST = frozenset("、。，．！？：；）］｝」』】〉》〕”’ー々…")
-"""Marks that belong to the character before them."""
+"""Punctuation marks that must not be separated from the character before them."""
 
 UNSPACED = re.compile("[\u2e80-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
 """Characters of scripts that put no spaces between words."""
@@ -45,16 +49,16 @@ UNSPACED = re.compile("[\u2e80-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff
 
 @dataclass(frozen=True)
 class Chunk:
-    """A passage of a document; what questions are written about and answered from.
+    """A passage of a document. Questions are written about it and answered from it.
 
     Attributes:
         text: the passage, ``document_text[start:end]``.
-        document: id of the document, or the name of its file.
-        index: which chunk of the document it is, from 0.
-        start: where it begins in the text of the document, in characters.
-        end: where it ends.
-        headings: the headings that it stands under, the highest first; empty where none are known.
-        page: the page on which it begins, from 1; None where the document has no pages.
+        document: the id of the document, or the name of its file.
+        index: the number of the chunk within the document, from 0.
+        start: the offset in the document's text at which the chunk begins, in characters.
+        end: the offset at which the chunk ends.
+        headings: the headings above the chunk, the highest level first; empty if none are known.
+        page: the page on which the chunk begins, from 1; None if the document has no pages.
         only: whether the document has no other chunk.
     """
 
@@ -69,14 +73,14 @@ class Chunk:
 
     @property
     def id(self) -> str:
-        """The document's id and the number of the chunk; the document's own id where the document is one chunk."""
+        """The document's id and the number of the chunk, from 1. If the document has only one chunk, just the document's id."""
         return self.document if self.only else f"{self.document}#{self.index + 1}"
 
     @property
     def place(self) -> dict[str, Any]:
-        """Where the chunk stands, for JSON: ``source``, ``start``, ``end``, and ``headings`` and ``page`` where there are any.
+        """The position of the chunk, for JSON: ``source``, ``start``, ``end``, and ``headings`` and ``page`` if they are known.
 
-        Empty for a document that is one chunk and has neither.
+        Empty for the only chunk of a document without headings and pages.
         """
         headings = {"headings": list(self.headings)} if self.headings else {}
         page = {"page": self.page} if self.page else {}
@@ -85,7 +89,7 @@ class Chunk:
         return {"source": self.document, "start": self.start, "end": self.end, **headings, **page}
 
     def to_document(self) -> Document:
-        """The chunk as a retriever would find it: its text, its id, and its ``place`` as ``meta``."""
+        """Return the chunk as a retriever would find it: its text, its id, and its ``place`` as ``meta``."""
         return Document(self.text, self.id, meta=self.place)
 
 
@@ -93,7 +97,7 @@ def check_sizes(size: int, overlap: int) -> None:
     """Check the size and the overlap of chunks.
 
     Raises:
-        InvalidInput: one is no whole number in range, or the overlap is not less than the size.
+        InvalidInput: one of them is not a whole number in its range, or the overlap is not less than the size.
     """
     check_whole("chunk_size", size, least=1)
     check_whole("chunk_overlap", overlap, least=0)
@@ -103,12 +107,12 @@ def check_sizes(size: int, overlap: int) -> None:
 
 
 def chunks_of(document: GivenDocument, size: int = CHUNK_SIZE, overlap: int = CHUNK_OVERLAP) -> list[Chunk]:
-    """The chunks of a document, in order; together they hold every character of it that is not blank.
+    """Cut a document into chunks, in order. Every character that is not blank is in at least one chunk.
 
     Args:
-        document: a text of at most ``size`` characters is one chunk, just as it is; one without any text has none.
-        size: most characters of a chunk; only a single word may be longer.
-        overlap: most characters that a chunk shares with the one before; less than ``size``.
+        document: the document. A text of at most ``size`` characters becomes one unchanged chunk; a blank text has no chunks.
+        size: the largest number of characters of a chunk; only a single word may be longer.
+        overlap: the largest number of characters that a chunk shares with the previous one; less than ``size``.
     """
     text = document.text
     if not text.strip():
@@ -122,7 +126,7 @@ def chunks_of(document: GivenDocument, size: int = CHUNK_SIZE, overlap: int = CH
 
 
 def _headings_at(document: GivenDocument, position: int) -> tuple[str, ...]:
-    """The headings that a position of the text stands under."""
+    """Return the headings above a position of the text, the highest level first."""
     path: list[tuple[int, str]] = []
     for start, level, words in document.headings:
         if start > position:
@@ -132,7 +136,7 @@ def _headings_at(document: GivenDocument, position: int) -> tuple[str, ...]:
 
 
 class _Cutter:
-    """Cuts one text into spans."""
+    """Cuts one text into the spans of its chunks."""
 
     def __init__(self, document: GivenDocument, size: int, overlap: int) -> None:
         self.text = document.text
@@ -140,7 +144,7 @@ class _Cutter:
         self.last = self._without_blanks(len(self.text))
         self.starts = [self._skip_blanks(0)]
         for end in sorted(_sentence_ends(self.text)):
-            if self.starts[-1] < end < self.last:  # else it lies in the blanks before that start
+            if self.starts[-1] < end < self.last:  # otherwise the end lies in the blanks before the last start
                 self.starts.append(self._skip_blanks(end))
         headings = {start for start, _, _ in document.headings}
         sentences = pairwise([*self.starts, len(self.text)])
@@ -157,7 +161,7 @@ class _Cutter:
             start, done = self._next_start(start, end), end
 
     def _end(self, start: int, done: int) -> int | None:
-        """The best end of a chunk that is longer than what is done; None where no word fits."""
+        """Return the best end of a chunk that begins at ``start`` and goes beyond ``done``. None if no further word fits."""
         limit, least = start + self.size, max(start, done)
         if limit >= self.last:
             return self.last
@@ -175,7 +179,9 @@ class _Cutter:
         return next(at for at in range(start + self.size, self.last + 1) if self._is_edge(at))
 
     def _next_start(self, start: int, end: int) -> int:
-        """Where the next chunk begins: with sentences of this one, or, where it ends within a sentence, with words of it."""
+        """Return the start of the next chunk: the first sentence within the overlap, or, if this chunk ends within a sentence,
+        the first word.
+        """
         least = max(end - self.overlap, start + 1)
         sentence = bisect_left(self.starts, least)
         if sentence < len(self.starts) and self.starts[sentence] < end:
@@ -186,7 +192,7 @@ class _Cutter:
         return self._skip_blanks(next((at for at in range(least, end) if self._is_edge(at)), end))
 
     def _is_edge(self, at: int) -> bool:
-        """Whether no word is cut between this character and the one before."""
+        """Whether the text can be cut before the character ``at`` without cutting a word."""
         if at >= len(self.text):
             return True
         before, after = self.text[at - 1], self.text[at]
@@ -207,13 +213,13 @@ class _Cutter:
 
 
 def _sentence_ends(text: str) -> Iterator[int]:
-    """Where sentences end: at their marks, before blank lines and before items of lists."""
+    """Return the ends of sentences: at punctuation marks, before blank lines and before list items."""
     yield from (end for end in sentence_ends(text) if text[end - 1] != "\n" and _is_end(text, end))
     yield from (match.end() for match in PARAGRAPH.finditer(text))
 
 
 def _is_end(text: str, end: int) -> bool:
-    """Whether a mark ends a sentence, and is no full stop within one."""
+    """Whether the mark before ``end`` ends a sentence. A full stop may also end an abbreviation or an ordinal."""
     if text[end - 1] != ".":
         return True
     following = NOT_BLANK.search(text, end)

@@ -1,15 +1,20 @@
-"""Questions about documents, asked for and checked in an order that no reply decides. No clock.
+"""Asks models for questions about documents and checks the questions, in an order that does not depend on the replies. No clock.
 
-Strategy. There are two ways to say how many questions there are to be. ``Collection``: a number altogether. The plan depends on the
-documents and the seed alone, never on which reply came first, so that the same command makes the same calls again and finds all of
-them in the journal. Each wave visits as many passages as questions are missing, the documents taking turns. The passages are asked
-for questions first. What rules and comparison can tell is dropped before a call is spent on it: questions that lean on a text,
-near-duplicates. Then the rest is checked, question by question. What has failed a check in one wave is replaced in the next by a
-question about the passage whose turn it is. After ``ATTEMPTS`` times as many questions as were asked for the run ends, and what is
-missing is missing. ``PerDocument``: each document is asked for as many, and each question that it answers is taken.
+Strategy. The number of questions can be given in two ways.
 
-Both run over the engine of ``evaluate``: its pace, its retries, its budget, its journal. As many programs run side by side as calls
-may be in flight. Results are handed over in order, so that nothing that follows from them depends on chance.
+``Collection`` takes the total number. The plan depends only on the documents and the seed, never on which reply came first. So
+the same command makes the same calls again and finds all of them in the journal. Each wave visits as many passages as questions
+are missing, and the documents take turns. First the passages of the wave are asked for questions. Then questions that fail a
+check without a model are dropped: those that refer to a text and near-duplicates. Each of the remaining questions is checked by
+models. A question that failed a check is replaced in the next wave by a question about the next passage. The run ends when
+``ATTEMPTS`` times the requested number of questions were tried, even if some questions are still missing.
+
+``PerDocument`` takes a number per document. Each document is asked for that many questions, and every question that the document
+answers is kept.
+
+Both use the engine of ``evaluate``: its rate limits, retries, budget and journal. The number of programs that run at the same
+time is the number of calls that may be in flight. Results are handed over in the order of the jobs, so nothing that follows
+depends on timing.
 """
 
 from __future__ import annotations
@@ -35,35 +40,37 @@ from ._chunks import Chunk, chunks_of
 from ._documents import GivenDocument
 from ._kinds import Checked, Kind, OnePassage, Passed, Rejected, TwoPassages, Unanswerable, Visit, distinct, in_one_line
 from ._similar import KnownQuestions, PassageIndex, leans_on_a_text, plain_words
-from ._testset import CAVEAT, Dropped, Problem, Why, counted
+from ._testset import CAVEAT, Dropped, Problem, Why, count_reasons
 
 PER_DOCUMENT = 10
-"""Questions per document where neither number is given."""
+"""The number of questions per document if neither number is given."""
 
 ATTEMPTS = 3
-"""Questions that are tried for each one that is asked for, at most."""
+"""The largest number of questions tried for each question that was requested."""
 
 MOST_PER_VISIT = 5
-"""Questions that a passage is asked for at a time, at most; there are more than one only where there are few passages."""
+"""The largest number of questions requested in one visit to a passage; more than 1 only if there are fewer passages than missing
+questions.
+"""
 
 PARTNERS = 3
-"""Passages with which a passage forms a pair, at most."""
+"""The largest number of passages that a passage is paired with."""
 
 LOOKED_AT = 4
-"""Passages other than its own in which an answer to a question that is to have none is looked for."""
+"""The number of other passages that are searched for an answer to a question that must not have an answer."""
 
 T = TypeVar("T")
 
 Keep = Callable[[Sequence[Sample], int], None]
-"""Called with samples as they are finished, and how many questions have failed since the last call."""
+"""Called with finished samples and the number of questions that failed since the last call."""
 
 
 class Drive:
     """Runs programs over the engine.
 
     Args:
-        llm: answers.
-        most: most jobs at a time.
+        llm: the model that answers.
+        most: the largest number of jobs at the same time.
         answers: gets the replies.
     """
 
@@ -74,16 +81,17 @@ class Drive:
 
     @property
     def used_up(self) -> str | None:
-        """The budget that is used up, in words; None: none is."""
+        """The budget that is used up, in words; None if no budget is used up."""
         return self._answers.budget.used_up
 
     async def run(self, program: Steps[T]) -> T | ModelError | None:
-        """The result of a program, or the error that ended it; None: the budget was used up before it was finished.
+        """Return the result of a program, or the error that ended it. None if the budget was used up before the program was
+        finished.
 
         Raises:
-            RagmetricsError: whatever stops the whole run.
+            RagmetricsError: an error that stops the whole run.
         """
-        await asyncio.sleep(0)  # a model that computes in place would never let others run
+        await asyncio.sleep(0)  # lets other jobs run even if the model computes without awaiting
         memory: RowMemory = {}
         asked: list[PendingCall] = []
         outcomes: list[Outcome] | None = None
@@ -105,12 +113,12 @@ class Drive:
             asked += calls
 
     async def all(self, jobs: Iterable[Coroutine[Any, Any, T | None]], finished: Callable[[int, T], None]) -> None:
-        """Run all jobs; hand over each result with the number of its job, from 0, in this order.
+        """Run all jobs. Hand over each result with the number of its job, from 0, in the order of the jobs.
 
-        A job whose result is None met the end of the budget; it and all that were not begun are left out.
+        A job whose result is None reached the end of the budget. This job and the jobs that were not begun are left out.
 
         Raises:
-            RagmetricsError: whatever stops the whole run.
+            RagmetricsError: an error that stops the whole run.
         """
         queue = enumerate(jobs)
         waiting: dict[int, T] = {}
@@ -129,23 +137,24 @@ class Drive:
 
         try:
             await self._answers.run([work() for _ in range(self._most)])
-        finally:  # where one is missing, those behind it are finished all the same
+        finally:  # a missing result holds back the results after it
             for index in sorted(waiting):
                 finished(index, waiting[index])
 
 
 @dataclass
 class PerDocument:
-    """The questions of a run that asks each document for as many.
+    """A run that asks each document for the same number of questions.
 
     Attributes:
-        documents: what is asked about.
-        size: most characters of a passage; None: a document is asked about as a whole.
+        documents: the documents to ask about.
+        size: the largest number of characters of a passage; None: a document is one passage.
         options: the arguments of ``generate_testset``.
-        caveat: what must be known about the model.
-        keep: called for each document that is finished.
-        samples: the questions that are there, in the order of the documents.
+        caveat: a warning about the model, for the metadata of every sample; None if there is none.
+        keep: called for each finished document.
+        samples: the finished questions, in the order of the documents.
         problems: what went wrong.
+        dropped: always empty; a failed question is a problem here.
         unasked: what is missing because the budget was used up, in words.
     """
 
@@ -160,17 +169,17 @@ class PerDocument:
     unasked: tuple[str, ...] = ()
 
     async def run(self, drive: Drive) -> None:
-        """Ask all documents.
+        """Ask about all documents.
 
         Raises:
-            RagmetricsError: whatever stops the run.
+            RagmetricsError: an error that stops the run.
         """
         await drive.all((self._document(drive, document) for document in self.documents), self._take)
         if drive.used_up is not None:
             self.unasked = (f"{drive.used_up}: not all documents were asked",)
 
     def missing(self, _: str | None) -> tuple[str, ...]:
-        """What the end of the budget has left out; anything else is a problem of a document."""
+        """Return what is missing because the budget was used up. Everything else that is missing is a problem of its document."""
         return self.unasked
 
     def _take(self, _: int, found: list[Sample | Problem]) -> None:
@@ -200,7 +209,7 @@ class PerDocument:
         answers = await all_of(drive.run(ask(document=passage.text, question=question)) for question in questions)
         found: list[Sample | Problem] = []
         if len(questions) < number:
-            found.append(Problem(passage.id, None, f"{number} questions were asked for, {len(questions)} written"))
+            found.append(Problem(passage.id, None, f"{number} questions were asked for, {len(questions)} were written"))
         for place, (question, answer) in enumerate(zip(questions, answers, strict=True), 1):
             if answer is None:
                 return None
@@ -225,7 +234,7 @@ class PerDocument:
 
 
 def shares(passages: Sequence[Chunk], number: int) -> list[tuple[Chunk, int]]:
-    """How many of so many questions are written about which passages, spread over all of them."""
+    """Spread ``number`` questions evenly over the passages; return each passage that gets questions, with its number of them."""
     if number < len(passages):
         return [(passages[turn * len(passages) // number], 1) for turn in range(number)]
     each, more = divmod(number, len(passages))
@@ -233,15 +242,15 @@ def shares(passages: Sequence[Chunk], number: int) -> list[tuple[Chunk, int]]:
 
 
 def counts_of(total: int, shares: Mapping[str, float], rest: str) -> dict[str, int]:
-    """How many of ``total`` each share gets, by largest remainder; ``rest`` names who gets what no share takes.
+    """Divide ``total`` by the shares, by largest remainder. The key ``rest`` gets what the shares leave.
 
     Raises:
-        InvalidInput: the shares are more than the whole.
+        InvalidInput: the shares add up to more than 1.
     """
     exact = {name: Fraction(repr(float(share))) for name, share in shares.items()}
     left = 1 - sum(exact.values())
     if left < 0:
-        raise InvalidInput(f"{' and '.join(shares)} must not be more than 1 together, got {float(1 - left):g}")
+        raise InvalidInput(f"{' and '.join(shares)} must add up to at most 1, got {float(1 - left):g}")
     quotas = {name: share * total for name, share in {rest: left, **exact}.items()}
     counts = {name: int(quota) for name, quota in quotas.items()}
     remainders = sorted(quotas, key=lambda name: counts[name] - quotas[name])
@@ -251,8 +260,10 @@ def counts_of(total: int, shares: Mapping[str, float], rest: str) -> dict[str, i
 
 
 def in_turn(chunks: Sequence[Chunk], seed: object) -> list[Chunk]:
-    """The chunks in the order in which they are visited: the documents take turns, and which chunk it is the seed decides."""
-    chance = random.Random(repr(seed))  # noqa: S311  chooses passages, hides nothing
+    """Return the chunks in the order of the visits. The documents take turns; the seed decides the order of the documents and of
+    the chunks in each.
+    """
+    chance = random.Random(repr(seed))  # noqa: S311  not for secrets
     documents: dict[str, list[Chunk]] = {}
     for chunk in chunks:
         documents.setdefault(chunk.document, []).append(chunk)
@@ -264,10 +275,13 @@ def in_turn(chunks: Sequence[Chunk], seed: object) -> list[Chunk]:
 
 
 def related_pairs(order: Sequence[Chunk], index: PassageIndex, chunks: Sequence[Chunk]) -> list[tuple[Chunk, ...]]:
-    """Pairs of chunks that share telling words, first each chunk with its best partner. Neighbours in a document are no pair.
+    """Return pairs of chunks that share distinctive words, each pair once.
+
+    The pairs of every chunk with its best partner come first, then the pairs with the second best, and so on up to ``PARTNERS``.
+    A chunk is never paired with itself or with the chunk next to it in the same document.
 
     Args:
-        order: the chunks in the order in which they get a partner.
+        order: the chunks in the order in which they are given partners.
         index: an index of ``chunks``.
         chunks: all chunks.
     """
@@ -284,16 +298,16 @@ def _apart(one: Chunk, other: Chunk) -> bool:
 
 
 class Course:
-    """How far one kind of questions has come.
+    """The progress of one kind of questions.
 
     Args:
         kind: the kind.
-        asked: how many questions of it are asked for.
-        spots: passages, or pairs of them, in the order of their turns.
+        asked: the number of questions of this kind that were requested.
+        spots: passages, or pairs of passages, in the order of their turns.
 
     Attributes:
-        delivered: how many questions have passed all checks.
-        dropped: questions that fell through one.
+        delivered: the number of questions that passed all checks.
+        dropped: the questions that failed a check.
     """
 
     def __init__(self, kind: Kind, asked: int, spots: Iterable[tuple[Chunk, ...]]) -> None:
@@ -306,7 +320,9 @@ class Course:
         self._tried = 0
 
     def next_visits(self) -> list[Visit]:
-        """The visits of the next wave; none where nothing is missing, or nothing can be done about it."""
+        """Return the visits of the next wave. Empty if no question is missing, the attempts are used up, or no passages are
+        left.
+        """
         wanted = min(self.asked - self.delivered, ATTEMPTS * self.asked - self._tried)
         each = min(MOST_PER_VISIT, -(-wanted // max(1, len(self._queue))))
         visits = []
@@ -318,20 +334,20 @@ class Course:
         return visits
 
     def visited(self, visit: Visit, questions: Sequence[str]) -> None:
-        """Note what was written on a visit; a passage that gives what is wanted is visited again when all others were."""
+        """Note the questions that a visit gave. A passage that gave as many as requested is visited again after all others."""
         if len(questions) >= visit.wanted:
             self._known[visit.passages] = (*visit.known, *questions)
             self._queue.append(visit.passages)
 
     def drop(self, visit: Visit, question: str | None, why: Why, message: str) -> None:
-        """Note a question that fell through a check."""
+        """Note a question that failed a check."""
         self.dropped.append(Dropped(" + ".join(passage.id for passage in visit.passages), question, message, why))
 
     def missing(self, stopped: str | None) -> str | None:
-        """How many questions are missing and why; None: none is.
+        """Say how many questions are missing and why. None if no question is missing.
 
         Args:
-            stopped: why the run has ended; None where it has come to its end.
+            stopped: why the run ended early; None if it was not ended early.
         """
         left = self.asked - self.delivered
         if left == 0:
@@ -340,7 +356,7 @@ class Course:
             stopped = f"{ATTEMPTS} questions were tried for each that was asked for"
         elif stopped is None and self.kind.name == "two_passages" and not self._tried:
             stopped = "no two passages have enough in common"
-        reasons = [counted(item.why for item in self.dropped), stopped or "the documents have no other passages"]
+        reasons = [count_reasons(item.why for item in self.dropped), stopped or "the documents have no other passages"]
         name = f"question{'' if self.asked == 1 else 's'}"
         names = {"unanswerable": f"unanswerable {name}", "two_passages": f"{name} over two passages"}
         are = "is" if left == 1 else "are"
@@ -348,14 +364,14 @@ class Course:
 
 
 class Collection:
-    """The questions of a run that asks for a number of them altogether.
+    """A run that asks for a total number of questions.
 
     Args:
-        documents: what is asked about.
-        size: most characters of a passage.
+        documents: the documents to ask about.
+        size: the largest number of characters of a passage.
         options: the arguments of ``generate_testset``.
-        caveat: what must be known about the model.
-        keep: called with each question that has passed.
+        caveat: a warning about the model, for the metadata of every sample; None if there is none.
+        keep: called with each question that passed.
 
     Attributes:
         problems: documents and passages that were left out.
@@ -372,7 +388,7 @@ class Collection:
         self._known = KnownQuestions()
         self._numbers: Counter[str] = Counter()
         self._samples: list[tuple[int, Sample]] = []
-        self._counted = 0  # of the dropped questions
+        self._counted = 0  # the number of dropped questions that ``keep`` was told about
         order, counts = in_turn(self._chunks, options.seed), options.counts
         plain = OnePassage(options.write, options.answer)
         self._courses = [Course(plain, counts["one_passage"], [(chunk,) for chunk in order])]
@@ -385,7 +401,7 @@ class Collection:
             self._courses.append(Course(TwoPassages(plain.answer), asked, pairs))
 
     def _cut(self, documents: Iterable[GivenDocument], size: int, overlap: int) -> list[Chunk]:
-        """The passages, each text once."""
+        """Cut the documents into passages, without passages of the same text."""
         found: dict[str, Chunk] = {}
         repeated: list[Problem] = []
         for document in documents:
@@ -395,13 +411,13 @@ class Collection:
             for chunk in chunks:
                 first = found.setdefault(plain_words(chunk.text), chunk)
                 if first is not chunk:
-                    repeated.append(Problem(chunk.id, None, f"left out: its text is that of {first.id}"))
+                    repeated.append(Problem(chunk.id, None, f"left out: it has the same text as {first.id}"))
         self.problems += repeated
         return list(found.values())
 
     @cached_property
     def _index(self) -> PassageIndex:
-        """Made only where a kind of questions needs it, as every passage has to be read for it."""
+        """The index of all passages. It is built on first use, because some kinds of questions do not need it."""
         return PassageIndex([chunk.text for chunk in self._chunks])
 
     def _nearest(self, question: str, own: Chunk) -> list[Chunk]:
@@ -409,10 +425,10 @@ class Collection:
         return [self._chunks[other] for other in self._index.nearest(question, LOOKED_AT, lambda other: other != place)]
 
     async def run(self, drive: Drive) -> None:
-        """Go on until all questions are there, or no more can be had.
+        """Ask and check, wave by wave, until all questions are there or no visits are left.
 
         Raises:
-            RagmetricsError: whatever stops the run.
+            RagmetricsError: an error that stops the run.
         """
         while planned := [(course, visit) for course in self._courses for visit in course.next_visits()]:
             written: dict[int, Any] = {}
@@ -428,7 +444,7 @@ class Collection:
                 return
 
     def _sift(self, course: Course, visit: Visit, written: Sequence[str] | ModelError) -> list[str]:
-        """The questions of a visit that are worth a call."""
+        """Drop questions that fail a check without a model. Return the other questions, at most as many as the visit requested."""
         failure = f"no questions were written: {in_one_line(written)}" if isinstance(written, ModelError) else None
         questions = [] if isinstance(written, ModelError) else written
         fresh = [question for question in questions if question not in visit.known]
@@ -440,9 +456,9 @@ class Collection:
             words = leans_on_a_text(question)
             other = question if question in self._known else self._known.like(question)
             if words is not None:
-                course.drop(visit, question, Why.LEANS, f"it speaks of a text: {words!r}")
+                course.drop(visit, question, Why.LEANS, f"it refers to a text its reader lacks: {words!r}")
             elif other is not None:
-                course.drop(visit, question, Why.REPEATED, f"like {other!r}")
+                course.drop(visit, question, Why.REPEATED, f"it repeats {other!r}")
             else:
                 kept.append(question)
                 self._known.add(question)
@@ -452,12 +468,12 @@ class Collection:
         return kept
 
     def _take(self, candidates: Sequence[tuple[Course, Visit, str]], number: int, found: Checked | ModelError) -> None:
-        """Add a question that was checked, if it has passed."""
+        """Add a checked question if it passed; otherwise drop the question."""
         course, visit, question = candidates[number]
         if isinstance(found, ModelError):
             found = Rejected(Why.FAILED, in_one_line(found))
         elif isinstance(found, Passed) and (other := self._known.like(question, found.fact)) is not None:
-            found = Rejected(Why.REPEATED, f"asks for the same as {other!r}")
+            found = Rejected(Why.REPEATED, f"it asks for the same as {other!r}")
         if isinstance(found, Rejected):
             del self._known[question]
             course.drop(visit, question, *found)
@@ -481,7 +497,7 @@ class Collection:
         return Sample(
             user_input=question,
             reference=found.reference,
-            reference_contexts=visit.texts if found.fact else None,  # else there is nothing to be found
+            reference_contexts=visit.texts if found.fact else None,  # an unanswerable question has no contexts to find
             reference_documents=[passage.to_document() for passage in visit.passages] if found.fact else None,
             id=f"{visit.place}-{self._numbers[visit.place]}",
             metadata=metadata,
@@ -489,18 +505,18 @@ class Collection:
 
     @property
     def samples(self) -> list[Sample]:
-        """The questions that are there, in the order of the passages."""
+        """The finished questions, in the order of the passages."""
         return [sample for _, sample in sorted(self._samples, key=lambda item: item[0])]
 
     @property
     def dropped(self) -> list[Dropped]:
-        """The questions that fell through a check."""
+        """The questions that failed a check."""
         return [item for course in self._courses for item in course.dropped]
 
     def missing(self, stopped: str | None) -> list[str]:
-        """What is missing, and why.
+        """Say what is missing of each kind of questions, and why.
 
         Args:
-            stopped: why the run has ended before its end.
+            stopped: why the run ended early; None if it was not ended early.
         """
         return [text for course in self._courses if (text := course.missing(stopped)) is not None]

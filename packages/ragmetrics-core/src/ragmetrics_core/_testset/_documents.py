@@ -1,8 +1,8 @@
-"""What questions are written from: texts with an id, checked before the first call costs anything.
+"""Reads the documents that questions are written from: texts with an id. They are checked before the first model call.
 
-Files are read as their reader sees them: without markup, with the places of headings and pages. HTML needs beautifulsoup4 and PDF
-needs pypdf (the extra ``documents``). What cannot be read is an ``InvalidInput`` or a ``MissingExtra`` that says why, and concerns
-this file alone.
+Files are read as their reader sees them: without markup, with the offsets of headings and pages. HTML needs beautifulsoup4 and
+PDF needs pypdf (the extra ``documents``). A file that cannot be read raises an ``InvalidInput`` or a ``MissingExtra`` with the
+reason.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from .._values._layout import readable
 from .._values._sample import Document
 from ._markup import FileText, Heading, text_of_html, text_of_markdown
 
-logging.getLogger("pypdf").addHandler(logging.NullHandler())  # else what it says of a file goes to stderr
+logging.getLogger("pypdf").addHandler(logging.NullHandler())  # otherwise its warnings about files go to stderr
 
 DAMAGED = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
-"""What a parser meets in damaged files other than its own errors; a program that reads files of others has to expect them all."""
+"""Errors that a parser raises on damaged files, apart from its own errors."""
 
 LONGEST = 100
-"""Characters of a message of pypdf that are shown: it can hold any part of the file."""
+"""The number of characters shown of a pypdf message, which may contain any part of the file."""
 
 
 def text_of_pdf(path: Path) -> FileText:
-    """The text of the pages, in order.
+    """Return the text of the pages, in order.
 
     Raises:
         InvalidInput: the file is encrypted or damaged, or there is no text in it.
@@ -49,7 +49,7 @@ def text_of_pdf(path: Path) -> FileText:
         raise MissingExtra('the pypdf package is not installed: pip install "ragmetrics-core[documents]"') from None
     try:
         with PdfReader(path) as reader:
-            # many are encrypted only so that they are not changed, and need no password to be read
+            # many encrypted files are only protected against changes and can be read with an empty password
             if reader.is_encrypted and not reader.decrypt(""):
                 raise InvalidInput(f"{path.name} is encrypted: save it without its password")
             pages = [page.extract_text().strip() for page in reader.pages]
@@ -66,7 +66,9 @@ def text_of_pdf(path: Path) -> FileText:
 
 
 def _joined(pages: list[str]) -> FileText:
-    """One text, since sentences run over pages; a page without text begins where the next one does."""
+    """Join the pages to one text, as sentences may continue on the next page. A page without text begins where the next page
+    begins.
+    """
     starts, parts, length = [], [], 0
     for page in pages:
         starts.append(length)
@@ -77,29 +79,29 @@ def _joined(pages: list[str]) -> FileText:
 
 
 MOST_BYTES = 50_000_000
-"""A file of more is no document to read, and can be meant to fill the memory."""
+"""The largest size of a file in bytes; a larger file could fill the memory."""
 
 CHARSET = re.compile(rb"<meta[^>]{0,200}?\bcharset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 WHERE_CHARSET = 1024
-"""Bytes at the beginning of a page that may tell its encoding, as browsers have it."""
+"""The number of bytes at the beginning of an HTML page in which its encoding may be declared, as in browsers."""
 
 
 def text_of_file(path: Path) -> FileText:
-    """The text of a file of one of the ``DOCUMENT_FILES``.
+    """Return the text of a file with one of the suffixes ``DOCUMENT_FILES``.
 
     Raises:
-        InvalidInput: it cannot be read.
-        MissingExtra: the package that reads files of its kind is not installed.
+        InvalidInput: the file cannot be read.
+        MissingExtra: the package that reads such files is not installed.
     """
     try:
         size = path.stat().st_size
         if size > MOST_BYTES:
-            raise InvalidInput(f"{path.name} has {size:,} bytes, more than {MOST_BYTES:,}: divide it")
+            raise InvalidInput(f"{path.name} has {size:,} bytes, more than {MOST_BYTES:,}: divide it up")
         found = READERS[path.suffix.lower()](path)
     except OSError as error:
         raise InvalidInput(f"{path.name} cannot be read: {error.strerror or error}") from None
     if "\0" in found.text:
-        raise InvalidInput(f"{path.name} is no text: it holds NUL characters")
+        raise InvalidInput(f"{path.name} is not a text file: it contains NUL characters")
     return found
 
 
@@ -117,7 +119,7 @@ def _html(path: Path) -> FileText:
     for encoding in ("utf-8-sig", named[1].decode() if named else "utf-8"):
         try:
             page = raw.decode(encoding)
-        except (UnicodeError, LookupError):  # LookupError: a page may claim any encoding, known or not
+        except (UnicodeError, LookupError):  # LookupError: the page declares an unknown encoding
             continue
         return text_of_html(page)
     raise InvalidInput(f"{path.name}: {NOT_UTF8}")
@@ -131,16 +133,16 @@ READERS: Mapping[str, Callable[[Path], FileText]] = {
 }
 
 DOCUMENT_FILES = frozenset(READERS)
-"""Suffixes of files that are one document each."""
+"""Suffixes of files that contain one document."""
 
 
 ROW_FILES = frozenset({".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".gz", ".parquet", ".pq"})
-"""Suffixes of files that hold one document per row."""
+"""Suffixes of files that contain one document per row."""
 
 KINDS = ", ".join(sorted(DOCUMENT_FILES))
 
 TEXT_COLUMNS = ("content", "text", "page_content", "document")
-"""Columns that hold the text of a document, by preference."""
+"""Names of columns with the text of a document, in order of preference."""
 
 
 class GivenDocument(NamedTuple):
@@ -149,8 +151,8 @@ class GivenDocument(NamedTuple):
     Attributes:
         id: its id, or the name of its file.
         text: all of its text.
-        headings: where in the text each heading begins, its level (1 is the highest) and its words, in order.
-        pages: where in the text each page begins, in order; empty where a document has no pages.
+        headings: one tuple per heading, in order: its offset in the text, its level (1 is the highest) and its words.
+        pages: the offset in the text at which each page begins, in order; empty if the document has no pages.
     """
 
     id: str
@@ -175,10 +177,11 @@ class Skipped(NamedTuple):
 
 
 def documents_of(documents: Any) -> tuple[list[GivenDocument], list[Skipped]]:
-    """The documents in any accepted form, all with different ids, and the files of a folder that were left aside.
+    """Read documents in any accepted form. Return the documents, which have different ids, and the files of a folder that were
+    skipped.
 
     Raises:
-        InvalidInput: there are no documents, one has no text or the id of another, or their form is not accepted.
+        InvalidInput: there are no documents, a document has no text, two have the same id, or their form is not accepted.
     """
     found = list(_from_path(Path(documents)) if isinstance(documents, os.PathLike) else _from_memory(documents))
     given = [item for item in found if isinstance(item, GivenDocument)]
@@ -212,7 +215,7 @@ def _from_memory(documents: Any) -> Iterator[GivenDocument]:
 
 
 def by_reason(skipped: Iterable[Skipped]) -> list[str]:
-    """A line per reason, with the files that it concerns; of many, the first few are named."""
+    """Return one line per reason, with the names of the first few files that were skipped for this reason."""
     names: dict[str, list[str]] = {}
     for item in skipped:
         names.setdefault(item.reason, []).append(item.name)
@@ -226,7 +229,7 @@ def _from_path(path: Path) -> Iterator[GivenDocument | Skipped]:
         yield GivenDocument(path.name, *text_of_file(path))
     elif path.exists() and path.suffix.lower() not in ROW_FILES:
         raise InvalidInput(
-            f"{path.name!r} is no file of documents: give a folder of documents, a document ({KINDS}), "
+            f"{path.name!r} is not a file of documents: give a folder of documents, a document ({KINDS}), "
             "or rows with a column 'content' (.jsonl, .json, .csv, .parquet)"
         )
     else:
@@ -234,9 +237,9 @@ def _from_path(path: Path) -> Iterator[GivenDocument | Skipped]:
 
 
 def _from_folder(folder: Path) -> Iterator[GivenDocument | Skipped]:
-    """Every document in the folder and those below. A file that cannot be read is named and does not stop the others.
+    """Read every document in the folder and its subfolders. A file that cannot be read is skipped, with a reason.
 
-    No link to a folder is followed, since it can lead in a circle.
+    Links to folders are not followed, because they could lead in a circle.
     """
     problems: list[OSError] = []
     paths: list[Path] = []
@@ -254,8 +257,8 @@ def _from_folder(folder: Path) -> Iterator[GivenDocument | Skipped]:
 def _from_file(path: Path, name: str) -> GivenDocument | Skipped:
     if path.suffix.lower() not in DOCUMENT_FILES:
         return Skipped(name, f"only {KINDS} are read")
-    if path.exists() and not path.is_file():  # reading a pipe would wait for ever
-        return Skipped(name, "no regular file")
+    if path.exists() and not path.is_file():  # reading a pipe would never end
+        return Skipped(name, "not a regular file")
     try:
         document = GivenDocument(name, *text_of_file(path))
     except (InvalidInput, MissingExtra) as error:
@@ -264,7 +267,7 @@ def _from_file(path: Path, name: str) -> GivenDocument | Skipped:
 
 
 def _rows(path: Path) -> Iterator[GivenDocument]:
-    """One document per row of a file of rows."""
+    """Read a file of rows, one document per row."""
     for row in open_rows(path).rows:
         if row.problem is not None:
             raise row.problem

@@ -1,13 +1,11 @@
-"""``generate_testset`` and ``agenerate_testset``: documents in, a ``Testset`` out.
+"""``generate_testset`` and ``agenerate_testset`` write a ``Testset`` from documents.
 
-Sync and async are the same run, as with ``evaluate``. There are two ways to say how many questions there are to be. A number per
-document is what the function has always taken: each document is asked for as many, and each question that it answers is taken. A
-number in total (``n``) is what a test set needs: see ``_collect``.
+Both functions run the same code, as with ``evaluate``. The number of questions can be given per document or in total (``n``);
+``_collect`` describes both.
 
-With a ``run_dir`` there are the journal of ``evaluate`` and, beside it, the questions as they come. Only the journal is needed to
-go on: a question whose replies are all there is made again within a millisecond. ``testset.jsonl`` is there to be looked at, and
-holds the whole test set when the run is over. Questions of another test set are not written over: their file is set aside as
-``testset.1.jsonl``.
+A ``run_dir`` contains the journal of ``evaluate`` and the questions in ``testset.jsonl``. Only the journal is needed to continue
+a run: the questions are made again from its replies without new calls. ``testset.jsonl`` is for the user; it contains the whole
+test set when the run is over. Questions of another test set are not overwritten: their file is renamed to ``testset.1.jsonl``.
 """
 
 from __future__ import annotations
@@ -47,16 +45,16 @@ SHARES = ("unanswerable", "two_passages")
 
 
 class KeptQuestions:
-    """What a run keeps on disk.
+    """The files that a run keeps in its directory.
 
     Args:
-        path: the directory; made when there is something to keep.
+        path: the directory; it is created when there is something to keep.
 
     Attributes:
         journal: the replies.
 
     Raises:
-        InvalidInput: the path cannot be a directory, or the journal in it is something else.
+        InvalidInput: the path cannot be a directory, or its journal is a file of another kind.
     """
 
     def __init__(self, path: Path) -> None:
@@ -66,14 +64,14 @@ class KeptQuestions:
         with explain_errors(self._file):
             found = self._file.read_bytes().decode("utf-8", "replace") if self._file.is_file() else ""
         self._there = {f"{line}\n" for line in found.split("\n")[:-1]}
-        self._is_torn = not found.endswith("\n")  # by a kill in the middle of a line
+        self._is_torn = not found.endswith("\n")  # the process was killed while it wrote a line
         self._is_new = True
 
     def add(self, sample: Sample) -> None:
-        """Write a question, unless it is there.
+        """Write a question unless it is already in the file.
 
         Raises:
-            RagmetricsError: it cannot be written.
+            RagmetricsError: the question cannot be written.
         """
         line = line_of(sample)
         if self._is_new and (self._is_torn or line not in self._there):
@@ -85,10 +83,10 @@ class KeptQuestions:
                 file.write(line)
 
     def finish(self, samples: Iterable[Sample]) -> None:
-        """The run is over: write the questions in their order.
+        """Write all questions in their order, at the end of the run.
 
         Raises:
-            RagmetricsError: they cannot be written.
+            RagmetricsError: the questions cannot be written.
         """
         lines = list(map(line_of, samples))
         if not lines:
@@ -99,7 +97,7 @@ class KeptQuestions:
             file.writelines(line.encode() for line in lines)
 
     def _set_aside(self) -> None:
-        """Give the file of another test set another name."""
+        """Rename the file, which belongs to another test set."""
         if self._file.is_file():
             with explain_errors(self._file):
                 self._file.rename(free_name(self._file))
@@ -107,10 +105,11 @@ class KeptQuestions:
 
 
 def checked_options(given: Mapping[str, Any]) -> SimpleNamespace:
-    """The arguments of ``generate_testset`` other than documents and model; it says what each of them means.
+    """Check the arguments of ``generate_testset`` other than documents and model, and return them with the number of questions
+    of each kind.
 
     Raises:
-        InvalidInput: one of them may not have this value.
+        InvalidInput: an argument has a value that is not allowed.
     """
     options = SimpleNamespace(**given)
     for name in ("questions_per_document", "n"):
@@ -138,16 +137,16 @@ def check_share(name: str, share: object, n: int | None) -> None:
     """Check a share of the ``n`` questions.
 
     Raises:
-        InvalidInput: it is none, or there is no ``n``.
+        InvalidInput: the share is not a number from 0 to 1, or the share is not 0 and ``n`` is None.
     """
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
         raise InvalidInput(Setting(name), f" must be a share from 0 to 1, got {share!r}")
     if share and n is None:
-        raise InvalidInput(Setting(name), " is a share of all questions: give n, their number, too")
+        raise InvalidInput(Setting(name), " is a share of all questions, so give n, their number, too")
 
 
 class Generation:
-    """One run, with the arguments of ``generate_testset``.
+    """One run with the arguments of ``generate_testset``.
 
     Raises:
         InvalidInput: an argument or a file cannot be used.
@@ -159,7 +158,7 @@ class Generation:
             raise InvalidInput("generate_testset needs a model: give llm=...")
         llm = llm_named(llm)
         if isinstance(llm, LexicalJudge) and (options.unanswerable or options.two_passages):
-            need = " need a language model: LexicalJudge only leaves blanks"
+            need = " need a language model: LexicalJudge only writes questions with a blank to fill in"
             raise InvalidInput(Setting("unanswerable"), " and ", Setting("two_passages"), need)
         prices = Prices()
         self._budget = Budget(options.budget, prices)
@@ -172,7 +171,7 @@ class Generation:
         self._questions: PerDocument | Collection
         if options.n is not None:
             self._questions = Collection(read, size, options, caveat, self._keep)
-        else:  # documents that are given one by one may be passages already
+        else:  # documents that are not files may already be passages
             are_files = isinstance(documents, os.PathLike)
             most = size if options.chunk_size or are_files else None
             self._questions = PerDocument(read, most, options, caveat, self._keep)
@@ -186,12 +185,12 @@ class Generation:
         try:
             return run_blocking(self.execute)
         except BaseException as error:
-            # Ctrl-C may arrive as an error that execute() has never seen
+            # Ctrl-C may raise an error that does not pass through execute()
             vars(error).setdefault("partial", self.result())
             raise
 
     async def execute(self) -> Testset:
-        """Run to the end; an error that stops the run, or a cancellation, carries what was finished as its ``partial``."""
+        """Run to the end. An error that stops the run, or a cancellation, has the questions finished so far as its ``partial``."""
         options = self._options
         if options.run_dir is not None:
             self._kept = KeptQuestions(Path(options.run_dir))
@@ -228,7 +227,7 @@ class Generation:
         self._bar.advance(failed, self._answers.usage)
 
     def result(self) -> Testset:
-        """What is finished by now, in the order of the documents."""
+        """Return what is finished so far, in the order of the documents."""
         questions, answers = self._questions, self._answers
         missing = questions.missing(self._stopped)
         callers = answers.callers if answers else ()
@@ -271,36 +270,47 @@ def generate_testset(
 ) -> Testset:
     """Write questions with reference answers from documents; works in plain scripts and inside a running event loop.
 
-    The ``Testset`` has a sample per question, in the order of the documents; what is not there, or was not read, it names.
+    The ``Testset`` has one sample per question, in the order of the documents. It also lists what is missing and which files were
+    skipped.
 
     Args:
-        documents: texts, mappings with ``content``, documents of any framework; or the ``Path`` of a folder, a file or rows.
-        llm: writes the questions and the answers; a model, or its name as ``evaluate`` takes it.
-        questions_per_document: most questions per document (10, if ``n`` is not given either); they are not checked.
-        n: how many questions there are to be in total, each about a passage; they are checked, and replaced where they fail.
-        unanswerable: share of the ``n`` questions that no passage answers, 0 to 1.
-        two_passages: share of them that need two passages.
-        refusal: the reference of a question that no passage answers, in the words or the language of your system; not blank.
+        documents: a list of texts, mappings with ``content``, or documents of any framework; or the ``Path`` of a folder, of a
+            document or of a file of rows.
+        llm: the model that writes the questions and the answers, or its name as ``evaluate`` takes it.
+        questions_per_document: the largest number of questions per document; 10 if ``n`` is not given either. These questions are
+            not checked.
+        n: the total number of questions, each about a passage. These questions are checked, and replaced if they fail.
+        unanswerable: the share of the ``n`` questions that no passage answers, 0 to 1.
+        two_passages: the share of the ``n`` questions that need two passages, 0 to 1.
+        refusal: the reference of a question that no passage answers, in the words and language of your system; not blank.
         seed: the same seed chooses the same passages.
-        chunk_size: most characters of a passage (1,000); without it and ``n``, what does not come from files stays whole.
-        chunk_overlap: most characters that a passage repeats of the one before.
-        run_dir: a directory that keeps replies and questions; the same call goes on there where a stopped one ended.
-        max_concurrency: most calls in flight.
-        budget: most ``"calls"``, ``"tokens"`` or ``"dollars"`` to spend; where it ends the run, ``stopped`` says so.
+        chunk_size: the largest number of characters of a passage; default 1,000. Without ``chunk_size`` and ``n``, documents that
+            are not files are not cut.
+        chunk_overlap: the largest number of characters that a passage repeats from the previous one.
+        run_dir: a directory that keeps replies and questions. The same call with this directory continues a run that was stopped.
+        max_concurrency: the largest number of calls in flight.
+        budget: the largest number of ``"calls"``, ``"tokens"`` or ``"dollars"`` to spend. If the budget ends the run, ``stopped``
+            says so.
         timeout: seconds for one attempt of a call.
-        max_retries: how often a call that was lost is made again.
-        progress: a progress bar in a terminal or a notebook; "always" shows it anyway.
-        write: asked with ``document``, ``number_of_questions`` and perhaps ``already_asked``; its reply is a list of texts.
-        answer: asked with ``document`` and ``question``; its reply is an object with ``evidence`` and ``answer``.
+        max_retries: the largest number of times that a failed call is made again.
+        progress: whether to show a progress bar in a terminal or a notebook; "always" shows it everywhere.
+        write: the prompt that writes questions. It gets ``document``, ``number_of_questions`` and sometimes ``already_asked``;
+            its reply is a list of texts.
+        answer: the prompt that answers a question. It gets ``document`` and ``question``; its reply is an object with
+            ``evidence`` and ``answer``.
 
     Raises:
         InvalidInput: arguments or files cannot be used; raised before the first call.
-        ModelError: a model refuses in a way that every further call would meet; ``error.partial`` is the ``Testset`` until then.
+        ModelError: a model fails in a way in which every further call would fail too; ``error.partial`` is the ``Testset`` so
+            far.
     """
     return Generation(**locals()).block()
 
 
 @with_arguments_of(generate_testset)
 async def agenerate_testset(**arguments: Any) -> Testset:
-    """The same without blocking the running loop; arguments, result and errors as in ``generate_testset``."""
+    """Write questions as ``generate_testset`` does, without blocking the running event loop.
+
+    Arguments, result and errors are those of ``generate_testset``.
+    """
     return await Generation(**arguments).execute()

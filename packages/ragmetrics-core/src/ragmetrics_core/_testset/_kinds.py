@@ -1,18 +1,18 @@
-"""The kinds of questions: what is asked to write and to check them, and what is made of the replies. Nothing here performs IO.
+"""The kinds of questions: the prompts that write and check them, and how the replies are interpreted. No IO.
 
-The writer is never trusted with the answer: an answer that was written together with its question would be what the writer had in
-mind, not what the document says. So each question is answered by its own call, from its passage alone. The answer comes with the
-words of the passage that give it, and these must literally stand there, which needs no model. Then another call says whether the
-question stands alone and whether these words give the answer. A question over two passages is put to each of them alone as well. A
-question that is to have no answer is put to its passage and to those that come nearest to it; nothing beyond these is looked at,
-and the evidence says so.
+An answer written together with its question might come from the writer's knowledge instead of the document. So a separate call
+answers each question, with only its passage. The answer must quote the words of the passage that support it. Whether the
+quotation is in the passage is checked without a model. Another call then judges whether the question can be understood alone and
+whether the quotation gives the answer. A question over two passages is also put to each passage alone. A question that must not
+have an answer is put to its passage and to the passages nearest to the question; no other passages are searched, and the evidence
+says so.
 
-A prompt that checks gives its reason first. The words that were quoted for an answer travel with the passage around them, since a
-sentence such as "It was published in 1914" tells only there what it speaks of; whether a question stands alone is to be judged
-without the passage all the same.
+A prompt that checks asks for the reason first. The judge sees the quotation together with its passage, because only the passage
+tells what "It" means in "It was published in 1914". The judge must still decide without the passage whether the question can be
+understood alone.
 
-Many models answer with a plain sentence where an object with answer and evidence is asked for. That is an answer too, only
-without its evidence, so it is accepted, unless it is a refusal, the error of a server or broken JSON.
+Many models answer with a plain sentence where an object with answer and evidence is requested. The sentence is accepted as an
+answer without evidence, unless it is a refusal, a server error or broken JSON.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ class AnswerReply(JsonReply[DocumentAnswer]):
     """An object with ``evidence`` and ``answer``, or the answer in plain text."""
 
     def parse(self, text: str) -> DocumentAnswer:
-        """The answer; empty where the reply says that the document does not answer.
+        """Return the answer. It is empty if the reply says that the document does not answer.
 
         Raises:
-            BadReply: the reply is empty, refuses, reports an error, or is broken JSON.
+            BadReply: the reply is empty, is a refusal, reports an error, or is broken JSON.
         """
         prose = LABEL.sub("", answer_text(text)).strip()
         try:
@@ -113,10 +113,10 @@ class TwoPassageAnswer(BaseModel):
 
 
 def check_numbers(reply: UnansweredCheck, inputs: Mapping[str, Any]) -> None:
-    """Only passages that were sent can answer."""
+    """Check that all passages named as answers were sent."""
     unknown = [number for number in reply.answered_by if not 1 <= number <= len(inputs["passages"])]
     if unknown:
-        raise BadReply(f"there are passages 1 to {len(inputs['passages'])}, and answered_by has {unknown}")
+        raise BadReply(f"answered_by may only contain 1 to {len(inputs['passages'])}, but it contains {unknown}")
 
 
 WRITE_QUESTIONS: Prompt[list[str]] = Prompt(
@@ -218,22 +218,22 @@ PROMPTS: tuple[Prompt[Any], ...] = (
 
 
 NO_ANSWER = "The documents do not contain the answer to this question."
-"""The reference of a question that has no answer, where no other is given: what a system that declines would say."""
+"""The default reference of a question without an answer: what a system says when it declines to answer."""
 
 SPARE = 1
-"""Questions that a passage is asked for beyond those that are wanted: they replace the ones that fall through the first checks."""
+"""The number of additional questions requested from a passage, which replace those that fail the first checks."""
 
 GAP = re.compile(r"\[?(?:\.\.\.|…)\]?")
-"""Where a quotation leaves something out."""
+"""An ellipsis, with which a quotation leaves words out."""
 
 
 class Visit(NamedTuple):
-    """A visit to a passage, or to two that belong together.
+    """A visit to one passage, or to a pair of passages.
 
     Attributes:
         passages: the passages.
-        wanted: how many questions are wanted.
-        known: what was asked about them before.
+        wanted: the number of questions that are wanted.
+        known: questions that earlier visits asked about these passages.
     """
 
     passages: tuple[Chunk, ...]
@@ -242,7 +242,7 @@ class Visit(NamedTuple):
 
     @property
     def place(self) -> str:
-        """The ids of the passages."""
+        """The ids of the passages, joined with ``+``."""
         return "+".join(passage.id for passage in self.passages)
 
     @property
@@ -252,12 +252,12 @@ class Visit(NamedTuple):
 
 
 class Passed(NamedTuple):
-    """A question that has passed its check.
+    """The result for a question that passed its check.
 
     Attributes:
-        reference: its answer.
-        evidence: what the metadata of its sample say about it.
-        fact: what it asks for; None where it has no answer.
+        reference: the reference answer.
+        evidence: how the question was checked, for the metadata of its sample.
+        fact: what the question asks for; None if the question has no answer.
     """
 
     reference: str
@@ -266,7 +266,7 @@ class Passed(NamedTuple):
 
 
 class Rejected(NamedTuple):
-    """A question that has not passed its check: the kind of reason, and the reason in words."""
+    """The result for a question that failed its check: the kind of reason, and the reason in words."""
 
     why: Why
     message: str
@@ -277,40 +277,40 @@ Checked = Passed | Rejected
 
 @dataclass(frozen=True)
 class OnePassage:
-    """Questions that one passage answers: one call to write those of a visit, and two for each of them."""
+    """Questions that one passage answers. One call writes the questions of a visit, and two calls check each of them."""
 
     writer: Prompt[Any]
     answer: Prompt[Any]
     name: str = "one_passage"
 
     def write(self, visit: Visit) -> Steps[list[str]]:
-        """Have questions written about a passage."""
-        return _written(self.writer, visit, "document")
+        """Ask a model to write questions about a passage."""
+        return _write(self.writer, visit, "document")
 
     def check(self, visit: Visit, question: str) -> Steps[Checked]:
-        """Answer a question from its passage, look for the quotation there, and have both judged."""
+        """Answer a question from its passage, find the quotation in the passage, and let a model judge both."""
         (text,) = visit.texts
         reply = yield from self.answer.ask(document=text, question=question)
         answer = reply.answer.strip()
         if not answer:
             return Rejected(Why.UNANSWERED, "the passage does not answer it")
         quotes_itself = not is_quoted(reply.evidence, text) and is_quoted(answer, text)
-        return (yield from judged(visit, question, answer, [answer if quotes_itself else reply.evidence]))
+        return (yield from check_evidence(visit, question, answer, [answer if quotes_itself else reply.evidence]))
 
 
 @dataclass(frozen=True)
 class TwoPassages:
-    """Questions that need two passages: one call to write those of a visit, and four for each of them."""
+    """Questions that need two passages. One call writes the questions of a visit, and four calls check each of them."""
 
     alone: Prompt[Any]
     name: str = "two_passages"
 
     def write(self, visit: Visit) -> Steps[list[str]]:
-        """Have questions written that need both passages."""
-        return _written(WRITE_TWO_PASSAGE_QUESTIONS, visit, "first_passage", "second_passage")
+        """Ask a model to write questions that need both passages."""
+        return _write(WRITE_TWO_PASSAGE_QUESTIONS, visit, "first_passage", "second_passage")
 
     def check(self, visit: Visit, question: str) -> Steps[Checked]:
-        """Answer a question from both passages, and from each alone, which must not be enough."""
+        """Answer a question from both passages, and from each passage alone. One passage alone must not be enough."""
         first, second = visit.texts
         both, *alone = yield from together(
             ANSWER_FROM_PASSAGES.ask(first_passage=first, second_passage=second, question=question),
@@ -322,15 +322,16 @@ class TwoPassages:
         for passage, reply in zip(visit.passages, alone, strict=True):
             if reply.answer.strip():
                 return Rejected(Why.ONE_IS_ENOUGH, f"{passage.id} alone answers it: {_short(reply.answer)}")
-        return (yield from judged(visit, question, answer, [both.first_evidence, both.second_evidence]))
+        return (yield from check_evidence(visit, question, answer, [both.first_evidence, both.second_evidence]))
 
 
 @dataclass(frozen=True)
 class Unanswerable:
-    """Questions that no passage answers, as far as is looked: one call to write those of a visit, and one for each of them.
+    """Questions that no passage answers, as far as passages are searched. One call writes the questions of a visit, and one call
+    checks each.
 
     Attributes:
-        nearest: of a question and its own passage, the other passages in which an answer is looked for.
+        nearest: takes a question and its own passage, and returns the other passages to search for an answer.
         refusal: the reference of each question.
     """
 
@@ -339,11 +340,11 @@ class Unanswerable:
     name: str = "unanswerable"
 
     def write(self, visit: Visit) -> Steps[list[str]]:
-        """Have questions written that a passage leaves open."""
-        return _written(WRITE_UNANSWERABLE_QUESTIONS, visit, "passage")
+        """Ask a model to write questions that the passage leaves open."""
+        return _write(WRITE_UNANSWERABLE_QUESTIONS, visit, "passage")
 
     def check(self, visit: Visit, question: str) -> Steps[Checked]:
-        """Look for an answer in the passage and in those that are nearest to the question."""
+        """Search for an answer in the passage and in the passages nearest to the question."""
         looked_at = [visit.passages[0], *self.nearest(question, visit.passages[0])]
         reply = yield from CHECK_UNANSWERED.ask(question=question, passages=[passage.text for passage in looked_at])
         if not reply.stands_alone:
@@ -356,37 +357,37 @@ class Unanswerable:
 
 
 Kind = OnePassage | TwoPassages | Unanswerable
-"""One kind of questions: each has a name in metadata, and programs that write and check."""
+"""A kind of questions: its name in the metadata, and the programs that write and check questions."""
 
 
-def judged(visit: Visit, question: str, answer: str, evidence: Iterable[str]) -> Steps[Checked]:
-    """Look for the evidence in the passages, one quotation in each, and have a model judge the question with its answer."""
+def check_evidence(visit: Visit, question: str, answer: str, evidence: Iterable[str]) -> Steps[Checked]:
+    """Check that each quotation is in its passage, then let a model judge the question with its answer."""
     texts = visit.texts
     quotations = [words.strip() for words in evidence]
     for words, text in zip(quotations, texts, strict=True):
         if not words:
             return Rejected(Why.NOT_FOUND, f"no words of the passage were quoted for the answer {_short(answer)}")
         if not is_quoted(words, text):
-            return Rejected(Why.NOT_FOUND, f"these words do not stand in the passage: {_short(words)}")
+            return Rejected(Why.NOT_FOUND, f"these words are not in the passage: {_short(words)}")
     check = yield from CHECK_QUESTION.ask(question=question, answer=answer, evidence=quotations, passages=texts)
     if not check.stands_alone:
         return Rejected(Why.LEANS, _reason(check))
     if not check.supported:
         return Rejected(Why.UNSUPPORTED, _reason(check))
     kept = quotations[0] if len(quotations) == 1 else quotations
-    # an answer that only quotes itself may stand in many places
+    # an answer that is its own quotation may occur in many places, so the whole passage is the quotation
     facts = (text if words == answer else words for words, text in zip(quotations, texts, strict=True))
     return Passed(answer, {"answerable": True, "evidence": kept, "check": check.reason}, Fact.of(answer, facts))
 
 
 def is_quoted(words: str, passage: str) -> bool:
-    """Whether the words are in the passage: word for word, whatever their case, spaces and marks."""
+    """Whether the words are in the passage, ignoring case, spaces and punctuation. An ellipsis stands for any words."""
     parts = [part for part in map(plain_words, GAP.split(words)) if part.strip()]
     text = plain_words(passage)
     return bool(parts) and all(part in text for part in parts)
 
 
-def _written(prompt: Prompt[Any], visit: Visit, *fields: str) -> Steps[list[str]]:
+def _write(prompt: Prompt[Any], visit: Visit, *fields: str) -> Steps[list[str]]:
     passages = dict(zip(fields, visit.texts, strict=True))
     before = {"already_asked": list(visit.known)} if visit.known else {}
     return distinct((yield from prompt.ask(**passages, number_of_questions=visit.wanted + SPARE, **before)))
@@ -401,13 +402,13 @@ def _short(text: str) -> str:
 
 
 def in_one_line(error: ModelError) -> str:
-    """The error in one line, with what the model said last."""
-    said = f" (it said: {error.raw[-1][:200]!r})" if isinstance(error, BadReply) and error.raw else ""
+    """Return the error in one line. If a reply was bad, the last reply of the model is quoted."""
+    said = f" (the model said: {error.raw[-1][:200]!r})" if isinstance(error, BadReply) and error.raw else ""
     return f"{type(error).__name__}: {error}{said}"
 
 
 def distinct(questions: Iterable[str]) -> list[str]:
-    """The questions without blanks and repetitions; case, spaces and the final mark make no difference."""
+    """Return the questions without blank and repeated ones. Case, spaces and final punctuation are ignored."""
     known: dict[str, str] = {}
     for question in real_items(questions):
         key = " ".join(question.casefold().split()).rstrip(" ?.!？。")

@@ -1,11 +1,11 @@
-"""The text of HTML and of Markdown as their reader sees it, with the places of its headings.
+"""Converts HTML and Markdown to the text that a reader sees, with the offsets of headings.
 
-Strategy. beautifulsoup4 (the extra ``documents``) reads HTML. markdown-it makes HTML of Markdown, so plain that a pattern finds
-its tags. Both give the same *pieces*: texts, each with its place: the elements around it that matter to a reader, such as the
-block, the item of a list, the row of a table. Pieces of one block become one paragraph, so it does not matter whether an element
-has an end tag. Blocks are set apart by blank lines, items and rows by lines; spaces and line breaks mean nothing outside ``pre``,
-as in a browser. A row of a table repeats the names of its columns, so that it says the same far from its head. Nothing of a page
-is ever run or fetched.
+Strategy. beautifulsoup4 (the extra ``documents``) parses HTML. markdown-it converts Markdown to HTML that is simple enough to
+find its tags with a pattern. Both parsers give *pieces*: a text with its place, that is, the elements around it that matter to a
+reader, such as the block, the list item or the table row. Consecutive pieces of the same block become one paragraph, so missing
+end tags do not matter. Blank lines separate blocks, and line breaks separate list items and rows. Outside ``pre``, spaces and
+line breaks are collapsed, as in a browser. A table row repeats the names of its columns, so that it can be understood without the
+head of the table. Nothing in a page is ever run or downloaded.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from typing import Any, NamedTuple
 from .._values._errors import MissingExtra
 
 Heading = tuple[int, int, str]
-"""Where a heading begins in the text, its level (1 is the highest), and its words."""
+"""The offset of a heading in the text, its level (1 is the highest), and its words."""
 
 NEVER_READ = frozenset(["script", "style", "noscript", "template", "svg", "iframe", "select", "textarea", "title"])
 """Elements whose text a browser does not show as text."""
 
 AROUND = frozenset({"button", "dialog", "footer", "nav", "object"})
-"""Elements whose text is no part of what a page says."""
+"""Elements that are not part of the content of a page."""
 
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 ROLES = {"ol": "list", "ul": "list", "li": "item", "dd": "item", "pre": "pre", "table": "table", "tr": "row"}
 ROLES |= {"td": "cell", "th": "cell"}
-"""What an element is in the ``Place`` of the text in it."""
+"""The field of ``Place`` that an element fills."""
 
 OTHER_BLOCKS = (
     "address article aside blockquote body caption details dialog div dl dt fieldset figcaption figure footer form header hr html "
@@ -47,25 +47,27 @@ NO_TEXT = re.compile(
     r"<(script|style)\b.*?(?:</\1\b[^>]*>?|\Z)|<!--(?:-?>|.*?(?:--!?>|\Z))|<[!?][^>]*(?:>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
-"""Code, comments and declarations: they stop the HTML parser of older releases of Python, or take it quadratic time."""
+"""Scripts, styles, comments and declarations. They are removed because the HTML parser of older Python releases stops at them or
+takes quadratic time.
+"""
 
 NULL = re.compile(r"&#x?0+(?:;|(?![0-9a-fx]))", re.IGNORECASE)
-"""A character that no text holds; older releases of beautifulsoup4 do not replace it, as browsers do."""
+"""A reference to the NUL character. Browsers replace it; older releases of beautifulsoup4 do not."""
 
 TAG = re.compile(r'<(/?)([a-z][a-z0-9]*)(?: start="(\d+)")?[^<>]*>|([^<]+|<)', re.IGNORECASE)
-"""A tag in the HTML of a Markdown file, with the first number of a list; or the text up to the next tag."""
+"""A tag in the HTML of a Markdown file, with the first number of a list; or the text before the next tag."""
 
 FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?=[\w-]+[ \t]*:).*?^(?:---|\.\.\.)[ \t]*$", re.DOTALL | re.MULTILINE)
-"""Settings at the top of a Markdown file, between lines of dashes."""
+"""The front matter of a Markdown file: settings at its top, between lines of dashes."""
 
 
 class FileText(NamedTuple):
     """The text of a file.
 
     Attributes:
-        text: what its reader sees.
+        text: the text that a reader sees.
         headings: its headings, in order.
-        pages: where each of its pages begins, in order; empty where it has none.
+        pages: the offset at which each page begins, in order; empty if the file has no pages.
     """
 
     text: str
@@ -75,12 +77,12 @@ class FileText(NamedTuple):
 
 @dataclass(eq=False)
 class Element:
-    """An element.
+    """An element of a page.
 
     Attributes:
         tag: its name.
-        number: of an item of a numbered list; of such a list, that of its last item.
-        has_table: whether it is a row with a table in it, which only lays out what is there.
+        number: the number of an item of a numbered list. For such a list: the number of its last item so far.
+        has_table: whether the element is a table row that contains a table, which is only used for layout.
     """
 
     tag: str
@@ -89,7 +91,7 @@ class Element:
 
 
 class Place(NamedTuple):
-    """Where a text stands: of each role the innermost element around it, and whether the text is left out."""
+    """The place of a text: the innermost element of each role around it, and whether the text is hidden."""
 
     block: Element
     list: Element | None = None
@@ -101,7 +103,7 @@ class Place(NamedTuple):
     hidden: bool = False
 
     def inside(self, tag: str, left_out: frozenset[str], number: str) -> Place:
-        """The place in an element that stands here; ``number`` is the first one of a list."""
+        """Return the place inside a child element with this tag. ``number`` is the first number of a numbered list."""
         if tag not in BLOCKS:
             return self._replace(hidden=True) if tag in left_out else self
         element = Element(tag)
@@ -127,7 +129,7 @@ Piece = tuple[Place, str]
 
 
 def text_of_html(page: str) -> FileText:
-    """The text of a page of HTML.
+    """Return the text of an HTML page.
 
     Raises:
         MissingExtra: beautifulsoup4 is not installed.
@@ -136,7 +138,7 @@ def text_of_html(page: str) -> FileText:
 
 
 def text_of_markdown(text: str) -> FileText:
-    """The text of Markdown, in which there may be HTML."""
+    """Return the text of Markdown, which may contain HTML."""
     return _text_of(_markdown_pieces(FRONT_MATTER.sub("", text.replace("\r\n", "\n"))))
 
 
@@ -148,7 +150,7 @@ def _html_pieces(page: str) -> Iterator[Piece]:
         raise MissingExtra('beautifulsoup4 is not installed: pip install "ragmetrics-core[documents]"') from None
     page = NULL.sub("\ufffd", NO_TEXT.sub(" ", page))
     left_out = _left_out(page)
-    end = page.rfind(">") + 1  # what begins behind it is no tag, and takes the parser quadratic time
+    end = page.rfind(">") + 1  # a "<" after the last ">" begins no tag, but would take the parser quadratic time
     soup = BeautifulSoup(page[:end] + page[end:].replace("<", "&lt;") + "\n", "html.parser")
     places = {id(soup): Place(Element(""))}
     for node in soup.descendants:
@@ -165,7 +167,7 @@ def _markdown_pieces(text: str) -> Iterator[Piece]:
 
     page = NO_TEXT.sub(" ", MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(text))
     left_out = _left_out(page)
-    inside = [("", Place(Element("")))]  # the elements that are open
+    inside = [("", Place(Element("")))]  # the open elements
     for slash, name, number, words in TAG.findall(page):
         tag, place = name.lower(), inside[-1][1]
         if slash:
@@ -181,7 +183,9 @@ def _markdown_pieces(text: str) -> Iterator[Piece]:
 
 
 def _left_out(page: str) -> frozenset[str]:
-    """The elements that are not read; one that lacks an end tag somewhere is, as it could hold the rest of the page."""
+    """Return the tags of the elements to skip. An element that lacks an end tag is not skipped, as it could contain the rest of
+    the page.
+    """
     lower = page.lower()
     return NEVER_READ | {tag for tag in AROUND if lower.count(f"</{tag}") >= lower.count(f"<{tag}")}
 
@@ -193,8 +197,8 @@ def _plain(text: str, place: Place) -> str:
 def _text_of(pieces: Iterable[Piece]) -> FileText:
     parts: list[str] = []
     headings: list[Heading] = []
-    begun: set[Element] = set()  # items that have text
-    columns: dict[Element | None, list[str]] = {}  # of each table that has rows
+    begun: set[Element] = set()  # items whose text has begun
+    columns: dict[Element | None, list[str]] = {}  # of each table that already has rows
     length = 0
     for block, group in groupby(pieces, key=_block_of):
         members = [(place, words) for place, words in group if not place.hidden]
@@ -221,7 +225,7 @@ def _text_of(pieces: Iterable[Piece]) -> FileText:
 
 
 def _block_of(piece: Piece) -> Element:
-    """What the text of a piece is part of: a row, or a block."""
+    """Return the element to which the text of a piece belongs: its row, or else its block."""
     row = piece[0].row
     return piece[0].block if row is None or row.has_table else row
 
@@ -237,14 +241,16 @@ def _mark(item: Element) -> str:
 
 
 def _row(members: Sequence[Piece], columns: dict[Element | None, list[str]]) -> str:
-    """The cells of a row with the names of their columns; a first row of nothing but heads names them."""
+    """Return the cells of a row with the names of their columns. The first row names the columns if all its cells are header
+    cells.
+    """
     parts: dict[Element | None, list[str]] = {}
     block = None
     for place, words in members:
         parts.setdefault(place.cell, []).append(words if place.block is block else f" {words}")
         block = place.block
     cells = {cell: BLANKS.sub(" ", "".join(found)).strip() for cell, found in parts.items()}
-    if not cells.get(None):  # what stands between cells is mostly blank
+    if not cells.get(None):  # the text between cells is usually blank
         cells.pop(None, None)
     texts = list(cells.values())
     if not any(texts):

@@ -1,15 +1,17 @@
-"""How alike two questions are, which passages speak of the same things, and which questions lean on a text, without a model.
+"""Compares questions and passages without a model: near-duplicate questions, related passages, and questions that refer to a
+text.
 
-Texts are compared by their words, as the offline judge reads them: scripts without spaces by pairs of characters, case, accents and
-plurals set aside. Small words count a quarter, since they alone tell *who built it* from *when was it built*. Two questions with
-different numbers, names or negations are never near-duplicates, however much else they share. Of paraphrases words alone tell
-little; two questions that are answered alike by the same words of a text need less in common.
+Texts are compared by their words, which the offline judge's tokenizer finds: scripts without spaces are split into pairs of
+characters, and case, accents and plurals are ignored. Stop words have a weight of a quarter, not zero, because only they
+distinguish *who built it* from *when was it built*. Two questions with different numbers, names or negations are never
+near-duplicates, even if all other words are the same. Words reveal little about paraphrases. So the threshold is lower for two
+questions that have the same answer from the same quotation.
 
-Passages are compared by the words they share, rare ones most (cosine of inverse document frequencies), through an inverted index.
+Passages are compared by their common words, weighted by inverse document frequency (cosine), through an inverted index.
 
-A question leans on a text that its reader does not see if a phrase names the text itself ("according to the passage", "im obigen
-Text", "本文"). A word such as *text* or *author* that is part of what is asked about ("Who is the author of Dubliners?") is no such
-phrase. What no rule sees, such as a pronoun without a noun, the model is asked about.
+A question refers to a text that its reader does not see if a phrase names the text itself ("according to the passage", "im obigen
+Text", "本文"). A word such as *text* or *author* that belongs to the subject of the question ("Who is the author of Dubliners?") is
+not such a phrase. A model is asked about what no rule finds, such as a pronoun without a noun.
 """
 
 from __future__ import annotations
@@ -27,29 +29,29 @@ from typing import NamedTuple
 from .._lexical._words import guess_language, words_of
 
 ALIKE = 0.85
-"""Least alikeness of near-duplicates."""
+"""The lowest similarity of near-duplicates."""
 
 ALIKE_ABOUT_ONE_FACT = 0.4
-"""The same for questions with the same answer, one of which quotes the words that the other one quotes."""
+"""The lowest similarity of near-duplicates that have the same answer from the same quotation."""
 
 _PART = re.compile("[\u0e01-\u0eff\u1000-\u109f\u1780-\u17d3\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff]|[^\\W_]+")
-"""A word, or a character of a script without spaces. Marks between them, of Markdown say, count for nothing."""
+"""A word, or a character of a script without spaces. Punctuation and markup between words are ignored."""
 
 FEW = 50
-"""Passages with a word in common that are looked at whatever their share; beyond that, a tenth of all passages."""
+"""A word is used to find passages if at most this many passages contain it, or a tenth of all passages if that is more."""
 
 SMALL = 0.25
-"""What a small word counts: an article, a preposition, a question word."""
+"""The weight of a stop word, such as an article, a preposition or a question word."""
 
 
 @dataclass(frozen=True)
-class Worded:
-    """A text by its words.
+class TextWords:
+    """The words of a text.
 
     Attributes:
-        weights: what each word counts.
-        deciding: those that must be the same in a near-duplicate: numbers, negations.
-        names: those that are names.
+        weights: the weight of each word.
+        deciding: numbers and negations, which near-duplicates must have in common.
+        names: the words that are names.
     """
 
     weights: Mapping[str, float]
@@ -57,8 +59,8 @@ class Worded:
     names: frozenset[str]
 
     @classmethod
-    def of(cls, text: str) -> Worded:
-        """The words of a text."""
+    def of(cls, text: str) -> TextWords:
+        """Split a text into its words."""
         weights: dict[str, float] = {}
         deciding, names = set(), set()
         for word in words_of(text, guess_language(text)):
@@ -70,78 +72,79 @@ class Worded:
         return cls(weights, frozenset(deciding), frozenset(names))
 
     @cached_property
-    def telling(self) -> frozenset[str]:
-        """The words that are not small; all of them where there are no others."""
+    def content(self) -> frozenset[str]:
+        """The words that are not stop words; all words if the text has only stop words."""
         return frozenset(key for key, weight in self.weights.items() if weight != SMALL) or frozenset(self.weights)
 
 
-def alikeness(left: Worded, right: Worded) -> float:
-    """The weight of the words that two texts share, as part of the weight of all their words: 0 to 1.
+def alikeness(left: TextWords, right: TextWords) -> float:
+    """Return the weight of the common words of two texts, divided by the weight of all their words: 0 to 1.
 
-    0.0 where their numbers or negations differ, where each has a name that the other lacks, and where one of them has no words.
+    0.0 if their numbers or negations differ, if each text has a name that the other lacks, or if a text has no words.
     """
     other_names = left.names - right.weights.keys() and right.names - left.weights.keys()
     if left.deciding != right.deciding or other_names:
         return 0.0
-    # a small word of one language may be a word that counts in another
+    # a stop word of one language may be another word of another language, so weights may differ
     keys = left.weights.keys() | right.weights.keys()
     pairs = [(left.weights.get(key, 0.0), right.weights.get(key, 0.0)) for key in keys]
     return math.fsum(map(min, pairs)) / math.fsum(map(max, pairs)) if pairs else 0.0
 
 
 def plain_words(text: str) -> str:
-    """The words of a text with a space around each, so that one text can be looked for in another whatever its case and marks.
+    """Return the words of a text with one space around each, so that a text can be searched in another regardless of case and
+    punctuation.
 
-    Characters of scripts without spaces count as words.
+    Each character of a script without spaces counts as a word.
     """
     return f" {' '.join(_PART.findall(unicodedata.normalize('NFKC', text).casefold()))} "
 
 
 class Fact(NamedTuple):
-    """What a question asks for, as far as its answer tells: the answer, and the words that were quoted for it."""
+    """What a question asks for, represented by its answer and the words that were quoted for the answer."""
 
     answer: str
     quotation: str
 
     @classmethod
     def of(cls, answer: str, quotations: Iterable[str]) -> Fact:
-        """The fact, in a form in which two can be compared."""
+        """Normalize the answer and the quotations, so that two facts can be compared."""
         return cls(plain_words(answer), plain_words(" ".join(quotations)))
 
     def same_as(self, other: Fact) -> bool:
-        """Whether both have the same answer from the same words."""
+        """Whether both facts have the same answer, and one quotation contains the other."""
         same_words = self.quotation in other.quotation or other.quotation in self.quotation
         return self.answer == other.answer and same_words
 
 
-class KnownQuestions(dict[str, tuple[Worded, Fact | None]]):
-    """The questions of a test set, each by its words, and with the fact that it is about as far as that is known."""
+class KnownQuestions(dict[str, tuple[TextWords, Fact | None]]):
+    """The questions of a test set, each with its words, and its fact if the fact is known."""
 
     def add(self, question: str, fact: Fact | None = None) -> None:
-        """Note a question, or the fact that one is about."""
-        self[question] = (Worded.of(question), fact)
+        """Note a question, or replace its fact."""
+        self[question] = (TextWords.of(question), fact)
 
     def like(self, question: str, fact: Fact | None = None) -> str | None:
-        """Another question that this one repeats, more easily if both ask for one fact; None: there is none."""
-        worded = Worded.of(question)
+        """Return a known question that this question repeats, or None. The threshold is lower if both have the same fact."""
+        own = TextWords.of(question)
         for other, (words, known) in self.items():
-            if other == question or words.deciding != worded.deciding or words.telling.isdisjoint(worded.telling):
+            if other == question or words.deciding != own.deciding or words.content.isdisjoint(own.content):
                 continue
             about_one = fact is not None and known is not None and fact.same_as(known)
-            if alikeness(worded, words) >= (ALIKE_ABOUT_ONE_FACT if about_one else ALIKE):
+            if alikeness(own, words) >= (ALIKE_ABOUT_ONE_FACT if about_one else ALIKE):
                 return other
         return None
 
 
 class PassageIndex:
-    """Looks up which of many passages have most in common with a text.
+    """An inverted index that finds the passages most similar to a text.
 
     Args:
-        passages: their texts.
+        passages: the texts of the passages.
     """
 
     def __init__(self, passages: Sequence[str]) -> None:
-        keys = [_telling(text) for text in passages]
+        keys = [_subject_words(text) for text in passages]
         self._common = max(FEW, len(keys) // 10)
         self._holding: dict[str, list[int]] = {}
         for index, found in enumerate(keys):
@@ -151,15 +154,17 @@ class PassageIndex:
         self._lengths = [math.sqrt(math.fsum(self._weights[key] for key in found)) for found in keys]
 
     def nearest(self, text: str, most: int, allowed: Callable[[int], bool] = lambda _: True) -> list[int]:
-        """The passages that share most with the text, the nearest first; none that shares only words that very many have.
+        """Return the indices of the passages most similar to the text, the most similar first.
+
+        Passages that share only very frequent words with the text are left out.
 
         Args:
-            text: what to compare with.
-            most: how many at most.
-            allowed: which passages may be among them.
+            text: the text to compare with.
+            most: the largest number of passages to return.
+            allowed: whether a passage, given its index, may be returned.
         """
         shared: defaultdict[int, float] = defaultdict(float)
-        for key in sorted(_telling(text) & self._holding.keys()):
+        for key in sorted(_subject_words(text) & self._holding.keys()):
             if len(self._holding[key]) <= self._common:
                 for index in self._holding[key]:
                     shared[index] += self._weights[key]
@@ -167,13 +172,13 @@ class PassageIndex:
         return heapq.nsmallest(most, near, key=lambda index: (-shared[index] / self._lengths[index], index))
 
 
-def _telling(text: str) -> frozenset[str]:
-    """The words of a text that say what it is about."""
+def _subject_words(text: str) -> frozenset[str]:
+    """Return the words of a text other than stop words and negations."""
     words = words_of(text, guess_language(text))
     return frozenset(word.key for word in words if word.kind not in {"stop", "negation"})
 
 
-# Per language: what stands before the name of a text, the names of texts, and what may follow where some other text is meant.
+# Per language: words before a noun for a text, nouns for texts, and words after it that show that some other text is meant.
 _GRAMMAR = [
     (
         "according to the|in the|from the|within the|by the|of the|does the|do the|did the|is the|was the",
@@ -231,7 +236,9 @@ _UNSPACED = (
 
 
 def _phrase(before: str, names: str, after: str) -> str:
-    """The name of a text after one of these words, unless a number or one of those words follows, which tell what text it is."""
+    """Return a pattern for a noun for a text after an opening. A number or one of the words ``after`` behind the noun would name
+    another text.
+    """
     openings = "|".join(f"{item}{'' if item.endswith(']') else ' '}" for item in before.split("|"))
     further = rf"(?! (?:{after})(?<=[ '’\w])(?!\w))" if after else ""
     return rf"\b(?:{openings})(?:{names})\b{further}(?! ?\d)"
@@ -241,6 +248,6 @@ _LEANS = re.compile("|".join([*(_phrase(*row) for row in _GRAMMAR), *_UNSPACED])
 
 
 def leans_on_a_text(question: str) -> str | None:
-    """The words with which a question leans on a text that its reader does not see; None where no rule finds any."""
+    """Return the words with which a question refers to a text that its reader does not see; None if no rule finds such words."""
     found = _LEANS.search(" ".join(question.split()))
     return None if found is None else found[0]

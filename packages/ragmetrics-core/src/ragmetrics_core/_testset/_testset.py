@@ -1,4 +1,4 @@
-"""The test set: samples in order, what could not be made, its way to and from files, and its look in a notebook.
+"""The test set: its samples, the problems of generating it, its files, and its display in notebooks.
 
 LlamaIndex's old data sets are read from their JSON without LlamaIndex, which no longer has the classes that wrote them.
 """
@@ -39,14 +39,14 @@ T = TypeVar("T", dict[str, Any], list[Any], str)
 
 
 def labelled_rag_samples(path: Path, predictions: Path | None) -> Iterator[Sample]:
-    """The examples of a ``LabelledRagDataset``, with the predictions of another file where there is one."""
+    """Read the examples of a ``LabelledRagDataset``, with the predictions in another file if it is given."""
     examples = _field(load_json(InputFile.of(path)), "examples", list, path.name)
     answers: list[Any] = [{}] * len(examples)
     if predictions is not None:
         answers = _field(load_json(InputFile.of(predictions)), "predictions", list, predictions.name)
         if len(answers) != len(examples):
             raise InvalidInput(
-                f"{predictions.name} holds {len(answers)} predictions for the {len(examples)} examples of {path.name}: "
+                f"{predictions.name} has {len(answers)} predictions for the {len(examples)} examples of {path.name}: "
                 "both files must come from the same data set"
             )
     for number, (example, answer) in enumerate(zip(examples, answers, strict=True), 1):
@@ -65,7 +65,7 @@ def labelled_rag_samples(path: Path, predictions: Path | None) -> Iterator[Sampl
 
 
 def embedding_qa_samples(path: Path) -> Iterator[Sample]:
-    """The queries of an ``EmbeddingQAFinetuneDataset``, each with its relevant documents."""
+    """Read the queries of an ``EmbeddingQAFinetuneDataset``, each with its relevant documents."""
     data = load_json(InputFile.of(path))
     queries, corpus, relevant = (_field(data, name, dict, path.name) for name in ("queries", "corpus", "relevant_docs"))
     for key in queries:
@@ -81,7 +81,7 @@ def embedding_qa_samples(path: Path) -> Iterator[Sample]:
 
 
 def _field(data: Any, name: str, kind: type[T], place: str) -> T:
-    """A field of an object that LlamaIndex wrote."""
+    """Return a field of an object that LlamaIndex wrote, after checking its type."""
     value = data.get(name) if isinstance(data, dict) else None
     if not isinstance(value, kind) or not value or (isinstance(value, str) and value.isspace()):
         raise InvalidInput(f"{place}: {name!r} must be {IN_WORDS[kind]} that is not empty, got {value!r}")
@@ -89,7 +89,7 @@ def _field(data: Any, name: str, kind: type[T], place: str) -> T:
 
 
 CAVEAT = "caveat"
-"""Column of the metadata that carries what must be known about how a sample was made."""
+"""The metadata column with a warning about how a sample was made."""
 
 
 NO_USAGE = Usage()
@@ -97,12 +97,12 @@ NO_USAGE = Usage()
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that was asked for and is not in the test set.
+    """A question or document that failed, so that something requested is not in the test set.
 
     Attributes:
-        document: id of the document.
-        question: the question that has no answer; None where the document as a whole is concerned.
-        message: what happened.
+        document: the id of the document.
+        question: the question that failed; None if the problem concerns the document as a whole.
+        message: what went wrong.
     """
 
     document: str
@@ -115,7 +115,7 @@ class Problem:
 
 
 class Why(Enum):
-    """Why a question was dropped: in words, for one and for several."""
+    """The kind of reason why a question was dropped, in words: singular and plural."""
 
     REPEATED = ("near-duplicate of another question", "near-duplicates of other questions")
     LEANS = ("question that does not stand alone", "questions that do not stand alone")
@@ -128,18 +128,18 @@ class Why(Enum):
     FAILED = ("question without a usable reply of the model", "questions without a usable reply of the model")
 
 
-def counted(reasons: Iterable[Why]) -> str:
-    """How often each reason occurs, in the order in which the reasons are defined."""
+def count_reasons(reasons: Iterable[Why]) -> str:
+    """Say how often each reason occurs, in the order in which the reasons are defined."""
     counts = Counter(reasons)
     return ", ".join(f"{counts[why]} {why.value[counts[why] > 1]}" for why in Why if counts[why])
 
 
 @dataclass(frozen=True)
 class Dropped(Problem):
-    """A question that was tried and fell through a check; another one was tried in its place.
+    """A question that failed a check. Another question was tried instead.
 
     Attributes:
-        why: the kind of reason; ``message`` tells about this question.
+        why: the kind of reason; ``message`` gives the reason for this question.
     """
 
     why: Why
@@ -151,17 +151,17 @@ class Testset(Sequence[Sample]):
 
     Attributes:
         samples: the samples, in the order of the documents; ``metadata["document_id"]`` names the document of each.
-        problems: documents and questions that failed, and documents that gave fewer questions than asked for.
-        usage: what it cost: calls, tokens.
-        asked: how many questions were asked for altogether; None where a number per document was.
-        missing: of each kind of questions that is not complete, how many are missing and why.
-        dropped: questions that were tried and fell through a check.
-        models: what each model was asked, and how often calls had to be made again.
+        problems: documents and questions that failed, and documents that gave fewer questions than requested.
+        usage: the number of calls and tokens used.
+        asked: the total number of questions requested; None if a number per document was requested.
+        missing: one text for each kind of questions that is incomplete: how many are missing and why.
+        dropped: questions that failed a check.
+        models: the usage of each model, and how many calls had to be made again.
         skipped: the files of a folder that were not read, each with its ``name`` and the ``reason``.
-        stopped: the budget that ended the run before all was made, in words; None where none did.
+        stopped: the budget that ended the run before all questions were made, in words; None if no budget did.
     """
 
-    __test__ = False  # pytest takes every class whose name begins with Test for a test class
+    __test__ = False  # pytest collects classes whose names begin with Test
 
     samples: tuple[Sample, ...]
     problems: tuple[Problem, ...] = ()
@@ -194,7 +194,7 @@ class Testset(Sequence[Sample]):
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """What must be known about how the samples were made, each once; a file keeps it too."""
+        """Warnings about how the samples were made, each once. They are also in saved files."""
         stated = (sample.metadata.get(CAVEAT) for sample in self.samples)
         return tuple(dict.fromkeys(caveat for caveat in stated if isinstance(caveat, str)))
 
@@ -205,7 +205,7 @@ class Testset(Sequence[Sample]):
             f"{questions}, {count_of(used.calls, 'call')}, {used.prompt_tokens} tokens in, {used.completion_tokens} tokens out",
             *(f"cost: {cost}" for item in self.models if (cost := item.cost()) is not None),
             *self.missing,
-            *(f"dropped: {reasons}" for reasons in [counted(item.why for item in self.dropped)] if reasons),
+            *(f"dropped: {reasons}" for reasons in [count_reasons(item.why for item in self.dropped)] if reasons),
             *(f"problem: {problem}" for problem in self.problems),
             *(f"skipped: {line}" for line in by_reason(self.skipped)),
             *(f"caveat: {caveat}" for caveat in self.caveats),
@@ -217,24 +217,24 @@ class Testset(Sequence[Sample]):
         printer.text("..." if cycle else str(self))
 
     def _repr_html_(self) -> str:
-        """Notebooks show the account and the first questions."""
+        """Notebooks show the summary and the first questions."""
         return testset_html(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write one JSON object per sample; ``evaluate`` reads such a file too. Problems and usage are not part of it."""
+        """Write one JSON object per sample. ``evaluate`` can read the file too. Problems and usage are not written."""
         with Path(path).open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(map(line_of, self.samples))
 
     def to_jsonl(self, path: str | os.PathLike[str]) -> None:
-        """The same as ``save``, under the name that an ``Evaluation`` has for it."""
+        """Do the same as ``save``; the method of an ``Evaluation`` has this name."""
         self.save(path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, columns: Mapping[str, str] | None = None) -> Testset:
-        """The test set in a file that ``save`` wrote, or in any other file of rows that ``evaluate`` reads, with its ``columns``.
+        """Read a file that ``save`` wrote, or any other file of rows that ``evaluate`` reads, with its ``columns``.
 
         Raises:
-            InvalidInput: the file or one of its rows cannot be read, or a row has no question; the message names the line.
+            InvalidInput: the file or a row cannot be read, or a row has no question; the message names the line.
         """
         samples = []
         for row in open_rows(path, columns=Columns(columns)).rows:
@@ -253,11 +253,11 @@ class Testset(Sequence[Sample]):
 
         Args:
             path: the file (``rag_dataset.json``).
-            predictions: JSON file of a ``RagPredictionDataset`` over the same examples, in the same order; gives the samples
-                their ``response`` and ``retrieved_contexts``.
+            predictions: the JSON file of a ``RagPredictionDataset`` over the same examples, in the same order. It gives the
+                samples their ``response`` and ``retrieved_contexts``; None: they have none.
 
         Raises:
-            InvalidInput: a file is not of that form; the message names the example.
+            InvalidInput: a file does not have this form; the message names the example.
         """
         return cls(tuple(labelled_rag_samples(Path(path), None if predictions is None else Path(predictions))))
 
@@ -265,22 +265,22 @@ class Testset(Sequence[Sample]):
     def from_embedding_qa_dataset(cls, path: str | os.PathLike[str]) -> Testset:
         """Read the JSON file of a LlamaIndex ``EmbeddingQAFinetuneDataset``.
 
-        The samples have ``reference_contexts`` (the relevant texts) and ``reference_documents`` (the same with their ids), as
-        retrieval metrics take them; there are no reference answers in such a data set.
+        The samples have ``reference_contexts`` (the relevant texts) and ``reference_documents`` (the same texts with their ids,
+        for retrieval metrics). Such a data set has no reference answers.
 
         Raises:
-            InvalidInput: the file is not of that form; the message names the query.
+            InvalidInput: the file does not have this form; the message names the query.
         """
         return cls(tuple(embedding_qa_samples(Path(path))))
 
 
 def line_of(sample: Sample) -> str:
-    """The sample as a line of a file."""
+    """Return the sample as a line of a JSON Lines file."""
     return to_json(sample.to_dict()) + "\n"
 
 
 def _with_documents(sample: Sample, place: str) -> Sample:
-    """The sample with its reference documents as they were before they were written to a file."""
+    """Return the sample with its reference documents restored from their JSON form."""
     given = sample.reference_documents
     if not isinstance(given, list):
         return sample
@@ -290,11 +290,11 @@ def _with_documents(sample: Sample, place: str) -> Sample:
 
 MOST_SAMPLES = 10
 LONGEST_PASSAGE = 300
-"""Columns of a passage that are shown."""
+"""The number of columns shown of a passage."""
 
 
 def testset_html(testset: Testset) -> Html:
-    """What there is and what is missing, then the first samples."""
+    """Show the summary, then the first samples."""
     account = (element("p", readable(line)) for line in str(testset).splitlines())
     more = len(testset) - MOST_SAMPLES
     rows = [_row(sample) for sample in testset.samples[:MOST_SAMPLES]]
