@@ -188,7 +188,7 @@ class TestWeights:
                     "least 3 are needed: give all labels weights on one scale, or label more rows"
                 ),
             ),
-            (1e10, "label 1: the weight is 1, which is nothing beside 1e+10: give all labels weights on one scale"),
+            (1e10, "label 1: the weight is 1, which is negligible beside 1e+10: give all labels weights on one scale"),
             (
                 1e308,
                 (
@@ -371,9 +371,9 @@ class TestRefusals:
         found = run([row % 7 / 6 for row in range(60)]).calibrate([line(row, label) for row in range(1, 60, 2)])
         corrected = found["m"].corrected
         assert corrected is not None
-        assert corrected.note == "all labels are equal, so nothing tells yet whether the judge helps"
+        assert corrected.note == "all labels are equal, so nothing shows yet whether the judge helps"
         assert (corrected.judge_helps, corrected.worth_labels) == (False, None)
-        assert "\n  all labels are equal, so nothing tells yet whether the judge helps\n" in found.text(80)
+        assert "\n  all labels are equal, so nothing shows yet whether the judge helps\n" in found.text(80)
         assert "the judge helps: about" not in found.text(80)
 
     def test_rows_and_metrics_that_are_not_there(self) -> None:

@@ -85,7 +85,7 @@ class TestVerdicts:
         found = agreement(*rows_of(TABLES[0]))
         assert (found.labels, found.passing, found.threshold) == (80, 46, None)
         assert found.difference.value == pytest.approx(3 / 80)
-        assert found.auroc == Measure(problem="the judge gives verdicts, which sensitivity and specificity tell about")
+        assert found.auroc == Measure(problem="the judge gives verdicts: see sensitivity and specificity")
 
     def test_perfect_agreement_has_an_interval_with_a_width(self) -> None:
         found = agreement([1, 0] * 10, [1, 0] * 10)
@@ -214,7 +214,7 @@ class TestScores:
 
     def test_numbers_have_no_kappa(self) -> None:
         found = agreement([0.1, 0.4, 0.5, 0.9] * 3, [0.2, 0.3, 0.7, 0.8] * 3)
-        missing = Measure(problem="labels are no passes and fails")
+        missing = Measure(problem="the labels are not passes and fails")
         assert [found.kappa, found.ac1, found.sensitivity, found.specificity, found.auroc] == [missing] * 5
         assert found.passing is None
         assert found.difference.value == pytest.approx(-0.025)
@@ -335,7 +335,7 @@ class TestAnnotators:
     def test_two_rows_of_equal_labels_have_no_interval(self, ratings: list[tuple[float | None, ...]]) -> None:
         found = annotator_alpha(ratings)
         assert (found.value, found.interval) == (pytest.approx(1.0, abs=1e-9), None)
-        assert found.problem == "without either row all labels are equal, so that nothing tells how sure this is"
+        assert found.problem == "without either row all labels are equal, so the uncertainty cannot be estimated"
 
     def test_annotators_who_always_agree_have_wilsons_interval(self) -> None:
         found = annotator_alpha([(1, 1), (0, 0)] * 10)

@@ -85,7 +85,7 @@ def test_clusters_of_one_row_are_no_clusters() -> None:
 def test_a_single_cluster_tells_nothing_of_others() -> None:
     found = paired_difference([0.2, 0.5], [0.4, 0.6], ["x", "x"], (0, 1))
     assert (found.interval, found.p_value, found.method, found.clusters) == (None, None, "none", 1)
-    assert found.problem == "all rows are of one cluster, which does not tell how much others differ"
+    assert found.problem == "all rows are in one cluster, so nothing shows how much clusters differ"
     assert found.difference == pytest.approx(0.15)
     assert found.rows_needed(0.1) is None
     assert mean_interval([0.2, 0.5], ["x", "x"], (0, 1)) is None

@@ -192,7 +192,7 @@ class TestGrades:
         found = corrected_mean([*self.JUDGED, *[5] * 20], [*self.LABELS, *[None] * 20])
         assert found.interval == mean_interval(self.LABELS)
         assert found.note is not None
-        assert found.note.startswith("labels that are no grades")
+        assert found.note.startswith("labels that are not grades")
 
 
 class TestNumbers:
@@ -232,7 +232,9 @@ class TestNumbers:
         found = corrected_mean(judged, labels, scale=UNIT)
         assert found.interval == mean_interval([label for label in labels if label is not None], scale=UNIT)
         assert found.mean == found.label_mean
-        assert found.note == "labels that are no grades are corrected from 100 of them on, so the labels stand alone"
+        assert (
+            found.note == "labels that are not grades are corrected only from 100 labels on, so the labels stand alone"
+        )
 
     def test_a_judge_that_is_upside_down_does_not_help(self) -> None:
         judged, labels = numbers(100, 1000)
@@ -276,14 +278,14 @@ class TestLabelsAlone:
         found = corrected_mean([1, 0] * 10, [True, False] * 5 + [None] * 10, clusters=["a"] * 10 + ["b"] * 10)
         assert (found.mean, found.interval, found.method) == (0.5, None, "none")
         assert found.note == (
-            "there is no interval: all labels are of one cluster, which does not tell how much others differ"
+            "there is no interval: all labels are in one cluster, so nothing shows how much clusters differ"
         )
 
     def test_equal_labels_without_a_scale_have_no_interval(self) -> None:
         found = corrected_mean([row / 20 for row in range(20)], [3.0] * 10 + [None] * 10)
         assert (found.mean, found.interval) == (3.0, None)
         assert found.note == (
-            "there is no interval: all labels are equal, and without a scale nothing tells how far others may lie"
+            "there is no interval: all labels are equal, and without a scale nothing shows how far others may differ"
         )
 
 
@@ -483,7 +485,7 @@ class TestBadInput:
             ),
             (
                 {"weights": [1.0, 1e-300] * 10},
-                "weights[1] is 1e-300, which is nothing beside 1: give all labels weights on one scale",
+                "weights[1] is 1e-300, which is negligible beside 1: give all labels weights on one scale",
             ),
             (
                 {"weights": [1.0]},
@@ -696,7 +698,7 @@ class TestChoiceByGain:
     def test_without_any_change_labels_stand_alone_and_nothing_is_said_of_the_judge(self) -> None:
         found = changes((0, 15, 0), (0, 25, 0), (0, 10, 0))
         assert found.interval == found.label_interval
-        assert found.note == "all labels are equal, so nothing tells yet whether the judge helps"
+        assert found.note == "all labels are equal, so nothing shows yet whether the judge helps"
         assert found.worth_labels is None
 
     def test_a_judge_that_knows_the_changes_makes_it_narrower(self) -> None:

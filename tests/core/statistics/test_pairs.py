@@ -147,11 +147,11 @@ class TestInput:
             ),
             (
                 ([0.1, 0.2], [0.2, 0.3], None, (1.0, 0.0)),
-                "scale must be its two finite ends, the lower first, got (1.0, 0.0): leave it out if unknown",
+                "scale must be two finite numbers, the lower end first, got (1.0, 0.0): leave it out if unknown",
             ),
             (
                 ([0.1, 0.2], [0.2, 0.3], None, (0.0, math.inf)),
-                "scale must be its two finite ends, the lower first, got (0.0, inf): leave it out if unknown",
+                "scale must be two finite numbers, the lower end first, got (0.0, inf): leave it out if unknown",
             ),
             (
                 ([0.1, 0.2], [0.2, 0.3], ["a"]),
@@ -159,15 +159,15 @@ class TestInput:
             ),
             (
                 ([0.1, 0.2], [0.2, 0.3], ["a", None]),
-                "clusters[1] is None: give the row its cluster, or one for it alone",
+                "clusters[1] is None: give the row a cluster, which may be a cluster of one row",
             ),
             (
                 ([0.1, 0.2], [0.2, 0.3], [math.nan, "a"]),
-                "clusters[0] is nan: give the row its cluster, or one for it alone",
+                "clusters[0] is nan: give the row a cluster, which may be a cluster of one row",
             ),
             (
                 ([0.1, 0.2], [0.2, 0.3], ["a", ["b"]]),
-                ("clusters[1] is ['b']: give the row its cluster, or one for it alone"),
+                ("clusters[1] is ['b']: give the row a cluster, which may be a cluster of one row"),
             ),
             (
                 ([0.1, 0.2], [0.2, 0.3], None, None, 95),
@@ -190,7 +190,7 @@ class TestInput:
             def __repr__(self) -> str:
                 return "<NA>"
 
-        with pytest.raises(InvalidInput, match=r"^clusters\[1\] is <NA>: give the row its cluster"):
+        with pytest.raises(InvalidInput, match=r"^clusters\[1\] is <NA>: give the row a cluster"):
             paired_difference([0.1, 0.2], [0.2, 0.3], ["a", Unknown()])
 
     def test_a_single_pair(self) -> None:

@@ -270,39 +270,31 @@ def generate_testset(
 ) -> Testset:
     """Write questions with reference answers from documents; works in plain scripts and inside a running event loop.
 
-    The ``Testset`` has one sample per question, in the order of the documents. It also lists what is missing and which files were
-    skipped.
+    The ``Testset`` has one sample per question, in document order. It lists what is missing and which files were skipped.
 
     Args:
-        documents: a list of texts, mappings with ``content``, or documents of any framework; or the ``Path`` of a folder, of a
-            document or of a file of rows.
+        documents: texts, mappings with ``content``, documents of any framework; or the ``Path`` of a folder, document or row file.
         llm: the model that writes the questions and the answers, or its name as ``evaluate`` takes it.
-        questions_per_document: the largest number of questions per document; 10 if ``n`` is not given either. These questions are
-            not checked.
-        n: the total number of questions, each about a passage. These questions are checked, and replaced if they fail.
+        questions_per_document: the most questions per document (10 if ``n`` is not given either); they are not checked.
+        n: the total number of questions, each about a passage; they are checked, and replaced if they fail.
         unanswerable: the share of the ``n`` questions that no passage answers, 0 to 1.
         two_passages: the share of the ``n`` questions that need two passages, 0 to 1.
-        refusal: the reference of a question that no passage answers, in the words and language of your system; not blank.
+        refusal: the reference of unanswerable questions, in the words and language of your system; not blank.
         seed: the same seed chooses the same passages.
-        chunk_size: the largest number of characters of a passage; default 1,000. Without ``chunk_size`` and ``n``, documents that
-            are not files are not cut.
-        chunk_overlap: the largest number of characters that a passage repeats from the previous one.
-        run_dir: a directory that keeps replies and questions. The same call with this directory continues a run that was stopped.
-        max_concurrency: the largest number of calls in flight.
-        budget: the largest number of ``"calls"``, ``"tokens"`` or ``"dollars"`` to spend. If the budget ends the run, ``stopped``
-            says so.
+        chunk_size: the most characters of a passage (1,000); without it and ``n``, documents that are not files stay whole.
+        chunk_overlap: the most characters that a passage repeats from the previous one.
+        run_dir: a directory for replies and questions; the same call with this directory continues a stopped run.
+        max_concurrency: the most calls in flight.
+        budget: the most ``"calls"``, ``"tokens"`` or ``"dollars"`` to spend; if it ends the run, ``stopped`` says so.
         timeout: seconds for one attempt of a call.
-        max_retries: the largest number of times that a failed call is made again.
+        max_retries: how often a failed call is made again.
         progress: whether to show a progress bar in a terminal or a notebook; "always" shows it everywhere.
-        write: the prompt that writes questions. It gets ``document``, ``number_of_questions`` and sometimes ``already_asked``;
-            its reply is a list of texts.
-        answer: the prompt that answers a question. It gets ``document`` and ``question``; its reply is an object with
-            ``evidence`` and ``answer``.
+        write: a prompt that gets ``document``, ``number_of_questions`` and maybe ``already_asked``; it returns a list of texts.
+        answer: a prompt that gets ``document`` and ``question``; it returns an object with ``evidence`` and ``answer``.
 
     Raises:
         InvalidInput: arguments or files cannot be used; raised before the first call.
-        ModelError: a model fails in a way in which every further call would fail too; ``error.partial`` is the ``Testset`` so
-            far.
+        ModelError: a model fails so that every further call would fail too; ``error.partial`` is the ``Testset`` so far.
     """
     return Generation(**locals()).block()
 

@@ -1,7 +1,7 @@
-"""The arithmetic behind intervals, comparisons and gates: plain functions of numbers, which need no other package.
+"""The arithmetic of intervals, comparisons and gates: plain functions of numbers that need no other package.
 
-`mean_interval` and `rate_interval` say how sure a mean is, `paired_difference` how sure a difference between two runs over the same
-rows is, and `holm` makes the p-values of several tests hold together.
+`mean_interval` and `rate_interval` give the uncertainty of a mean, and `paired_difference` that of a difference between two runs
+over the same rows. `holm` adjusts the p-values of several tests.
 """
 
 from __future__ import annotations

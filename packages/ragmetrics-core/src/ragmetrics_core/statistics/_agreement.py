@@ -1,18 +1,18 @@
-"""How far a judge agrees with people, in the numbers that the field reports, each with its interval.
+"""Measures how well a judge agrees with people, in the usual statistics of the field, each with its interval.
 
-Passes and fails against verdicts have Cohen's kappa, Gwet's AC1, sensitivity and specificity; against scores they have the area
-under the ROC curve too, and the verdicts are those of a threshold (`best_threshold`). Grades and other numbers have a rank
-correlation and a mean difference. What cannot be had is missing, with the reason: there is nothing about fails where no label is
-one.
+If labels are passes and fails and the judge gives verdicts, the measures are Cohen's kappa, Gwet's AC1, sensitivity and
+specificity. If the judge gives scores, the area under the ROC curve is added, and a threshold (`_best_threshold`) turns the
+scores into verdicts. For grades and other numbers, the measures are a rank correlation and a mean difference. A measure that
+cannot be computed is missing, with the reason. For example, there is no specificity if no label is a fail.
 
-A threshold looks better on the rows that it was chosen by than on others. So it is chosen on four fifths of the labelled rows and
-judged on the last fifth, five times over; the threshold that is reported is chosen on all of them, and the figures are those of the
-five (Stone 1974, JRSS B 36:111). Each fifth has its share of passes and of fails. Which row is in which fifth is drawn with a
-fixed seed.
+A threshold looks better on the rows that it was chosen on than on other rows. So the threshold is cross-validated: five times it
+is chosen on four fifths of the labelled rows and judged on the last fifth (Stone 1974, JRSS B 36:111). The figures come from
+these five folds; the reported threshold is chosen on all labelled rows. Passes and fails are spread evenly over the folds. The
+folds are drawn with a fixed seed.
 
-How far people agree with each other is the ceiling for any judge: Krippendorff's alpha for any number of annotators, of whom each
-may have labelled some of the rows only. Differences count squared, as for interval data; for passes and fails that is alpha for
-nominal data.
+The agreement between people is the upper limit for any judge. It is measured by Krippendorff's alpha, for any number of
+annotators, each of whom may have labelled only some of the rows. Differences are squared, as for interval data; for passes and
+fails this equals alpha for nominal data.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ BESIDE = 1e-9
 def auroc(
     judged: Sequence[float], passes: Sequence[bool], masses: Sequence[float], confidence: float, alike: float = 1.0
 ) -> Measure:
-    """How often the judge scores a row that people pass above one that they fail; equal scores count half.
+    """The probability that the judge scores a row that people pass above a row that people fail; equal scores count half.
 
-    The interval is a score interval: it holds the areas from which the observed one is not too far, in standard errors at the
-    supposed area. So it has a width where the judge separates the two perfectly.
+    The interval is a score interval: it contains the areas from which the observed area is not too far, in standard errors at the
+    supposed area. So the interval has a width even if the judge separates passes and fails perfectly.
 
     Source: Hanley & McNeil 1982, Radiology 143:29; interval: Newcombe 2006, Statistics in Medicine 25:559, method 5, with the
-        variance of method 4.
+    variance of method 4.
 
     Args:
         judged: one score for each row.
-        passes: whether people pass it.
-        masses: how many rows each stands for.
-        confidence: of the interval.
-        alike: by how much clusters multiply variances, 1 or more.
+        passes: for each row, whether people pass it.
+        masses: for each row, the number of rows that it represents.
+        confidence: the confidence level of the interval.
+        alike: the factor by which clusters multiply variances, 1 or more.
     """
     sides = ([mass for mass, passed in zip(masses, passes, strict=True) if passed is side] for side in (True, False))
     passing, failing = (effective_count(side) / alike for side in sides)
@@ -65,7 +65,7 @@ def auroc(
         more = half * ((1 - supposed) / (2 - supposed) + supposed / (1 + supposed))
         return (supposed - value) ** 2 - quantile**2 * supposed * (1 - supposed) * (1 + more) / (passing * failing)
 
-    # at an end itself the excess is 0 too, and so no end of the interval: it is looked for beside it
+    # the excess is also 0 at the ends 0 and 1, which are no limits of the interval, so the search starts beside them
     low = crossing(excess, 0.0, min(value, 1 - BESIDE)) if value > 0 else 0.0
     high = crossing(excess, max(value, BESIDE), 1.0) if value < 1 else 1.0
     return Measure(value, Interval(low, high, "newcombe"))
@@ -82,7 +82,7 @@ def _concordance(judged: Sequence[float], passes: Sequence[bool], masses: Sequen
 
 
 def _masses(rows: Sequence[tuple[float, bool, float]]) -> tuple[float, float]:
-    """Of the rows that pass, and of those that fail."""
+    """Return the total masses of the rows that pass and of the rows that fail."""
     passing = math.fsum(mass for _, passed, mass in rows if passed)
     return passing, math.fsum(mass for _, passed, mass in rows if not passed)
 
@@ -90,7 +90,7 @@ def _masses(rows: Sequence[tuple[float, bool, float]]) -> tuple[float, float]:
 def spearman(
     judged: Sequence[float], labels: Sequence[float], masses: Sequence[float], confidence: float, alike: float = 1.0
 ) -> Measure:
-    """Spearman's rank correlation, equal values sharing their mean rank.
+    """Spearman's rank correlation, where equal values share their mean rank.
 
     The interval is Fisher's z with the variance (1 + r² / 2) / (n - 3) of Bonett & Wright 2000, Psychometrika 65:23, equation 6.
     """
@@ -135,13 +135,13 @@ FOLDS = 5
 
 @dataclass(frozen=True)
 class Threshold:
-    """A score from which a row passes.
+    """The lowest score that passes.
 
     Attributes:
-        value: a score that occurs, the lowest that passes.
-        kappa: Cohen's, between people and verdicts on rows that did not choose the threshold.
-        wrong_passes: of the rows that pass, the share that people fail: what is let through.
-        wrong_fails: of the rows that fail, the share that people pass: what is stopped, or looked at, in vain.
+        value: the threshold; one of the scores that occur.
+        kappa: Cohen's kappa between people and the verdicts, on rows that were not used to choose the threshold.
+        wrong_passes: the share of the rows that pass which people fail: bad rows that are let through.
+        wrong_fails: the share of the rows that fail which people pass: good rows that are stopped or inspected in vain.
     """
 
     value: float
@@ -153,13 +153,13 @@ class Threshold:
 def _best_threshold(
     judged: Sequence[float], passes: Sequence[bool], masses: Sequence[float], places: Iterable[int]
 ) -> float:
-    """The threshold with the highest kappa over some of the rows; the middle one of several.
+    """Return the threshold with the highest kappa over some of the rows; of several, the middle one.
 
     Args:
         judged: the judge's score of each row.
-        passes: whether people pass it.
-        masses: how many rows each stands for.
-        places: which of the rows count; among them one that passes and one that fails.
+        passes: for each row, whether people pass it.
+        masses: for each row, the number of rows that it represents.
+        places: the indices of the rows to use; at least one of them passes and one fails.
     """
     order = sorted(places, key=judged.__getitem__, reverse=True)
     total = sum(masses[place] for place in order)
@@ -178,7 +178,7 @@ def _best_threshold(
 
 
 def _verdicts_by_others(judged: Sequence[float], passes: Sequence[bool], masses: Sequence[float]) -> list[bool]:
-    """The verdict on each row by a threshold that other rows chose; of two passes and two fails or more."""
+    """Return a verdict on each row, by a threshold chosen on the other folds. At least two rows must pass and two must fail."""
     generator = random.Random(0)  # noqa: S311  the same folds every time
     folds: list[list[int]] = [[] for _ in range(FOLDS)]
     for wanted in (True, False):
@@ -196,19 +196,19 @@ def _verdicts_by_others(judged: Sequence[float], passes: Sequence[bool], masses:
 
 
 Cell = tuple[bool, bool]
-"""The judge's verdict, people's verdict."""
+"""The judge's verdict and people's verdict."""
 
 HALF = 0.5
 
 
 @dataclass(frozen=True)
 class VerdictTable:
-    """How often judge and people gave each pair of verdicts.
+    """The shares of rows with each pair of verdicts by judge and people.
 
     Attributes:
-        shares: of all rows, by the judge's verdict and people's.
-        count: how many rows there are; with weights, how many equal ones would tell as much.
-        confidence: of the intervals.
+        shares: the share of all rows for each pair of verdicts.
+        count: the number of rows; with weights or clusters, the effective number of rows.
+        confidence: the confidence level of the intervals.
     """
 
     shares: dict[Cell, float]
@@ -217,36 +217,36 @@ class VerdictTable:
 
     @property
     def agreement(self) -> float:
-        """The share of rows on which both say the same."""
+        """The share of rows on which judge and people agree."""
         return self.shares[True, True] + self.shares[False, False]
 
     @property
     def quantile(self) -> float:
-        """Standard errors on either side of a value."""
+        """The number of standard errors on either side of a value."""
         return normal_quantile((1 + self.confidence) / 2)
 
     def judge(self, said: bool) -> float:
-        """The share of rows that the judge passes, or fails."""
+        """Return the share of rows that the judge passes (True) or fails (False)."""
         return self.shares[said, True] + self.shares[said, False]
 
     def people(self, said: bool) -> float:
-        """The share of rows that people pass, or fail."""
+        """Return the share of rows that people pass (True) or fail (False)."""
         return self.shares[True, said] + self.shares[False, said]
 
     def measures(self) -> dict[str, Measure]:
-        """Kappa and AC1; of the rows that people pass the share that the judge passes, and the same of fails."""
+        """Return kappa, AC1, sensitivity and specificity."""
         sensitivity = self.rate((True, True), self.people(True), "no labelled row passes")
         specificity = self.rate((False, False), self.people(False), "no labelled row fails")
         return {"kappa": self.kappa(), "ac1": self.ac1(), "sensitivity": sensitivity, "specificity": specificity}
 
     def threshold(self, value: float) -> Threshold:
-        """A threshold whose verdicts these are."""
+        """Return the threshold ``value`` with the measures of its verdicts, which are in this table."""
         wrong_passes = self.rate((True, False), self.judge(True), "the judge passes no labelled row")
         wrong_fails = self.rate((False, True), self.judge(False), "the judge fails no labelled row")
         return Threshold(value, self.kappa(), wrong_passes, wrong_fails)
 
     def rate(self, cell: Cell, whole: float, problem: str) -> Measure:
-        """Which part of some rows is in this cell, or the problem where there are no such rows."""
+        """Return the share of a cell in ``whole``, a share of all rows, with its interval; or the problem if ``whole`` is 0."""
         if not whole:
             return Measure(problem=problem)
         share = self.shares[cell] / whole
@@ -254,13 +254,13 @@ class VerdictTable:
         return Measure(share, Interval(max(min(low, share), 0.0), min(max(high, share), 1.0), "wilson"))
 
     def kappa(self) -> Measure:
-        """Cohen's kappa: 1 where both always agree, 0 where as often as two who do not look.
+        """Cohen's kappa: 1 if judge and people always agree, 0 if they agree as often as by chance.
 
-        The lower end of its interval is that of a table with half a row more in each cell (Agresti 2013, Categorical Data
-        Analysis, section 3.1.8), since one row more or less may change kappa much where few rows fail. The upper end is that of
+        The lower limit of the interval is that of a table with half a row more in each cell (Agresti 2013, Categorical Data
+        Analysis, section 3.1.8), because a single row may change kappa much if few rows fail. The upper limit comes from
         Jeffreys' interval for the agreement, on as many rows as have the variance of kappa: half a row more in each cell would
-        pull it down, and exclude judges that are nearly always right. From 20 rows on the interval holds in 0.93 to 0.99 of samples
-        for judges with a sensitivity and specificity of 0.4 to 0.99 and pass rates of 0.5 and 0.8.
+        lower this limit and exclude judges that are nearly always right. From 20 rows on, the interval contains the true value in
+        0.93 to 0.99 of samples, for judges with a sensitivity and specificity of 0.4 to 0.99 and pass rates of 0.5 and 0.8.
 
         Source: Cohen 1960, Educational and Psychological Measurement 20:37; variance: Fleiss, Cohen & Everitt 1969, Psychological
         Bulletin 72:323, equation 8.
@@ -281,20 +281,20 @@ class VerdictTable:
         return Measure(value, Interval(min(low, value), high, "wilson-chance"))
 
     def _kappa_parts(self) -> tuple[float, float, float]:
-        """Kappa, the agreement that chance would give, and the large-sample variance of kappa."""
+        """Return kappa, the agreement expected by chance, and the large-sample variance of kappa."""
         judge, people, shares = self.judge, self.people, self.shares
         chance = judge(True) * people(True) + judge(False) * people(False)
         value = (self.agreement - chance) / (1 - chance)
         alike = math.fsum(
             shares[said, said] * (1 - (judge(said) + people(said)) * (1 - value)) ** 2 for said in (True, False)
         )
-        # a row off the diagonal adds the judge's share of what people say and people's share of what the judge says
+        # disagreements: for each, the judge's share of the people's verdict plus people's share of the judge's verdict
         other = math.fsum(shares[said, not said] * (judge(not said) + people(said)) ** 2 for said in (True, False))
         spread = alike + (1 - value) ** 2 * other - (value - chance * (1 - value)) ** 2
         return value, chance, spread / (1 - chance) ** 2 / self.count
 
     def ac1(self) -> Measure:
-        """Gwet's AC1: agreement beyond chance that does not fall where nearly all rows pass, as kappa does.
+        """Gwet's AC1: agreement beyond chance. Unlike kappa, AC1 does not fall if nearly all rows pass.
 
         Source: Gwet 2008, British Journal of Mathematical and Statistical Psychology 61:29, equations 6 and 13.
         """
@@ -314,9 +314,9 @@ class VerdictTable:
 
 
 def verdict_table(rows: LabelledRows, judge: Sequence[bool], people: Sequence[bool], confidence: float) -> VerdictTable:
-    """The verdicts of judge and people on the labelled rows.
+    """Count the verdicts of judge and people on the labelled rows.
 
-    Rows in clusters count as that many independent rows which would tell as much of how often both say the same.
+    Rows in clusters count as the effective number of independent rows for the rate of agreement.
     """
     sums: dict[Cell, float] = {(one, other): 0.0 for one in (True, False) for other in (True, False)}
     for one, other, mass in zip(judge, people, rows.masses, strict=True):
@@ -327,29 +327,29 @@ def verdict_table(rows: LabelledRows, judge: Sequence[bool], people: Sequence[bo
     return VerdictTable({cell: found / total for cell, found in sums.items()}, count, confidence)
 
 
-NOT_VERDICTS = "labels are no passes and fails"
-VERDICTS = "the judge gives verdicts, which sensitivity and specificity tell about"
+NOT_VERDICTS = "the labels are not passes and fails"
+VERDICTS = "the judge gives verdicts: see sensitivity and specificity"
 FEWEST_OF_CLASS = 2
 FEWEST_COUNTED = 2.0
-"""Clusters never make rows tell less than two would."""
+"""The smallest effective number of rows in clusters."""
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """A judge beside people, over the rows that both looked at.
+    """The agreement of a judge with people, over the rows that both judged.
 
     Attributes:
-        labels: how many rows have a label.
-        passing: how many of the labels are passes; None where they are no passes and fails.
+        labels: the number of rows with a label.
+        passing: the number of labels that are passes; None if the labels are not passes and fails.
         kappa: Cohen's kappa.
         ac1: Gwet's AC1.
-        sensitivity: of the rows that people pass, the share that the judge passes.
-        specificity: of the rows that people fail, the share that the judge fails.
-        auroc: how often the judge scores a row that people pass above one that they fail.
-        spearman: rank correlation of scores and labels.
-        difference: mean of the judge's scores minus mean of the labels, both of the labelled rows.
-        threshold: from which score on a row passes; None where the judge gives verdicts, where the threshold was given, and where
-            labels are no passes and fails or too few of either.
+        sensitivity: the share of the rows that people pass which the judge passes.
+        specificity: the share of the rows that people fail which the judge fails.
+        auroc: the probability that the judge scores a row that people pass above a row that they fail.
+        spearman: the rank correlation of scores and labels.
+        difference: the mean of the judge's scores minus the mean of the labels, both of the labelled rows.
+        threshold: the score from which a row passes. None if the judge gives verdicts, if the threshold was given, if the labels
+            are not passes and fails, or if there are too few passes or fails.
     """
 
     labels: int
@@ -365,7 +365,7 @@ class Agreement:
 
 
 def without_agreement(labels: int, problem: str) -> Agreement:
-    """No number, and why."""
+    """Return an agreement whose measures are all missing, for the given reason."""
     missing = Measure(problem=problem)
     return Agreement(labels, None, missing, missing, missing, missing, missing, missing, missing)
 
@@ -380,24 +380,25 @@ def agreement(
     threshold: float | None = None,
     confidence: float = 0.95,
 ) -> Agreement:
-    """How far the judge agrees with people on the rows that have a label.
+    """Measure how well the judge agrees with people on the rows that have a label.
 
     Args:
         judged: the judge's score of every row, finite.
-        labels: people's label of each row, in the same order; None where there is none. At least 8 of them. True and False are 1
-            and 0.
-        weights: as of `corrected_mean`: how many rows each labelled row stands for. None if all were as likely to be labelled.
-        clusters: for each row what it shares with others, such as the name of its document: any hashable value. All intervals are
-            wider for it. None if the rows are independent.
-        scale: lowest and highest possible label, the lowest first; None if they are not known. The difference has its interval
-            from the same scale, where the scores lie on it too.
-        threshold: the score from which the judge passes a row. None: scores that are nothing but 0 and 1 are verdicts, and for
-            others it is chosen so that kappa is highest, and the figures are those of rows that did not choose it.
-        confidence: how often such intervals hold, above 0 and below 1.
+        labels: people's label of each row, in the same order; None for a row without a label. At least 8 labels are needed. True
+            and False are 1 and 0.
+        weights: as in `corrected_mean`: for each labelled row, the number of rows that it represents. None if all rows were
+            equally likely to be labelled.
+        clusters: for each row what it shares with others, such as the name of its document: any hashable value. Clusters widen
+            all intervals. None if the rows are independent.
+        scale: the lowest and the highest possible label, in this order; None if they are not known. The difference uses the same
+            scale for its interval if all scores of the labelled rows lie on it.
+        threshold: the score from which the judge passes a row. None: scores that are all 0 or 1 are verdicts; for other scores,
+            the threshold with the highest kappa is chosen, and the figures are cross-validated.
+        confidence: the confidence level of the intervals, above 0 and below 1.
 
     Raises:
-        InvalidInput: if lengths differ, if a value is not finite, if a label is not on the scale, if there are fewer than 8, if a
-            labelled row has no weight or a row no cluster, or if confidence or scale are impossible.
+        InvalidInput: if lengths differ, if a value is not finite, if a label is not on the scale, if there are fewer than 8
+            labels, if a labelled row has no weight or a row no cluster, or if confidence or scale are impossible.
     """
     check_confidence(confidence)
     rows = labelled_rows(judged, labels, weights, clusters, scale)
@@ -421,7 +422,7 @@ def agreement(
 def _with_verdicts(
     found: Agreement, rows: LabelledRows, passes: Sequence[bool], limit: float | None, confidence: float
 ) -> Agreement:
-    """Add the measures of verdicts: scores from the limit on pass. Without a limit the threshold is chosen here."""
+    """Add the measures of verdicts. Scores of at least ``limit`` pass; without a limit, the threshold is chosen here."""
     own, chosen = [rows.judged[place] for place in rows.places], None
     measures: dict[str, Any]
     if limit is not None:
@@ -436,7 +437,7 @@ def _with_verdicts(
 
 
 def _too_few(passes: Sequence[bool]) -> str | None:
-    """Why no threshold can be chosen on some rows and judged on others, if none can."""
+    """Say why no threshold can be cross-validated; None if a threshold can be."""
     for wanted, words in ((True, "pass"), (False, "fail")):
         count = sum(passed is wanted for passed in passes)
         if count < FEWEST_OF_CLASS:
@@ -446,13 +447,15 @@ def _too_few(passes: Sequence[bool]) -> str | None:
 
 
 def _difference(rows: LabelledRows, own: Sequence[float], confidence: float) -> Measure:
-    """The mean difference: scores of the judge minus labels."""
+    """The mean of the judge's scores minus the mean of the labels."""
     changes = [value - label for value, label in zip(own, rows.labels, strict=True)]
     low, high = rows.scale or (math.inf, math.inf)
     scale = (low - high, high - low) if all(low <= value <= high for value in own) else None
     beside = dataclasses.replace(rows, labels=changes, scale=scale)
     interval = labels_alone(beside, confidence)
-    problem = "all labelled rows differ by the same, and without a scale nothing tells how much others may"
+    problem = (
+        "all labelled rows have the same difference, and without a scale nothing shows how far others may be from it"
+    )
     return Measure(beside.label_mean, interval, None if interval else problem)
 
 
@@ -461,18 +464,18 @@ ROUNDING = 1e-12
 
 
 def annotator_alpha(ratings: Sequence[Sequence[float | None]], confidence: float = 0.95) -> Measure:
-    """Krippendorff's alpha between annotators: 1 where all agree, 0 where they agree as often as labels at random.
+    """Krippendorff's alpha between annotators: 1 if all agree, 0 if they agree as often as random labels.
 
-    The interval has the variance of the jackknife over rows (Miller 1974, Biometrika 61:1), Student's t and Wilson's form.
+    The interval uses the jackknife variance over rows (Miller 1974, Biometrika 61:1), Student's t and Wilson's form.
 
     Args:
-        ratings: of each row the labels that annotators gave it, finite; None where one gave none. Rows with fewer than two labels
-            do not count.
-        confidence: how often such intervals hold, above 0 and below 1.
+        ratings: for each row the labels that annotators gave, finite; None for an annotator who gave no label. Rows with fewer
+            than two labels are ignored.
+        confidence: the confidence level of the interval, above 0 and below 1.
 
     Returns:
-        No value where fewer than two rows have labels of two annotators, and where all labels are equal; no interval of two rows
-        each of which has equal labels.
+        The measure. It has no value if fewer than two rows have labels of two annotators, or if all labels are equal. It has no
+        interval if there are only two rows and the labels of each of them are equal.
 
     Source: Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, section D.
 
@@ -487,22 +490,22 @@ def annotator_alpha(ratings: Sequence[Sequence[float | None]], confidence: float
     everything = [label for labels in rows for label in labels]
     if min(everything) == max(everything):
         return Measure(problem="all labels are equal, so agreement beyond chance cannot be measured")
-    centre = math.fsum(everything) / len(everything)  # sums of squares about it lose no digits
+    centre = math.fsum(everything) / len(everything)  # deviations from it keep their digits when squared and summed
     terms = [_terms(labels, centre) for labels in rows]
     sums = [math.fsum(column) for column in zip(*terms, strict=True)]
     observed, expected = _ratios(*sums)
     left_out = [_ratios(*(total - own for total, own in zip(sums, term, strict=True))) for term in terms]
     value, count = 1 - observed / expected, len(rows)
-    # what rounding leaves of no difference at all is none either
+    # a difference that is only rounding counts as 0
     without = [1 - own / other for own, other in left_out if other > ROUNDING * expected]
     if not without:
-        return Measure(value, problem="without either row all labels are equal, so that nothing tells how sure this is")
+        return Measure(value, problem="without either row all labels are equal, so the uncertainty cannot be estimated")
     middle = math.fsum(without) / len(without)
     variance = math.fsum((one - middle) ** 2 for one in without) * (count - 1) / count
     reach = (max(everything) - min(everything)) ** 2
     quantile = t_quantile((1 + confidence) / 2, count - 1)
     limits = coefficient_limits(1 - observed / reach, 1 - expected / reach, variance, quantile, count)
-    low, high = min(limits[0], max(value, -1.0)), max(limits[1], value)  # rounding must not push them past the value
+    low, high = min(limits[0], max(value, -1.0)), max(limits[1], value)  # rounding must not push a limit past the value
     return Measure(value, Interval(low, high, "wilson-chance"))
 
 
@@ -515,7 +518,11 @@ def _given(row: int, labels: Sequence[float | None]) -> list[float]:
 
 
 def _terms(labels: Sequence[float], centre: float) -> tuple[float, float, float, float]:
-    """What a row adds: labels, their sum, their squares, and squared differences among them; all about a centre."""
+    """Return the four terms that a row contributes to the sums of alpha.
+
+    They are the number of its labels, the sum of their deviations from ``centre``, the sum of the squared deviations, and the sum
+    of squared differences over all ordered pairs of its labels, divided by (count - 1).
+    """
     count = len(labels)
     total = math.fsum(label - centre for label in labels)
     squares = math.fsum((label - centre) ** 2 for label in labels)
@@ -523,5 +530,5 @@ def _terms(labels: Sequence[float], centre: float) -> tuple[float, float, float,
 
 
 def _ratios(count: float, total: float, squares: float, within: float) -> tuple[float, float]:
-    """Mean squared difference between labels of the same row, and between labels of any rows."""
+    """Return the mean squared difference between labels of the same row, and between labels of any rows."""
     return max(within, 0.0) / count, 2 * (count * squares - total * total) / count / (count - 1)

@@ -1,56 +1,62 @@
-"""The mean that people would have given, from few labels and many judgements.
+"""Estimates the mean that people would have given, from few labels and many judgements.
 
-A judge errs, so the mean of its scores is not the mean of people's labels; but it is cheap, and it says something about every row.
-Labels are right, and there are few. Together they give a narrower interval than labels alone, and one that holds whatever the
-judge's errors are. Which method is used follows from the labels; each result says which one made it:
+A judge makes errors, so the mean of its scores is not the mean of people's labels. But a judge is cheap and scores every row.
+Labels are right, but there are few. Together they give a narrower interval than labels alone, and the interval is valid whatever
+errors the judge makes. The labels decide which method is used; each result names its method:
 
 ``post-stratified-beta``
-    Passes and fails (`post_stratified`). A judge that gives verdicts makes two strata; one that gives more values makes up to
-    five, of at least 8 labels each.
+    Used for passes and fails (`post_stratified`). A judge that gives verdicts makes two strata. A judge that gives more values
+    makes up to five strata of at least 8 labels each.
 ``post-stratified-dirichlet``
-    Grades on a known scale: at most 11 different labels, each given twice on average, so that a stratum shows what there is.
+    Used for grades on a known scale: at most 11 different labels, with at least two labels per value on average, so that a
+        stratum shows the values that occur.
 ``ppi++``
-    Other labels, from 100 on (`powered_mean`): as many labels make its normal approximation hold. Fewer stand alone.
+    Used for other labels, from 100 labels on (`powered_mean`), where its normal approximation is valid. With fewer labels, only
+    the labels are used.
 the methods of `mean_interval`
-    Labels alone: where there are too few for another method, and where the judge adds nothing. Then ``note`` says why.
+    Used for the labels alone, if there are too few labels for another method or if the judge adds nothing. Then ``note`` gives
+    the reason.
 
-A judge adds nothing where it gave all rows the same score and where its scores do not go with the labels; where all labels are
-equal, ``note`` says that nothing shows whether they do. Then the labels stand alone. Whether scores go with grades depends on how
-much the grades differ within strata (`strata_gain`), and not by which interval is narrower. Of passes and fails beside scores, of
-grades with unequal weights, whose spread shows less than there is, and of PPI++, the labels stand alone where the corrected
-interval is `WIDER` times as wide as theirs. Two verdicts never cost more than they give, on average, so there the corrected
-interval stands. ``note`` says where an interval that stands is no narrower.
+A judge adds nothing if it gave all rows the same score, or if its scores are not related to the labels. If all labels are equal,
+``note`` says that nothing shows whether scores and labels are related. In these cases only the labels are used. For grades, the
+relation is tested by the spread of the grades within strata (`strata_gain`), not by which interval is narrower. In three cases
+the labels alone are used if the corrected interval is more than `WIDER` times as wide as theirs: for passes and fails with a
+judge that gives scores; for grades with unequal weights, whose spread is underestimated; and for PPI++. If the judge gives
+verdicts, correction costs nothing on average, so the corrected interval is always used. ``note`` says when the interval used is
+no narrower than that of the labels alone.
 
-How often these intervals hold, and how wide they are: ``bench/calibration.py``.
+The coverage and the width of these intervals are measured in ``bench/calibration.py``.
 
-`strata_gain` says whether the judge's scores make a mean of grades any surer. It compares variances, which the spread of the labels
-gives, and not the widths of two intervals. Each method has its own way to count what few labels leave unseen, and where hardly any
-label differs from the others that is most of its width. So the narrower interval would be chosen in just those samples in which
-too little was seen and both are too narrow. Of the change of a run that loses .1 of its rows (50 labels, a judge that knows hardly
-anything) labels alone held in .934 of 2,000 samples, strata in .952, and whichever was narrower in .927. The spread within strata
-beside that of all labels does not grow with the number of labels that differ, and what is chosen by it held in .941.
+`strata_gain` says whether the judge's scores reduce the uncertainty of a mean of grades. It compares variances, which follow from
+the spread of the labels, and not the widths of two intervals. Each method has its own allowance for what few labels do not show,
+and if hardly any label differs from the others, this allowance is most of the width. So the narrower interval would be chosen in
+exactly those samples in which too little was seen and both intervals are too narrow. An example is the change of a run that loses
+.1 of its rows (50 labels, a judge that knows hardly anything). The labels alone contained the true value in .934 of 2,000
+samples, strata in .952, and whichever was narrower in .927. The ratio of the spread within strata to the spread of all labels
+does not grow with the number of labels that differ; the method chosen by this ratio contained the true value in .941.
 
-`quantiles_of_sum` says how sure a mean over strata is: it is the distribution of a sum of independent bounded quantities.
-What is known of the mean of one stratum is a Dirichlet distribution over the values that its labels take, so the mean itself lies
-on the scale with a distribution that is beta where there are two values, and all but beta with the same mean and variance where
-there are more. The distribution of their sum has no closed form. It is put together from equally likely points: each quantity is
-a hundred or fewer points, all sums of two of them are sorted, and neighbours are merged to as many points again. Each time the
-points are stretched to the exact mean and variance, which are known. Ends of 95 % intervals differ from the exact ones by less than
-0.5 % of the width, and the same input always gives the same result.
+`quantiles_of_sum` computes the uncertainty of a mean over strata: the distribution of a sum of independent bounded quantities.
+The mean of one stratum is known as a mean over the values of its labels, whose shares have a Dirichlet distribution. So the mean
+lies on the scale. Its distribution is beta if there are two values; if there are more, it is nearly the beta distribution with
+the same mean and variance. The distribution of their sum has no closed form, so it is approximated by points. Each quantity is
+represented by a hundred points or fewer, all sums of two points are sorted, and neighbours are merged into as many points again.
+After each step the points are stretched to the exact mean and variance, which are known. The ends of 95 % intervals differ from
+the exact ends by less than 0.5 % of the width, and the same input always gives the same result.
 
-`post_stratified` is the mean of people's labels over strata of the judge's scores.
-The judge need not be right for this, nor well calibrated: rows are grouped by its judgements, the labels of each group tell what
-people say of such rows, and all judgements tell how many such rows there are. What is not known is counted on both sides:
+`post_stratified` is the mean of people's labels over strata of the judge's scores. The judge need not be right or well
+calibrated: rows are grouped by its judgements, the labels of each group show how people label such rows, and all judgements show
+how many such rows there are. Two kinds of uncertainty are included:
 
-* of the labels in a stratum, P(label | judgement), a Dirichlet distribution over the values that they took, beta for passes and
-  fails, as of Rubin's Bayesian bootstrap (Rubin 1981, Annals of Statistics 9:130). What labels have not shown is not excluded:
-  before any label is seen, each end of the scale counts as a fraction of a label (`SHARES_OF_LABEL`);
-* the shares of the strata in the population, which the rows are a sample of: a Dirichlet distribution too.
+* The labels in a stratum, P(label | judgement). The shares of their values have a Dirichlet distribution, beta for passes and
+fails, as in Rubin's Bayesian bootstrap (Rubin 1981, Annals of Statistics 9:130). Values that no label shows are not excluded: the
+prior counts each end of the scale as a fraction of a label (`SHARES_OF_LABEL`).
+* The shares of the strata in the population, of which the rows are a sample. They have a Dirichlet distribution too.
 
-Post-stratification: Holt & Smith 1979, JRSS A 142:33; a beta posterior for the two error rates of a judge that gives verdicts:
-Gart & Buck 1966, American Journal of Epidemiology 83:593, here with what people say given the verdict, so that it need not be
-solved for. Weights count labels by how many rows they stand for (Kish's effective number in each stratum). Clusters multiply all
-variances by what the rows' likeness adds, and by what the few clusters leave unknown of it; so do weights that go with labels.
+Post-stratification: Holt & Smith 1979, JRSS A 142:33. A beta posterior for the two error rates of a judge that gives verdicts:
+Gart & Buck 1966, American Journal of Epidemiology 83:593; here the distribution is that of people's verdict given the judge's
+verdict, so no equation has to be solved for it. Weights count labels by the number of rows that they represent (Kish's effective
+number in each stratum). Clusters multiply all variances by the effect of the similarity of their rows, and by the uncertainty of
+this effect with few clusters. Weights that are related to the labels do so too.
 """
 
 from __future__ import annotations
@@ -79,28 +85,29 @@ from ._means import mean_interval
 
 
 def strata_gain(rows: LabelledRows, strata: Strata) -> bool:
-    """Whether the mean over these strata varies less than that of the labels alone, by unbiased estimates of both.
+    """Whether the mean over these strata has a smaller variance than the mean of the labels alone, by unbiased estimates of
+    both.
 
-    So a judge that tells nothing gains nothing on average: what strata take from the spread by chance, fewer degrees of freedom
-    give back. Where all labels are equal, nothing tells.
+    A judge without information gains nothing on average: the spread that strata remove by chance is offset by the lost degrees of
+    freedom. If all labels are equal, nothing shows a gain, and the result is False.
 
     Source: Cochran 1977, Sampling Techniques, section 5A.9 (stratification after selection).
 
     Args:
-        rows: without weights; with labels in two clusters or more, if they have clusters.
-        strata: of those rows, with two labels or more in each.
+        rows: rows without weights; if they have clusters, the labels are in two clusters or more.
+        strata: the strata of these rows, with two labels or more in each.
     """
-    if len(set(rows.labels)) == 1:  # rounding must not decide
+    if len(set(rows.labels)) == 1:  # otherwise rounding would decide
         return False
     everything = Stratum(range(len(rows.judged)), range(len(rows.labels)))
     return mean_variance(rows, strata) < mean_variance(rows, [everything])
 
 
 def mean_variance(rows: LabelledRows, strata: Strata) -> float:
-    """An unbiased estimate of the variance of the mean label over strata; arguments as of `strata_gain`.
+    """Return an unbiased estimate of the variance of the mean label over strata; the arguments are those of `strata_gain`.
 
-    Without clusters it is the sum over strata of share² * s² / n, with the variance s² of its n labels, and what is between strata,
-    share * (mean - overall mean)², over the number of all rows. Clusters count as they do in `variance_and_freedom`.
+    Without clusters it is the sum over strata of share² * s² / n, where s² is the variance of the n labels, plus the sum over
+    strata of share * (mean - overall mean)² divided by the number of all rows. Clusters count as in `variance_and_freedom`.
     """
     means = [math.fsum(rows.labels[label] for label in stratum.labelled) / len(stratum.labelled) for stratum in strata]
     of_labels, of_judgements = _influences(rows, strata, means)
@@ -112,7 +119,7 @@ def mean_variance(rows: LabelledRows, strata: Strata) -> float:
 
 
 def _influences(rows: LabelledRows, strata: Strata, means: Sequence[float]) -> tuple[list[float], list[float]]:
-    """What each label, and the judgement of each row, adds to the mean over strata with these means."""
+    """Return the influence of each label, and of each row's judgement, on the mean over strata with these means."""
     count = len(rows.judged)
     overall = math.fsum(len(stratum.rows) * mean for stratum, mean in zip(strata, means, strict=True)) / count
     of_labels, of_judgements = [0.0] * len(rows.labels), [0.0] * count
@@ -126,16 +133,16 @@ def _influences(rows: LabelledRows, strata: Strata, means: Sequence[float]) -> t
 
 
 SHARE_OF_LABEL = 0.5
-"""What each end of the scale counts beforehand, in labels, where weights differ: Jeffreys' prior."""
+"""The prior weight of each end of the scale, in labels, if weights differ: Jeffreys' prior."""
 
 
 def labels_alone(rows: LabelledRows, confidence: float) -> Interval | None:
-    """An interval for the mean of the population that the rows come from, by the labels only.
+    """Return an interval for the population mean from the labels only.
 
-    Without weights that of `mean_interval`. With weights the same forms: labels that are all equal count for as many rows as
-    would have the same variance with equal weights (Kish 1965, Survey Sampling, section 11.7); others have the variance of a
-    ratio (Särndal, Swensson & Wretman 1992, Model Assisted Survey Sampling, section 5.7), and on a known scale that of heavy
-    labels which were not drawn (`unseen_variance`).
+    Without weights it is that of `mean_interval`. With weights it has the same forms. Labels that are all equal count as the
+    number of rows that would have the same variance with equal weights (Kish 1965, Survey Sampling, section 11.7). Other labels
+    have the variance of a ratio (Särndal, Swensson & Wretman 1992, Model Assisted Survey Sampling, section 5.7), and on a known
+    scale also the variance by heavy labels that were not drawn (`unseen_variance`).
     """
     if rows.weights is None:
         return mean_interval(rows.labels, rows.label_clusters, rows.scale, confidence)
@@ -158,36 +165,38 @@ def labels_alone(rows: LabelledRows, confidence: float) -> Interval | None:
 
 
 POINTS = 64
-"""How many points stand for a distribution."""
+"""The number of points that represent a distribution."""
 
 EDGES = [math.sin(math.pi / 2 * step / POINTS) ** 2 for step in range(POINTS + 1)]
-"""Between which shares of the distribution each of them lies: closer together in the tails, where intervals end."""
+"""Each point represents the distribution between two of these cumulative shares. They are denser in the tails, where intervals
+end.
+"""
 
 HEIGHTS = [(below + above) / 2 for below, above in pairwise(EDGES)]
 
 WEIGHTS = [above - below for below, above in pairwise(EDGES)]
 
 GRID = 48
-"""Places at which the distribution function of a beta distribution is looked at."""
+"""The number of places at which the cumulative distribution function of a beta distribution is evaluated."""
 
 TINY = 1e-13
 
 NEGLIGIBLE = 1e-9
-"""Parts with less than this share of the largest variance count as certain."""
+"""A part counts as certain if its variance is below this share of the largest variance."""
 
 REACH = 3.5
-"""How far the grid reaches on the logit scale, in standard deviations: what lies beyond has no weight that could be seen."""
+"""The half-width of the grid on the logit scale, in standard deviations; the weight beyond it is negligible."""
 
 
 @dataclass(frozen=True)
 class Bounded:
-    """A quantity between two ends, of which the mean and the variance are known; beta distributed.
+    """A beta-distributed quantity on an interval, given by its mean and variance.
 
     Attributes:
-        low: the least possible value.
-        high: the greatest possible value.
-        mean: between them.
-        variance: at least 0.
+        low: the lowest possible value.
+        high: the highest possible value.
+        mean: the mean, between ``low`` and ``high``.
+        variance: the variance, at least 0.
     """
 
     low: float
@@ -196,23 +205,24 @@ class Bounded:
     variance: float
 
     def scaled(self, factor: float, by: float = 0.0) -> Bounded:
-        """So many times as large, and then moved; of a factor of 0 or more."""
+        """Multiply the quantity by ``factor``, 0 or more, and add ``by``."""
         low, high, mean = (value * factor + by for value in (self.low, self.high, self.mean))
         return Bounded(low, high, mean, self.variance * factor * factor)
 
     def spread_by(self, factor: float) -> Bounded:
-        """The variance times a factor, as far as there is room between the ends."""
+        """Multiply the variance by a factor, as far as the ends allow."""
         room = (self.mean - self.low) * (self.high - self.mean)
-        # more would put all weight on the two ends
+        # with the whole room as its variance, all weight would lie on the two ends
         return Bounded(self.low, self.high, self.mean, min(self.variance * factor, 0.999 * room))
 
 
 def dirichlet_mean(values: Sequence[float], counts: Sequence[float]) -> Bounded:
-    """The mean over values whose shares have a Dirichlet distribution; exactly beta for two values.
+    """Return the mean over values whose shares have a Dirichlet distribution; the beta distribution is exact for two values.
 
     Args:
-        values: one or more.
-        counts: the parameters of the Dirichlet distribution, above 0: how often each value was seen, and what is known beforehand.
+        values: one or more values.
+        counts: the parameters of the Dirichlet distribution, above 0: for each value, how often it was seen plus its prior
+            weight.
     """
     total = math.fsum(counts)
     mean = math.fsum(value * count for value, count in zip(values, counts, strict=True)) / total
@@ -221,11 +231,11 @@ def dirichlet_mean(values: Sequence[float], counts: Sequence[float]) -> Bounded:
 
 
 def quantiles_of_sum(parts: Iterable[Bounded], shares: Sequence[float]) -> list[float]:
-    """The points below which these shares of the distribution of a sum lie.
+    """Return the quantiles of the distribution of a sum.
 
     Args:
-        parts: what is summed, independent of each other; one or more.
-        shares: above 0 and below 1.
+        parts: the summands, independent of each other; one or more.
+        shares: the probabilities of the quantiles, above 0 and below 1.
     """
     known = sorted(parts, key=lambda part: part.variance)
     least = NEGLIGIBLE * known[-1].variance
@@ -245,7 +255,7 @@ def quantiles_of_sum(parts: Iterable[Bounded], shares: Sequence[float]) -> list[
 
 
 def _beta(part: Bounded) -> tuple[float, float]:
-    """The parameters of the beta distribution with this mean and this variance between these ends."""
+    """Return the parameters of the beta distribution with this mean and variance between these ends."""
     width = part.high - part.low
     mean = (part.mean - part.low) / width
     total = mean * (1 - mean) * width * width / part.variance - 1
@@ -253,10 +263,10 @@ def _beta(part: Bounded) -> tuple[float, float]:
 
 
 def _points(part: Bounded) -> list[tuple[float, float]]:
-    """Points in order that stand for a beta distribution, each with its weight."""
+    """Return points in ascending order that represent a beta distribution, each with its weight."""
     a, b = _beta(part)
-    # on the logit scale the distribution has about this centre and spread, and exponential tails: the logit of its height is
-    # all but a straight line there, so few places are enough
+    # on the logit scale the distribution has about this centre and spread, and exponential tails, where the logit of its CDF is
+    # nearly a straight line, so few places are enough
     centre, spread = math.log(a / b), math.sqrt(1 / a + 1 / b)
     grid = [centre + spread * 0.4 * math.sinh(REACH * (2 * step / GRID - 1)) for step in range(GRID + 1)]
     heights = [(beta_cdf(_expit(logit), a, b), logit) for logit in grid]
@@ -275,7 +285,7 @@ def _expit(logit: float) -> float:
 
 
 def _interpolated(known: Sequence[tuple[float, float]], places: Sequence[float]) -> list[float]:
-    """The heights of a broken line at some places; beyond its ends it goes on straight."""
+    """Interpolate a function linearly at some places; beyond its ends it is extrapolated."""
     found = []
     for place in places:
         after = min(max(bisect_left(known, (place,)), 1), len(known) - 1)
@@ -285,7 +295,7 @@ def _interpolated(known: Sequence[tuple[float, float]], places: Sequence[float])
 
 
 def _merged(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """A few points that stand for many, each the mean of its neighbours."""
+    """Merge many points into a few, each of which is the mean of its neighbours."""
     merged, reached, start, edge = [], 0.0, 0, 0
     for place, (_, weight) in enumerate(points):
         reached += weight
@@ -300,7 +310,7 @@ def _merged(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def _between(points: Sequence[tuple[float, float]], shares: Sequence[float]) -> list[float]:
-    """The points with these shares below them; half of a point's weight lies below it."""
+    """Return the quantiles for these shares; half of a point's weight lies below the point."""
     reached = accumulate((weight for _, weight in points), initial=0.0)
     known = [(below + weight / 2, point) for below, (point, weight) in zip(reached, points, strict=False)]
     return _interpolated(known, shares)
@@ -309,22 +319,23 @@ def _between(points: Sequence[tuple[float, float]], shares: Sequence[float]) -> 
 BETA, DIRICHLET = "post-stratified-beta", "post-stratified-dirichlet"
 
 SHARES_OF_LABEL = {BETA: 0.9, DIRICHLET: 0.5}
-"""What each end of the scale counts beforehand, in labels, in all strata together. A half in a single stratum is Jeffreys' prior.
-With passes and fails in two strata 0.45 each hold their 95 % more evenly than Jeffreys' 0.5: at 20 labels the lowest exact
-coverage of 16 judges and rates is 0.936 instead of 0.931 (``bench/calibration_exact.py``). Values between the ends need less, since
-they show their spread themselves."""
+"""The prior weight of each end of the scale, in labels, in all strata together. A half in a single stratum is Jeffreys' prior.
+For passes and fails in two strata, 0.45 in each stratum keeps the coverage of 95 % intervals more even than Jeffreys' 0.5: at 20
+labels the lowest exact coverage of 16 judges and rates is 0.936 instead of 0.931 (``bench/calibration_exact.py``). Values between
+the ends need a smaller prior, because their spread is visible in the labels.
+"""
 
 
 def post_stratified(rows: LabelledRows, strata: Strata, confidence: float) -> tuple[float, Interval | None]:
-    """The mean of the posterior distribution, and the interval between its quantiles.
+    """Return the mean of the posterior distribution, and the interval between its quantiles.
 
     Args:
-        rows: on a known scale.
-        strata: of those rows, two or more.
-        confidence: how often such intervals hold, above 0 and below 1.
+        rows: rows on a known scale.
+        strata: the strata of these rows, two or more.
+        confidence: the confidence level of the interval, above 0 and below 1.
 
     Returns:
-        The mean, and no interval where all labels are of one cluster.
+        The mean and the interval. The interval is None if all labels are in one cluster.
     """
     assert rows.scale is not None
     method = BETA if rows.passes_and_fails else DIRICHLET
@@ -343,7 +354,7 @@ def post_stratified(rows: LabelledRows, strata: Strata, confidence: float) -> tu
 
 
 def _stratum_mean(rows: LabelledRows, stratum: Stratum, prior: float) -> Bounded:
-    """What is known of the mean label in one stratum."""
+    """Return the posterior distribution of the mean label in one stratum."""
     assert rows.scale is not None
     masses = [rows.masses[label] for label in stratum.labelled]
     effective = effective_count(masses) / math.fsum(masses) if masses else 1.0
@@ -352,11 +363,12 @@ def _stratum_mean(rows: LabelledRows, stratum: Stratum, prior: float) -> Bounded
 
 
 def _inflation(rows: LabelledRows, strata: Strata, means: Sequence[float], prior: float, confidence: float) -> float:
-    """The factor by which the variances of the posterior must be multiplied.
+    """Return the factor by which the variances of the posterior are multiplied.
 
-    The spread within strata is known from the labels only, clusters add to it, and so do weights where heavy labels lie further
-    from the mean than light ones, or may do so unseen. All widen the interval as Student's t widens that of a mean. A pass rate of
-    two verdicts needs no such thing where rows count alike: its spread follows from the rate itself.
+    The spread within strata is estimated from the labels only. Clusters add to the spread. Weights also add to it if heavy labels
+    lie further from the mean than light ones, or may do so unseen. Each of these widens the interval as Student's t widens that
+    of a mean. If the judge gives verdicts and all rows have equal weight, the spread follows from the rate itself, and the factor
+    is 1.
     """
     if rows.verdicts and rows.clusters is None and rows.weights is None:
         return 1.0
@@ -368,7 +380,7 @@ def _inflation(rows: LabelledRows, strata: Strata, means: Sequence[float], prior
 
 
 def _variance(rows: LabelledRows, strata: Strata, means: Sequence[float], prior: float) -> tuple[float, float]:
-    """The variance of the estimate divided by the variance that the posterior assumes, and its degrees of freedom."""
+    """Return the variance of the estimate divided by the variance that the posterior assumes, and its degrees of freedom."""
     assert rows.scale is not None
     of_labels, of_judgements = _influences(rows, strata, means)
     granted = unseen = 0.0
@@ -385,23 +397,23 @@ def _variance(rows: LabelledRows, strata: Strata, means: Sequence[float], prior:
 
 
 def powered_mean(rows: LabelledRows) -> tuple[float, float, float, float]:
-    """The mean label by PPI++, with the power that makes its variance least.
+    """Return the mean label by PPI++, with the power that minimizes its variance.
 
-    Without weights and clusters, estimate, power and standard error are those of the authors' own program, ``ppi_py``.
+    Without weights and clusters, estimate, power and standard error equal those of the authors' own program, ``ppi_py``.
 
     Args:
-        rows: some of them without a label; with labels in two clusters or more, if they have clusters.
+        rows: rows of which some have no label; if they have clusters, the labels are in two clusters or more.
 
     Returns:
-        The mean of the labels that all rows would have, its variance, the degrees of freedom of the variance, and the power: how
-        much the judge counts, 0 (not at all) to 1.
+        The estimated mean label of all rows, its variance, the degrees of freedom of the variance, and the power: how much the
+            judge counts, from 0 (not at all) to 1.
 
     Source: Angelopoulos, Duchi & Zrnic 2023, arXiv:2311.01453, section 2 and example 6.1.
     """
     total, labels, masses = math.fsum(rows.masses), rows.labels, rows.masses
     paired = [rows.judged[place] for place in rows.places]
-    # the rows whose judgements stand for the population: those without a label, as in the paper, if all were as likely to have
-    # one; else all rows (the difference estimator of two-phase sampling, Särndal, Swensson & Wretman 1992, section 9.7)
+    # the rows whose judgements represent the population: if all were equally likely to be labelled, those without a label, as
+    # in the paper; else all rows (difference estimator of two-phase sampling, Särndal, Swensson & Wretman 1992, section 9.7)
     labelled = set(rows.places) if rows.weights is None else set()
     others = [row for row in range(len(rows.judged)) if row not in labelled]
     label_mean, paired_mean = rows.label_mean, weighted_mean(paired, masses)
@@ -419,59 +431,60 @@ def powered_mean(rows: LabelledRows) -> tuple[float, float, float, float]:
     of_labels = []
     for place, mass, label, value in zip(rows.places, masses, labels, paired, strict=True):
         own = mass * (label - label_mean - power * (value - paired_mean)) / total
-        of_labels.append(own + of_judgements[place])  # the same row in both sums
+        of_labels.append(own + of_judgements[place])  # the row counts in both sums
         of_judgements[place] = 0.0
     variance, freedom = variance_and_freedom(rows, of_labels, of_judgements)
     return label_mean + power * (rest_mean - paired_mean), variance, freedom, power
 
 
 MOST_GRADES = 11
-"""Different labels that still are grades, as those of a scale from 0 to 10."""
+"""The largest number of different labels that count as grades, such as a scale from 0 to 10."""
 
 ENOUGH = 100
-"""Labels from which PPI++ is used."""
+"""The smallest number of labels for PPI++."""
 
 WIDER = 1.05
 
 GAIN = 0.1
-"""By which share an interval must be narrower than that of the labels alone for the judge to be said to help: less comes from the
-different forms of the two intervals, whatever the judge says."""
+"""The judge helps if the interval is narrower than that of the labels alone by at least this share. A smaller gain may come from
+the different forms of the two intervals alone.
+"""
 
 NO_HELP = (
     "the judge adds nothing: its scores do not tell which rows people would rate higher, so the labels stand alone"
 )
 NO_NARROWER = "the judge adds nothing: labels alone would have an interval as narrow"
 HARDLY = "the judge adds hardly anything: the interval is {:.0f} % narrower than that of the labels alone"
-ONE_LABEL = "all labels are equal, so nothing tells yet whether the judge helps"
+ONE_LABEL = "all labels are equal, so nothing shows yet whether the judge helps"
 ONE_SCORE = "the judge adds nothing: it gave all rows the same score, so the labels stand alone"
 ONE_STRATUM = "the judge adds nothing yet: too few labels have scores apart from each other, so the labels stand alone"
-TOO_FEW = f"labels that are no grades are corrected from {ENOUGH} of them on, so the labels stand alone"
+TOO_FEW = f"labels that are not grades are corrected only from {ENOUGH} labels on, so the labels stand alone"
 NO_REST = "every row has a label, so there is nothing to correct"
 TOO_UNEVEN = (
     "there is no interval: the weights are so unequal that {} labels tell no more than {:.1f} of equal weight would, and it takes "
     "{:g}: label more rows"
 )
-ONE_CLUSTER = "there is no interval: all labels are of one cluster, which does not tell how much others differ"
-NO_SCALE = "there is no interval: all labels are equal, and without a scale nothing tells how far others may lie"
+ONE_CLUSTER = "there is no interval: all labels are in one cluster, so nothing shows how much clusters differ"
+NO_SCALE = "there is no interval: all labels are equal, and without a scale nothing shows how far others may differ"
 
 
 @dataclass(frozen=True)
 class CorrectedMean:
-    """The mean label of the population that the rows come from.
+    """The mean label of the population from which the rows were drawn.
 
     Attributes:
-        mean: on the scale of the labels.
-        interval: of that mean, counting the errors of the judge and the small number of labels; None where there is none, and
-            ``note`` says why.
-        method: how it was made, a key of ``METHODS``: ``post-stratified-beta``, ``post-stratified-dirichlet``, ``ppi++``, or a
-            method of `mean_interval`, where the labels stand alone; ``none`` without an interval.
-        judge_mean: of the judge's scores of all rows, as they are.
-        label_mean: of the labels alone, weighted.
-        label_interval: of that mean.
-        labels: how many there are.
-        rows: how many the judge scored.
-        note: in words, why the labels stand alone, why there is no interval, or why the judge is not said to help; None where it
-            helps, which takes an interval that is narrower by a tenth.
+        mean: the estimate, on the scale of the labels.
+        interval: the interval of ``mean``, which includes the errors of the judge and the small number of labels. None if there
+            is no interval; then ``note`` gives the reason.
+        method: the method of the interval, a key of ``METHODS``: ``post-stratified-beta``, ``post-stratified-dirichlet``,
+            ``ppi++``, or a method of `mean_interval` if only the labels are used; ``none`` without an interval.
+        judge_mean: the uncorrected mean of the judge's scores of all rows.
+        label_mean: the weighted mean of the labels alone.
+        label_interval: the interval of ``label_mean``; None if there is no interval.
+        labels: the number of labels.
+        rows: the number of rows that the judge scored.
+        note: in words, why only the labels are used, why there is no interval, or why the judge does not help; None if the judge
+            helps: the interval is narrower by at least a tenth.
     """
 
     mean: float
@@ -486,17 +499,17 @@ class CorrectedMean:
 
     @property
     def judge_helps(self) -> bool:
-        """Whether the interval is narrower than that of the labels alone, by a tenth or more."""
+        """Whether the interval is narrower than that of the labels alone by a tenth or more."""
         return self.note is None
 
     @property
     def gain(self) -> float | None:
-        """By which share of its width the interval is narrower than that of the labels alone; None where one is missing."""
+        """The share by which the interval is narrower than that of the labels alone; None if either interval is missing."""
         return _gain(self.interval, self.label_interval)
 
     @property
     def worth_labels(self) -> float | None:
-        """As many labels alone would make an interval as narrow as this one, about; None where that cannot be told."""
+        """The approximate number of labels alone that would give an equally narrow interval; None if this cannot be estimated."""
         if self.note == ONE_LABEL or self.interval is None or self.label_interval is None or not _width(self.interval):
             return None
         return self.labels * (_width(self.label_interval) / _width(self.interval)) ** 2
@@ -510,40 +523,40 @@ def corrected_mean(  # noqa: PLR0917
     scale: tuple[float, float] | None = None,
     confidence: float = 0.95,
 ) -> CorrectedMean:
-    """The mean label that people would give in the population the rows come from, and how sure it is.
+    """Estimate the mean label that people would give in the population from which the rows were drawn, with its interval.
 
-    The rows are a sample of that population, and those with a label were chosen among them by chance: uniformly, or with known
-    probabilities, as `suggest` does. Rows that were picked by hand make the result wrong.
+    The rows are a random sample of the population. The labelled rows must be chosen among them at random: uniformly, or with
+    known probabilities, as `suggest` does. Rows that were picked by hand make the result wrong.
 
     Args:
         judged: the judge's score of every row, finite, on any scale.
-        labels: people's label of each row, in the same order; None where there is none. At least 8 of them. True and False are 1
-            and 0.
-        weights: of each row with a label, how many rows it stands for: 1 divided by the probability with which it was chosen. Any
-            multiple of it will do. None if all labelled rows were as likely; None in place of a row's weight where it has no label.
+        labels: people's label of each row, in the same order; None for a row without a label. At least 8 labels are needed. True
+            and False are 1 and 0.
+        weights: for each labelled row, the number of rows that it represents: 1 divided by the probability with which it was
+            chosen, or any multiple of this. Rows without a label have None. None if all rows were equally likely to be labelled.
         clusters: for each row what it shares with others, such as the name of its document: any hashable value. None if the rows
             are independent.
-        scale: lowest and highest possible label, the lowest first; None if they are not known. Labels that are nothing but 0 and
-            1 are on the scale 0 to 1, if the judge's scores are.
-        confidence: how often such intervals hold, above 0 and below 1.
+        scale: the lowest and the highest possible label, in this order; None if they are not known. Labels that are all 0 or 1
+            are on the scale 0 to 1 if the judge's scores are on it too.
+        confidence: the confidence level of the intervals, above 0 and below 1.
 
     Raises:
-        InvalidInput: if lengths differ, if a value is not finite, if a label is not on the scale, if there are fewer than 8, if a
-            labelled row has no weight or a row no cluster, or if confidence or scale are impossible.
+        InvalidInput: if lengths differ, if a value is not finite, if a label is not on the scale, if there are fewer than 8
+            labels, if a labelled row has no weight or a row no cluster, or if confidence or scale are impossible.
     """
     check_confidence(confidence)
     return _mean_of(labelled_rows(judged, labels, weights, clusters, scale), confidence)
 
 
 def _mean_of(rows: LabelledRows, confidence: float) -> CorrectedMean:
-    """The same of rows that were checked."""
+    """Estimate the corrected mean of rows that were already checked."""
     left, alone = too_uneven(rows.masses), None
     mean, interval, note = rows.label_mean, None, None
     if left is None:
         alone = labels_alone(rows, confidence)
         mean, interval, note = _corrected(rows, confidence)
     if interval is not None and alone is not None and _width(interval) >= _width(alone):
-        # some methods were chosen by other means than their width
+        # these methods were not chosen by the width of their interval, so they are kept even if it is wider
         chosen = rows.verdicts or (interval.method == DIRICHLET and rows.weights is None)
         stands = chosen or _width(interval) <= WIDER * _width(alone)
         interval, note = (interval, NO_NARROWER) if stands else (None, NO_HELP)
@@ -553,7 +566,7 @@ def _mean_of(rows: LabelledRows, confidence: float) -> CorrectedMean:
         note = TOO_UNEVEN.format(len(rows.labels), left, FEWEST_FOR_INTERVAL)
     elif interval is None:
         note = ONE_CLUSTER if rows.one_cluster else NO_SCALE
-    elif note in {None, NO_HELP} and len(set(rows.labels)) == 1:  # narrower or not for its method, not for the judge
+    elif note in {None, NO_HELP} and len(set(rows.labels)) == 1:  # the gain or loss is the method's, not the judge's
         note = ONE_LABEL
     elif note is None and (gain := _gain(interval, alone) or 0.0) < GAIN:
         note = HARDLY.format(100 * gain)
@@ -571,7 +584,7 @@ def _mean_of(rows: LabelledRows, confidence: float) -> CorrectedMean:
 
 
 def _corrected(rows: LabelledRows, confidence: float) -> tuple[float, Interval | None, str | None]:
-    """The corrected mean and its interval; else none, and why the labels stand alone."""
+    """Return the corrected mean, its interval and None; or 0, None and why only the labels can be used."""
     if len(rows.labels) == len(rows.judged):
         return 0.0, None, NO_REST
     if min(rows.judged) == max(rows.judged):

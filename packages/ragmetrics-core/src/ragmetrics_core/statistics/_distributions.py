@@ -1,12 +1,12 @@
-"""The distributions that intervals and tests need, without numpy or scipy: normal, beta, Student's t.
+"""The normal, beta and Student's t distributions that intervals and tests need, without numpy or scipy.
 
-Beta and t are one function, the regularised incomplete beta function, so degrees of freedom may be any positive number:
-Satterthwaite's are never whole. Its continued fraction (Abramowitz & Stegun 1964, 26.5.8) is evaluated by Lentz's method as
-modified by Thompson & Barnett 1986 (Journal of Computational Physics 64:490). Quantiles invert the distribution with `crossing`.
-All agree with scipy 1.17 to 1e-9 of their size, for 1 to 1,000,000 degrees of freedom.
+Beta and t are computed by one function, the regularised incomplete beta function. So degrees of freedom may be any positive
+number, as Satterthwaite's are usually not whole. Its continued fraction (Abramowitz & Stegun 1964, 26.5.8) is evaluated by
+Lentz's method as modified by Thompson & Barnett 1986 (Journal of Computational Physics 64:490). Quantiles invert the distribution
+with `crossing`. All agree with scipy 1.17 to a relative 1e-9, for 1 to 1,000,000 degrees of freedom.
 
-`crossing` finds where a function is zero, after Chandrupatla 1997 (Advances in Engineering Software 28:145): inverse quadratic
-interpolation where the last three points allow it, else halving. As sure as halving, and some five times as fast.
+`crossing` finds the zero of a function, after Chandrupatla 1997 (Advances in Engineering Software 28:145): inverse quadratic
+interpolation if the last three points allow it, else bisection. It is as reliable as bisection and about five times as fast.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ import math
 from collections.abc import Callable
 
 PRECISE = 4e-16
-"""How near the ends of the bracket come to each other, as a share of the crossing."""
+"""The relative width of the bracket at which the search ends."""
 
-MOST_STEPS = 1100  # a crossing at the smallest of numbers is that many halvings away
+MOST_STEPS = 1100  # the number of halvings down to the smallest floating-point number
 
 
 def crossing(function: Callable[[float], float], low: float, high: float) -> float:
-    """The point between two ends where the function changes its sign.
+    """Return the point between two ends at which the function changes its sign.
 
     Args:
-        function: continuous between the ends.
+        function: a function that is continuous between the ends.
         low: one end.
-        high: the other end. Where the function has the same sign at both, the end with the smaller absolute value is returned:
-            rounding may move a crossing at an end just out of reach.
+        high: the other end. If the function has the same sign at both ends, the end with the smaller absolute value is returned,
+            because rounding may move a crossing at an end just out of the interval.
     """
     newer, older = high, low
     f_newer, f_older = function(newer), function(older)
@@ -53,7 +53,9 @@ def crossing(function: Callable[[float], float], low: float, high: float) -> flo
 
 
 def _next_share(points: tuple[float, float, float], values: tuple[float, float, float]) -> float:
-    """How far from the first point to the second to look next: interpolated if the three lie well, else halfway."""
+    """Return the next place to evaluate, as a share of the way from the first point to the second: interpolated if the three
+    points allow it, else a half.
+    """
     (a, b, c), (fa, fb, fc) = points, values
     along, up = (a - b) / (c - b), (fa - fb) / (fc - fb)
     if up * up < along and (1 - up) * (1 - up) < 1 - along:
@@ -63,48 +65,50 @@ def _next_share(points: tuple[float, float, float], values: tuple[float, float, 
 
 TINY = 1e-300
 MOST_TERMS = 20_000
-"""The fraction needs some square root of its larger parameter; a million degrees of freedom take 2,000."""
+"""The largest number of terms of the fraction. It needs about the square root of its larger parameter: 2,000 for a million
+degrees of freedom.
+"""
 
 LARGE = 10.0
-"""From here on the logarithm of the gamma function is taken apart, so that what large arguments have in common cancels exactly."""
+"""From this argument on, the logarithm of the gamma function is split into terms, so that the large terms cancel exactly."""
 
 
 def normal_cdf(z: float) -> float:
-    """The share of the standard normal distribution that lies below z."""
+    """Return the share of the standard normal distribution below z."""
     return 0.5 * math.erfc(-z / math.sqrt(2))
 
 
 def normal_quantile(share: float) -> float:
-    """The point below which that share of the standard normal distribution lies.
+    """Return the quantile of the standard normal distribution.
 
     Args:
-        share: above 0 and below 1.
+        share: the probability, above 0 and below 1.
     """
     if share > 0.5:
-        return -normal_quantile(1 - share)  # small shares keep all their digits
+        return -normal_quantile(1 - share)  # so that small shares keep all their digits
     return crossing(lambda z: normal_cdf(z) - share, -39.0, 0.0)
 
 
 def beta_cdf(x: float, a: float, b: float) -> float:
-    """The regularised incomplete beta function: the share of the distribution beta(a, b) below x.
+    """Return the regularised incomplete beta function: the share of the distribution beta(a, b) below x.
 
     Args:
-        x: from 0 to 1.
-        a: above 0.
-        b: above 0.
+        x: a value from 0 to 1.
+        a: the first parameter, above 0.
+        b: the second parameter, above 0.
     """
     return _beta_share(x, 1 - x, a, b)
 
 
 def beta_quantile(share: float, a: float, b: float) -> float:
-    """The point below which that share of the distribution beta(a, b) lies; a share of 0 and of 1 have the ends."""
+    """Return the quantile of the distribution beta(a, b); 0 for a share of 0, and 1 for a share of 1."""
     return crossing(lambda x: beta_cdf(x, a, b) - share, 0.0, 1.0)
 
 
 def t_two_sided(t: float, freedom: float) -> float:
-    """The share of Student's t distribution that is at least as far from 0 as t: the p-value of a two-sided test.
+    """Return the p-value of a two-sided test: the share of Student's t distribution that is at least as far from 0 as t.
 
-    The normal distribution has infinitely many degrees of freedom.
+    Infinite degrees of freedom give the normal distribution.
     """
     if math.isinf(t):
         return 0.0
@@ -115,11 +119,11 @@ def t_two_sided(t: float, freedom: float) -> float:
 
 
 def t_quantile(share: float, freedom: float) -> float:
-    """The point below which that share of Student's t distribution lies.
+    """Return the quantile of Student's t distribution.
 
     Args:
-        share: above 0 and below 1.
-        freedom: degrees of freedom, any number above 0; the normal distribution has infinitely many.
+        share: the probability, above 0 and below 1.
+        freedom: the degrees of freedom, any number above 0; infinity gives the normal distribution.
     """
     if math.isinf(freedom):
         return normal_quantile(share)
@@ -128,13 +132,13 @@ def t_quantile(share: float, freedom: float) -> float:
     def excess(angle: float) -> float:
         return _beta_share(math.cos(angle) ** 2, math.sin(angle) ** 2, freedom / 2, 0.5) - tail
 
-    # as an angle, with t = sqrt(freedom) * tan(angle), the whole line is a bounded stretch
+    # the substitution t = sqrt(freedom) * tan(angle) makes the interval of the search finite
     angle = crossing(excess, 0.0, math.pi / 2)
     return math.copysign(math.sqrt(freedom) * math.tan(angle), share - 0.5)
 
 
 def _beta_share(x: float, rest: float, a: float, b: float) -> float:
-    """The share of beta(a, b) below x, where rest is 1 - x, given beside x since it may be too small to be got by subtraction."""
+    """Return the share of beta(a, b) below x. ``rest`` is 1 - x, which may be too small to be computed from x."""
     above = x > (a + 1) / (a + b + 2)  # where the fraction converges slowly, the share above x is computed
     if above:
         x, rest, a, b = rest, x, b, a
@@ -145,7 +149,7 @@ def _beta_share(x: float, rest: float, a: float, b: float) -> float:
 
 
 def _fraction(x: float, a: float, b: float) -> float:
-    """The continued fraction of the incomplete beta function, from its head down."""
+    """Evaluate the continued fraction of the incomplete beta function, from its first term on."""
     c, d = 1.0, 1 / _away_from_0(1 - (a + b) * x / (a + 1))
     value = d
     for m in range(1, MOST_TERMS):
@@ -166,12 +170,12 @@ def _away_from_0(number: float) -> float:
 
 
 def _log_beta(a: float, b: float) -> float:
-    """The logarithm of the complete beta function."""
+    """Return the logarithm of the complete beta function."""
     small, large = min(a, b), max(a, b)
     if large < LARGE:
         return math.lgamma(small) + math.lgamma(large) - math.lgamma(small + large)
     total = small + large
-    # lgamma(large) - lgamma(total) by Stirling's formula, large terms cancelled
+    # lgamma(large) - lgamma(total) by Stirling's formula, without the large terms, which cancel
     ratio = _stirling_rest(large) - _stirling_rest(total) - (large - 0.5) * math.log1p(small / large)
     if small < LARGE:
         return math.lgamma(small) + ratio + small - small * math.log(total)
@@ -180,7 +184,7 @@ def _log_beta(a: float, b: float) -> float:
 
 
 def _stirling_rest(x: float) -> float:
-    """What Stirling's formula leaves of the logarithm of the gamma function at x, from 10 on (A&S 6.1.41)."""
+    """Return the remainder of Stirling's formula for the logarithm of the gamma function at x, from 10 on (A&S 6.1.41)."""
     inverse = 1 / (x * x)
     coefficients = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
     total = 0.0

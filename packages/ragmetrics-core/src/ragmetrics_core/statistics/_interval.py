@@ -1,6 +1,6 @@
-"""Intervals, and what every function of this room requires of its input.
+"""Intervals, and the checks of input that are common to this package.
 
-An interval names the method it was made by. A message about input names the place and the cure.
+An interval names its method. A message about input names the place and what to do.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from typing import NamedTuple
 from .._values._errors import InvalidInput
 
 ROUNDING = 1e-9
-"""Values within this share of the scale count as equal: cosines of equal texts differ from 1 in the last digits."""
+"""Values that differ by less than this share of the scale count as equal: cosines of equal texts differ from 1 in the last
+digits.
+"""
 
 METHODS = {
     "wilson": "Wilson",
@@ -35,12 +37,12 @@ METHODS = {
 
 
 class Interval(NamedTuple):
-    """An interval for a mean or a difference of means.
+    """An interval for a mean or for a difference of means.
 
     Attributes:
-        low: its lower end, on the scale of the scores.
-        high: its upper end.
-        method: a key of ``METHODS``; the functions that make intervals say what each of them is.
+        low: the lower limit, on the scale of the scores.
+        high: the upper limit, on the scale of the scores.
+        method: a key of ``METHODS``; the functions that compute intervals describe their methods.
     """
 
     low: float
@@ -52,24 +54,28 @@ class Interval(NamedTuple):
 
 
 def on_scale(low: float, high: float, mean: float, scale: tuple[float, float], method: str) -> Interval:
-    """Limits given as shares of the scale, on it; rounding may push them neither off the scale nor past the mean."""
+    """Convert limits that are shares of the scale to an interval on the scale. Rounding cannot move a limit off the scale or
+    past the mean.
+    """
     (start, end), width = scale, scale[1] - scale[0]
     return Interval(min(max(start + low * width, start), mean), max(min(start + high * width, end), mean), method)
 
 
 def wilson(mean: float, spread: float, scale: tuple[float, float], method: str = "wilson") -> Interval:
-    """Wilson's interval for a mean on a scale; the spread is the squared quantile over the number of rows, or takes its place."""
+    """Return Wilson's interval for a mean on a scale. ``spread`` is the squared quantile divided by the number of rows, or what
+    replaces it.
+    """
     return on_scale(*score_limits(share_of(mean, scale), spread), mean, scale, method)
 
 
 @dataclass(frozen=True)
 class Measure:
-    """One number about a judge.
+    """A statistic about a judge.
 
     Attributes:
-        value: None where it cannot be had.
-        interval: None where it cannot be had.
-        problem: in words, why the value or the interval is missing; None where both are there.
+        value: the value; None if it cannot be computed.
+        interval: the interval; None if it cannot be computed.
+        problem: in words, why the value or the interval is missing; None if neither is missing.
     """
 
     value: float | None = None
@@ -78,13 +84,14 @@ class Measure:
 
 
 def difference_of_means(one: float, interval: Interval, other: float, other_interval: Interval) -> Interval:
-    """The interval of ``one - other``, where no row is in both.
+    """Return the interval of ``one - other``, where the two means have no row in common.
 
-    Each end lies as far from the difference as the root of a sum of two squares: the distances of both means from those ends of
-    their intervals that make the difference smaller, or larger (the method of variance estimates recovery). For two rates with
-    Wilson's intervals it is Newcombe's.
+    The distance of each limit from the difference is the root of the sum of two squares. For the lower limit, these are the
+    distances of the two means from those ends of their intervals that make the difference smaller; for the upper limit, larger
+    (the method of variance estimates recovery). For two rates with Wilson's intervals it is Newcombe's interval.
 
-    Source: Zou & Donner 2008, Statistics in Medicine 27:1693, equation 4; Newcombe 1998, Statistics in Medicine 17:873, method 10.
+    Source: Zou & Donner 2008, Statistics in Medicine 27:1693, equation 4; Newcombe 1998, Statistics in Medicine 17:873, method
+    10.
     """
     difference = one - other
     low = difference - math.hypot(one - interval.low, other_interval.high - other)
@@ -95,22 +102,22 @@ def difference_of_means(one: float, interval: Interval, other: float, other_inte
 def student_interval(
     mean: float, variance: float, quantile: float, scale: tuple[float, float] | None, method: str
 ) -> Interval:
-    """Student's t with this variance of the mean.
+    """Return Student's t interval for a mean with this variance.
 
-    On a known scale in Wilson's form: the variance is taken to shrink towards the ends of the scale as that of a rate does. Then
-    the method "t" is called "wilson-t".
+    On a known scale it has Wilson's form: the variance is assumed to shrink towards the ends of the scale as that of a rate does.
+    Then the method "t" is named "wilson-t".
     """
     half = quantile * math.sqrt(variance)
     if scale is None:
         return Interval(mean - half, mean + half, method)
-    if not scale[0] < mean < scale[1]:  # a corrected mean may come to lie at an end though the labels do not
+    if not scale[0] < mean < scale[1]:  # a corrected mean may be at an end of the scale even if the labels are not
         return Interval(max(mean - half, scale[0]), min(mean + half, scale[1]), method)
     ratio = variance / ((mean - scale[0]) * (scale[1] - mean))
     return wilson(mean, quantile**2 * ratio, scale, "wilson-t" if method == "t" else method)
 
 
 def unseen_interval(mean: float, count: float, scale: tuple[float, float] | None, z2: float) -> Interval | None:
-    """The interval of equal values: a share z² / (count + z²) of other rows may lie at either end of the scale."""
+    """Return the interval of equal values: a share z² / (count + z²) of other rows may lie at either end of the scale."""
     if scale is None:
         return None
     unseen, share = z2 / (count + z2), share_of(mean, scale)
@@ -118,23 +125,23 @@ def unseen_interval(mean: float, count: float, scale: tuple[float, float] | None
 
 
 def at_ends(values: Iterable[float], scale: tuple[float, float]) -> bool:
-    """Whether all values are ends of the scale, as those of passes and fails are."""
+    """Whether all values are ends of the scale, as passes and fails are."""
     near = ROUNDING * (scale[1] - scale[0])
     return all(min(value - scale[0], scale[1] - value) <= near for value in values)
 
 
 def weighted_mean(values: Sequence[float], masses: Sequence[float]) -> float:
-    """The mean of values, each counted for as many rows as it stands for."""
+    """Return the mean of values, each weighted by the number of rows that it represents."""
     return math.fsum(map(math.prod, zip(values, masses, strict=True))) / math.fsum(masses)
 
 
 def share_of(mean: float, scale: tuple[float, float]) -> float:
-    """How far along the scale it lies, 0 to 1."""
+    """Return the position of the mean on the scale, as a share from 0 (lowest) to 1 (highest)."""
     return (mean - scale[0]) / (scale[1] - scale[0])
 
 
 def score_limits(share: float, spread: float) -> tuple[float, float]:
-    """The two shares p that solve (share - p)² = spread * p * (1 - p)."""
+    """Return the two shares p that solve (share - p)² = spread * p * (1 - p)."""
     centre = (share + spread / 2) / (1 + spread)
     half = math.sqrt(spread * share * (1 - share) + spread * spread / 4) / (1 + spread)
     return centre - half, centre + half
@@ -143,18 +150,18 @@ def score_limits(share: float, spread: float) -> tuple[float, float]:
 def coefficient_limits(
     agreement: float, chance: float, variance: float, quantile: float, count: float
 ) -> tuple[float, float]:
-    """Limits of a coefficient that corrects agreement for chance: (agreement - chance) / (1 - chance).
+    """Return the limits of a coefficient that corrects agreement for chance: (agreement - chance) / (1 - chance).
 
-    Such a coefficient is agreement on another scale, which starts at the agreement that chance gives. So its limits are those of
-    agreement in Wilson's form, with its own variance in place of that of a rate, and have a width where judge and people always
-    agree.
+    Such a coefficient is the agreement on a scale that starts at the agreement expected by chance. So its limits are Wilson's for
+    the agreement, with the coefficient's own variance in place of that of a rate. They have a width even if judge and people
+    always agree.
 
     Args:
-        agreement: observed, 0 to 1.
-        chance: what chance would give, below 1.
-        variance: of the coefficient.
-        quantile: of the normal or of Student's distribution.
-        count: how many rows there are.
+        agreement: the observed agreement, 0 to 1.
+        chance: the agreement expected by chance, below 1.
+        variance: the variance of the coefficient.
+        quantile: the quantile of the normal or of Student's distribution.
+        count: the number of rows.
 
     Returns:
         Limits from -1 to 1, with the coefficient between them.
@@ -166,33 +173,34 @@ def coefficient_limits(
 
 
 LARGEST = 1e100
-"""The squares of larger numbers, and products of these, leave the range of floats."""
+"""The largest number that is accepted: squares of larger numbers, and products of such squares, would overflow."""
 
 
 def check_confidence(confidence: float) -> None:
-    """Above 0 and below 1."""
+    """Check that the confidence level is above 0 and below 1."""
     if not 0 < confidence < 1:
         raise InvalidInput(f"confidence must lie between 0 and 1, got {confidence!r}: give 0.95 for 95 %")
 
 
 def check_scale(scale: tuple[float, float] | None) -> None:
-    """Two finite ends, the lower one first; they may be one point."""
+    """Check that a scale is two finite ends, the lower one first. They may be equal."""
     if scale is not None and not (all(map(is_finite, scale)) and -LARGEST <= scale[0] <= scale[1] <= LARGEST):
         raise InvalidInput(
-            f"scale must be its two finite ends, the lower first, got {scale!r}: leave it out if unknown"
+            f"scale must be two finite numbers, the lower end first, got {scale!r}: leave it out if unknown"
         )
 
 
 def checked_values(
     name: str, values: Sequence[float], scale: tuple[float, float] | None, places: Sequence[int] | None = None
 ) -> list[float]:
-    """The values, finite and on the scale; those that lie off an end by rounding only are moved to it.
+    """Return the values after checking that they are finite and on the scale. Values that are off an end only by rounding are
+    moved to the end.
 
     Args:
-        name: of the argument, for messages.
-        values: some numbers.
-        scale: that they must lie on; None for any.
-        places: of the values in that argument, where others are None.
+        name: the name of the argument, for messages.
+        values: the numbers to check.
+        scale: the scale of the values; None for any.
+        places: the index of each value in the argument, if other items of the argument are None.
     """
     low, high = scale or (-LARGEST, LARGEST)
     near, checked = ROUNDING * (high - low) if scale else 0.0, []
@@ -213,27 +221,27 @@ def checked_values(
 
 
 def is_bool(value: object) -> bool:
-    """Whether it is True or False, those of numpy included."""
+    """Whether a value is True or False, including those of numpy."""
     return type(value).__name__ in {"bool", "bool_"}
 
 
 def is_finite(value: float | None) -> bool:
-    """Whether it is a finite number; values of any type may be given."""
+    """Whether a value of any type is a finite number."""
     try:
         return math.isfinite(value)  # type: ignore[arg-type]
-    except (TypeError, OverflowError):  # None, a text, or an integer beyond all floats
+    except (TypeError, OverflowError):  # None, a text, or an integer too large for a float
         return False
 
 
 def scale_of(values: Sequence[float], scale: tuple[float, float] | None) -> tuple[float, float] | None:
-    """The scale that was given, else that of True and False, else None."""
+    """Return the given scale; if it is None, 0 to 1 for True and False, else None."""
     if scale is None and len(values) and all(is_bool(value) for value in values):
         return 0.0, 1.0
     return scale
 
 
 def check_clusters(clusters: Sequence[Hashable] | None, count: int) -> None:
-    """One for each row, and none of them missing."""
+    """Check that each row has a cluster."""
     if clusters is None:
         return
     if len(clusters) != count:
@@ -245,4 +253,6 @@ def check_clusters(clusters: Sequence[Hashable] | None, count: int) -> None:
         except TypeError:  # a list; or the NA of a table, which does not say whether it equals itself
             usable = False
         if not usable:
-            raise InvalidInput(f"clusters[{place}] is {cluster!r}: give the row its cluster, or one for it alone")
+            raise InvalidInput(
+                f"clusters[{place}] is {cluster!r}: give the row a cluster, which may be a cluster of one row"
+            )

@@ -1,18 +1,19 @@
-"""Rows that a judge scored and that people labelled in part: checked once (`labelled_rows`), then used by every estimate.
+"""Rows that a judge scored and that people labelled in part. They are checked once (`labelled_rows`) and then used by every
+estimate.
 
-The variance of an estimate (`variance_and_freedom`) is computed from what each row adds to it.
-An estimate that is a smooth function of means is, but for terms that vanish, the truth plus a sum over rows: the influence of each
-row, its label's and its judgement's. So its variance is that of this sum, whatever the estimate is (Huber & Ronchetti 2009, Robust
-Statistics, chapter 1; Deville 1999, Survey Methodology 25:193). With clusters it is the sum over clusters, with the correction of
-CR2 for what a cluster itself adds to the mean (`clustered_mean`).
+The variance of an estimate (`variance_and_freedom`) is computed from the influence of each row. An estimate that is a smooth
+function of means is asymptotically the true value plus a sum over rows: the influence of each row's label and judgement. So the
+variance of any such estimate is the variance of this sum (Huber & Ronchetti 2009, Robust Statistics, chapter 1; Deville 1999,
+Survey Methodology 25:193). With clusters it is the sum over clusters, with the correction of CR2 for what a cluster itself adds
+to the mean (`clustered_mean`).
 
-Which rows to label next (`suggest`): a draw in which the probability of each row is known.
-The rows of which the judge is least sure tell most about where it errs, but labels of those alone say nothing about the others,
-and an estimate from them is wrong however many there are. So half of the draw is uniform and half follows the judge's
-uncertainty; every row may be drawn, and the label of a row that was unlikely counts for more. Rows are drawn by systematic
-sampling from a list in random order, which gives each row exactly its probability and the draw exactly its size (Hartley & Rao
-1962, Annals of Mathematical Statistics 33:350). What each row's probability should be: proportional to the standard deviation of
-its label (Neyman 1934, JRSS 97:558), which for a pass of probability p is the square root of p (1 - p).
+`suggest` draws the rows to label next, with a known probability for each row. The rows of which the judge is least sure tell most
+about its errors. But labels of those rows alone say nothing about the other rows, and an estimate from them is wrong however many
+there are. So half of the draw is uniform and half follows the judge's uncertainty. Every row may be drawn, and the label of an
+unlikely row has a larger weight. Rows are drawn by systematic sampling from a list in random order, which gives each row exactly
+its probability and the draw exactly its size (Hartley & Rao 1962, Annals of Mathematical Statistics 33:350). The best probability
+of a row is proportional to the standard deviation of its label (Neyman 1934, JRSS 97:558), which for a pass of probability p is
+the square root of p (1 - p).
 """
 
 from __future__ import annotations
@@ -31,34 +32,38 @@ from ._interval import ROUNDING, at_ends, check_clusters, check_scale, checked_v
 from ._means import clustered_mean
 
 FEWEST_LABELS = 8
-"""With fewer labels no number about people's judgement is worth its name: its interval is most of the scale."""
+"""The smallest number of labels. With fewer, the interval of a mean label covers most of the scale."""
 
 FEWEST_EFFECTIVE = 3.0
-"""Labels of equal weight that weights must leave: with fewer one label decides, and nothing tells its error. The weights of a
-suggested draw, 0.25 to 2, always leave more."""
+"""The smallest effective number of labels with weights. With fewer, one label decides, and nothing shows its error. The weights
+of a suggested draw, 0.25 to 2, always leave more.
+"""
 
 FEWEST_FOR_INTERVAL, SURE = 10.0, 50.0
-"""Labels of equal weight below which unequal weights leave no interval, and below which they leave one that is too narrow: with
-weights of 1 and 50 intervals hold in 0.83 of samples, and with heavy weights on few of 20 labels in 0.72."""
+"""Effective numbers of labels with unequal weights: below the first there is no interval, and below the second the interval is too
+narrow. With weights of 1 and 50, intervals contain the true value in 0.83 of samples, and with heavy weights on few of 20 labels
+in 0.72."""
 
 UNEVEN, VERY_UNEVEN = 0.75, 0.5
-"""Shares of the labels that weights leave, below which those limits apply: fewer labels of nearly equal weight are only few."""
+"""The limits above apply only if the effective number is below these shares of the number of labels. Otherwise the weights are
+nearly equal and there are only few labels."""
 
 LIGHTEST = 1e-9
-"""Of the heaviest weight: a label that is lighter is lost to rounding."""
+"""The smallest weight, as a share of the heaviest; a lighter label would be lost to rounding."""
 
 
 @dataclass(frozen=True)
 class LabelledRows:
-    """What a judge said of every row, and what people said of some.
+    """The judge's scores of all rows, and people's labels of some of them.
 
     Attributes:
-        judged: of every row.
-        places: the rows with a label, as indices of ``judged``, in order; ``FEWEST_LABELS`` or more.
-        labels: of those rows.
-        weights: of those rows, 1 on average: how many rows each stands for. None if each of them stands for as many.
-        clusters: what each row shares with others; None if all rows are independent.
-        scale: lowest and highest possible label; None if they are not known.
+        judged: the judge's score of every row.
+        places: the indices in ``judged`` of the rows with a label, in ascending order; ``FEWEST_LABELS`` or more.
+        labels: the labels of these rows.
+        weights: for each of these rows, the number of rows that it represents, scaled to a mean of 1; None if the weights are
+            equal.
+        clusters: for every row, what it shares with others; None if all rows are independent.
+        scale: the lowest and the highest possible label; None if they are not known.
     """
 
     judged: Sequence[float]
@@ -70,22 +75,22 @@ class LabelledRows:
 
     @cached_property
     def masses(self) -> Sequence[float]:
-        """How many rows each label stands for, 1 on average."""
+        """For each label, the number of rows that it represents, scaled to a mean of 1."""
         return [1.0] * len(self.labels) if self.weights is None else self.weights
 
     @cached_property
     def label_clusters(self) -> Sequence[Hashable] | None:
-        """The clusters of the rows with a label."""
+        """The clusters of the rows with a label; None without clusters."""
         return None if self.clusters is None else [self.clusters[place] for place in self.places]
 
     @cached_property
     def one_cluster(self) -> bool:
-        """Whether all labels are of one cluster, which does not tell how much others differ."""
+        """Whether all labels are in one cluster, so that nothing shows how much clusters differ."""
         return self.label_clusters is not None and len(set(self.label_clusters)) == 1
 
     @cached_property
     def label_mean(self) -> float:
-        """The mean of the labels, each counted for as many rows as it stands for."""
+        """The mean of the labels, each weighted by the number of rows that it represents."""
         return weighted_mean(self.labels, self.masses)
 
     @cached_property
@@ -95,23 +100,25 @@ class LabelledRows:
 
     @cached_property
     def verdicts(self) -> bool:
-        """Whether the judge gives passes and fails too."""
+        """Whether both labels and judgements are passes and fails."""
         return self.passes_and_fails and len(set(self.judged)) == 2
 
 
 def effective_count(masses: Sequence[float]) -> float:
-    """How many rows of equal weight tell as much as these (Kish 1965, Survey Sampling, section 11.7); 0 of none."""
+    """Return the effective number of rows: how many rows of equal weight would give the same information (Kish 1965, Survey
+    Sampling, section 11.7); 0 without rows.
+    """
     return math.fsum(masses) ** 2 / math.fsum(mass * mass for mass in masses) if masses else 0.0
 
 
 def too_uneven(masses: Sequence[float]) -> float | None:
-    """The effective number of rows, if it is too small for an interval; else None."""
+    """Return the effective number of rows if it is too small for an interval; else None."""
     count = effective_count(masses)
     return count if count < min(FEWEST_FOR_INTERVAL, UNEVEN * len(masses)) else None
 
 
 def uneven(masses: Sequence[float]) -> float | None:
-    """The effective number of rows, if an interval from them is likely to be too narrow; else None."""
+    """Return the effective number of rows if an interval from them is likely to be too narrow; else None."""
     count = effective_count(masses)
     return count if count < min(SURE, VERY_UNEVEN * len(masses)) else None
 
@@ -123,12 +130,12 @@ def labelled_rows(
     clusters: Sequence[Hashable] | None = None,
     scale: tuple[float, float] | None = None,
 ) -> LabelledRows:
-    """The rows, once they are checked; arguments as of `corrected_mean`.
+    """Check the arguments, which are those of `corrected_mean`, and return the rows.
 
     Raises:
         InvalidInput: if lengths differ, if a value is not finite, if a label is not on the scale, if there are fewer than
-            ``FEWEST_LABELS``, if a labelled row has no weight or a row no cluster, if weights let one label decide, or if the
-            scale is impossible or a single point.
+            ``FEWEST_LABELS`` labels, if a labelled row has no weight or a row no cluster, if the weights let one label decide, or
+            if the scale is impossible or a single point.
     """
     check_scale(scale)
     if len(labels) != len(judged):
@@ -151,7 +158,7 @@ def labelled_rows(
 
 
 def _masses(weights: Sequence[float | None], places: Sequence[int], rows: int) -> Sequence[float] | None:
-    """The weights of the rows with a label, 1 on average; None if they are equal."""
+    """Return the weights of the rows with a label, scaled to a mean of 1; None if the weights are equal."""
     if len(weights) != rows:
         raise InvalidInput(f"weights has {len(weights)} entries for {rows} rows: give one for each, or None")
     found: list[float] = []
@@ -167,16 +174,18 @@ def _masses(weights: Sequence[float | None], places: Sequence[int], rows: int) -
     if problem is not None:
         raise InvalidInput(f"weights[{places[problem[0]]}] is {found[problem[0]]:g}, {problem[1]}")
     heaviest = max(found)
-    shares = [weight / heaviest for weight in found]  # sums of these neither overflow nor vanish
+    shares = [weight / heaviest for weight in found]  # sums of shares neither overflow nor underflow
     mean = math.fsum(shares) / len(shares)
     return None if 1 - min(shares) <= ROUNDING * mean else [share / mean for share in shares]
 
 
 def weight_problem(weights: Sequence[float]) -> tuple[int, str] | None:
-    """The index of a weight that cannot be used, and why; None if all can. All weights are above 0."""
+    """Return the index of a weight that cannot be used, and the reason; None if all weights can be used. All weights are above
+    0.
+    """
     heaviest, lightest = max(weights), min(weights)
     if lightest < LIGHTEST * heaviest:
-        return weights.index(lightest), f"which is nothing beside {heaviest:g}: give all labels weights on one scale"
+        return weights.index(lightest), f"which is negligible beside {heaviest:g}: give all labels weights on one scale"
     count = effective_count([weight / heaviest for weight in weights])
     if len(weights) >= FEWEST_LABELS and count < FEWEST_EFFECTIVE:
         return weights.index(heaviest), (
@@ -187,10 +196,12 @@ def weight_problem(weights: Sequence[float]) -> tuple[int, str] | None:
 
 
 FEWEST = 8
-"""Labels of a stratum, where the judge gives more than two values."""
+"""The smallest number of labels in a stratum if the judge gives more than two values."""
 
 MOST = 5
-"""Strata: five take away more than nine tenths of what can be taken (Cochran 1968, Biometrics 24:295, table 1)."""
+"""The largest number of strata: five remove more than nine tenths of the variance that can be removed (Cochran 1968, Biometrics
+24:295, table 1).
+"""
 
 
 @dataclass(frozen=True)
@@ -198,8 +209,8 @@ class Stratum:
     """Rows with neighbouring judgements.
 
     Attributes:
-        rows: their indices.
-        labelled: which of the labels are theirs, as indices of ``LabelledRows.labels``; there may be none of a verdict.
+        rows: the indices of the rows.
+        labelled: the indices of their labels in ``LabelledRows.labels``; a stratum of a verdict may have no label.
     """
 
     rows: Sequence[int]
@@ -210,9 +221,9 @@ Strata = Sequence[Stratum]
 
 
 def strata_of(rows: LabelledRows) -> list[Stratum]:
-    """The strata, from low judgements to high ones; a single one where the labels do not suffice for more.
+    """Return the strata, from low judgements to high ones; a single stratum if there are too few labels for more.
 
-    Rows with the same judgement are in the same stratum, and the labels themselves have no say in where strata end.
+    Rows with the same judgement are in the same stratum. The values of the labels do not influence the limits of strata.
     """
     tops = [min(rows.judged)] if rows.verdicts else _tops(sorted(rows.judged[place] for place in rows.places))
     members: list[list[int]] = [[] for _ in range(len(tops) + 1)]
@@ -225,7 +236,7 @@ def strata_of(rows: LabelledRows) -> list[Stratum]:
 
 
 def _tops(judged: Sequence[float]) -> list[float]:
-    """The highest judgement in every stratum but the last one, given those of the labelled rows in order."""
+    """Return the highest judgement in every stratum but the last, given the sorted judgements of the labelled rows."""
     size = max(FEWEST, math.ceil(len(judged) / MOST))
     tops: list[float] = []
     end = size
@@ -242,14 +253,14 @@ def _tops(judged: Sequence[float]) -> list[float]:
 def variance_and_freedom(
     rows: LabelledRows, of_labels: Sequence[float], of_judgements: Sequence[float] = ()
 ) -> tuple[float, float]:
-    """The variance of an estimate, and its degrees of freedom: those of the labels, which are few.
+    """Return the variance of an estimate, and its degrees of freedom, which are those of the labels.
 
-    Without clusters it is the plain sum of squares, which for a mean is (n - 1) / n of the unbiased variance.
+    Without clusters the variance is the plain sum of squares, which for a mean is (n - 1) / n of the unbiased variance.
 
     Args:
-        rows: with labels in two clusters or more, if they have clusters.
-        of_labels: what each label adds to the estimate; their sum is 0.
-        of_judgements: what each judgement, of all rows, adds to it; nothing where the estimate does not use the judge.
+        rows: the rows; if they have clusters, the labels are in two clusters or more.
+        of_labels: the influence of each label on the estimate; the sum is 0.
+        of_judgements: the influence of each row's judgement on the estimate; empty if the estimate does not use the judge.
     """
     if rows.clusters is None or rows.label_clusters is None:
         return math.fsum(value * value for value in (*of_labels, *of_judgements)), len(of_labels) - 1
@@ -271,27 +282,27 @@ def variance_and_freedom(
 
 
 def unseen_variance(masses: Sequence[float], mean: float, scale: tuple[float, float], share: float) -> float:
-    """What unequal weights add to the variance of a weighted mean by labels that are not seen yet.
+    """Return the variance that unequal weights add to a weighted mean through labels that have not been seen yet.
 
-    The variance of a ratio is made of the labels that were drawn. Where most are near one end of the scale and a rare one at the
-    other end would have a heavy weight, most draws lack it: their mean is too high, and nothing in them shows how far it may be
-    off. So each end of the scale counts as part of a label beforehand, and the square of its weight as much as that of the labels
-    that were drawn, on average. What equal weights leave unseen Wilson's form and the posterior count already, so only the excess
-    is added, the mean square less the square of the mean:
+    The variance of a ratio is computed from the labels that were drawn. Suppose that most labels are near one end of the scale
+    and a rare label at the other end would have a heavy weight. Then most draws lack this label: their mean is too high, and
+    nothing in them shows by how much. So the prior counts each end of the scale as part of a label, and the square of its weight
+    as much as the mean square of the drawn labels' weights. Wilson's form and the posterior already allow for what equal weights
+    leave unseen, so only the excess is added, the mean square minus the square of the mean:
 
         share * var(weights) * ((mean - low)² + (high - mean)²) / (sum of weights)²
 
     Equal weights add nothing, and many labels next to nothing.
 
-    Source: pseudo-labels beforehand make intervals hold: Agresti & Coull 1998, The American Statistician 52:119; half a label of
-    each kind is the prior of Jeffreys 1946, Proceedings of the Royal Society A 186:453. That the excess of the squared weights
-    counts is our own; how often it holds says ``bench/calibration.py``.
+    Source: prior pseudo-labels give intervals their coverage: Agresti & Coull 1998, The American Statistician 52:119; half a
+    label of each kind is the prior of Jeffreys 1946, Proceedings of the Royal Society A 186:453. Counting the excess of the
+    squared weights is our own method; ``bench/calibration.py`` measures its coverage.
 
     Args:
         masses: the weights of the labels, one or more.
-        mean: of the labels, weighted.
+        mean: the weighted mean of the labels.
         scale: the lowest and the highest possible label.
-        share: what each end counts beforehand, in labels.
+        share: the prior weight of each end of the scale, in labels.
     """
     total = math.fsum(masses)
     average = total / len(masses)
@@ -300,15 +311,15 @@ def unseen_variance(masses: Sequence[float], mean: float, scale: tuple[float, fl
 
 
 def design_effect(rows: LabelledRows, values: Sequence[float]) -> float:
-    """By how much clusters multiply the variance of a mean over the labelled rows; 1 where they do not widen it.
+    """Return the factor by which clusters multiply the variance of a mean over the labelled rows; 1 if they do not increase it.
 
-    Rows whose values are all equal show no variance: each cluster then counts as one row.
+    Rows whose values are all equal show no variance; then each cluster counts as one row.
 
     Source: Kish 1965, Survey Sampling, section 5.4.
 
     Args:
-        rows: with clusters, or without.
-        values: of each labelled row.
+        rows: rows with or without clusters.
+        values: the value of each labelled row.
     """
     clusters = rows.label_clusters
     if clusters is None:
@@ -323,16 +334,16 @@ def design_effect(rows: LabelledRows, values: Sequence[float]) -> float:
 
 
 UNIFORM = 0.5
-"""The share of the draw that does not look at the judge: no row then counts for more than twice as many as in a uniform draw."""
+"""The share of the draw that ignores the judge. It limits a row's weight to twice its weight in a uniform draw."""
 
 
 class Suggestion(NamedTuple):
-    """A row to be labelled.
+    """A row to label.
 
     Attributes:
         row: its index.
-        probability: with which it was drawn, above 0, at most 1.
-        weight: how many rows it stands for: 1 / probability.
+        probability: the probability with which it was drawn, above 0 and at most 1.
+        weight: the number of rows that it represents: 1 / probability.
     """
 
     row: int
@@ -347,24 +358,24 @@ def suggest(
     scale: tuple[float, float] | None = None,
     without: Collection[int] = (),
 ) -> list[Suggestion]:
-    """Rows to label next, drawn half uniformly and half by how unsure the judge is, with the weights that `corrected_mean` needs.
+    """Draw rows to label next, half uniformly and half by the judge's uncertainty, with the weights that `corrected_mean` needs.
 
-    A score in the middle of the scale is unsure, one at either end is sure. Where all scores are at the ends, as verdicts are,
-    the draw is uniform.
+    A score in the middle of the scale is uncertain, a score at either end is certain. If all scores are at the ends, as verdicts
+    are, the draw is uniform.
 
     Args:
         judged: the judge's score of every row, finite.
-        n: how many rows to draw, from 1 to the number of rows that can be drawn.
+        n: the number of rows to draw, from 1 to the number of rows that can be drawn.
         seed: the same seed draws the same rows.
-        scale: lowest and highest possible score; None for those that occur.
-        without: indices of rows that are not to be drawn, such as those that have a label already. The probabilities are those of a
-            draw among the others, which alone the weights then speak for.
+        scale: the lowest and the highest possible score; None for the lowest and highest score that occur.
+        without: indices of rows that must not be drawn, such as rows that already have a label. Probabilities and weights then
+            refer only to the other rows.
 
     Returns:
-        The rows, by index.
+        The drawn rows, by index.
 
     Raises:
-        InvalidInput: if a score is not finite or not on the scale, if the scale is impossible, or if n is.
+        InvalidInput: if a score is not finite or not on the scale, or if the scale or ``n`` is impossible.
     """
     check_scale(scale)
     judged = checked_values("judged", judged, scale)
@@ -380,7 +391,7 @@ def suggest(
     drawn, reached, step = [], 0.0, generator.random()
     for place in order:
         reached += chances[place]
-        # rounding of the sum must not lose the last row
+        # otherwise rounding of the sum could lose the last row
         if step < reached or (step < reached + 1e-9 and chances[place] >= 1):
             drawn.append(place)
             step += 1
@@ -388,13 +399,15 @@ def suggest(
 
 
 def uncertainty(judged: Sequence[float], scale: tuple[float, float] | None) -> list[float]:
-    """How unsure the judge is of each row: most in the middle of the scale, 0 at its ends; scores and scale as of `suggest`."""
+    """Return the judge's uncertainty about each row: highest in the middle of the scale, 0 at its ends. Scores and scale are as
+    in `suggest`.
+    """
     low, high = scale or (min(judged), max(judged))
     return [math.sqrt(max(value - low, 0.0) * max(high - value, 0.0)) for value in judged]
 
 
 def _chances(unsure: Sequence[float], n: int) -> list[float]:
-    """The probability of each row to be drawn; they sum to n, and none is above 1."""
+    """Return the probability of each row to be drawn; the probabilities sum to n, and each is at most 1."""
     count, total = len(unsure), math.fsum(unsure)
     sizes = [UNIFORM / count + (1 - UNIFORM) * (value / total if total else 1 / count) for value in unsure]
     certain: set[int] = set()

@@ -1,9 +1,10 @@
-"""How sure a mean is: intervals that hold for few rows and for scores crowded at one end of their scale.
+"""Intervals for a mean that are valid for few rows and for scores crowded at one end of their scale.
 
 Scores are bounded and often skewed: most answers are perfect and a few are bad. A plain t interval is symmetric around the mean
-and knows nothing of the ends, so it misses the truth too often exactly there; a bootstrap of 10 or 20 rows is mostly
-too narrow. Share of intervals that contain the true mean, at n = 10, 20, 50 rows (simulated, 20,000 runs; bootstraps of 999
-resamples, 4,000 runs; nominal 0.95; samples with no spread, or with 0 and 1 alone, treated as below in all columns):
+and ignores the ends of the scale, so it misses the true mean too often exactly in such cases. A bootstrap of 10 or 20 rows is
+usually too narrow. The table shows the share of intervals that contain the true mean, at n = 10, 20, 50 rows (simulated, 20,000
+runs; bootstraps of 999 resamples, 4,000 runs; nominal 0.95; samples with no spread, or with 0 and 1 alone, treated as below in
+all columns):
 
 =====================================  ==================  ==================  ==================  ==================
 scores on the scale 0 to 1             t, clipped          percentile          BCa                 Wilson-t
@@ -18,62 +19,65 @@ fifths, 70 % of them 1                 0.88 / 0.90 / 0.93  0.87 / 0.89 / 0.94  0
 lowest of 11 such distributions        0.88 / 0.90 / 0.89  0.85 / 0.89 / 0.90  0.87 / 0.91 / 0.93  0.92 / 0.93 / 0.93
 =====================================  ==================  ==================  ==================  ==================
 
-So there are six methods, and each interval says which one made it:
+So there are six methods, and each interval names its method:
 
 ``wilson``
-    All values are ends of the scale, but for rounding, as with 0/1 scores and pass rates: the Wilson score interval (Wilson
-    1927, JASA 22:209, p. 210). Also when all values are one and the same end. At a true rate of 0.95 and 20, 50, 100 rows it
-    holds in 0.92, 0.96, 0.97 of samples; the t interval in 0.64, 0.92, 0.88 (exact, from the binomial distribution).
+    Used if all values are ends of the scale, but for rounding, as 0/1 scores and pass rates are, even if all values are the same
+    end. The interval is the Wilson score interval (Wilson 1927, JASA 22:209, p. 210). At a true rate of 0.95 and 20, 50, 100 rows
+    it contains the true rate in 0.92, 0.96, 0.97 of samples; the t interval does in 0.64, 0.92, 0.88 (exact, from the binomial
+    distribution).
 ``wilson-t``
-    Other values on a scale with known ends: Wilson's interval with the scores' own variance in place of that of 0/1 scores, and
-    the t quantile of n - 1 degrees of freedom. That is Student's t, except that the variance is taken to shrink towards the ends
-    as it does for 0/1 scores: variance = r * mean * (1 - mean), with r estimated from the sample. Scores that hardly
-    differ close to an end are taken to differ a little more (`UNMET`). The design-based intervals for
+    Used for other values on a scale with known ends. The interval is Wilson's, with the scores' own variance in place of that of
+    0/1 scores, and the t quantile of n - 1 degrees of freedom. It is Student's t, except that the variance is assumed to shrink
+    towards the ends as it does for 0/1 scores. This means variance = r * mean * (1 - mean), with r estimated from the sample.
+    Scores that hardly differ close to an end are assumed to differ a little more (`UNMET`). The design-based intervals for
     proportions do the same with an effective number of rows (Korn & Graubard 1998, Survey Methodology 24:193).
 ``constant``
-    All values are equal, but for rounding, and no end of the scale. The sample shows no spread, which is not the same as none:
-    Wilson's upper limit for an event not seen in n rows, z² / (n + z²), is the share of rows that may differ, and they may lie
-    at either end. Deliberately wide: nothing in the sample says how far other rows would lie.
+    Used if all values are equal, but for rounding, and not an end of the scale. The sample shows no spread, but it does not show
+    that there is none. Wilson's upper limit for an event not seen in n rows, z² / (n + z²), is the share of rows that may differ,
+    and these may lie at either end. The interval is deliberately wide, because nothing in the sample shows how far other rows
+    would lie.
 ``t``
-    The scale is not known: Student's t. With equal values there is no interval.
+    Used if the scale is not known. The interval is Student's t. With equal values there is no interval.
 ``cr2``
-    Clusters are given: rows that share a document, or repeats of one row, are alike, and the other methods would take them for
-    more than they are. The variance is CR2 and the degrees of freedom are Satterthwaite's (`clustered_mean`); on a known scale in
-    the form of ``wilson-t``. Where all clusters have the same mean, ``constant`` or ``wilson`` with as many rows as there are
-    clusters. A single cluster has no interval: nothing tells how far another one would lie. Few clusters have wide intervals, and
-    those of two or three are hardly of use.
+    Used if clusters are given. Rows that share a document, or repeats of one row, are similar, and the other methods would count
+    them as more information than they are. The variance is CR2 and the degrees of freedom are Satterthwaite's (`clustered_mean`);
+    on a known scale the interval has the form of ``wilson-t``. If all clusters have the same mean, ``constant`` or ``wilson`` is
+    used with the number of clusters as the number of rows. A single cluster has no interval, because nothing shows how much
+    clusters differ. Few clusters have wide intervals, and those of two or three are hardly of use.
 ``few-changes``
-    More than half of the clusters have nothing but the same end of the scale, and fewer than 50 have anything else: a score
-    interval (`FewChanges`). The t interval holds in as little as 0.82 of such samples.
+    Used if more than half of the clusters contain only values at the same end of the scale, and fewer than 50 contain anything
+    else. The interval is a score interval (`FewChanges`). The t interval contains the true mean in as little as 0.82 of such
+    samples.
 
-One value has no interval. Without clusters all rows are taken to be independent draws.
+One value has no interval. Without clusters all rows are assumed to be independent draws.
 
-The variance of a mean over rows in clusters (`clustered_mean`): CR2 with Satterthwaite's degrees of freedom.
+`clustered_mean` gives the variance of a mean over rows in clusters: CR2 with Satterthwaite's degrees of freedom.
 
-Rows that share a document, an author or a conversation are alike, so that they tell less than as many independent rows. The
-cluster-robust variance CR2 (Bell & McCaffrey 2002, Survey Methodology 28:169) needs no model of that likeness and is, unlike the
-usual "sandwich", unbiased where rows are independent, also for few clusters; its degrees of freedom are Satterthwaite's
-(Pustejovsky & Tipton 2018, Journal of Business & Economic Statistics 36:672). For a mean both have closed forms: with N rows,
-n_g of them in cluster g, w_g = n_g / N, and S_g the sum of the cluster's deviations from the mean,
+Rows that share a document, an author or a conversation are similar, so they give less information than as many independent rows.
+The cluster-robust variance CR2 (Bell & McCaffrey 2002, Survey Methodology 28:169) needs no model of this similarity. Unlike the
+usual "sandwich", it is unbiased if rows are independent, also for few clusters. Its degrees of freedom are Satterthwaite's
+(Pustejovsky & Tipton 2018, Journal of Business & Economic Statistics 36:672). For a mean both have closed forms. With N rows, n_g
+of them in cluster g, w_g = n_g / N, and S_g the sum of the cluster's deviations from the mean,
 
     V = sum of S_g² / (1 - w_g) / N²        1 / df = sum of w_g² + (sum of u_g)² - sum of u_g²,  u_g = w_g² / (1 - w_g)
 
 With clusters of one row each they are the ordinary variance of a mean and N - 1.
 
-An interval for a mean where most rows have the same value (`FewChanges`): a score interval, as Tango's is for passes and fails.
+`FewChanges` gives an interval for a mean if most rows have the same value: a score interval, as Tango's is for passes and fails.
 
-Where 5 rows of 50 changed, all of them for the worse, Student's t estimates the spread of all rows from these five: it holds in
-0.85 to 0.91 of such samples where 0.95 is asked for, and this interval in 0.94 to 0.98 (20,000 samples; changes of one size,
-uniform, beta(2, 2) and beta(0.7, 2), of a claim lost and of a score halved).
+If 5 rows of 50 changed, all of them for the worse, Student's t estimates the spread of all rows from these five. Nominal 0.95
+intervals of Student's t contain the true mean in 0.85 to 0.91 of such samples, and this interval in 0.94 to 0.98 (20,000 samples;
+changes of one size, uniform, beta(2, 2) and beta(0.7, 2), of a claim lost and of a score halved).
 
-A score interval asks of each supposed mean whether the data would be odd if it were true, with the spread that the rows would most
-likely have then. Most likely is, of all distributions with that mean, the one that gives the observed rows the largest probability
-(the empirical likelihood: Owen 2001, Empirical Likelihood, chapter 2). It may lie on what was observed, and on one value more that
-was not: the farthest that may reasonably be expected. Without it no mean beyond the observed values could be supposed at all; in
-Wilson's and Tango's intervals it is the other end of the scale.
+A score interval asks of each supposed mean whether the data would be unusual if it were true, with the spread that the rows would
+most likely have then. The most likely distribution is, of all distributions with this mean, the one that gives the observed rows
+the largest probability (the empirical likelihood: Owen 2001, Empirical Likelihood, chapter 2). Its values may be those that were
+observed and one more: the farthest value that may reasonably be expected. Without this value no mean beyond the observed values
+could be supposed at all; in Wilson's and Tango's intervals it is the other end of the scale.
 
-On changes of -1, 0 and 1 this is Tango's interval, and on equal values Wilson's z² / (n + z²). For clusters the spread is scaled by
-what CR2 adds to the plain estimate, and the quantile is Student's.
+For changes of -1, 0 and 1 this is Tango's interval, and for equal values Wilson's z² / (n + z²). For clusters the spread is
+scaled by the ratio of CR2 to the plain estimate, and the quantile is Student's.
 """
 
 from __future__ import annotations
@@ -106,11 +110,11 @@ class ClusteredMean:
     """A mean over rows in two or more clusters.
 
     Attributes:
-        mean: over all rows, each counted once.
-        variance: of that mean, CR2.
-        inflation: that variance over the plain one, which is too small for few clusters; 1 where both are 0.
+        mean: the mean over all rows, each counted once.
+        variance: the CR2 variance of the mean.
+        inflation: the CR2 variance divided by the plain one, which is too small for few clusters; 1 if both are 0.
         freedom: Satterthwaite's degrees of freedom of the variance, at least 1.
-        clusters: of each cluster the sum of its values and the number of its rows.
+        clusters: for each cluster, the sum of its values and the number of its rows.
     """
 
     mean: float
@@ -121,7 +125,7 @@ class ClusteredMean:
 
 
 def clustered_mean(values: Sequence[float], clusters: Sequence[Hashable]) -> ClusteredMean:
-    """The mean of values, with the cluster of each; of two or more clusters."""
+    """Return the mean of values, given the cluster of each value. There must be two clusters or more."""
     count = len(values)
     mean = math.fsum(values) / count
     rows: defaultdict[Hashable, list[float]] = defaultdict(list)
@@ -138,19 +142,20 @@ def clustered_mean(values: Sequence[float], clusters: Sequence[Hashable]) -> Clu
 
 
 FEW = 50
-"""From so many changes on Student's t is as good, however many rows did not change."""
+"""With this many changes or more, Student's t is as good, however many rows did not change."""
 
 
 def reach_of(units: Sequence[tuple[float, int]], most: float) -> tuple[float, float]:
-    """The farthest sums for the worse and for the better that an unseen unit of average size may be expected to have.
+    """Return the farthest sums, for the worse and for the better, that can be expected of an unseen unit of average size.
 
-    Where there was any in a direction, the largest of all k mean changes and 2 / k of it beyond: of k draws from one to any largest
-    value, all as likely, that reaches the latter in 0.67 (k = 1) to 0.86 of cases. Where there was none, they are taken to be like
-    the others, turned round: the mean square of these over their mean, which gives about the spread that flipping signs gives.
+    If there were changes in a direction, this is the largest of all k mean changes plus 2 / k of it. For k changes drawn
+    uniformly between 0 and any maximum, this bound reaches the maximum in 0.67 (k = 1) to 0.86 of cases. If there were no changes
+    in a direction, they are assumed to mirror the changes in the other direction: the mean square of these changes divided by
+    their mean. This gives about the same spread as flipping signs.
 
     Args:
-        units: of each the sum of its changes and its number of rows; at least one sum is not 0.
-        most: farther than that no row can change.
+        units: for each unit, the sum of its changes and its number of rows; at least one sum is not 0.
+        most: the largest possible change of a row.
     """
     size = sum(rows for _, rows in units) / len(units)
     changed = [(total, rows) for total, rows in units if total]
@@ -163,13 +168,13 @@ def reach_of(units: Sequence[tuple[float, int]], most: float) -> tuple[float, fl
 
 @dataclass(frozen=True)
 class FewChanges:
-    """Units (rows, or clusters of rows), most of which have the same value.
+    """A score interval for the mean of units (rows, or clusters of rows), most of which have the same value.
 
     Attributes:
-        units: how often there is a unit with this sum of values and this number of rows.
-        reach: lowest and highest sum that an unseen unit of average size may have.
-        inflation: unbiased over plain variance.
-        unmet: the variance of a unit that rare, large changes add, which few changes have not met.
+        units: for each pair of a sum of values and a number of rows, how many units have it.
+        reach: the lowest and the highest sum that an unseen unit of average size may have.
+        inflation: the unbiased variance divided by the plain one.
+        unmet: the additional variance of a unit through rare, large changes, which few changes do not show.
     """
 
     units: Counter[tuple[float, int]]
@@ -183,11 +188,11 @@ class FewChanges:
 
     @cached_property
     def mean(self) -> float:
-        """Of all rows."""
+        """The mean over all rows."""
         return math.fsum(total * count for (total, _), count in self.units.items()) / self._rows
 
     def limits(self, quantile: float) -> tuple[float, float]:
-        """The lowest and the highest mean from which the observed one is at most so many standard errors away."""
+        """Return the lowest and the highest mean from which the observed mean is at most ``quantile`` standard errors away."""
 
         def excess(mean: float) -> float:
             return self.distance(mean) ** 2 - quantile**2
@@ -198,7 +203,7 @@ class FewChanges:
         return crossing(excess, lowest, self.mean), crossing(excess, self.mean, highest)
 
     def distance(self, mean: float) -> float:
-        """How many standard errors the observed mean lies from a supposed one, without a sign."""
+        """Return the absolute distance of the observed mean from a supposed mean, in standard errors."""
         side = 1 if self.mean >= mean else -1
         away = [(side * (total - mean * size), count) for (total, size), count in self.units.items()]
         number = self.units.total()
@@ -211,15 +216,15 @@ class FewChanges:
 
 
 def _likely_variance(away: list[tuple[float, int]], unseen: float, number: int) -> float:
-    """The variance of the likeliest distribution with mean 0, where the values have a mean above 0.
+    """Return the variance of the most likely distribution with mean 0, for values with a mean above 0.
 
-    Its weights are 1 / (number * (1 + m * value)) with one multiplier m. That is held back by the unseen value at -unseen, which
-    may have no negative weight; where it holds m back, it has what weight the others leave.
+    Its weights are 1 / (number * (1 + m * value)) with one multiplier m. The unseen value at -unseen may have no negative weight,
+    which limits m. If it does limit m, the unseen value gets the weight that the other values leave.
 
     Args:
-        away: values, and how often there is each.
-        unseen: how far below 0 the unseen value lies.
-        number: how many values there are.
+        away: each value, with how often it occurs.
+        unseen: the distance of the unseen value below 0.
+        number: the number of values.
     """
     lowest = -min(value for value, _ in away)
 
@@ -237,14 +242,15 @@ def _likely_variance(away: list[tuple[float, int]], unseen: float, number: int) 
 
 
 UNMET = 0.01
-"""The least variance of scores on a known scale: one row in a hundred times the square root of their number lies at the far end,
-and few rows have not met it. It counts only close to an end of the scale, where scores hardly differ. With scores of
-beta(4.9, 0.1) and 15, 30, 100 rows intervals hold in 0.97, 0.98, 0.94 of samples, and in 0.82, 0.86, 0.93 without it; those of
-beta(8, 2) are the same."""
+"""Sets the smallest variance of scores on a known scale: one row in a hundred times the square root of the number of rows is
+assumed at the far end, where few rows have not shown it. This matters only close to an end of the scale, where scores hardly
+differ. With scores of beta(4.9, 0.1) and 15, 30, 100 rows, intervals contain the true mean in 0.97, 0.98, 0.94 of samples, and
+without this variance in 0.82, 0.86, 0.93; the intervals of beta(8, 2) stay the same.
+"""
 
 
 def mean_of(values: Sequence[float]) -> float | None:
-    """The mean, rounded once; None where there are no values."""
+    """Return the mean, rounded once; None if there are no values."""
     return math.fsum(values) / len(values) if values else None
 
 
@@ -254,24 +260,25 @@ def mean_interval(
     scale: tuple[float, float] | None = None,
     confidence: float = 0.95,
 ) -> Interval | None:
-    """An interval for the mean that the values are a sample of.
+    """Return an interval for the mean of the population from which the values are a sample.
 
-    Which method is used, and where each comes from, says the module `ragmetrics_core.statistics`.
+    The documentation of the module `ragmetrics_core.statistics._means` describes the methods and their sources.
 
     Args:
-        values: the scores, finite, inside the scale.
-        clusters: for each value what it shares with others, such as the name of its document: any hashable value. None if the rows
-            are independent.
-        scale: lowest and highest possible score, the lowest first; None if they are not known. That of True and False is 0 to 1.
-        confidence: how often such intervals hold, above 0 and below 1.
+        values: the scores, finite and on the scale.
+        clusters: for each value what it shares with others, such as the name of its document: any hashable value. None if the
+            rows are independent.
+        scale: the lowest and the highest possible score, in this order; None if they are not known. The scale of True and False
+            is 0 to 1.
+        confidence: the confidence level of the interval, above 0 and below 1.
 
     Returns:
-        The interval: inside the scale, with the mean of the values in it. None for fewer than two values, for equal values on
-        an unknown scale, for a scale of a single point, and for a single cluster.
+        The interval, which is inside the scale and contains the mean of the values. None for fewer than two values, for equal
+        values on an unknown scale, for a scale of a single point, and for a single cluster.
 
     Raises:
-        InvalidInput: if a value is not finite or not on the scale, if a row has no cluster, or if confidence or
-            scale are impossible.
+        InvalidInput: if a value is not finite or not on the scale, if a row has no cluster, or if confidence or scale are
+            impossible.
     """
     check_confidence(confidence)
     check_scale(scale)
@@ -287,7 +294,7 @@ def mean_interval(
 def _interval_of(
     values: Sequence[float], clusters: Sequence[Hashable] | None, scale: tuple[float, float] | None, confidence: float
 ) -> Interval | None:
-    """The same of values that were checked, of which there are enough."""
+    """Return the interval of values that were already checked, of which there are enough."""
     count, mean = len(values), math.fsum(values) / len(values)
     near = ROUNDING * (scale[1] - scale[0] if scale else max(map(abs, values)))
     found = clustered_mean(values, clusters) if clusters is not None and len(set(clusters)) < count else None
@@ -313,7 +320,7 @@ def _interval_of(
 
 
 def _at_one_end(values: Sequence[float], clusters: Sequence[Hashable], scale: tuple[float, float]) -> bool:
-    """Whether more than half of the clusters have nothing but the same end of the scale."""
+    """Whether more than half of the clusters contain only values at one end of the scale, the same end for all of them."""
     near, number = ROUNDING * (scale[1] - scale[0]), len(set(clusters))
     rows = list(zip(values, clusters, strict=True))
     others = ({cluster for value, cluster in rows if abs(value - end) > near} for end in scale)
@@ -321,38 +328,41 @@ def _at_one_end(values: Sequence[float], clusters: Sequence[Hashable], scale: tu
 
 
 def rate_interval(hits: int, count: int, confidence: float = 0.95) -> Interval | None:
-    """The Wilson score interval for a rate of hits in count; None if count is below two, as for a mean.
+    """Return the Wilson score interval for a rate of hits in count; None if count is below two, as for a mean.
 
     Source: Wilson 1927, Journal of the American Statistical Association 22:209, p. 210.
 
     Args:
-        hits: how many there were, from 0 to count.
-        count: out of how many.
-        confidence: how often such intervals hold, above 0 and below 1.
+        hits: the number of hits, from 0 to count.
+        count: the number of trials.
+        confidence: the confidence level of the interval, above 0 and below 1.
 
     Raises:
-        InvalidInput: if there are more hits than there can be, or if confidence is impossible.
+        InvalidInput: if hits is not between 0 and count, or if confidence is impossible.
     """
     check_confidence(confidence)
     if not 0 <= hits <= count:
-        raise InvalidInput(f"hits must lie between 0 and count, got {hits} of {count}: give how many of how many")
+        raise InvalidInput(
+            f"hits must lie between 0 and count, got {hits} of {count}: give the hits and number of trials"
+        )
     if count < 2:
         return None
     return wilson(hits / count, normal_quantile((1 + confidence) / 2) ** 2 / count, (0.0, 1.0))
 
 
 def rate_mid_p(hits: int, count: int, rate: float) -> float:
-    """The one-sided mid-p value of "the rate is at least this": the chance of fewer hits, and half that of just as many.
+    """Return the one-sided mid-p value of "the rate is at least this": the probability of fewer hits, plus half the probability
+    of exactly as many.
 
-    The chance of as many or fewer is at most twice that.
+    The probability of as many or fewer hits is at most twice this value.
 
     Source: Lancaster 1961, Journal of the American Statistical Association 56:223 (mid-p); the binomial distribution as a beta
     distribution: Abramowitz & Stegun 1964, 26.5.24.
 
     Args:
-        hits: how many there were, from 0 to count.
-        count: out of how many, from 1.
-        rate: from 0 to 1.
+        hits: the number of hits, from 0 to count.
+        count: the number of trials, from 1.
+        rate: the supposed rate, from 0 to 1.
     """
     at_most = beta_cdf(1 - rate, count - hits, hits + 1) if hits < count else 1.0
     fewer = beta_cdf(1 - rate, count - hits + 1, hits) if hits else 0.0

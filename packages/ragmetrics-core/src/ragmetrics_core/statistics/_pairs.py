@@ -1,45 +1,48 @@
-"""How sure a difference between two runs over the same rows is.
+"""Measures the uncertainty of a difference between two runs over the same rows.
 
-Rows that are hard in one run are hard in the other, so the runs are compared row by row: what counts is how much the changes differ
-from row to row, not how much the scores do. Five methods; each interval says which one made it:
+Rows that are hard in one run are usually hard in the other. So the runs are compared row by row: the uncertainty depends on how
+much the changes differ between rows, not on how much the scores do. There are five methods; each interval names its method:
 
 ``tango``
-    All scores are ends of the scale, as passes and fails are: Tango's score interval, and the mid-p test of McNemar
-    (`tango_limits`, `mcnemar_mid_p`).
+    Used if all scores are ends of the scale, as passes and fails are. The interval is Tango's score interval (`tango_limits`),
+    and the p-value that of McNemar's mid-p test (`mcnemar_mid_p`).
 ``t``
-    Other scores: Student's t of the changes. The p-value is that of the t test, and where at most 12 pairs changed it is exact: the
-    share of all ways to flip the signs of the changes that lead as far from 0 (`sign_flip_p`).
+    Used for other scores. The interval is Student's t of the changes, with the p-value of the t test. If at most 12 pairs
+    changed, the p-value is exact: the share of all ways to flip the signs of the changes that lead at least as far from 0
+    (`sign_flip_p`).
 ``few-changes``
-    Fewer than half of the pairs changed, and fewer than 50: a score interval for other scores (`FewChanges`).
-    The p-value is exact as above, or that of the score test.
+    Used for other scores if fewer than half of the pairs changed, and fewer than 50 pairs. The interval is a score interval
+    (`FewChanges`). The p-value is exact as above, or that of the score test.
 ``constant``
-    All pairs changed alike, most often not at all. That shows no spread, which is not the same as none: as for a mean of equal
-    values, a share of z² / (n + z²) of all rows may change otherwise, by as much as the scale allows in either direction. So equal
-    pairs never have the interval [0, 0]. The p-value is exact; it is 1 if nothing changed. Without a scale there is no interval.
+    Used if all pairs changed by the same amount, most often by 0. This shows no spread, but it does not show that there is none.
+    As for a mean of equal values, a share of z² / (n + z²) of all rows may change differently, by as much as the scale allows in
+    either direction. So equal pairs never have the interval [0, 0]. The p-value is exact; it is 1 if nothing changed. Without a
+    scale there is no interval.
 ``cr2``
-    Clusters are given: Student's t with the variance CR2 and Satterthwaite's degrees of freedom (`clustered_mean`). Where fewer
-    than half of the clusters changed, and fewer than 50, ``few-changes`` takes clusters for rows, and also where fewer than half
-    of the rows changed and all clusters that did went the same way. Where all clusters changed alike on average, ``constant``
-    does. A single cluster has no interval: nothing tells how far another one would lie.
+    Used if clusters are given. The interval is Student's t with the variance CR2 and Satterthwaite's degrees of freedom
+    (`clustered_mean`). If fewer than 50 clusters changed, ``few-changes`` replaces it, with clusters in place of rows, in two
+    cases: fewer than half of the clusters changed, or fewer than half of the rows changed and all clusters that changed did so in
+    the same direction. If all clusters have the same mean change, ``constant`` replaces it. A single cluster has no interval,
+    because nothing shows how much clusters differ.
 
-The p-value and the interval agree where they come from the same test: always for ``cr2``, for ``t`` and ``few-changes`` where more
-than 12 pairs changed (or clusters, for ``few-changes``). An exact p-value may exceed 0.05 while the interval lies just beside 0, or
-the other way round, and so may the one of McNemar, which looks at changed pairs alone. The exact one of ``constant`` is tiny where
-many pairs changed by the very same amount, while the interval allows for what they do not show. Where the two disagree, nothing can
-be said.
+The p-value and the interval agree if they come from the same test: always for ``cr2``, and for ``t`` and ``few-changes`` if more
+than 12 pairs changed (or clusters, for ``few-changes``). An exact p-value may exceed 0.05 while the interval just excludes 0, or
+the other way round. So may McNemar's p-value, which depends on changed pairs alone. The exact p-value of ``constant`` is tiny if
+many pairs changed by the very same amount, while the interval allows for unseen changes. If p-value and interval disagree, no
+conclusion can be drawn.
 
-How many rows it takes to see a rare, large loss (`rows_to_meet_losses`): an interval knows the spread of the rows that were seen.
-Thirty scores that differ by 0.001 have a narrow one, and yet one row in thirty of the population may score 0: with 30 rows,
-chance leaves out all such rows in a third of the samples. So a mean is called good enough only if its interval says so and, apart
-from that, there are enough rows to have met such losses.
+`rows_to_meet_losses` says how many rows are needed to see a rare, large loss. An interval only knows the spread of the rows that
+were seen. Thirty scores that differ by 0.001 have a narrow interval, and yet one row in thirty of the population may score 0:
+with 30 rows, chance leaves out all such rows in a third of the samples. So a mean is called good enough only if its interval says
+so and there are also enough rows to have met such losses.
 
-If a share p of all rows lost as much as a row can lose, L, the mean would be p * L lower. It reaches a limit at the distance m from
-p = m / L on. That n independent rows contain none of them has the probability (1 - p)^n, which is at most 0.05 from
-n = ln 0.05 / ln(1 - m / L) on: about 3 L / m.
+If a share p of all rows lost as much as a row can lose, L, the mean would be p * L lower. At the distance m from a limit, it
+would reach the limit from p = m / L on. The probability that n independent rows contain no such row is (1 - p)^n, which is at
+most 0.05 from n = ln 0.05 / ln(1 - m / L) on: about 3 L / m.
 
-Losses of more than half of L that were met are a share q of full ones. Where p brings the mean to the limit, p - q = m / L, and
-n independent rows show as few as q in at most 0.05 of samples from about z² p (1 - p) / (p - q)² rows on, z being the quantile of
-0.95.
+Losses of more than half of L that were met are a share q of full losses. If p brings the mean to the limit, p - q = m / L. Then n
+independent rows show as few as q in at most 0.05 of samples from about z² p (1 - p) / (p - q)² rows on, where z is the quantile
+of 0.95.
 """
 
 from __future__ import annotations
@@ -65,15 +68,15 @@ from ._means import FEW, ClusteredMean, FewChanges, clustered_mean, reach_of
 
 
 def tango_limits(gained: int, lost: int, pairs: int, confidence: float) -> tuple[float, float]:
-    """The score interval for the difference of two paired rates, (gained - lost) / pairs.
+    """Return the score interval for the difference of two paired rates, (gained - lost) / pairs.
 
-    It holds the differences that a score test would not reject: their standard error is that of the most likely rates that have
-    exactly this difference. So it is no point where no pair changed: then it holds z² / (n + z²) on either side of 0.
+    It contains the differences that a score test would not reject. Their standard error is that of the most likely rates with
+    exactly this difference. So the interval has a width even if no pair changed: then it is z² / (n + z²) on either side of 0.
 
     Source: Tango 1998, Statistics in Medicine 17:891, equations 19 to 24 (p. 896).
 
     Returns:
-        Its limits, from -1 to 1.
+        The limits, from -1 to 1.
     """
     z = normal_quantile((1 + confidence) / 2)
 
@@ -94,9 +97,10 @@ def tango_limits(gained: int, lost: int, pairs: int, confidence: float) -> tuple
 
 
 def mcnemar_mid_p(gained: int, lost: int) -> float:
-    """The two-sided p-value of "gains and losses are equally likely": the exact one, with half the weight on what was observed.
+    """Return the two-sided p-value of "gains and losses are equally likely": the exact one, with half the weight on the observed
+    outcome.
 
-    1 where nothing changed, or as much in either direction.
+    The p-value is 1 if nothing changed, or as much in either direction.
 
     Source: Fagerland, Lydersen & Laake 2013, BMC Medical Research Methodology 13:91, p. 3 (mid-p version of McNemar 1947).
     """
@@ -110,22 +114,22 @@ def mcnemar_mid_p(gained: int, lost: int) -> float:
 
 
 MOST_FLIPPED = 12
-"""Changes whose signs are flipped in every way: 4,096 ways."""
+"""The largest number of changes whose signs are flipped in every way: 4,096 ways."""
 
 ROUNDING_OF_SUMS = 1e-9
 
 
 def sign_flip_p(changes: Sequence[float]) -> float:
-    """The two-sided p-value of "each of these changes might as well have gone the other way".
+    """Return the two-sided p-value of "each of these changes might as well have gone in the other direction".
 
-    The share of all ways to flip their signs in which the sum is at least as far from 0 as the observed one. Changes of 0 do not
-    matter, so with fewer than 6 others it is above 0.05, whatever they are. It is exact where changes are as likely up as down by
-    the same amount, as between two runs of the same system.
+    It is the share of all ways to flip the signs in which the sum is at least as far from 0 as the observed sum. Changes of 0 do
+    not matter. With fewer than 6 other changes the p-value is above 0.05, whatever they are. It is exact if changes are equally
+    likely up and down by the same amount, as between two runs of the same system.
 
     Source: Fisher 1935, The Design of Experiments, section 21.
     """
     first, *others = [change for change in changes if change] or [0.0]
-    sums = [first]  # flipping all signs at once changes nothing, so the first one keeps its own
+    sums = [first]  # flipping all signs at once gives the same distance from 0, so the first sign stays
     for change in others:
         sums = [total + change for total in sums] + [total - change for total in sums]
     far = abs(sum(changes)) - ROUNDING_OF_SUMS * sum(map(abs, changes))
@@ -134,15 +138,15 @@ def sign_flip_p(changes: Sequence[float]) -> float:
 
 @dataclass(frozen=True)
 class _Changes:
-    """The changes of two rows or more, and how much they differ.
+    """The changes of two rows or more, and their variance. A unit is a row, or a cluster of rows; units are independent of each
+    other.
 
     Attributes:
-        values: after minus before, row by row; 0 where the two differ by rounding only.
-        found: their mean; its variance is 0 if all units have the same mean. A unit, which is independent of the others, is a row
-            or a cluster of rows.
-        changed: in how many units a row changed.
-        width: of the scale, which no change exceeds; infinite if the scale is not known.
-        near: changes up to this size are rounding.
+        values: after minus before for each row; 0 if the two differ only by rounding.
+        found: the mean of the changes; its variance is 0 if all units have the same mean.
+        changed: the number of units in which a row changed.
+        width: the width of the scale, which no change exceeds; infinite if the scale is not known.
+        near: the largest change that counts as rounding.
         clustered: whether a unit may have several rows.
     """
 
@@ -155,7 +159,7 @@ class _Changes:
 
     @classmethod
     def of(cls, values: Sequence[float], clusters: Sequence[Hashable] | None, width: float, near: float) -> _Changes:
-        """The changes, in two clusters or more if they have clusters."""
+        """Return the changes. If there are clusters, there must be two or more."""
         count, mean = len(values), math.fsum(values) / len(values)
         if clusters is not None and len(set(clusters)) < count:
             found = clustered_mean(values, clusters)
@@ -168,16 +172,18 @@ class _Changes:
         return cls(values, found, sum(map(bool, values)), width, near, clustered=False)
 
     def possible(self, low: float, high: float, method: str) -> Interval:
-        """An interval on the scale, with the observed difference inside, which rounding might push out."""
+        """Return an interval that is cut to the scale and contains the observed difference despite rounding."""
         mean = self.found.mean
         return Interval(min(max(low, -self.width), mean), max(min(high, self.width), mean), method)
 
 
 FEWEST_CHANGED = 6
-"""Changed pairs below which nothing can be said: were they all for the better, chance alone would do that in 1 of 16 cases."""
+"""The smallest number of changed pairs for a conclusion. If 5 pairs all changed for the better, chance alone would do that in 1
+of 16 cases.
+"""
 
 MOST_ROWS = 100_000
-"""More rows than that are no advice."""
+"""The largest number of rows that is given as advice."""
 
 
 @dataclass(frozen=True)
@@ -185,14 +191,14 @@ class PairedDifference:
     """The difference between the means of two runs over the same rows: after minus before.
 
     Attributes:
-        difference: mean of after minus mean of before, on the scale of the scores.
-        interval: of that difference; None if there is none, and ``problem`` says why.
-        p_value: two-sided, of "there is no difference": 0 to 1; None where there is no interval.
-        method: how the interval was made, a key of ``METHODS``; ``none`` without one.
-        pairs: how many there are.
-        changed: pairs whose two values differ by more than rounding.
-        clusters: how many there are; None if none were given.
-        problem: in words, why there is no interval; None where there is one.
+        difference: the mean of after minus the mean of before, on the scale of the scores.
+        interval: the interval of the difference; None if there is no interval, and then ``problem`` gives the reason.
+        p_value: the two-sided p-value of "there is no difference", 0 to 1; None if there is no interval.
+        method: the method of the interval, a key of ``METHODS``; ``none`` without an interval.
+        pairs: the number of pairs.
+        changed: the number of pairs whose values differ by more than rounding.
+        clusters: the number of clusters; None if no clusters were given.
+        problem: in words, why there is no interval; None if there is one.
     """
 
     difference: float
@@ -207,41 +213,45 @@ class PairedDifference:
     _confidence: float = field(default=0.95, repr=False)
 
     def rows_needed(self, effect: float, power: float = 0.8) -> int | None:
-        """Rows that would show a difference of this size, given how much the pairs differ among each other.
+        """Estimate how many rows would show a difference of this size, given how much the pairs differ among each other.
 
-        Shown is a difference whose interval excludes 0. The size is one that matters to you, such as a margin: with the observed
-        difference this would be its p-value again, in other words. Where it takes more changed pairs than were seen, these are
-        taken to change by as much as those that did. With clusters their likeness counts, and they are taken to stay as large as
-        they are. From a pilot of 100 rows, 0.70 to 0.86 of differences are shown where 0.8 is asked for.
+        A difference is shown if its interval excludes 0. Choose a size that matters to you, such as a margin: the observed
+        difference would only repeat the p-value in other words. If the size needs more changed pairs than were seen, these are
+        assumed to change by as much as the pairs that changed. With clusters, the similarity of their rows counts, and the
+        clusters are assumed to keep their size. From a pilot of 100 rows, 0.70 to 0.86 of differences are shown at a power of
+        0.8.
 
         Args:
             effect: the difference to be shown, on the scale of the scores; its sign does not matter.
-            power: how often it should be shown, above 0 and below 1.
+            power: the probability with which it should be shown, above 0 and below 1.
 
         Returns:
-            The number of rows. None if it is above 100,000, or if nothing tells how much the pairs differ: all of them changed
-            alike, or there is no interval.
+            The number of rows. None if it is above 100,000, or if nothing shows how much the pairs differ: all pairs changed by
+            the same amount, or there is no interval.
 
         Raises:
             InvalidInput: if the effect is 0 or not finite, or if power is impossible.
         """
         if not (math.isfinite(effect) and effect):
-            raise InvalidInput(f"effect must be finite and not 0, got {effect!r}: give the smallest that matters")
+            raise InvalidInput(
+                f"effect must be finite and not 0, got {effect!r}: give the smallest difference that matters"
+            )
         if not 0 < power < 1:
             raise InvalidInput(f"power must lie between 0 and 1, got {power!r}: give 0.8 for 80 %")
         return _rows_to_show(abs(effect), self._changes, power, self._confidence) if self._changes else None
 
 
 def _rows_to_show(effect: float, changes: _Changes, power: float, confidence: float) -> int | None:
-    """Rows in which an interval of that confidence excludes 0 with that power, where the true difference is the effect.
+    """Return the number of rows with which an interval excludes 0 with the given power, if ``effect`` is the true difference.
 
-    The t test of a mean: (z + z')² * variance / effect², and z² / 2 more for that the variance is estimated (Guenther 1981, The
-    American Statistician 35:243).
+    For the t test of a mean it is (z + z')² * variance / effect², plus z² / 2 because the variance is estimated (Guenther 1981,
+    The American Statistician 35:243).
 
-    Where all pairs changed, the variance is that of their changes. Otherwise a difference that is larger than the observed one
-    takes more changes in one direction, as far as it falls on pairs that did not change, and these add to the spread: being of the
-    size of the observed ones, the missing difference times the mean square of a change over its mean size. Without that, a pilot
-    in which nothing got worse would name too few rows to show that something did. Rows for six changes are always needed.
+    If all pairs changed, the variance is that of their changes. Otherwise a difference larger than the observed one needs more
+    changes in one direction, as far as they fall on pairs that did not change, and these changes add to the spread. As they are
+    assumed to have the size of the observed changes, they add the missing difference times the mean square of a change divided by
+    its mean size. Without this, a pilot in which nothing got worse would give too few rows to show that something did. Rows for
+    six changes are always needed.
     """
     changed = [change for change in changes.values if change]
     if not (changes.found.variance > 0 and changed):
@@ -261,9 +271,10 @@ def _rows_to_show(effect: float, changes: _Changes, power: float, confidence: fl
 
 
 UNMET = 0.3
-"""Of a unit that changes by the whole scale, which few smaller changes have not met. Where 10 % of 50 to 120 rows change, a fifth
-of them by 1 and the others by 0.2, intervals hold in 0.86 to 0.99 of samples with it, and in 0.85 to 0.88 without; those of changes
-of at most a half are 2 to 9 % wider with it."""
+"""The number of units that are assumed to change by the whole scale in addition; few smaller changes do not show them. If 10 %
+of 50 to 120 rows change, a fifth of them by 1 and the others by 0.2, intervals contain the true difference in 0.86 to 0.99 of
+samples with it, and in 0.85 to 0.88 without; the intervals of changes of at most a half are 2 to 9 % wider with it.
+"""
 
 
 def paired_difference(
@@ -273,15 +284,16 @@ def paired_difference(
     scale: tuple[float, float] | None = None,
     confidence: float = 0.95,
 ) -> PairedDifference:
-    """How much better or worse the same rows are after a change than before it, and how sure that is.
+    """Estimate how much better or worse the same rows are after a change than before it, with the interval and the p-value.
 
     Args:
-        before: one score for each row, finite, inside the scale.
-        after: the scores of the same rows in the same order.
+        before: one score for each row, finite and on the scale.
+        after: the scores of the same rows, in the same order.
         clusters: for each row what it shares with others, such as the name of its document: any hashable value. None if the rows
             are independent.
-        scale: lowest and highest possible score, the lowest first; None if they are not known. That of True and False is 0 to 1.
-        confidence: how often such intervals hold, above 0 and below 1.
+        scale: the lowest and the highest possible score, in this order; None if they are not known. The scale of True and False
+            is 0 to 1.
+        confidence: the confidence level of the interval, above 0 and below 1.
 
     Raises:
         InvalidInput: if the two differ in length or are empty, if a value is not finite or not on the scale, if a row has no
@@ -308,7 +320,7 @@ def _difference_of(
     scale: tuple[float, float] | None,
     confidence: float,
 ) -> PairedDifference:
-    """The same of values that were checked."""
+    """Estimate the difference of values that were already checked."""
     both = (*before, *after)
     near = ROUNDING * (scale[1] - scale[0] if scale else max(map(abs, both)))
     values = [new - old if abs(new - old) > near else 0.0 for old, new in zip(before, after, strict=True)]
@@ -319,7 +331,7 @@ def _difference_of(
     elif scale and scale[0] == scale[1]:
         problem = "the scale is a single point, on which nothing can differ"
     elif number == 1:
-        problem = "all rows are of one cluster, which does not tell how much others differ"
+        problem = "all rows are in one cluster, so nothing shows how much clusters differ"
     else:
         changes = _Changes.of(values, clusters, scale[1] - scale[0] if scale else math.inf, near)
         binary = scale is not None and not changes.clustered and at_ends(both, scale)
@@ -352,7 +364,9 @@ def _of_scores(changes: _Changes, confidence: float) -> tuple[Interval | None, f
         return _of_equal(changes, confidence)
     few, freedom, error = _few_changes(changes), found.freedom, math.sqrt(found.variance)
     if few and not changes.clustered:
-        freedom = math.inf  # as Tango's is, since no variance of the rows is estimated on its own
+        freedom = (
+            math.inf
+        )  # a normal quantile, as for Tango's interval, because no variance of the rows is estimated separately
     quantile = t_quantile((1 + confidence) / 2, freedom)
     low, high = few.limits(quantile) if few else (found.mean - quantile * error, found.mean + quantile * error)
     if changes.changed <= MOST_FLIPPED and (few or not changes.clustered):
@@ -373,7 +387,11 @@ def _of_equal(changes: _Changes, confidence: float) -> tuple[Interval | None, fl
 
 
 def _few_changes(changes: _Changes) -> FewChanges | None:
-    """Score limits, where fewer than half of the units changed, or of the rows and all in one direction."""
+    """Return a score interval if few units changed, else None.
+
+    Fewer than 50 units must have changed, and also fewer than half of the units, or fewer than half of the rows with all units
+    that changed in one direction.
+    """
     units, count = changes.found.clusters, len(changes.values)
     one_way = not (any(total < 0 for total, _ in units) and any(total > 0 for total, _ in units))
     few_rows_one_way = 2 * sum(map(bool, changes.values)) < count and one_way
@@ -386,22 +404,22 @@ def _few_changes(changes: _Changes) -> FewChanges | None:
 
 
 MISSED = 0.05
-"""The largest chance to meet no such loss."""
+"""The largest probability to meet no such loss."""
 
 TINY = 1e-12
 
 
 def rows_to_meet_losses(values: Sequence[float], sign: int, limit: float, worst: float) -> int:
-    """The number of independent rows from which on unseen losses cannot bring a mean to the limit.
+    """Return the number of independent rows from which on unseen losses cannot bring a mean to the limit.
 
-    The distance from the mean to the limit counts with the ordinary noise of the mean, which the interval allows for already. That
-    noise is measured on the good side of the mean only, and a large loss that was met adds nothing to it.
+    The distance from the mean to the limit includes the ordinary noise of the mean, which the interval already allows for. This
+    noise is measured only on the good side of the mean, and a large loss that was met adds nothing to it.
 
     Args:
-        values: of the rows, on the good side of the limit on average; one or more.
-        sign: 1 if high values are good, -1 if low ones are.
-        limit: what the mean must not reach.
-        worst: the value that a lost row would have.
+        values: the values of the rows, one or more; their mean is on the good side of the limit.
+        sign: 1 if high values are good, -1 if low values are good.
+        limit: the value that the mean must not reach.
+        worst: the value of a lost row.
     """
     count = len(values)
     mean = math.fsum(values) / count
@@ -423,26 +441,28 @@ def rows_to_meet_losses(values: Sequence[float], sign: int, limit: float, worst:
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """P-values adjusted for that several hypotheses are tested at once.
+    """Adjust p-values for testing several hypotheses at once.
 
-    If a difference is called real where its adjusted value is at most 0.05, at most 5 % of such families hold any false claim,
-    however the tests depend on each other. The smallest of m values is multiplied by m, the next by m - 1, and so on; none falls
-    below one before it, and none exceeds 1.
+    If a difference is called real when its adjusted value is at most 0.05, at most 5 % of such families contain any false claim,
+    however the tests depend on each other. The smallest of m values is multiplied by m, the next by m - 1, and so on. No adjusted
+    value is below a previous one, and none exceeds 1.
 
     Source: Holm 1979, Scandinavian Journal of Statistics 6:65, p. 67.
 
     Args:
-        p_values: from 0 to 1, one for each hypothesis; None where there is no test, which then does not count.
+        p_values: a value from 0 to 1 for each hypothesis; None for a hypothesis without a test, which is not counted.
 
     Returns:
         The adjusted values in the same order, with None in the same places.
 
     Raises:
-        InvalidInput: if a value is no number from 0 to 1.
+        InvalidInput: if a value is not a number from 0 to 1.
     """
     for place, value in enumerate(p_values):
         if value is not None and not 0 <= value <= 1:
-            raise InvalidInput(f"p_values[{place}] is {value!r}: give numbers from 0 to 1, or None without a test")
+            raise InvalidInput(
+                f"p_values[{place}] is {value!r}: give a number from 0 to 1, or None if there is no test"
+            )
     tested = sorted((value, place) for place, value in enumerate(p_values) if value is not None)
     adjusted: list[float | None] = [None] * len(p_values)
     largest = 0.0
