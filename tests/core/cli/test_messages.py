@@ -101,7 +101,7 @@ def test_messages_of_the_core_speak_of_python_only_where_a_caller_of_python_read
         ),
         (
             ("-m", "exact_match", "--map", "response=a*"),
-            "--map 'response=a*': 'a*' may be several columns, and response is one value: name one",
+            "--map 'response=a*': 'a*' may be several columns, but response is one value: name one",
         ),
         (
             ("-m", "ndcg(k=3),ndcg(k=5)"),
@@ -130,7 +130,7 @@ def test_messages_of_the_core_speak_of_python_only_where_a_caller_of_python_read
         ),
         (
             ("-m", "exact_match", "--encoding", "cp1252", "--at", "my list"),
-            "--at 'my list' says nothing about ",
+            "--at 'my list' does not apply to ",
         ),
         (("-m", "exact_match", "--by", ""), "--by must name a column, such as 'metadata.lang', got ''"),
     ],

@@ -31,7 +31,7 @@ class TestLists:
         with np.printoptions(threshold=5, edgeitems=2):
             printed = str(np.array(list("abcdefgh"), dtype=object))
         assert problem({"contexts": printed}).startswith(
-            "contexts: the cell starts with '[' but is no JSON or Python list: "
+            "contexts: the cell starts with '[' but is not a JSON or Python list: "
         )
 
     @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ class TestLists:
     )
     def test_objects_that_python_has_printed(self, cell: str) -> None:
         assert problem({"contexts": cell}) == (
-            'contexts: the cell starts with \'[\' but is no JSON or Python list: write ["first text", "second text"]'
+            'contexts: the cell starts with \'[\' but is not a JSON or Python list: write ["first text", "second text"]'
         )
 
     @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ class TestLists:
     )
     def test_a_broken_list_is_refused(self, cell: str) -> None:
         assert problem({"My Contexts": cell}, {"contexts": "my contexts"}) == (
-            'My Contexts: the cell starts with \'[\' but is no JSON or Python list: write ["first text", "second text"]'
+            'My Contexts: the cell starts with \'[\' but is not a JSON or Python list: write ["first text", "second text"]'
         )
 
     @pytest.mark.parametrize(

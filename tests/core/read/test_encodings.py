@@ -132,7 +132,7 @@ MUNICH = "id;answer\n1;a\n2;Wo liegt München? In Bayern\n".encode("cp1252")
             "q.parquet",
             b"",
             {"encoding": "cp1252"},
-            "encoding='cp1252' says nothing about q.parquet, which is no text file: leave it out",
+            "encoding='cp1252' does not apply to q.parquet, which is no text file: leave it out",
         ),
     ],
 )
@@ -151,7 +151,7 @@ def test_a_byte_order_mark_counts_more_than_an_option(tmp_path: Path) -> None:
 def test_rows_in_memory_have_no_encoding() -> None:
     with pytest.raises(InvalidInput) as caught:
         evaluate([{"response": "a"}], Length(), encoding="cp1252")
-    assert str(caught.value) == "encoding='cp1252' says nothing about rows in memory: leave it out"
+    assert str(caught.value) == "encoding='cp1252' does not apply to rows in memory: leave it out"
 
 
 def test_a_line_of_jsonl_costs_one_row(tmp_path: Path) -> None:

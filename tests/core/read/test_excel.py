@@ -119,13 +119,13 @@ class TestRows:
         )
         assert [problem for *_, problem in read(path)] == [
             None,
-            "q.xlsx, row 3: the cell B3 holds the error #REF!: mend its formula",
+            "q.xlsx, row 3: the cell B3 holds the error #REF!: correct its formula",
             (
                 "q.xlsx, row 4: the cell E4 holds something, but its column has no name: row 1, the first with text, "
                 "must name all columns (if their names stand further down, delete what is above)"
             ),
             (
-                "q.xlsx, row 5: contexts: the cell starts with '[' but is no JSON or Python list: write "
+                "q.xlsx, row 5: contexts: the cell starts with '[' but is not a JSON or Python list: write "
                 '["first text", "second text"]'
             ),
             None,
@@ -220,5 +220,5 @@ class TestWhatCannotBeRead:
         with pytest.raises(InvalidInput) as caught:
             read(write(tmp_path / "q.csv", "id\n1\n"), at="Run 1")
         assert str(caught.value) == (
-            "at='Run 1' says nothing about q.csv, which is neither a workbook nor a .json file: leave it out"
+            "at='Run 1' does not apply to q.csv, which is neither a workbook nor a .json file: leave it out"
         )

@@ -62,7 +62,7 @@ class TestChats:
     def test_a_last_message_without_a_text_is_not_replaced_by_that_of_an_earlier_turn(self, content: Any) -> None:
         chat = [*self.OLD, {"role": "assistant", "content": content}]
         assert sample_of({"answer": chat}).response == chat
-        with pytest.raises(InvalidInput, match=r"^row 1: outputs\.messages: holds 3 values, and response is one text"):
+        with pytest.raises(InvalidInput, match=r"^row 1: outputs\.messages: holds 3 values, but response is one text"):
             sample_of({"outputs": {"messages": chat}}, {"answer": "outputs.messages"})
 
 
@@ -90,7 +90,7 @@ class TestNesting:
                 value = [value]
         with pytest.raises(InvalidInput) as raised:
             sample_of({"outputs": value}, {"answer": "outputs.text"})
-        assert str(raised.value) == "row 1: text is looked for in lists nested more than 100 deep"
+        assert str(raised.value) == "row 1: text leads through lists nested more than 100 deep"
 
 
 class TestWrappers:
@@ -110,7 +110,7 @@ class TestTime:
     )
     def test_cells_that_are_nearly_lists(self, cell: str) -> None:
         def work(_: int) -> None:
-            with pytest.raises(InvalidInput, match="is no JSON or Python list"):
+            with pytest.raises(InvalidInput, match="is not a JSON or Python list"):
                 sample_of({"contexts": cell if cell.startswith("[") else f"[{cell}"})
 
         assert seconds(work, 1) < 5
@@ -165,7 +165,7 @@ def test_a_row_below_the_last_one_of_a_sheet(tmp_path: Any) -> None:
             large.writestr(name, data)
     with pytest.raises(InvalidInput) as raised:
         read(tmp_path / "rows.xlsx")
-    assert str(raised.value) == "rows.xlsx has rows below 1,048,576, the last of a sheet: save it anew"
+    assert str(raised.value) == "rows.xlsx has rows after 1,048,576, the last row of Excel: save it again"
 
 
 def test_standard_input_without_an_end(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,7 +82,7 @@ NONE = 'q.json must hold a list of rows, or an object with such a list under "sa
         ({"a": ROWS}, "b", "q.json: there is no 'b' in the file for at='b', which has a"),
         ({"a": {"c": 1}}, "a.b", "q.json: there is no 'b' in a for at='a.b', which has c"),
         ({"a": ROWS}, "a.b", "q.json: there is no 'b' in a for at='a.b', which has no keys"),
-        ({"a": {"b": 1}}, "a.b", "q.json: at='a.b' is no list of rows"),
+        ({"a": {"b": 1}}, "a.b", "q.json: at='a.b' is not a list of rows"),
     ],
 )
 def test_not_found(tmp_path: Path, data: Any, at: str | None, message: str) -> None:

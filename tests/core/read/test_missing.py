@@ -202,5 +202,5 @@ class TestPostgresArrays:
     def test_of_arrays_are_refused(self, tmp_path: Path) -> None:
         path = write(tmp_path / "q.csv", 'id,contexts\n1,"{{a,b},{""c d"",e}}"\n')
         assert read(path)[0][2] == (
-            "q.csv, line 2: contexts: the cell is an array of arrays of Postgres: write one list of texts"
+            "q.csv, line 2: contexts: the cell is a nested Postgres array: write one list of texts"
         )

@@ -111,7 +111,7 @@ class TestCSV:
         assert [problem for _, _, problem in read(path)] == [
             None,
             (
-                "q.csv, line 3: contexts: the cell starts with '[' but is no JSON or Python list: write "
+                "q.csv, line 3: contexts: the cell starts with '[' but is not a JSON or Python list: write "
                 '["first text", "second text"]'
             ),
             None,
@@ -170,7 +170,7 @@ class TestCSV:
             (
                 "id,answer\n1,x\n2,y\n3,\0\n",
                 (
-                    "q.csv, line 4: holds a NUL character: save the file anew, as UTF-8 "
+                    "q.csv, line 4: holds a NUL character: save the file again, as UTF-8 "
                     "(the file was read up to there: 2 rows)"
                 ),
             ),

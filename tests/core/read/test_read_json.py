@@ -155,7 +155,7 @@ class TestJSON:
             (
                 '{\n "id": 1\n}\n{"id": 2}',
                 (
-                    "q.json, line 4: not JSON (Extra data): several values one after the other are no file of JSON: put them into "
+                    "q.json, line 4: not JSON (Extra data): a JSON file holds only one value: put several values into "
                     "a list, as `jq -s .` does"
                 ),
             ),

@@ -1,7 +1,7 @@
-"""Text analysis without a model: claims, support, relevance and agreement by the words that texts share.
+"""Text analysis without a model: claims, support, relevance and agreement, from the words that texts share.
 
-Pure functions of their arguments: the same texts give the same answer, on every machine. They are a baseline, meant to
-be measured against people's judgement and to be beaten by a real judge.
+All functions are pure: the same texts give the same answer on every machine. They are a baseline for real judges, and should
+themselves be compared with people's judgement.
 """
 
 __all__ = []

@@ -1,11 +1,11 @@
-"""Cutting an answer into claims: each sentence, and then the small pieces it is made of.
+"""Splits an answer into claims: each sentence, and then the small pieces of the sentence.
 
-A verdict is yes or no, so the share of supported claims can only be as fine as the claims are many. Each sentence is
-therefore a claim, and so is each of its pieces: a name, a number, a verb or a noun with the small words before it.
-Pieces are cut along function words and punctuation and are literal parts of the answer, so that a person can read and
-check them. The whole sentence stays a claim as well, because its pieces can all be true and their union false.
+A verdict is yes or no, so the share of supported claims is only as fine as the number of claims allows. So each sentence is a
+claim, and each of its pieces is a claim too: a name, a number, a verb or a noun with the function words before it. Pieces are cut
+at function words and punctuation. They are literal parts of the answer, so a person can read and check them. The whole sentence
+stays a claim as well, because all its pieces can be true and the sentence false.
 
-An answer can also say things that claim nothing: greetings, apologies, feelings, remarks, and that its speaker does not know.
+Some sentences claim nothing: greetings, apologies, feelings, remarks, and sentences that say that their speaker does not know.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _YES = frozenset(
 )
 _NO = frozenset({"no", "nope", "nein", "non", "não", "nee", "нет", "不是", "不", "いいえ", "아니요", "لا", "नहीं"})
 
-_LONGEST_GREETING = 120  # characters; longer courtesies say something
+_LONGEST_GREETING = 120  # in characters; a longer courtesy contains a claim
 _GREETING = re.compile(
     r"""(?:
     (?:hi|hello|hey|good\s+(?:morning|day|afternoon|evening|night)|welcome|thanks|thank\s+you|you\s*(?:'re|’re|\s+are)\s+welcome
@@ -44,13 +44,13 @@ _GREETING = re.compile(
 
 
 def is_greeting(sentence: str) -> bool:
-    """Whether ``sentence`` is nothing but greetings, thanks and other courtesies."""
+    """Whether ``sentence`` contains only greetings, thanks and other courtesies."""
     text = " ".join(sentence.split())
     return len(text) <= _LONGEST_GREETING and _GREETING.fullmatch(text) is not None
 
 
 def yes_or_no(text: str) -> bool | None:
-    """True for a bare *yes*, False for a bare *no* in one of the common languages, None for anything else."""
+    """Return True for a bare *yes* and False for a bare *no* in one of the common languages; None for anything else."""
     word = text.strip(" .,!:;。！，、\"'*").casefold()
     return True if word in _YES else False if word in _NO else None
 
@@ -69,11 +69,11 @@ _FACT = re.compile(
     r"[,;:\d]|\b(?:because|that|since|but|how|who|what|which|where|when|why|weil|dass|aber|wie|wo|parce|que|mais|où|porque|pero|perché|che|ma)\b",
     re.IGNORECASE,
 )
-"""What leads from a feeling or a remark to something that can be checked."""
+"""Words and marks that connect a feeling or a remark with a statement that can be checked."""
 
 
 def is_feeling(sentence: str) -> bool:
-    """Whether ``sentence`` says no more than what its writer likes: *I love jazz*, but not *I love jazz, which began in 1900*."""
+    """Whether ``sentence`` only says what its writer likes: *I love jazz*, but not *I love jazz, which began in 1900*."""
     return _FEELING.match(sentence) is not None and not _FACT.search(sentence)
 
 
@@ -82,8 +82,8 @@ def is_remark(sentence: str) -> bool:
     return _REMARK.fullmatch(sentence) is not None and not _FACT.search(sentence)
 
 
-# Three ways of declining are recognised: the speaker does not know or will not say; the sources say nothing; there is no answer.
-# A source must be called one ("the text does not say"), or every statement of what a thing lacks would count as a refusal.
+# Three kinds of refusals are recognised: the speaker does not know or will not say; the sources say nothing; there is no answer.
+# A source must be named as a source ("the text does not say"). Otherwise any "X does not have Y" would count as a refusal.
 _WORDS = r"(?:\w+\s+)"
 
 _EN_SOURCE = r"(?:information|answer|context|document|text|passage|source|material|manual|excerpt|record)s?"
@@ -252,13 +252,15 @@ def is_noncommittal(sentence: str) -> bool:
 
 
 def is_unsure(sentence: str) -> bool:
-    """Whether a noncommittal ``sentence`` only says that its speaker is not sure: beside an answer that is a hedge."""
+    """Whether a noncommittal ``sentence`` only says that its speaker is not sure. Next to an answer this is a hedge, not a
+    refusal.
+    """
     return _UNSURE.search(sentence) is not None
 
 
-_PIECE_WORDS = 2  # content words in a piece: one fact is seldom said in fewer or needs more
-_NAME_WORDS = 4  # a name is not cut before this many words
-_PAIR_CHARS = 12  # where words are pairs of characters, a piece goes on to the next comma or to this length
+_PIECE_WORDS = 2  # content words in a piece: a fact seldom has fewer or more
+_NAME_WORDS = 4  # words after which a name may be cut
+_PAIR_CHARS = 12  # if words are pairs of characters, a piece ends at the next comma or at this length
 
 _MONTH = rf"(?i:{'|'.join(MONTHS)})\b"
 _LIST_MARK = re.compile(
@@ -295,19 +297,21 @@ _ACCORDING_TO = re.compile(
     r".*\b(?:context|kontext|contest|text|text[eo]|test|tekst|document|dokument|passage|source|quelle|unterlage|information|search)|根据|根據)",
     re.IGNORECASE,
 )
-_MORE_THAN_REFUSAL = 2  # content words beside the refusal that make a claim
+_MORE_THAN_REFUSAL = 2  # content words next to a refusal that make it a claim
 _BRACKETS = '()[]{}"“”„«»「」『』（）'
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of ``text``, in order; list items and lines count as sentences, list marks are left out."""
+    """Return the sentences of ``text`` in order. List items and lines count as sentences; list marks are removed."""
     text = _LIST_MARK.sub("\n", text)
     found = (text[start:end] for start, end in pairwise([0, *sentence_ends(text), len(text)]))
     return [s for s in (raw.strip(_EDGES) for raw in found) if any(c.isalnum() for c in s)]
 
 
 def sentence_ends(text: str) -> Iterator[int]:
-    """Where in ``text`` a sentence or a line ends, its mark and closing quotes included, in order."""
+    """Return the offsets at which a sentence or a line ends, in order. Final punctuation and closing quotes belong to the
+    sentence.
+    """
     start = 0
     for match in _END.finditer(text):
         if match.group() == "." and _ABBREVIATION.search(text, max(start, match.start() - 12), match.end()):
@@ -317,11 +321,11 @@ def sentence_ends(text: str) -> Iterator[int]:
 
 
 def split_claims(question: str | None, answer: str) -> list[str]:
-    """The claims of ``answer``: every sentence that states something, followed by its pieces.
+    """Return the claims of ``answer``: every sentence that states something, followed by its pieces.
 
-    Greetings, sentences that only say that the answer is not known, and questions beside statements claim nothing. A
-    bare *yes* or *no* claims what ``question`` asks. An answer of questions alone claims what they take for granted.
-    Repetitions are kept: an answer that says a thing twice claims it twice.
+    Greetings and sentences that only say that the answer is not known are not claims. A bare *yes* or *no* claims what
+    ``question`` asks. Questions are ignored if the answer also contains statements; in an answer that only contains questions,
+    the questions are claims. Repetitions are kept: a statement made twice is two claims.
     """
     language = guess_language(question or "", answer)
     empty = (is_greeting, is_feeling, is_remark)
@@ -338,19 +342,19 @@ def _claims_of(statements: list[str], language: str) -> list[str]:
         words = words_of(sentence, language)
         capitals = sum(sentence[word.start].isupper() for word in words)
         says = (word.kind not in {"stop", "negation"} and word.key not in SPEAKERS[language] for word in words)
-        if any(says) or capitals > 1:  # *I* and *you* say nothing by themselves; a title may be all small words
+        if any(says) or capitals > 1:  # *I* and *you* alone claim nothing; a title may consist of function words
             parts = pieces(sentence, words)
             claims += [sentence, *parts] if len(parts) > 1 else [sentence]
     return claims
 
 
 def is_question(sentence: str) -> bool:
-    """Whether ``sentence`` asks; *did you know that ...?* tells."""
+    """Whether ``sentence`` is a question. *Did you know that ...?* counts as a statement."""
     return sentence.rstrip("\"'”’) ").endswith(QUESTION_MARKS) and _TELLS.match(sentence) is None
 
 
 def is_refusal(sentence: str, language: str) -> bool:
-    """Whether nothing but the refusal is left: *I am not sure, but it opened in 1889* does claim something."""
+    """Whether ``sentence`` is only a refusal. *I am not sure, but it opened in 1889* makes a claim."""
     if not is_noncommittal(sentence):
         return False
     rest = [part for part in _CLAUSE.split(sentence) if not (is_noncommittal(part) or _says_nothing(part))]
@@ -359,20 +363,24 @@ def is_refusal(sentence: str, language: str) -> bool:
 
 
 def ends_in_refusal(sentence: str) -> bool:
-    """Whether the last clause refuses: *it costs 5, but I do not know where*; *it costs 5, but I am not sure* is a hedge."""
+    """Whether the last clause is a refusal, as in *it costs 5, but I do not know where*. *It costs 5, but I am not sure* is only
+    a hedge.
+    """
     last = next((part for part in reversed(_CLAUSE.split(sentence)) if part.strip()), "")
     return is_noncommittal(last) and not is_unsure(last)
 
 
 def _says_nothing(clause: str) -> bool:
-    """Beside a refusal: an apology, where was looked, or what it is that is not known."""
+    """Whether a clause next to a refusal claims nothing: an apology, the source that was searched, or the thing that is not
+    known.
+    """
     return is_greeting(clause) or any(start.match(clause) for start in (_INDIRECT_QUESTION, _ACCORDING_TO))
 
 
 def pieces(sentence: str, words: tuple[Word, ...]) -> list[str]:
-    """The literal parts of ``sentence`` that each hold one fact: cut before function words and at punctuation."""
+    """Split ``sentence`` into literal parts with about one fact each, before function words and at punctuation."""
     starts: list[int] = []
-    content = 0  # content words in the piece at hand
+    content = 0  # content words in the current piece
     previous: Word | None = None
     for word in words:
         small = word.kind in {"stop", "negation"}
@@ -382,14 +390,14 @@ def pieces(sentence: str, words: tuple[Word, ...]) -> list[str]:
         content += word.kind != "stop"
         previous = word
     if len(starts) > 1 and not content:
-        starts.pop()  # a tail of function words belongs to the piece before it
+        starts.pop()  # function words at the end belong to the piece before them
     ends = [*starts[1:], len(sentence)]
     parts = (sentence[start:end].strip(_EDGES + _BRACKETS) for start, end in zip([0, *starts[1:]], ends, strict=True))
     return [part for part in parts if part]
 
 
 def _cuts(sentence: str, previous: Word, word: Word, content: int, *, small: bool) -> bool:
-    """Whether a new piece starts at ``word``, given that the piece before it holds ``content`` content words."""
+    """Whether a new piece starts at ``word``, given that the current piece has ``content`` content words."""
     glued = word.start == previous.end and word.kind != "pair"
     if word.key == "'s" or glued or sentence[previous.end : word.start] in _JOINS:
         return False

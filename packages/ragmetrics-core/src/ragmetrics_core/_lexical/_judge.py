@@ -1,9 +1,9 @@
-"""The offline judge: answers the built-in prompts by comparing words, so that everything runs with no key and no download.
+"""The offline judge. It answers the built-in prompts by comparing words, so that everything runs without a key or a download.
 
-It does not read messages. Each prompt that it knows has a function with the prompt's name, whose parameters are the inputs that it
-needs; what the function returns is the reply, as an object or as text, so that the code that reads any model's reply reads this
-one. All answers rest on one signal: how many of the content words of one text occur in the other. A prompt without a function
-has no lexical answer: that is an error, never a guess.
+The judge does not read messages. Each prompt that it knows has a function with the prompt's name, whose parameters are the inputs
+that the function needs. The function returns the reply as an object or as text, and the usual parsers of replies read it. All
+answers depend on one signal: how many of the content words of one text occur in the other. A prompt without a function raises an
+error; it is never answered by a guess.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from ._ratings import (
 from ._support import Support, verify
 from ._words import guess_language
 
-VERSION = "7"  # of the rules: raised by every change that can change an answer
+VERSION = "7"  # of the rules; increased by every change that can change an answer
 
 SLIGHTLY, MOSTLY = 0.25, 0.75
-"""Signals below the first count as nothing, from the second on as everything, and in between as a part."""
+"""Signals below the first value count as nothing, from the second value on as everything, and between the two as partial."""
 
 CLEAR = 0.05
-"""Least difference of signals that makes one response better than another."""
+"""The smallest difference of signals that makes one response better than another."""
 
 Answer: TypeAlias = dict[str, Any] | list[str] | str
 
@@ -45,12 +45,13 @@ Answer: TypeAlias = dict[str, Any] | list[str] | str
 class LexicalJudge:
     """A deterministic baseline judge that compares words: claims by sentence and clause, support by overlap of content words.
 
-    Numbers, names and negation weigh most. It needs no key, no download and no network, and costs well under a millisecond per
-    question. It does not understand text: take its scores as a lexical baseline, and see the documentation for how far they
-    agree with human labels.
+    Numbers, names and negations have the largest weight. The judge needs no key, no download and no network, and takes well under
+    a millisecond per question. It does not understand text: treat its scores as a lexical baseline. The documentation shows how
+    well they agree with human labels.
 
-    It answers the prompts of the built-in metrics, whatever their wording. Prompts of your own, ``RubricScore``, ``Guideline``
-    and ``CustomJudge`` need a language model. Asked to write questions about a document, it leaves parts of its sentences blank.
+    It answers the prompts of the built-in metrics, whatever their wording. Your own prompts, ``RubricScore``, ``Guideline`` and
+    ``CustomJudge`` need a language model. When it is asked to write questions about a document, it turns sentences into questions
+    with a blank to fill in.
     """
 
     instant = True
@@ -65,7 +66,7 @@ class LexicalJudge:
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """What can change a reply: the version of the rules."""
+        """What can change a reply: only the version of the rules."""
         return {"provider": "lexical", "version": VERSION}
 
     def generate(self, ask: Ask) -> Reply[str]:
@@ -75,7 +76,7 @@ class LexicalJudge:
             ModelError: the prompt is not a built-in one.
         """
         answer, needed, optional = ANSWERS.get(ask.prompt.name, (None, (), ()))
-        # a user's own prompt may have the name of a built-in one, but hardly its inputs
+        # a user's own prompt may have the name of a built-in prompt, but is unlikely to have the same inputs
         if answer is None or not ask.inputs.keys() >= set(needed):
             raise ModelError(
                 f"the offline LexicalJudge cannot answer the prompt {ask.prompt.name!r}; it knows the prompts of the built-in "
@@ -88,7 +89,7 @@ class LexicalJudge:
         return Reply(said if isinstance(said, str) else json.dumps(said), ONE_CALL)
 
     async def agenerate(self, ask: Ask) -> Reply[str]:
-        """The same; there is nothing to wait for."""
+        """Answer as ``generate`` does, which never has to wait."""
         return self.generate(ask)
 
 
@@ -104,9 +105,11 @@ def verify_claims(claims: Sequence[str], contexts: Sequence[str]) -> Answer:
 
 
 def _verdict(number: int, together: Support, alone: Sequence[Support]) -> dict[str, Any]:
-    """What all contexts say about a claim, and which of them; what one supports is supported."""
+    """Return the verdict on a claim, with the contexts that support it and those that deny it. A claim that one context supports
+    is supported.
+    """
     by = [index for index, each in enumerate(alone, 1) if each.supported]
-    if together.supported and not by:  # they share it out
+    if together.supported and not by:  # only all contexts together support the claim
         by = [index for index, each in enumerate(alone, 1) if each.share] or [*range(1, len(alone) + 1)]
     decisive = alone[by[0] - 1] if by and not together.supported else together
     against = [index for index, each in enumerate(alone, 1) if each.denied and index not in by]
@@ -129,7 +132,7 @@ def judge_abstention(question: str, contexts: Sequence[str], response: str) -> A
 def _declines(response: str) -> str:
     said = [sentence for sentence in sentences(response) if not is_greeting(sentence)]
     if noncommittal(response) or all(is_question(sentence) for sentence in said):
-        return "wholly"  # so does a response that only asks back, or says nothing
+        return "wholly"  # a response that only asks back, or is empty, declines too
     language = guess_language(response)
     refuses = (is_refusal(sentence, language) or ends_in_refusal(sentence) for sentence in said)
     return "partly" if any(refuses) else "no"
@@ -187,7 +190,7 @@ def grade_correctness(query: str, generated_answer: str, reference_answer: str |
     else:
         signal = relevance(query, generated_answer)
         words = "without a reference, the answer holds words of the query"
-    grade = round(2 * (1 + 4 * signal)) / 2  # 1 to 5, in halves
+    grade = round(2 * (1 + 4 * signal)) / 2  # 1 to 5, in steps of 0.5
     return f"{grade:g}\n{words} to {signal:.0%}"
 
 
@@ -209,7 +212,7 @@ def rate_answer_relevance(query: str, response: str) -> Answer:
 
 def rate_context_relevance(query: str, context: str, existing_score: float = 0.0) -> Answer:
     signal = relevance(query, context)
-    score = max(round(2 * 4 * signal) / 2, existing_score)  # 0 to 4, in halves
+    score = max(round(2 * 4 * signal) / 2, existing_score)  # 0 to 4, in steps of 0.5
     return f"{score:g}\nthe context holds {signal:.0%} of the words of the query"
 
 
@@ -232,9 +235,9 @@ def answer_from_document(question: str, document: str) -> Answer:
 
 
 def supported_share(text: str, contexts: Sequence[str]) -> float:
-    """Share of the text's claims that the contexts support; of a text without claims, whether it is in them as it stands.
+    """Return the share of the text's claims that the contexts support. A text without claims is checked as a whole.
 
-    A text that only says that it has no answer needs no support.
+    The share is 1 for a text that only says that it has no answer.
     """
     if noncommittal(text):
         return 1.0
@@ -244,7 +247,7 @@ def supported_share(text: str, contexts: Sequence[str]) -> float:
 
 
 def merit(query: str, reference: str | None, response: str) -> float:
-    """What speaks for a response: its agreement with the reference, else what it holds of the query."""
+    """Return the signal for a response: its agreement with the reference, or without a reference its relevance to the query."""
     if reference:
         return agreement(response, reference)
     return 0.0 if noncommittal(response) else relevance(query, response)
@@ -259,13 +262,13 @@ def rating_reply(signal: float, menu: tuple[int, int, int], reason: str) -> Answ
 
 
 def rating(signal: float, menu: tuple[int, int, int]) -> int:
-    """The rating of a three-step menu that a signal from 0 to 1 earns."""
+    """Convert a signal from 0 to 1 to one of three ratings."""
     nothing, part, everything = menu
     return nothing if signal < SLIGHTLY else everything if signal >= MOSTLY else part
 
 
 def _with_inputs(answer: Callable[..., Answer]) -> tuple[Callable[..., Answer], tuple[str, ...], tuple[str, ...]]:
-    """A function with the inputs that it needs, and those that it can do without."""
+    """Return a function with the names of its required and of its optional inputs."""
     parameters = signature(answer).parameters.values()
     needed = tuple(one.name for one in parameters if one.default is one.empty)
     return answer, needed, tuple(one.name for one in parameters if one.default is not one.empty)
@@ -280,7 +283,7 @@ ANSWERS = {
         compare_responses, write_questions, answer_from_document, check_question,
     )
 }  # fmt: skip
-"""What answers each built-in prompt, by the prompt's name."""
+"""For each built-in prompt, by its name: the function that answers it, with the function's inputs."""
 ANSWERS["refine_supported"] = ANSWERS["supported_by_context"]
 ANSWERS["rate_contexts_again"] = ANSWERS["rate_contexts"]
 ANSWERS["rate_groundedness_again"] = ANSWERS["rate_groundedness"]

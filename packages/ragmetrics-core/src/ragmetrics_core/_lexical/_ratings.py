@@ -1,4 +1,4 @@
-"""How much two texts have in common, for judgements that are degrees; and questions made of sentences with a part left blank."""
+"""Measures how much two texts have in common, for judgements that are degrees, and makes questions from sentences with a blank."""
 
 from __future__ import annotations
 
@@ -25,12 +25,15 @@ _PRONOUN_LINES = (
     "isto isso zij hij het dit deze он она оно они это этот эта его её",
 )
 _PRONOUNS = frozenset(word for line in _PRONOUN_LINES for word in line.split())
-"""Words with which a sentence goes on about what the one before it named."""
-_WRAPPING = " *_`\"'“”"  # which readers of lists strip from the ends of an item
+"""Words that refer to something that an earlier sentence named."""
+_WRAPPING = " *_`\"'“”"  # removed by parsers of lists from the ends of an item
 
 
 class Cloze(NamedTuple):
-    """A sentence as a question: the question, the part left out (the whole sentence if no part was), and the sentence."""
+    """A sentence turned into a question.
+
+    The fields are the question, the part that was left out (the whole sentence if nothing was left out), and the sentence.
+    """
 
     question: str
     answer: str
@@ -38,7 +41,9 @@ class Cloze(NamedTuple):
 
 
 def clozes(sentence: str, language: str) -> Iterator[Cloze]:
-    """The sentence asked as it stands, and then with each of its pieces left blank."""
+    """Return the sentence as a question without a blank, and then one question for each of its pieces, with the piece left
+    blank.
+    """
     bare = sentence.rstrip(_ENDS)
     yield Cloze(f"{bare}?", bare, sentence)
     parts = pieces(bare, words_of(bare, language))
@@ -50,18 +55,18 @@ def clozes(sentence: str, language: str) -> Iterator[Cloze]:
 
 
 def cloze_questions(document: str, n: int) -> list[str]:
-    """At most ``n`` different questions with a blank, the sentences of ``document`` taking turns."""
+    """Return at most ``n`` different questions with a blank. The sentences of ``document`` take turns."""
     return _taking_turns(_blanks(document), n)
 
 
 def _taking_turns(asked: list[list[Cloze]], n: int) -> list[str]:
-    """At most ``n`` different questions, the first of each list before the second of any."""
+    """Return at most ``n`` different questions: first the first question of every list, then the second, and so on."""
     turns = chain.from_iterable(zip_longest(*asked))
     return list(dict.fromkeys(cloze.question for cloze in turns if cloze is not None))[: max(n, 0)]
 
 
 def fill_in(question: str, document: str) -> Cloze | None:
-    """The cloze of ``document`` that asks ``question``, or None where it has none."""
+    """Return the cloze of ``document`` whose question is ``question``, or None if there is no such cloze."""
     wanted = question.strip(_WRAPPING)
     found = chain.from_iterable(_blanks(document))
     return next((cloze for cloze in found if cloze.question.strip(_WRAPPING) == wanted), None)
@@ -74,7 +79,7 @@ def _blanks(document: str) -> list[list[Cloze]]:
 
 
 def check_question(question: str, answer: str, evidence: Sequence[str]) -> dict[str, str | bool]:
-    """Whether a question with a blank can be understood alone, whether the evidence gives its answer, and why."""
+    """Check whether a question with a blank can be understood alone and whether the evidence contains its answer; say why."""
     opening = _OPENING.match(question.casefold().lstrip(_BLANK + " "))
     alone = opening is None or opening[0] not in _PRONOUNS
     given = any(answer.casefold() in words.casefold() for words in evidence)
@@ -85,24 +90,28 @@ def check_question(question: str, answer: str, evidence: Sequence[str]) -> dict[
     return {"reason": reason, "stands_alone": alone, "supported": given}
 
 
-_WEIGHTS = {"number": 2.0, "name": 2.0, "stop": 0.0}  # of a word in the share of words found; others weigh 1
-_RELEVANT = 0.4  # least part of the question that a relevant sentence holds
+_WEIGHTS = {
+    "number": 2.0,
+    "name": 2.0,
+    "stop": 0.0,
+}  # of a kind of word in the share of words found; other kinds weigh 1
+_RELEVANT = 0.4  # smallest share of the question that a relevant sentence contains
 
 
 def relevance(question: str, text: str) -> float:
-    """The part of the question's content words that ``text`` holds, 0 to 1; numbers and names weigh double."""
+    """Return the share of the question's content words that ``text`` contains, 0 to 1. Numbers and names have double weight."""
     language = guess_language(question, text)
     return _share_found(words_of(question, language), text, language)
 
 
 def relevant_sentences(question: str, contexts: Sequence[str]) -> list[str]:
-    """The sentences of ``contexts`` that hold a good part of the question, in order and word for word."""
+    """Return the sentences of ``contexts`` that contain at least ``_RELEVANT`` of the question, unchanged and in order."""
     found = (sentence for context in contexts for sentence in sentences(context))
     return list(dict.fromkeys(s for s in found if relevance(question, s) >= _RELEVANT))
 
 
 def agreement(response: str, reference: str) -> float:
-    """How far two answers say the same, 0 to 1: the part of each that the other holds and supports, averaged."""
+    """Return how far two answers say the same, 0 to 1: the share of each answer that the other contains and supports, averaged."""
     language = guess_language(response, reference)
     ours, theirs = words_of(response, language), words_of(reference, language)
     if [word.key for word in ours] == [word.key for word in theirs]:
@@ -111,16 +120,16 @@ def agreement(response: str, reference: str) -> float:
 
 
 def noncommittal(answer: str) -> bool:
-    """Whether ``answer`` says that it has no answer, and says nothing else."""
+    """Whether ``answer`` only says that it has no answer."""
     said = [s for s in sentences(answer) if not is_greeting(s) and not is_question(s)]
     return bool(said) and all(is_refusal(s, guess_language(answer)) for s in said)
 
 
 def questions_from(answer: str, n: int) -> list[str]:
-    """At most ``n`` different questions that ``answer`` answers, in its own words.
+    """Return at most ``n`` different questions that ``answer`` answers, in its own words.
 
-    Each sentence is asked as it stands, and then with one of its pieces left blank; the sentences take turns. A very
-    short answer has fewer than ``n`` pieces and gives fewer questions.
+    Each sentence becomes a question without a blank, and then questions with one of its pieces left blank. The sentences take
+    turns. A very short answer may give fewer than ``n`` questions.
     """
     language = guess_language(answer)
     said = [s for s in sentences(answer) if not is_greeting(s)]

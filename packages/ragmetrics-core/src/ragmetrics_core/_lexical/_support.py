@@ -1,14 +1,14 @@
-"""Whether contexts support a claim, by the words they share.
+"""Decides whether contexts support a claim, by the words that they share.
 
-Numbers, dates and names weigh most: one that the contexts lack makes a claim unsupported, and within a sentence the
-pieces beside it as well, since they speak of it. Ordinary words may be missing from a long claim (people
-paraphrase) but not from a piece of one or two. A claim of more words must also keep some of the contexts' order, or any
-words of a long text would support it. And a word counts only where it is denied or affirmed as in the claim.
+Numbers, dates and names have the largest weight. If the contexts lack one of them, the claim is unsupported, and so are the
+neighbouring pieces of the same sentence, since they are about it. A long claim may contain some ordinary words that the contexts
+lack, because people paraphrase; a piece of one or two words may not. A longer claim must also keep some of the word order of the
+contexts, or any words of a long text would support it. A word only counts if claim and contexts both affirm it or both negate it.
 
-What the contexts say is laid out for look-up once per list of contexts (``Index``) and kept in a small cache, since all claims of
-an answer meet the same contexts.
+An index of the contexts (``Index``) is built once per list of contexts and kept in a small cache, since all claims of an answer
+are compared with the same contexts.
 
-This is a baseline: it knows no synonyms and no inference, and it takes every fact that is made of true pieces for true.
+This is a baseline: it knows no synonyms and no inference, and it accepts every false claim that is made of true pieces.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
     from ._words import Word
 
 
-_GAP = 1000  # words between two contexts: nothing in one is near anything in the other
-_STEM = 5  # letters two forms of a word share at least
-_SHARED = 0.6  # and the part of the longer form that they make up
-NEGATION_REACH = 3  # words after a negation that it denies
+_GAP = 1000  # gap between the positions of two contexts, so that no words of different contexts are neighbours
+_STEM = 5  # smallest common prefix of two forms of a word, in letters
+_SHARED = 0.6  # smallest common prefix, as a share of the longer form
+NEGATION_REACH = 3  # number of words after a negation that it negates
 _NEGATE_AFTER = frozenset({"de", "nl"})
 _NEGATING = "不没沒無无未非않못없"
 _ONLY = frozenset(
     {"only", "just", "nur", "seulement", "solo", "sólo", "apenas", "alleen", "только"}
-)  # "not only" affirms
-_INITIALS = 6  # letters of the longest abbreviation looked for
+)  # "not only" is not a negation
+_INITIALS = 6  # letters of the longest abbreviation
 
 
 class Index:
-    """Look-up over one list of contexts read in one language."""
+    """A look-up of the words in a list of contexts, which are read in one language."""
 
     def __init__(self, contexts: Sequence[str], language: str) -> None:
         self.language = language
@@ -80,7 +80,9 @@ class Index:
                 run = [word.key[0]]
 
     def forms(self, word: Word) -> tuple[str, ...]:
-        """The keys under which ``word`` is in the contexts: itself, or other forms of it; empty if it is missing."""
+        """Return the keys under which ``word`` is in the contexts: its own key and those of other forms. Empty if the word is
+        missing.
+        """
         key = word.key
         if key not in self._forms:
             own = (key,) if key in self.positions else ()
@@ -89,17 +91,17 @@ class Index:
         return self._forms[key]
 
     def abbreviates(self, words: Sequence[Word]) -> bool:
-        """Whether ``words`` are a name whose initials the contexts use, or initials of a name in the contexts."""
+        """Whether ``words`` are a name whose initials are in the contexts, or the initials of a name in the contexts."""
         if len(words) == 1:
             return words[0].kind == "name" and words[0].key in self._initials
         return "".join(word.key[0] for word in words) in self._names
 
     def adjacent(self, left: Word, right: Word) -> bool:
-        """Whether the two words stand side by side, in this order, anywhere in the contexts."""
+        """Whether the two words are next to each other, in this order, anywhere in the contexts."""
         return any((a, b) in self.neighbours for a in self.forms(left) for b in self.forms(right))
 
     def stances(self, word: Word) -> tuple[bool, bool]:
-        """Whether the contexts affirm ``word`` anywhere, and whether they deny it anywhere."""
+        """Return whether the contexts affirm ``word`` anywhere, and whether they negate it anywhere."""
         if word.key not in self._stances:
             positions = [at for form in self.forms(word) for at in self.positions[form]]
             denials = sum(map(self._is_denied, positions)) if self._negations else 0
@@ -107,14 +109,14 @@ class Index:
         return self._stances[word.key]
 
     def _is_denied(self, position: int) -> bool:
-        """Whether a negation stands shortly before ``position``; in German and Dutch also right behind it."""
+        """Whether there is a negation shortly before ``position``; in German and Dutch also directly after it."""
         at = bisect_left(self._negations, position - NEGATION_REACH)
         end = position + (1 if self.language in _NEGATE_AFTER else -1)
         return at < len(self._negations) and self._negations[at] <= end
 
 
 def is_negation(word: Word) -> bool:
-    """Whether ``word`` negates: a word of negation, or a pair of characters with one in it."""
+    """Whether ``word`` is a negation, or a pair of characters that contains a negation."""
     return word.kind == "negation" or (word.kind == "pair" and any(c in _NEGATING for c in word.key))
 
 
@@ -125,22 +127,22 @@ def _same_word(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=8)
 def index_of(contexts: tuple[str, ...], language: str) -> Index:
-    """The index of ``contexts``; the same contexts in a row are read once."""
+    """Return the index of ``contexts``; recent indexes are cached."""
     return Index(contexts, language)
 
 
-_SHORT = 2  # content words up to which a claim may miss none
-_SHARE = 0.75  # least share of content words found, for longer claims
-_ORDER = 0.5  # least share of neighbouring words that are neighbours in the contexts too, for longer claims
-_BESIDE = 3  # pieces on either side that a missing name or number takes along
+_SHORT = 2  # a claim of at most this many content words may lack none of them
+_SHARE = 0.75  # smallest share of content words found, for longer claims
+_ORDER = 0.5  # smallest share of neighbouring words that are also neighbours in the contexts, for longer claims
+_BESIDE = 3  # number of pieces on either side that a missing name or number makes unsupported
 
 
 class Support(NamedTuple):
     """The verdict on one claim.
 
-    ``share`` is the part of the claim's content words found in the contexts (0 to 1), ``supported`` the verdict, and
-    ``reason`` says in a sentence what it rests on. ``denied`` is whether the contexts say the opposite, ``decisive`` whether they
-    lack a name or a number.
+    ``supported`` is the verdict, ``reason`` explains it in a sentence, and ``share`` is the share of the claim's content words
+    found in the contexts, 0 to 1. ``denied`` says whether the contexts contradict the claim, and ``decisive`` whether they lack a
+    name or a number of the claim.
     """
 
     share: float
@@ -151,10 +153,10 @@ class Support(NamedTuple):
 
 
 def verify(claims: Sequence[str], contexts: Sequence[str]) -> list[Support]:
-    """Judge ``claims`` in the order in which one text makes them; one verdict per claim.
+    """Judge ``claims``, given in the order of the text that makes them. Return one verdict per claim.
 
-    A claim found inside an earlier one is a piece of it: it is read as part of that sentence, and depends on the
-    names and numbers beside it.
+    A claim that is part of the last claim judged as a whole is a piece of it. A piece is read as part of that sentence, and
+    depends on the names and numbers of neighbouring pieces.
     """
     language = guess_language(*contexts, *claims)
     index = index_of(tuple(contexts), language)
@@ -184,7 +186,7 @@ def verify(claims: Sequence[str], contexts: Sequence[str]) -> list[Support]:
 
 
 def _together(pieces: list[Support]) -> list[Support]:
-    """The verdicts on the pieces of one sentence, each beside its neighbours."""
+    """Return the verdicts on the pieces of one sentence. A missing name or number makes its neighbouring pieces unsupported."""
     decisive = [number for number, piece in enumerate(pieces) if piece.decisive]
     verdicts = list(pieces)
     for number in decisive:
@@ -196,7 +198,7 @@ def _together(pieces: list[Support]) -> list[Support]:
 
 
 def _read(words: Sequence[Word], denied: Sequence[bool], index: Index) -> Support:
-    """Judge a claim by its own words; ``denied`` says of each whether the claim negates it."""
+    """Judge a claim by its own words. ``denied`` tells for each word whether the claim negates it."""
     content = [word for word in words if word.kind not in {"stop", "negation"}]
     if not content:
         return _read_small(words, index)
@@ -215,14 +217,14 @@ def _read(words: Sequence[Word], denied: Sequence[bool], index: Index) -> Suppor
 
 
 def _read_small(words: Sequence[Word], index: Index) -> Support:
-    """A claim of function words alone, such as a title, must stand in the contexts word for word."""
+    """Judge a claim that consists of function words, such as a title. The contexts must contain it word for word."""
     literal = len(words) > 1 and all(index.adjacent(left, right) for left, right in pairwise(words))
     reason = "the contexts hold it word for word" if literal else "it has no content word to look for"
     return Support(float(literal), supported=literal, reason=reason)
 
 
 def _disorder(words: Sequence[Word], content: Sequence[Word], index: Index) -> str:
-    """That the contexts hold the words of a long claim in another order; empty where they do not."""
+    """Return a message if the contexts contain the words of a long claim in another order; else an empty text."""
     order = [index.adjacent(left, right) for left, right in pairwise(words)]
     if len(content) <= _SHORT or sum(order) >= _ORDER * len(order):
         return ""
@@ -230,7 +232,7 @@ def _disorder(words: Sequence[Word], content: Sequence[Word], index: Index) -> s
 
 
 def _missing(content: Sequence[Word], index: Index) -> list[Word]:
-    """The words that the contexts lack; a name and its initials (*United Kingdom*, *UK*) stand for each other."""
+    """Return the words that the contexts lack. A name and its initials (*United Kingdom*, *UK*) count as the same."""
     missing: list[Word] = []
     for is_name, group in groupby(content, key=lambda word: word.kind == "name"):
         run = list(group)
@@ -244,7 +246,7 @@ def _missing(content: Sequence[Word], index: Index) -> list[Word]:
 
 
 def _find_denied(words: Sequence[Word]) -> list[bool]:
-    """Of each word, whether a negation stands shortly before it."""
+    """Return for each word whether there is a negation shortly before it."""
     denied: list[bool] = []
     since = NEGATION_REACH
     for word in words:
@@ -254,7 +256,7 @@ def _find_denied(words: Sequence[Word]) -> list[bool]:
 
 
 def _conflict(words: Sequence[Word], denied: Sequence[bool], index: Index) -> str:
-    """Why claim and contexts contradict each other in what they negate; empty where they do not."""
+    """Return a message if the claim negates what the contexts affirm, or the other way round; else an empty text."""
     negated: list[Word] = []
     for word, no in zip(words, denied, strict=True):
         affirms, denies = index.stances(word)
@@ -270,10 +272,10 @@ def _conflict(words: Sequence[Word], denied: Sequence[bool], index: Index) -> st
 
 
 def _answer(claim: str, contexts: Sequence[str], index: Index) -> Support | None:
-    """Judge a bare *yes* or *no* to a question (``"No: is it open?"``), or None for any other claim.
+    """Judge a bare *yes* or *no* to a question (``"No: is it open?"``). Return None for any other claim.
 
-    Contexts that begin with a yes or no decide by it. Otherwise either holds if the contexts speak of what is asked:
-    words alone cannot tell a yes from a no, and the verdict must favour neither.
+    If a context begins with a yes or no, this word decides. Otherwise the claim is supported if the contexts contain the words of
+    the question: words alone cannot tell a yes from a no, so both get the same verdict.
     """
     said, colon, question = claim.partition(": ")
     positive = yes_or_no(said) if colon and question.endswith(QUESTION_MARKS) else None

@@ -1,13 +1,13 @@
-"""Cutting text into words that can be compared, in any script, by the word lists of its language.
+"""Splits text into words that can be compared, in any script, with the word lists of its language.
 
-A word keeps its place in the text (claims are cut along it) and gets a *key* (what is compared) and a *kind* (what it is
-worth). Numbers, months and number words share one spelling, so that *eleven* meets *11* and *2019-07-15* meets
-*July 15, 2019*. Scripts written without spaces, and Hangul with its glued particles, become overlapping pairs of
-characters, the usual stand-in for words there.
+A word keeps its offset in the text, because claims are cut at words. It gets a *key*, by which words are compared, and a *kind*,
+which decides its weight. Numbers, months and number words are normalized, so that *eleven* equals *11* and *2019-07-15* equals
+*July 15, 2019*. Scripts written without spaces, and Hangul with its attached particles, are split into overlapping pairs of
+characters, the usual substitute for words in these scripts.
 
-Lists are per language because they collide: *die* is an article in German and a verb in English. The guess of a language counts
-the stop words of each in all texts at hand and takes the best, so it is cheap and needs no model. A language without a list still
-works: all its words then count as content.
+There is one list per language because words collide: *die* is an article in German and a verb in English. The language is guessed
+by counting the stop words of each language in all given texts, so the guess is cheap and needs no model. In a language without a
+list, all words count as content.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _sets(lists: dict[str, str]) -> Mapping[str, frozenset[str]]:
     return {language: frozenset(text.split()) for language, text in lists.items()}
 
 
-# Articles, prepositions, conjunctions, auxiliaries and third-person pronouns: they join facts and state none.
+# Articles, prepositions, conjunctions, auxiliaries and third-person pronouns: they connect facts but state no fact.
 STOP_WORDS = _sets(
     {
         "en": """a an the and or but if then of at by for with about to from in on off over under is am are was were be
@@ -72,7 +72,7 @@ NEGATIONS = _sets(
     }
 )
 
-# Who speaks and who is spoken to: a sentence of such words alone claims nothing.
+# First-person and second-person pronouns: a sentence that consists of them claims nothing.
 SPEAKERS = _sets(
     {
         "en": "i me my mine myself you your yours we us our ours",
@@ -104,7 +104,7 @@ _MORE_NUMBERS = {
     **{word: str(rank) for rank, word in enumerate(_RANKS, 3)},
 }
 
-# Left out: the words for "one", which are far more often articles and pronouns than counts.
+# The words for "one" are left out: they are far more often articles and pronouns than numbers.
 NUMBER_WORDS: Mapping[str, Mapping[str, str]] = {
     language: {
         **{word: str(value) for value, word in enumerate(text.split()) if value != 1},
@@ -134,7 +134,7 @@ Kind = Literal["number", "name", "plain", "pair", "negation", "stop"]
 
 
 class Word(NamedTuple):
-    """One word: the key it is compared by, what kind of word it is, and where it is in the text."""
+    """A word: the key by which it is compared, its kind, its offset in the text, and its text."""
 
     key: str
     kind: Kind
@@ -143,7 +143,7 @@ class Word(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Where the word ends in the text."""
+        """The offset at which the word ends in the text."""
         return self.start + len(self.text)
 
 
@@ -162,15 +162,15 @@ _TOKEN = re.compile(
 )
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _DECIMAL_COMMA = frozenset({"de", "fr", "es", "it", "pt", "nl", "ru"})
-_SPELLED_RANKS = {"1st": "first", "2nd": "second"}  # spelled out, they are too common for numbers
-_SHORT_MONTH = 3  # letters of a month's abbreviation
+_SPELLED_RANKS = {"1st": "first", "2nd": "second"}  # written as words, these are too common to count as numbers
+_SHORT_MONTH = 3  # length of a month's abbreviation, in letters
 _RUN = re.compile(r"\w+")
 _MARKS = re.compile("[\u0300-\u036f]")
 
 
 @lru_cache(maxsize=1 << 16)
 def fold(word: str) -> str:
-    """The word without case and accents, and in the singular where an ``s`` makes the plural."""
+    """Return the word without case and accents. A plural in ``s`` or ``ies`` becomes the singular."""
     folded = word.casefold()
     if not folded.isascii():
         folded = unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFKD", folded)))
@@ -194,12 +194,12 @@ def _number(text: str, language: str) -> str:
 
 @lru_cache(maxsize=64)
 def words_of(text: str, language: str) -> tuple[Word, ...]:
-    """All words of ``text`` in order, read with the stop words, numerals and decimal mark of ``language``."""
+    """Return all words of ``text`` in order, read with the stop words, numerals and decimal mark of ``language``."""
     words: list[Word] = []
     for match in _TOKEN.finditer(text):
         start, found, group = match.start(), match.group(), match.lastgroup
         if group == "citation":
-            continue  # it says where a fact comes from and is none
+            continue  # a citation marker states no fact
         if group == "date":
             year, month, day = found.split("-")
             words += [Word(key, "number", start, found) for key in (year, f"month {int(month)}", str(int(day)))]
@@ -208,7 +208,7 @@ def words_of(text: str, language: str) -> tuple[Word, ...]:
             key = rank or _number(match.group("number"), language)
             words.append(Word(key, "plain" if rank else "number", start, found))
         elif group == "unspaced":
-            pairs = range(max(1, len(found) - 1))  # a single character is a pair as well
+            pairs = range(max(1, len(found) - 1))  # a single character counts as a pair
             words += [Word(found[i : i + 2], "pair", start + i, found[i : i + 2]) for i in pairs]
         elif group == "initials":
             words.append(Word(found.replace(".", "").casefold(), "name" if found.isupper() else "stop", start, found))
@@ -216,7 +216,7 @@ def words_of(text: str, language: str) -> tuple[Word, ...]:
             words.append(Word("not", "negation", start, found))
         elif group == "clitic":
             words.append(Word("'s", "stop", start, found))
-        elif fold(found):  # of accents without a letter, nothing is left
+        elif fold(found):  # skips accents without a letter, which fold to nothing
             words.append(_word(found, start, language, first=not words))
     return tuple(_with_months(words))
 
@@ -238,7 +238,7 @@ def _word(text: str, start: int, language: str, *, first: bool) -> Word:
 
 
 def _with_months(words: list[Word]) -> list[Word]:
-    """Read months as numbers, short or lower-case ones only beside a number: *may* and *mar* are other words as well."""
+    """Convert months to numbers. Short or lower-case words such as *may* and *mar* count as months only near a number."""
     for i, word in enumerate(words):
         month = MONTHS.get(word.text.casefold()) if word.kind in {"plain", "name", "stop"} else None
         beside = words[max(0, i - 2) : i] + words[i + 1 : i + 3]
@@ -249,7 +249,7 @@ def _with_months(words: list[Word]) -> list[Word]:
 
 
 def guess_language(*texts: str) -> str:
-    """The language most of the stop words in ``texts`` belong to; ``"en"`` where there are none."""
+    """Return the language with the most stop words in ``texts``; ``"en"`` if there are no stop words."""
     counts = Counter(word.casefold() for text in texts for word in _RUN.findall(text[:4000]))
     hits = {language: sum(counts[word] for word in counts.keys() & stop) for language, stop in STOP_WORDS.items()}
     return max(hits, key=lambda language: (hits[language], language == "en"))

@@ -1,16 +1,15 @@
-"""Metrics by name, for ``evaluate`` and the command line: ``faithfulness``, ``ndcg(k=3)``, ``mymodule:MyMetric(strict=True)``.
+"""Metrics and models by name, for ``evaluate`` and the command line.
 
-A built-in metric is named by its name or its class, a user's own by module and class; settings are written as a call with
-literals. Nothing is executed to read them: the call is parsed, and its values are literals or an error.
+Metrics: ``faithfulness``, ``ndcg(k=3)``, ``mymodule:MyMetric(strict=True)``. A built-in metric is named by its name or its class,
+a user's own metric by module and class. Settings are written as a call with literals. Nothing is executed to read them: the call
+is parsed, and any value that is not a literal is an error.
 
-Models by name, for ``evaluate`` and for the command line alike: ``openai:gpt-4o-mini``, ``lexical``, ``hashing``.
+Models: ``openai:gpt-4o-mini``, ``lexical``, ``hashing``. The meaning of a name is decided only here. Model classes are imported
+when a name needs them.
 
-What a name means is decided here and nowhere else. Model classes are loaded when a name asks for them.
-
-Models by name for a price alone: nothing is called, so neither the package of a model nor its key need be there.
-
-Where the package is missing, what replaces the model says of itself what the model would, so that the price is the same, and
-replies that an earlier run has kept are found.
+Models for a price: a model that is only needed for its price is never called, so neither its package nor its key is needed. If
+the package is missing, ``Uncalled`` replaces the model. It has the identity that the model would have, so the price is the same
+and replies kept by an earlier run are found.
 """
 
 from __future__ import annotations
@@ -30,16 +29,16 @@ from .._values._errors import InvalidInput, MissingExtra, Setting
 
 
 def metrics_named(texts: Iterable[str]) -> list[Metric]:
-    """The metrics that the texts name; each text names one, or several with commas between them.
+    """Return the metrics that the texts name. Each text names one metric, or several separated by commas.
 
     Raises:
-        InvalidInput: a metric is unknown, or its settings cannot be read or do not fit.
+        InvalidInput: a metric is unknown, or its settings cannot be read or are not allowed.
     """
     return [_metric(spec) for text in texts for spec in split(text)]
 
 
 def split(text: str) -> list[str]:
-    """The parts between those commas that stand outside brackets and quotes."""
+    """Split a text at the commas that are outside brackets and quotes."""
     cuts = [-1, *_commas(text), len(text)]
     parts = [text[start + 1 : end].strip() for start, end in pairwise(cuts)]
     return [part for part in parts if part]
@@ -68,7 +67,7 @@ def _metric(spec: str) -> Metric:
     cls = named_metric(path, Metric) if ":" in path else _class(path)
     if isinstance(cls, Metric):
         if bracket:
-            raise InvalidInput(f"{path} is a metric that has its settings already: leave ({rest} out")
+            raise InvalidInput(f"{path} is a metric object that already has its settings: write {path} without ({rest}")
         return cls
     settings = _settings(spec, f"({rest}") if bracket else {}
     missing = unset(cls, settings)
@@ -120,28 +119,29 @@ def _literal(spec: str, keyword: ast.keyword) -> Any:
 
 
 def unset(cls: type[Metric], settings: dict[str, Any]) -> list[str]:
-    """Settings that have no default and are not given."""
+    """Return the settings that have no default and are not given."""
     needed = (item for item in fields(cls) if item.init and item.default is MISSING and item.default_factory is MISSING)
     return [item.name for item in needed if item.name not in settings]
 
 
 FINE_TUNED = "ft"
-"""What the names of OpenAI's fine-tuned models start with: ``ft:gpt-4o-mini-2024-07-18:acme::7p4lURel``."""
+"""The prefix of the names of OpenAI's fine-tuned models, such as ``ft:gpt-4o-mini-2024-07-18:acme::7p4lURel``."""
 
 OWN_EMBEDDINGS = {"sentence-transformers": True, "huggingface": True, "hashing": False}
-"""Providers of embeddings that are no servers, and whether the name of a model follows, after a colon."""
+"""Providers of embeddings that are not servers, and whether a model name must follow after a colon."""
 
 
 def llm_named(model: Any, base_url: str | None = None, api_key: str | None = None) -> Any:
-    """The LLM that a text names; anything but a text is returned unchanged.
+    """Return the LLM that a text names; any other value is returned unchanged.
 
-    A name is ``lexical``, a model of OpenAI, with or without ``openai:`` before its name, a model on a server that has a name too
-    (``azure:DEPLOYMENT``, ``ollama:llama3.1:8b``), or ``server:MODEL``, the same protocol over a lean client. Names of models on
-    other servers hold their own colons (``llama3.1:8b``), so the text before a colon counts as an unknown provider only
-    where no other server is named, by ``base_url`` or in ``OPENAI_BASE_URL``. An ``api_key`` is for a server by name alone.
+    A name has one of these forms: ``lexical``; a model of OpenAI, with or without the prefix ``openai:``; a model on a named
+    server (``azure:DEPLOYMENT``, ``ollama:llama3.1:8b``); or ``server:MODEL``, which speaks the same protocol through a lean
+    client. Names of models on other servers contain colons of their own (``llama3.1:8b``). So the text before a colon is reported
+    as an unknown provider only if no other server is given, by ``base_url`` or in ``OPENAI_BASE_URL``. An ``api_key`` is used
+    only for a named server.
 
     Raises:
-        InvalidInput: there is no such provider, no name of a model, or no address or key of the server.
+        InvalidInput: there is no such provider, the name of the model is missing, or the address or key of the server is missing.
         MissingExtra: the package that a provider needs is not installed.
     """
     if not isinstance(model, str):
@@ -160,7 +160,7 @@ def llm_named(model: Any, base_url: str | None = None, api_key: str | None = Non
 
 
 def is_server(provider: str) -> bool:
-    """Whether a provider is a server that has a name."""
+    """Whether a provider is a named server."""
     from ..llms._openai._named_servers import server_named  # noqa: PLC0415  loaded where a name is used
 
     return server_named(provider) is not None
@@ -203,10 +203,10 @@ def _check_llm_name(model: str, server: str | None) -> None:
 
 
 def embeddings_named(model: Any, base_url: str | None = None) -> Any:
-    """The embedding model that a text names, ``provider`` or ``provider:MODEL``; anything but a text is returned unchanged.
+    """Return the embedding model that a text names, ``provider`` or ``provider:MODEL``; any other value is returned unchanged.
 
     Raises:
-        InvalidInput: there is no such provider, it needs the name of a model that is not given, or it takes none.
+        InvalidInput: there is no such provider, it needs the name of a model that is not given, or it takes no model name.
         MissingExtra: the package that a provider needs is not installed.
     """
     if not isinstance(model, str):
@@ -230,18 +230,18 @@ def embeddings_named(model: Any, base_url: str | None = None) -> Any:
 
 
 NO_KEY = "none"
-"""Replaces the key of a server that wants one; it is never sent."""
+"""A substitute for the key of a server that needs a key; it is never sent."""
 
 
 class Uncalled:
-    """What a model of OpenAI's protocol says of itself, with no way to call it.
+    """A substitute for a model of OpenAI's protocol that has its identity but cannot be called.
 
     Args:
-        missing: what a call would raise.
-        model: its name.
-        provider: the server that it is on.
-        base_url: its address, if it is not the usual one.
-        settings: what else identifies it.
+        missing: the error that a call raises.
+        model: the name of the model.
+        provider: the server that the model is on.
+        base_url: the address of the server, if it is not the usual one.
+        settings: further parts of the identity.
     """
 
     def __init__(self, missing: MissingExtra, model: str, provider: str, base_url: str | None, **settings: Any) -> None:
@@ -253,18 +253,18 @@ class Uncalled:
         self.identity = {"provider": "openai", "model": model, "base_url": url, **settings}
 
     def generate(self, _: object) -> NoReturn:
-        """Say which package is missing."""
+        """Raise the error that says which package is missing."""
         raise self._missing
 
     embed = generate
 
 
 def llm_to_price(model: Any, base_url: str | None = None) -> Any:
-    """The LLM that a text names, or what replaces it; anything but a text is returned unchanged.
+    """Return the LLM that a text names, or its substitute if its package is missing; any other value is returned unchanged.
 
     Raises:
-        InvalidInput: as ``llm_named``.
-        MissingExtra: it is at one of Azure's older addresses, and the openai package is not installed.
+        InvalidInput: as in ``llm_named``.
+        MissingExtra: the model is at one of Azure's older addresses, and the openai package is not installed.
     """
     try:
         return llm_named(model, base_url, NO_KEY)
@@ -276,11 +276,12 @@ def llm_to_price(model: Any, base_url: str | None = None) -> Any:
 
 
 def embeddings_to_price(model: Any, base_url: str | None = None) -> Any:
-    """The embedding model that a text names, or what replaces it; anything but a text is returned unchanged.
+    """Return the embedding model that a text names, or its substitute if its package is missing; any other value is returned
+    unchanged.
 
     Raises:
-        InvalidInput: as ``embeddings_named``.
-        MissingExtra: the package of a model that is computed here is not installed.
+        InvalidInput: as in ``embeddings_named``.
+        MissingExtra: the package of a model that is computed locally is not installed.
     """
     try:
         return embeddings_named(model, base_url)

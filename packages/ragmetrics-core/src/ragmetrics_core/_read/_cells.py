@@ -1,9 +1,9 @@
-"""What a cell says: lists, objects and texts in the forms in which people and programs write them down.
+"""Reads the values of cells: lists, objects and texts in the forms in which people and programs write them.
 
-Strategy. A list is what is already one, or a text that JSON, Python, numpy or Postgres would print for one; a text in the place of
-a list is a list of one, or is split where the user says by what. Nothing is guessed: a text that begins as lists do and cannot be
-read as one is refused, unless it plainly is a text that begins with a mark in brackets, such as ``[1] Paris is ...``. Values
-of the usual form are recognised by their type and passed on unchanged.
+Strategy. A list may be a list already, or a text that JSON, Python, numpy or Postgres would print for a list. Any other text in
+the place of a list becomes a list with this text, or is split at the user's separator. Nothing is guessed: a text that begins
+like a list and cannot be parsed is refused, unless it clearly is a text that begins with a mark in brackets, such as ``[1] Paris
+is ...``. Values of the usual form are recognised by their type and passed on unchanged.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from .._values._sample import IDENTIFYING, Document
 
 QUOTED = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 NUMPY = re.compile(rf"\[\s*{QUOTED}(?:\s+{QUOTED})*\s*\]", re.DOTALL)
-"""How numpy prints an array of texts: with blanks or line ends between them."""
+"""An array of texts as numpy prints it, with spaces or line breaks between the texts."""
 
 ELEMENT = r'(?:"[^"\\]*(?:\\.[^"\\]*)*"|[^\s{}",\\]+)'
 ARRAY = rf"\{{(?:{ELEMENT}(?:,{ELEMENT})*)?\}}"
 POSTGRES = re.compile(ARRAY, re.DOTALL)
-"""How Postgres writes an array of texts; what holds a blank, a comma or a brace is in quotes there."""
+"""An array of texts as Postgres writes it. An item with a space, a comma or a brace is quoted."""
 
 NESTED = re.compile(rf"\{{{ARRAY}(?:,{ARRAY})*\}}", re.DOTALL)
 
 MARK = re.compile(r"""\[(?!\s*['"\[{])[^\[\]]*\]\s*[^\s\],]""")
-"""A text that begins with something in brackets, such as the number of a citation."""
+"""A text that begins with a mark in brackets, such as the number of a citation."""
 
 CONTENTS = ("content", "page_content", "text", "document.content")
-"""What Haystack, LangChain, LlamaIndex and Phoenix call the text of a document, in its dictionary and as an attribute."""
+"""The names of the text of a document in Haystack, LangChain, LlamaIndex and Phoenix, as keys and as attributes."""
 
 IDS = ("id", "id_", "node_id", "doc_id")
 OBJECTS = frozenset({"rubric", "metadata"})
@@ -50,17 +50,18 @@ WRITTEN = NAMED | {
     *("metadata_seperator", "text_template", "start_char_idx", "end_char_idx", "hash", "metadata_str"),
     *("document.id", "document.score", "document.metadata"),
 }
-"""Keys of a document that one of these libraries has written as JSON."""
+"""The keys of a document that one of these libraries wrote as JSON."""
 
 AROUND_NODE = frozenset({"node", "score", "class_name"})
-"""Keys of a node with its score, as LlamaIndex writes it."""
+"""The keys of a node with its score, as LlamaIndex writes it."""
 
 
 def read_cell(field: str, value: Any, column: str, separator: str | None) -> Any:
-    """What a cell of this column holds of the field, whose lists may be written as one text; other fields stay as they are.
+    """Parse a cell of this field. Fields of lists or objects may be written as one text; values of other fields are returned
+    unchanged.
 
     Raises:
-        InvalidInput: it is a text that looks like a list or an object and is none.
+        InvalidInput: the text looks like a list or an object but cannot be parsed.
     """
     if field in ITEMS:
         items = _list(value, column, separator) if isinstance(value, str) else value
@@ -78,11 +79,12 @@ def read_cell(field: str, value: Any, column: str, separator: str | None) -> Any
 
 
 def one_text(value: Any, column: str, field: str, *, mapped: bool) -> Any:
-    """The text of a list that holds one, or of the last chat message of the role whose field this is; other values stay.
+    """Return the text of a list with a single text, or of the last chat message by the speaker of this field. Other values are
+    returned unchanged.
 
     Raises:
         InvalidInput: the list has several values, and the user named the column or the place (``mapped``). Otherwise the metric
-            that needs the field reports it.
+            that needs the field reports the problem.
     """
     if not isinstance(value, list | tuple) or not value:
         return value
@@ -93,12 +95,14 @@ def one_text(value: Any, column: str, field: str, *, mapped: bool) -> Any:
     if said and (text := _message_text(said[-1].get("content"))) is not None:
         return text
     if mapped and len(value) > 1:
-        raise InvalidInput(f"{column}: holds {len(value)} values, and {field} is one text: name one, as in {column}.0")
+        raise InvalidInput(
+            f"{column}: holds {len(value)} values, but {field} is one text: name one value, as in {column}.0"
+        )
     return value
 
 
 def _message_text(content: Any) -> str | None:
-    """The text of a message, which may come in parts; None where it has none, as a call of a tool has not."""
+    """Return the text of a message, which may consist of parts; None if the message has no text, such as a tool call."""
     if not isinstance(content, list | tuple):
         return content if isinstance(content, str) else None
     found = [part["text"] for part in content if isinstance(part, Mapping) and isinstance(part.get("text"), str)]
@@ -106,11 +110,11 @@ def _message_text(content: Any) -> str | None:
 
 
 SPEAKERS = {"user_input": ("user", "human"), "response": ("assistant", "ai"), "reference": ("assistant", "ai")}
-"""The roles whose chat messages hold the text of a field."""
+"""For each field, the roles whose chat messages contain its text."""
 
 
 def _list(cell: str, column: str, separator: str | None) -> Any:
-    """The list that a text says; a blank text stays as it is."""
+    """Parse the list in a text. A blank text is returned unchanged."""
     if not cell.strip():
         return cell
     if cell.lstrip().startswith("["):
@@ -119,25 +123,25 @@ def _list(cell: str, column: str, separator: str | None) -> Any:
             return value
         if separator is None and not MARK.match(cell.lstrip()):
             cure = 'write ["first text", "second text"]'
-            raise InvalidInput(f"{column}: the cell starts with '[' but is no JSON or Python list: {cure}")
+            raise InvalidInput(f"{column}: the cell starts with '[' but is not a JSON or Python list: {cure}")
     if POSTGRES.fullmatch(cell.strip()):
         return [_element(item) for item in re.findall(ELEMENT, cell.strip()[1:-1], re.DOTALL)]
     if NESTED.fullmatch(cell.strip()):
-        raise InvalidInput(f"{column}: the cell is an array of arrays of Postgres: write one list of texts")
+        raise InvalidInput(f"{column}: the cell is a nested Postgres array: write one list of texts")
     if separator is None:
         return [cell]
     return [part.strip() for part in cell.split(separator) if part.strip()]
 
 
 def _element(item: str) -> str | None:
-    """One text of an array as Postgres writes it; None for its NULL."""
+    """Return one text of an array as Postgres writes it; None for NULL."""
     if item.startswith('"'):
         return re.sub(r"\\(.)", r"\1", item[1:-1], flags=re.DOTALL)
     return None if item.upper() == "NULL" else item
 
 
 def literal(cell: str) -> Any:
-    """The value that a text spells in JSON, in Python or as numpy prints texts; None if it spells none."""
+    """Return the value that a text represents in JSON, in Python or as numpy prints texts; None if the text represents no value."""
     try:
         return json.loads(cell)
     except (ValueError, RecursionError):
@@ -146,21 +150,21 @@ def literal(cell: str) -> Any:
     try:
         if NUMPY.fullmatch(text):
             return [ast.literal_eval(item) for item in re.findall(QUOTED, text, re.DOTALL)]
-        value = ast.literal_eval(text)  # first, as only of what is Python the tokens are found in linear time
+        value = ast.literal_eval(text)  # before _joins_texts, because only valid Python is tokenized in linear time
         return None if _joins_texts(text) else value
     except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError):
         return None
 
 
 def _joins_texts(text: str) -> bool:
-    """Whether two texts stand side by side, which Python would join into one."""
+    """Whether two string literals are next to each other, which Python would join into one."""
     kinds = [token.type for token in tokenize.generate_tokens(io.StringIO(text).readline)]
     solid = [kind for kind in kinds if kind not in (tokenize.NL, tokenize.NEWLINE)]
     return any(left == right == tokenize.STRING for left, right in pairwise(solid))
 
 
 def _content(item: Any) -> Any:
-    """The text of a document, in whatever form the document is; anything else stays as it is."""
+    """Return the text of a document of any form; other items are returned unchanged."""
     document = document_of(item)
     if isinstance(document, Mapping):
         content = document.get("content")
@@ -169,12 +173,12 @@ def _content(item: Any) -> Any:
 
 
 def _is_text(item: Any) -> bool:
-    """Whether it is a text, and no document that was written as JSON."""
+    """Whether an item is a text that is not a document written as JSON."""
     return type(item) is str and item[:1] != "{"
 
 
 def _is_document(item: Any) -> bool:
-    """Whether documents of this form can be used as they are."""
+    """Whether a document can be used unchanged."""
     kind = type(item)
     if kind is Document or kind is str:
         return kind is Document or _is_text(item)
@@ -184,7 +188,9 @@ def _is_document(item: Any) -> bool:
 
 
 def _is_written_document(found: Mapping[str, Any]) -> bool:
-    """Whether a JSON object is a document as a library writes it, and no context that is itself JSON and would lose a part."""
+    """Whether a JSON object is a document as a library writes it. A context that is itself a JSON object would lose a part if it
+    were read as a document.
+    """
     node = found.get("node")
     if isinstance(node, Mapping) and AROUND_NODE.issuperset(found):
         found = node
@@ -192,13 +198,13 @@ def _is_written_document(found: Mapping[str, Any]) -> bool:
 
 
 def _unwrap(item: Any) -> Any:
-    """What an object holds that LangChain's ``dumps`` has written; anything else stays as it is."""
+    """Return the content of an object that LangChain's ``dumps`` wrote; other items are returned unchanged."""
     inner = item.get("kwargs") if isinstance(item, Mapping) and "lc" in item else None
     return inner if isinstance(inner, Mapping) else item
 
 
 def document_of(item: Any) -> Any:
-    """A document under the names that documents have here; what is none stays as it is."""
+    """Return a document with the field names of ``Document``; an item that is not a document is returned unchanged."""
     if isinstance(item, str):
         found = _unwrap(literal(item)) if item.startswith("{") else None
         return document_of(found) if isinstance(found, dict) and _is_written_document(found) else item
@@ -219,4 +225,4 @@ ITEMS: Mapping[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("retrieved_contexts", "reference_contexts"), _is_text),
     **dict.fromkeys(("retrieved_documents", "reference_documents"), _is_document),
 }
-"""Fields that hold lists, each with a check whether an item can stay as it is."""
+"""The fields of lists, each with a function that says whether an item can be used unchanged."""

@@ -1,12 +1,13 @@
-"""The sample that a row describes, and what it was read from.
+"""Reads the sample that a row describes, and reports which columns it was read from.
 
-Strategy. How rows of certain columns are read is worked out once (`_plan`), so that a usual row costs one look-up and one pass over
-its fields. A user who names a column that is nowhere has made a mistake that would cost every row, so rows are held back until
-each such column was seen. Rows may also be pydantic models, as RAGAS, LangSmith and LlamaIndex have them, and dataclasses.
+Strategy. A plan says how rows with certain columns are read, and is made once (`_plan`). So a usual row needs one look-up and one
+pass over its fields. If the user names a column that does not exist, every row would suffer from this mistake. So rows are held
+back until each named column was seen. Rows may also be dataclasses or pydantic models, as RAGAS, LangSmith and LlamaIndex have
+them.
 
-Some values may mean something else than what they say: words for a missing value, lists written as one text. Nothing is guessed: an
-answer may well be "None", and a text may hold a semicolon. So the texts stay as they are, and the user reads once per field
-how many rows have such a text, and where the first of them are.
+Some values may have another meaning than the literal one: words for a missing value, and lists written as one text. Nothing is
+guessed: an answer may really be "None", and a text may contain a semicolon. So the texts stay unchanged, and the user is told
+once per field how many rows have such a text, and where the first of them are.
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ from ._input_file import EMPTY_CELL, BadShape, RawRow
 from ._plan import ABSENT, TEXTS, Plan, Source, mapped_columns, missing_column, plan_for
 
 PLACEHOLDERS = frozenset({"nan", "none", "null", "na", "n/a", "#n/a", "<na>", "\\n"})
-"""What pandas, R, SQL and spreadsheets write where there is nothing, without regard to case."""
+"""Texts that pandas, R, SQL and spreadsheets write for a missing value; case is ignored."""
 
 LONGEST = 2 * max(map(len, PLACEHOLDERS))
-"""Characters of a text that may be one of these words, with blanks around it."""
+"""The largest length of a text that may be one of these words, with blanks around it."""
 
 SEPARATED = re.compile(r"\|\||(?<=[^\s|;])[|;](?=[^\s|;])")
-"""What separates texts in a cell; a semicolon in prose has a blank behind it."""
+"""A separator of texts in a cell. A semicolon in prose is followed by a space."""
 
 ENTITY = re.compile(r"&#?\w{1,8};")
-"""A character as HTML writes it, whose semicolon separates nothing."""
+"""An HTML character reference, whose semicolon is not a separator."""
 
 CONTEXTS = ("retrieved_contexts", "reference_contexts")
 WORDED = ("user_input", "response", "reference", *CONTEXTS)
@@ -47,7 +48,7 @@ MOST_PLACES = 3
 
 @dataclass
 class Doubt:
-    """Rows that share a doubt: how many, the first places, and what stands there."""
+    """Rows with the same possible misunderstanding: how many they are, the first places, and the words in question."""
 
     column: str
     rows: int = 0
@@ -56,25 +57,25 @@ class Doubt:
     parts: int = 0
 
     def add(self, place: str, word: str) -> None:
-        """Count a row."""
+        """Add a row."""
         self.rows += 1
         self.words[word] = None
         if len(self.places) < MOST_PLACES:
             self.places.append(place)
 
     def where(self) -> str:
-        """In which rows."""
+        """Say which rows these are."""
         more = "; ..." if self.rows > len(self.places) else ""
         return f"in {count_of(self.rows, 'row')} (column {self.column!r}: {'; '.join(self.places)}{more})"
 
 
 class Doubts:
-    """The doubts about the rows that were read.
+    """Possible misunderstandings of the rows that were read.
 
     Attributes:
-        lone: by field, how many rows hold one text only where a list may stand.
-        missing: by field, the texts that are words that may stand for a missing value.
-        lists: by field, the texts that may be lists.
+        lone: for each field of lists, the number of rows whose list has exactly one item.
+        missing: for each field, the rows with a text that may mean a missing value.
+        lists: for each field, the rows with a text that may be a list.
     """
 
     def __init__(self) -> None:
@@ -83,7 +84,9 @@ class Doubts:
         self.lists: dict[str, Doubt] = {}
 
     def sentences(self) -> Iterator[str]:
-        """What the user should know. A separator in few texts of many is part of these texts."""
+        """Yield what the user should know. If less than half of a field's texts contain a separator, it is taken as part of the
+        texts.
+        """
         for name, doubt in self.missing.items():
             words = " or ".join(map(repr, doubt.words))
             yield (
@@ -100,7 +103,7 @@ class Doubts:
 
 
 def placeholders(sample: Sample) -> Iterator[tuple[str, str]]:
-    """The fields that hold a word for a missing value, and the word."""
+    """Yield each field that has a word for a missing value, with the word."""
     for name, value in zip(WORDED, WORDS(sample), strict=True):
         if value is None or (type(value) is str and len(value) > LONGEST):
             continue
@@ -111,22 +114,24 @@ def placeholders(sample: Sample) -> Iterator[tuple[str, str]]:
 
 
 def lone_list(text: str) -> tuple[str, int]:
-    """What separates the texts that a text seems to hold, and how many they are; ("", 1) where it seems to hold one."""
+    """Return the separator in a text that looks like a list, and the number of its parts; ("", 1) if the text does not look like
+    a list.
+    """
     plain = ENTITY.sub("", text)
     found = SEPARATED.search(plain)
     return (found[0], sum(not part.isspace() and part != "" for part in plain.split(found[0]))) if found else ("", 1)
 
 
 def is_model(value: Any) -> bool:
-    """Whether it is a pydantic model; such a model can be iterated over, and gives pairs of a name and a value."""
+    """Whether a value is a pydantic model. Iterating over a model gives pairs of a name and a value."""
     return callable(getattr(value, "model_dump", None)) and not isinstance(value, type)
 
 
 MOST_HELD = 10_000
-"""Rows that are looked through for a column that the user names."""
+"""The number of rows that are searched for a column that the user named."""
 
 MOST_KEPT = 200
-"""Columns of rows whose plans are kept by the thousand."""
+"""The largest number of columns of rows whose plans are cached by the thousand; plans for wider rows are cached by the four."""
 
 
 @dataclass(frozen=True)
@@ -134,10 +139,9 @@ class Understood:
     """How one row was understood.
 
     Attributes:
-        sample: what it holds.
-        fields: the columns that each field was read from, by the name of the field; ``outputs.answer`` is the path to a value
-            inside of a column.
-        unused: columns, and parts of columns, that no field was read from; they are kept as metadata.
+        sample: the sample that was read.
+        fields: for each field, the columns that it was read from; ``outputs.answer`` is the path to a value inside a column.
+        unused: the columns, and parts of columns, that no field was read from; they are kept as metadata.
     """
 
     sample: Sample
@@ -146,17 +150,17 @@ class Understood:
 
 
 class Columns:
-    """Reads rows: which columns mean what, as their names tell or as the user says.
+    """Reads rows. The meaning of the columns follows from their names, or is given by the user.
 
     Args:
         columns: the columns that fields are read from, as ``evaluate`` takes them.
-        separator: what stands between the texts of a list that is written as one text.
+        separator: the text between the items of a list that is written as one text; None: such texts are not split.
 
     Raises:
-        InvalidInput: one of them may not be so.
+        InvalidInput: an argument has a value that is not allowed.
 
     Attributes:
-        doubts: what was read as it stands and may mean something else.
+        doubts: values that were read literally but may have another meaning.
     """
 
     def __init__(self, columns: Mapping[str, str] | None = None, separator: str | None = None) -> None:
@@ -166,24 +170,24 @@ class Columns:
         self._fields = {item.field for item in self.mapped}
         self._separator = separator
         self.doubts = Doubts()
-        # a cached method would refer to its own object
+        # lru_cache on a method would keep the object alive
         self._plan = lru_cache(1000)(partial(plan_for, self.mapped))
         self._wide_plan = lru_cache(4)(partial(plan_for, self.mapped))
 
     def sample(self, value: Any) -> Sample:
-        """The sample that a raw row describes.
+        """Read the sample that a raw row describes.
 
         Raises:
-            InvalidInput: the value is no row, a cell cannot be read, or two columns of the same rank disagree.
+            InvalidInput: the value is not a row, a cell cannot be read, or two columns of the same rank disagree.
         """
         row = value if type(value) is dict else self._row(value)
         return row if isinstance(row, Sample) else self._read(self._plan_of(row), row)
 
     def _row(self, value: Any) -> Mapping[str, Any] | Sample:
-        """The row as a mapping; a sample stays as it is, unless the user says what its columns mean.
+        """Return the row as a mapping. A sample is returned unchanged, unless the user named columns.
 
         Raises:
-            InvalidInput: it cannot be a row, or it is the reason why a reader could not make one.
+            InvalidInput: the value cannot be a row, or the value is itself the error of a reader.
         """
         if isinstance(value, Sample) and self.mapped:
             return {**{name: item for name, item in value.to_dict().items() if name != "metadata"}, **value.metadata}
@@ -208,7 +212,7 @@ class Columns:
                 if not fits:
                     break
             else:
-                return Sample(**row)  # as nearly always: nothing to name and nothing to read
+                return Sample(**row)  # the usual case: columns and values need no conversion
         values = {field: self._value(field, sources, row) for field, sources in plan.fields}
         given = values.pop("metadata", None)
         if not isinstance(given, Mapping | None):
@@ -217,10 +221,10 @@ class Columns:
         return Sample(**values, metadata={**given, **unused} if given else unused)
 
     def understand(self, value: Any) -> Understood:
-        """The sample that a raw row describes, and what it was read from.
+        """Read the sample that a raw row describes, and report which columns it was read from.
 
         Raises:
-            InvalidInput: see ``sample``.
+            InvalidInput: as in ``sample``.
         """
         row = self._row(value)
         if isinstance(row, Sample):
@@ -236,7 +240,7 @@ class Columns:
         return Understood(self._read(plan, row), fields, tuple(unused))
 
     def note(self, place: str, value: Any, sample: Sample) -> None:
-        """Count what the sample holds that may mean something else; ``value`` is the raw row that it was made of."""
+        """Count values of the sample that may have another meaning. ``value`` is the raw row of the sample."""
         for field, word in placeholders(sample):
             self.doubts.missing.setdefault(field, Doubt(self._column_of(field, value))).add(place, word)
         for field in CONTEXTS if self._separator is None else ():
@@ -247,17 +251,17 @@ class Columns:
             separator, parts = lone_list(items[0]) if isinstance(items[0], str) else ("", 1)
             if parts > 1:
                 column, row = self._column_of(field, value), self._columns_of(value)
-                if row.get(column) == items[0]:  # no list of one text, which says what it is
+                if row.get(column) == items[0]:  # the cell was a text, not a list with one text
                     self.doubts.lists.setdefault(field, Doubt(column, parts=parts)).add(place, separator)
 
     def _column_of(self, field: str, value: Any) -> str:
         return ", ".join(self.understand(value).fields.get(field, (field,)))
 
     def found(self, raw_rows: Iterable[RawRow]) -> Iterator[RawRow]:
-        """The same rows, once every column that the user names was seen in one of them.
+        """Yield the same rows, but only after every column that the user named was seen in a row.
 
         Raises:
-            InvalidInput: a column is in no row, or not in the first so many.
+            InvalidInput: a column is in no row, or in none of the first ``MOST_HELD`` rows.
         """
         held: list[RawRow] = []
         names: dict[str, None] = {}
@@ -276,7 +280,7 @@ class Columns:
         yield from raw_rows
 
     def _columns_of(self, value: Any) -> Mapping[str, Any]:
-        """The row as a mapping; what is no row has no columns, and is reported in its turn."""
+        """Return the row as a mapping. A value that is not a row has no columns; it is reported when it is read."""
         try:
             row = self._row(value)
         except InvalidInput:
@@ -293,7 +297,7 @@ class Columns:
         return plan
 
     def _value(self, field: str, sources: tuple[Source, ...], row: Mapping[str, Any]) -> Any:
-        """What the row holds of a field; an empty cell of a table is an empty answer, and a missing value of any other field."""
+        """Return the value of a field. An empty cell of a table is an empty response, but a missing value of any other field."""
         value = self._cell(field, sources[0], row) if len(sources) == 1 else self._agreed(field, sources, row)
         if value is None and field == "response" and any(source.value(row) is EMPTY_CELL for source in sources):
             return ""
@@ -316,14 +320,14 @@ class Columns:
 
 
 def _clean(value: Any) -> Any:
-    """The value without arrays, and None in the place of NaN, which data frames hold for an empty cell."""
+    """Return the value with arrays as lists, and None for an empty cell or NaN, which data frames use for an empty cell."""
     if value is ABSENT or value is EMPTY_CELL or (isinstance(value, float) and value != value):  # noqa: PLR0124
         return None
     return without_arrays(value)
 
 
 def _parts(column: Any, value: Any, inner: bool) -> list[str]:
-    """The column by its name, or the paths to what it holds."""
+    """Return the name of the column, or the paths to the values inside it."""
     if inner and isinstance(value, Mapping) and value:
         return [f"{column}.{key}" for key in value]
     return [str(column)]

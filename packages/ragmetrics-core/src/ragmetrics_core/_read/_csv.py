@@ -1,12 +1,12 @@
-"""CSV: every row is a mapping from columns to texts, and whatever can only be guessed is refused.
+"""Reads CSV. Every row is a mapping from columns to texts, and whatever could only be guessed is refused.
 
-The separator of a .tsv file is the tab, that of a .csv file the comma, semicolon, tab or bar, whichever its header uses most
-outside quotes, unless a first line says it, such as the ``sep=;`` that some programs write for Excel. A cell of backslash and N, as
-MySQL and Postgres write it, is a missing value. So is an empty cell, quoted or not, in every column but that of the answer, where
-it is an empty answer (``EMPTY_CELL``). A row with too many or too few cells, or with stray quotes, is an error: read leniently, it
-would put texts under the wrong names. One column may be without a name, as the index of pandas is; of several, as spreadsheets
-write them behind the last column that was ever used, none may hold anything.
-Broken quotes and broken text end the reading, as nothing tells where the next row starts; the message says how far it went.
+The separator of a .tsv file is the tab. The separator of a .csv file is the comma, semicolon, tab or bar, whichever occurs most
+often in its header outside quotes. A first line such as ``sep=;``, which some programs write for Excel, overrides this. A cell of
+backslash and N, as MySQL and Postgres write it, is a missing value. An empty cell, quoted or not, is a missing value too, except
+in the column of the response, where it is an empty response (``EMPTY_CELL``). A row with too many or too few cells, or with stray
+quotes, is an error: if it were read leniently, texts would get the wrong names. One column may have no name, such as the index of
+pandas. If several columns have no name, as spreadsheets write them after the last used column, they must be empty. Broken quotes
+and broken text end the reading, because nothing shows where the next row starts; the message says how far the reading went.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from .._values._errors import InvalidInput
 from ._input_file import EMPTY_CELL, BadShape, InputFile, RawRow, first_double, lines_of
 
 MISSING = r"\N"
-"""What MySQL and the COPY of Postgres write where there is no value."""
+"""The text that MySQL and the COPY of Postgres write for a missing value."""
 
 HINT = re.compile(r"sep=([,;\t|])", re.IGNORECASE)
 
 
 def csv_rows(file: InputFile, separator: str | None) -> Iterator[RawRow]:
-    """Every row; its place is the line that the row starts on. Without a separator, the header tells it.
+    """Yield every row. The place of a row is the line on which it starts. If ``separator`` is None, the header decides.
 
     Raises:
         InvalidInput: the quotes are broken, the file is not text in its encoding, or two columns have the same name.
@@ -49,7 +49,7 @@ def csv_rows(file: InputFile, separator: str | None) -> Iterator[RawRow]:
             place = f"{file.name}, line {line}"
             line = reader.line_num + skipped + 1
             if not any(map(str.strip, cells)):
-                continue  # also separators alone, as spreadsheets write an empty row
+                continue  # spreadsheets write an empty row as separators only
             if not header:
                 header, top = header_of(cells, place), place.removeprefix(f"{file.name}, ")
             else:
@@ -62,21 +62,21 @@ def csv_rows(file: InputFile, separator: str | None) -> Iterator[RawRow]:
 
 
 def separator_of(file: InputFile) -> str:
-    """The separator that the header, or a line before it, tells."""
+    """Return the separator, which the header or a line before the header shows."""
     start = "".join(_until_header(_text_lines(file)))
     return separator_hint(start) or _separator(start)
 
 
 def separator_hint(line: str) -> str:
-    """The separator that a line such as ``sep=;`` names for Excel; else an empty text."""
+    """Return the separator in a line such as ``sep=;``, which is meant for Excel; else an empty text."""
     found = HINT.fullmatch(line.strip("\r\n "))
     return found[1] if found else ""
 
 
 def _text_lines(file: InputFile) -> Iterator[str]:
     for number, line in lines_of(file):
-        if "\0" in line:  # Python 3.11 and later would read on
-            raise InvalidInput(f"{file.name}, line {number}: holds a NUL character: save the file anew, as UTF-8")
+        if "\0" in line:  # Python 3.11 and later accept NUL characters
+            raise InvalidInput(f"{file.name}, line {number}: holds a NUL character: save the file again, as UTF-8")
         yield line
 
 
@@ -88,7 +88,7 @@ def _until_header(lines: Iterator[str]) -> Iterator[str]:
 
 
 def _separator(header: str) -> str:
-    # of the pieces between quotes every second one was inside them, also where a quote is doubled
+    # split at quotes, every second piece is inside them, even if quotes are doubled
     outside = "".join(header.split('"')[::2])
     return max(",;\t|", key=outside.count)
 
@@ -98,7 +98,7 @@ def _so_far(rows: int) -> str:
 
 
 def header_of(cells: list[str], place: str) -> list[str]:
-    """The names of the columns, of which only empty ones may be equal."""
+    """Return the names of the columns. Only empty names may be equal."""
     names = [cell.strip() for cell in cells]
     double = first_double(name for name in names if name)
     if double is not None:
@@ -107,7 +107,7 @@ def header_of(cells: list[str], place: str) -> list[str]:
 
 
 def _row(header: list[str], cells: list[str], top: str) -> Any:
-    """What the cells of a row hold, by column; or the ``InvalidInput`` that says why it cannot be read."""
+    """Return the values of a row by column, or the ``InvalidInput`` that says why the row cannot be read."""
     if len(cells) != len(header):
         cure = "put texts that hold separators in double quotes (if the names stand further down, delete what is above)"
         return BadShape(f"{top} names {count_of(len(header), 'column')}, this row has {len(cells)}: {cure}")
@@ -119,7 +119,7 @@ def _row(header: list[str], cells: list[str], top: str) -> Any:
 
 
 def cells_row(header: list[str], cells: list[str]) -> dict[str, str | None]:
-    """What the cells of a row hold, by column; one column may be without a name."""
+    """Return the values of a row by column. A column without a name is kept if it is the only one."""
     with_lone = header.count("") == 1
     return {name: _value(cell) for name, cell in zip(header, cells, strict=True) if name or with_lone}
 
@@ -132,7 +132,7 @@ def _value(cell: str) -> str | None:
 
 
 def no_name(cell: str, top: str) -> BadShape:
-    """The error about a cell below an empty heading; ``top`` is the place of the headings."""
+    """Return the error about a cell of a column without a name. ``top`` is the place of the header."""
     cure = "must name all columns (if their names stand further down, delete what is above)"
     return BadShape(f"the {cell} holds something, but its column has no name: {top}, the first with text, {cure}")
 

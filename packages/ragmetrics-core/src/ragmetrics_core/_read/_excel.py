@@ -1,8 +1,8 @@
-"""Excel: a sheet is read as the CSV that Excel would save it as, so that both give the same rows.
+"""Reads Excel. A sheet is read as the CSV that Excel would save it as, so both give the same rows.
 
-Every cell becomes a text: a number without its format, a date as 2026-05-31, a truth value as TRUE or FALSE. A cell whose formula
-failed has no text that anybody meant, so its row is a bad one. The first row that is not empty names the columns. Of several
-sheets that hold something the user chooses one.
+Every cell becomes a text: a number without its format, a date as 2026-05-31, a truth value as TRUE or FALSE. A row with a cell
+whose formula failed is a bad row, because the cell has no intended text. The first row that is not empty names the columns. If
+several sheets are not empty, the user chooses one.
 """
 
 from __future__ import annotations
@@ -20,21 +20,23 @@ from ._csv import cells_row, header_of, no_name
 from ._input_file import InputFile, RawRow
 
 MOST_ROWS = 1_048_576
-"""Rows of a sheet in Excel; each is gone through up to the last, so a file that numbers one a billion would have no end."""
+"""The number of rows of a sheet in Excel. Reading goes through all rows up to the last row number, so a file with a row number
+of a billion would take forever.
+"""
 
 BROKEN = (BadZipFile, KeyError, OSError, SyntaxError, ValueError, zlib.error)
-"""What is raised about a damaged file; errors of XML are of Python's ``SyntaxError``."""
+"""Errors that a damaged file raises. Errors of XML are subclasses of Python's ``SyntaxError``."""
 
 
 def excel_rows(file: InputFile, at: str | None) -> Iterator[RawRow]:
-    """Every row that is not empty, below the one that names the columns.
+    """Yield every row that is not empty, below the row that names the columns.
 
     Args:
         file: the workbook.
-        at: the name of the sheet; None: the only one that holds something.
+        at: the name of the sheet; None: the only sheet that is not empty.
 
     Raises:
-        InvalidInput: it is no workbook that can be read, it is not clear which sheet is meant, or two columns have one name.
+        InvalidInput: the workbook cannot be read, it is not clear which sheet is meant, or two columns have the same name.
         MissingExtra: openpyxl is not installed.
     """
     header: list[str] = []
@@ -43,7 +45,9 @@ def excel_rows(file: InputFile, at: str | None) -> Iterator[RawRow]:
         try:
             for number, row in enumerate(sheet.iter_rows(), 1):
                 if number > MOST_ROWS:
-                    raise InvalidInput(f"{file.name} has rows below {MOST_ROWS:,}, the last of a sheet: save it anew")
+                    raise InvalidInput(
+                        f"{file.name} has rows after {MOST_ROWS:,}, the last row of Excel: save it again"
+                    )
                 cells = list(row)
                 while cells and _is_empty(cells[-1]):
                     cells.pop()
@@ -52,7 +56,7 @@ def excel_rows(file: InputFile, at: str | None) -> Iterator[RawRow]:
                     yield place, _row(header, cells, top)
                 elif cells:
                     header, top = header_of([_text(cell) for cell in cells], place), number
-        except InvalidInput:  # which is a ``ValueError``
+        except InvalidInput:  # InvalidInput is a ValueError, as some errors in BROKEN are
             raise
         except BROKEN as error:
             raise InvalidInput(f"{file.name}, after row {number}: the file is damaged ({error})") from None
@@ -60,12 +64,12 @@ def excel_rows(file: InputFile, at: str | None) -> Iterator[RawRow]:
 
 @contextmanager
 def open_sheet(file: InputFile, at: str | None) -> Iterator[Any]:
-    """The sheet that is read, open; see ``excel_rows``."""
+    """Open the sheet to read; the arguments are those of ``excel_rows``."""
     with file.open() as opened:
         book = _workbook(opened, file.name)
         try:
             sheet = _choose_sheet(book, at, file.name)
-            sheet.reset_dimensions()  # some programs write wrong ones
+            sheet.reset_dimensions()  # some programs write wrong dimensions
             yield sheet
         finally:
             book.close()
@@ -111,7 +115,7 @@ def _row(header: list[str], cells: list[Any], top: int) -> Any:
     for index, cell in enumerate(cells):
         heading = header[index] if index < len(header) else ""
         if cell.data_type == "e":
-            return InvalidInput(f"the cell {cell.coordinate} holds the error {cell.value}: mend its formula")
+            return InvalidInput(f"the cell {cell.coordinate} holds the error {cell.value}: correct its formula")
         if heading:
             texts.append(_text(cell))
         elif not _is_empty(cell):
@@ -125,7 +129,7 @@ def _is_empty(cell: Any) -> bool:
 
 
 def _text(cell: Any) -> str:
-    """The value, as a text."""
+    """Return the value of a cell as a text."""
     value = cell.value
     if value is None:
         return ""

@@ -1,7 +1,7 @@
-"""Which reader a file needs: its name says so, else its first bytes do.
+"""Chooses the reader of a file by its name, or else by its first bytes.
 
-JSON, workbooks and Parquet files cannot be mistaken for anything else. What is none of them is a table if a separator is in its
-first line; if not, nothing tells what it is.
+JSON, workbooks and Parquet files are recognised without doubt. Any other file is a table if there is a separator in its first
+line. If there is none, the format is unknown.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ SUFFIXES = {
 }
 
 SPREADSHEETS = (".xls", ".xlsb", ".ods", ".numbers")
-"""What cannot be read, though every program that opens it can save it as something that can."""
+"""Formats that cannot be read. Every program that opens them can save them in a format that can be read."""
 
 MAGIC = {b"PK\x03\x04": "xlsx", b"PAR1": "parquet"}
 
 
 def format_named(name: str) -> str | None:
-    """The format that the name of a file tells, if it does.
+    """Return the format that the suffix of a file name shows; None if the suffix is unknown.
 
     Raises:
-        InvalidInput: it tells one that is not read.
+        InvalidInput: the suffix belongs to a format that cannot be read.
     """
     path = Path(name)
     suffix = (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower()
@@ -55,14 +55,14 @@ def format_named(name: str) -> str | None:
 
 
 def _sniff_format(file: InputFile) -> str:
-    if not file.zipped:  # only text is
+    if not file.zipped:  # only text files may be gzipped
         with file.open() as handle:
             start = handle.read(4)
         if start in MAGIC:
             return MAGIC[start]
     lines = list(islice((line for _, line in lines_of(file) if line.strip()), 2))
     if not lines:
-        return "jsonl"  # without rows, like any empty file
+        return "jsonl"  # an empty file has no rows in any format
     begin = lines[0].lstrip()[:1]
     if begin not in "{[":
         if not separator_hint(lines[0]) and SEPARATORS.keys().isdisjoint(lines[0]):
@@ -74,7 +74,7 @@ def _sniff_format(file: InputFile) -> str:
     if begin == "[":
         return "json"
     value: object = None
-    with suppress(ValueError, RecursionError):  # an object over several lines, or none; its reader tells
+    with suppress(ValueError, RecursionError):  # an object over several lines, or not JSON, which its reader reports
         value = json.loads(lines[0])
     one_of_many = isinstance(value, dict) and (len(lines) > 1 or not wraps_rows(value))
     return "jsonl" if one_of_many else "json"
@@ -84,10 +84,10 @@ SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
 def open_file(path: Path, options: FileOptions | None) -> OpenFile:
-    """The file of that path, or standard input if the path is ``-``.
+    """Open the file of that path, or standard input if the path is ``-``.
 
     Raises:
-        InvalidInput: there is no such file, nothing tells its format, or (raised while reading) it is not of that format.
+        InvalidInput: there is no such file, its format is unknown, or (raised while reading) it does not have this format.
         MissingExtra: the package that reads its format is not installed.
     """
     if str(path) == STDIN:
@@ -99,14 +99,14 @@ def open_file(path: Path, options: FileOptions | None) -> OpenFile:
         raise InvalidInput(f"there is no file {str(path)!r} (looked in {Path.cwd()})")
     elif path.is_dir():
         raise InvalidInput(f"{str(path)!r} is a directory: give the path of a file")
-    elif not path.is_file() and format_named(path.name) is None:  # such as /dev/fd/63, which a shell makes of <(...)
+    elif not path.is_file() and format_named(path.name) is None:  # such as /dev/fd/63, which a shell creates for <(...)
         with path.open("rb") as pipe:
             file = copy_stream(pipe, path.name, options)
     else:
         file = InputFile.of(path, options)
     known = options or FileOptions()
     opened = _open_as(file, format_named(file.name) or _sniff_format(file), known)
-    form = opened.form if file.path.is_file() else lambda: "a pipe"  # which cannot be looked at once more
+    form = opened.form if file.path.is_file() else lambda: "a pipe"  # a pipe cannot be read a second time
     return replace(opened, rows=_at_least_one(file.name, opened.rows), form=form)
 
 
@@ -146,7 +146,9 @@ def _sheet_name(file: InputFile, options: FileOptions) -> str:
 
 
 def _counter(file: InputFile, rows: Callable[[], Iterator[Any]]) -> Callable[[int | None], int | None]:
-    """Counts rows, up to a number; what is wrong with a file that cannot be counted is reported when it is read."""
+    """Return a function that counts rows, up to a number. It returns None if the file cannot be read; the error is reported when
+    the rows are read.
+    """
 
     def count(most: int | None) -> int | None:
         if not file.path.is_file():  # a pipe can be read only once

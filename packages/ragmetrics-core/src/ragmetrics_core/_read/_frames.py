@@ -1,6 +1,6 @@
-"""Parquet files, read a batch at a time, and DataFrames, a part at a time, so that no large table is copied whole.
+"""Reads Parquet files in batches and DataFrames in parts, so that no large table is copied as a whole.
 
-Nothing here imports pandas: a caller who has a frame has imported it.
+Nothing here imports pandas: a caller who has a DataFrame has already imported it.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from .._values._errors import InvalidInput, MissingExtra
 from ._input_file import InputFile, OpenFile, RawRow, at_most, first_double
 
 INDEX = re.compile(r"__index_level_\d+__")
-"""Columns in which pandas keeps the index of a frame: they are no columns of it."""
+"""The columns in which pandas stores the index of a DataFrame; they are not data."""
 
 BATCH = 1000
-"""Rows that are turned into plain values at a time."""
+"""The number of rows converted to plain values at a time."""
 
 
 def open_parquet(file: InputFile) -> OpenFile:
-    """A Parquet file, whose rows come in plain values.
+    """Open a Parquet file whose rows are converted to plain values.
 
     Raises:
         InvalidInput: the file is not Parquet, two columns have the same name, or (raised while reading) it is damaged.
@@ -56,7 +56,7 @@ def _parquet_rows(opened: Any, columns: list[str], name: str) -> Iterator[RawRow
 
 
 def frame_rows(frame: Any, unit: str) -> Iterator[RawRow]:
-    """Every row of a DataFrame, in plain values; missing cells become None.
+    """Yield every row of a DataFrame, with plain values; missing cells become None.
 
     Raises:
         InvalidInput: two columns have the same name.

@@ -1,10 +1,10 @@
-"""A file to read rows from: its bytes, its encoding, its lines, and what its user says about it.
+"""An input file: its bytes, its encoding, its lines, and what the user says about it.
 
-Strategy. What follows from the bytes is never asked: a byte order mark is proof, and where no name tells the format, the first line
-does. What bytes do not tell, such as CP1252 instead of Latin-1, is an option and never a guess. But where text is not UTF-8, it is
-mostly what Windows writes in Western Europe and America, and a person sees at once whether it is: so the message shows what would
-stand there. Standard input is copied to a temporary file first: then its rows can be counted, and all readers work as with any
-other file.
+Strategy. The user is never asked for facts that follow from the bytes: a byte order mark proves the encoding, and if the name
+does not show the format, the first line does. Facts that the bytes do not show, such as CP1252 instead of Latin-1, are an option
+and are never guessed. If a text is not UTF-8, it is usually the encoding of Windows in Western Europe and America, and a person
+can see at once whether it is. So the message shows the text in this encoding. Standard input is first copied to a temporary file.
+Then its rows can be counted, and all readers work as with any other file.
 """
 
 from __future__ import annotations
@@ -25,40 +25,40 @@ from typing import Any, BinaryIO, Generic, TypeVar, cast
 from .._values._errors import InvalidInput, Setting
 
 MARKS = {
-    codecs.BOM_UTF32_LE: "utf-32-le",  # before the mark that it begins with
+    codecs.BOM_UTF32_LE: "utf-32-le",  # before UTF-16, whose mark is the beginning of this one
     codecs.BOM_UTF32_BE: "utf-32-be",
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF16_LE: "utf-16-le",
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
-"""Byte order marks and what they prove."""
+"""Byte order marks, each with the encoding that it proves."""
 
 LONGEST_MARK = 4
-"""Bytes of the longest byte order mark."""
+"""The length of the longest byte order mark, in bytes."""
 
 AROUND = 12
-"""Characters of a line that are shown on either side of the byte in question."""
+"""The number of characters that a message shows on either side of a wrong byte."""
 
 
 STDIN = "-"
-"""What is given instead of a path for the rows on standard input."""
+"""The path that means standard input."""
 
 MOST_DEEP = 100
-"""Levels of lists and mappings inside each other."""
+"""The largest number of nested lists and mappings."""
 
 GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True)
 class FileOptions:
-    """What a user says about a file because its name and its bytes do not: all None where there is nothing to say.
+    """What the user says about a file because its name and its bytes do not show it. Each option is None if it is not needed.
 
     Attributes:
-        encoding: of a text file, as Python names it; None: UTF-8, or what a byte order mark says.
-        at: where in the file the rows are: the sheet of a workbook, the path to the list in a JSON file.
+        encoding: the encoding of a text file, as Python names it; None: UTF-8, or the encoding of a byte order mark.
+        at: where in the file the rows are: the sheet of a workbook, or the path to the list in a JSON file; None: it is searched.
 
     Raises:
-        InvalidInput: one of them may not have this value.
+        InvalidInput: an option has a value that is not allowed.
     """
 
     encoding: str | None = None
@@ -76,7 +76,7 @@ class FileOptions:
             raise InvalidInput(Setting("at"), f" must name a sheet, or the path to a list in JSON, got {self.at!r}")
 
     def refuse(self, what: str, *names: str) -> None:
-        """Refuse those of the named options that are given, as they say nothing about ``what``.
+        """Refuse the named options, which do not apply to ``what``; without names, refuse all options.
 
         Raises:
             InvalidInput: one of them is given.
@@ -84,17 +84,17 @@ class FileOptions:
         for name in names or tuple(item.name for item in fields(self)):
             value = getattr(self, name)
             if value is not None:
-                raise InvalidInput(Setting(name, value), f" says nothing about {what}: leave it out")
+                raise InvalidInput(Setting(name, value), f" does not apply to {what}: leave it out")
 
 
 @dataclass(frozen=True)
 class InputFile:
-    """A file that is there.
+    """An existing file.
 
     Attributes:
-        path: where its bytes are.
-        name: what messages call it.
-        options: what its user says about it; None: the user cannot say more, so that no message asks for that.
+        path: the path of its bytes.
+        name: its name in messages.
+        options: what the user says about the file; None: the user cannot give options, so messages do not ask for them.
         zipped: whether the bytes are gzipped.
     """
 
@@ -105,14 +105,14 @@ class InputFile:
 
     @classmethod
     def of(cls, path: Path, options: FileOptions | None = None) -> InputFile:
-        """A file of that path; the name says whether it is gzipped."""
+        """Return the file of that path. The name shows whether the file is gzipped."""
         return cls(path, path.name, options, path.suffix.lower() == ".gz")
 
     def open(self) -> BinaryIO:
-        """The bytes, unzipped.
+        """Open the file for reading its unzipped bytes.
 
         Raises:
-            InvalidInput: the file may not be read.
+            InvalidInput: the file cannot be read.
         """
         try:
             return cast("BinaryIO", gzip.open(self.path, "rb")) if self.zipped else self.path.open("rb")
@@ -121,13 +121,13 @@ class InputFile:
 
 
 def copy_stream(stream: BinaryIO, name: str, options: FileOptions | None) -> InputFile:
-    """What can be read only once, read to its end."""
+    """Copy a stream, which can be read only once, to a temporary file."""
     number, copy = tempfile.mkstemp(prefix="ragmetrics-")
     path = Path(copy)
     try:
         with os.fdopen(number, "wb") as there:
             shutil.copyfileobj(stream, there)
-    except BaseException as error:  # the disk is full, or Ctrl-C, while nothing comes in
+    except BaseException as error:  # such as a full disk, or Ctrl-C while the stream is waiting
         path.unlink()
         if not isinstance(error, OSError):
             raise
@@ -140,21 +140,21 @@ def copy_stream(stream: BinaryIO, name: str, options: FileOptions | None) -> Inp
 
 
 RawRow = tuple[str, Any]
-"""The place of a row, and its value: a mapping, or the ``InvalidInput`` that says why there is none."""
+"""The place of a row, and its value: a mapping, or the ``InvalidInput`` that says why there is no value."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Opened(Generic[T]):
-    """A file, or rows in memory, open for reading.
+    """An open file, or rows in memory.
 
     Attributes:
-        name: what messages call the file; "" for rows in memory.
+        name: the name of the file in messages; "" for rows in memory.
         rows: the rows, pulled lazily.
-        count: counts the rows to come, up to a limit if one is given; None where their number cannot be known beforehand. A file
-            is read for it, without making rows.
-        form: says how it is read, such as "CSV with semicolons, UTF-8".
+        count: a function that counts the rows, up to a limit if a limit is given. It returns None if the number cannot be known
+            beforehand. A file is read for counting, but no rows are made.
+        form: a function that says how the file is read, such as "CSV with semicolons, UTF-8".
     """
 
     name: str
@@ -167,7 +167,7 @@ OpenFile = Opened[RawRow]
 
 
 def at_most(total: int | None, most: int | None) -> int | None:
-    """The smaller of two numbers; None for the limit means that there is none."""
+    """Return the smaller of two numbers. If the limit is None, there is no limit; an unknown total stays None."""
     return total if total is None or most is None else min(total, most)
 
 
@@ -175,27 +175,29 @@ NOT_UTF8 = "not UTF-8 text: save the file as UTF-8"
 
 
 class EmptyCell(str):
-    """A type for the one value that says which cells of a table are empty; it equals the empty text."""
+    """The type of ``EMPTY_CELL``, which marks the empty cells of a table. It equals the empty text."""
 
     __slots__ = ()
 
 
 EMPTY_CELL = EmptyCell()
-"""An empty cell of a format that cannot tell an empty text from a missing value; which one it is depends on the field."""
+"""An empty cell of a format that cannot distinguish an empty text from a missing value. The field decides which of the two it
+is.
+"""
 
 
 class BadShape(InvalidInput):
-    """A row that is not even of the right kind, such as a line of a JSONL file that is not JSON."""
+    """A row of the wrong kind, such as a line of a JSONL file that is not JSON."""
 
 
 def first_double(names: Iterable[str]) -> str | None:
-    """The first name that stands there twice, found in one pass: hostile files have very many of them."""
+    """Return the first name that occurs twice. One pass is enough, because a hostile file may have very many names."""
     seen: set[str] = set()
     return next((name for name in names if name in seen or seen.add(name)), None)  # type: ignore[func-returns-value]
 
 
 def lines_of(file: InputFile) -> Iterator[tuple[int, str]]:
-    """The lines of a text file, numbered from 1, with their line ends; a byte order mark is dropped.
+    """Yield the lines of a text file, numbered from 1, with their line ends. A byte order mark is dropped.
 
     Raises:
         InvalidInput: a line is not in the encoding of the file, the gzip data is damaged, or the file cannot be opened.
@@ -207,12 +209,12 @@ def lines_of(file: InputFile) -> Iterator[tuple[int, str]]:
 
 
 def text_lines(file: InputFile) -> Iterator[tuple[int, str | BadShape]]:
-    """The same, with what is wrong with a line in the place of one that cannot be decoded."""
+    """Yield numbered lines as ``lines_of`` does, but with the error in place of a line that cannot be decoded."""
     number = 0
     try:
         with file.open() as handle:
             encoding, _ = _encoding(handle, file)
-            is_narrow = "\n".encode(encoding) == b"\n"  # a line ends as one of ASCII does
+            is_narrow = "\n".encode(encoding) == b"\n"  # line ends are the same bytes as in ASCII
             lines: Any = handle if is_narrow else io.TextIOWrapper(handle, encoding, newline="\n")
             with lines:
                 for number, line in enumerate(lines, 1):
@@ -226,7 +228,7 @@ def text_lines(file: InputFile) -> Iterator[tuple[int, str | BadShape]]:
 
 
 def encoding_of(file: InputFile) -> str:
-    """The encoding, as messages name it, and how it is known where it is not UTF-8."""
+    """Return the name of the encoding for messages. If it is not UTF-8 but follows from a byte order mark, the name says so."""
     with file.open() as handle:
         name, is_proven = _encoding(handle, file)
     name = codecs.lookup(name).name
@@ -235,7 +237,7 @@ def encoding_of(file: InputFile) -> str:
 
 
 def _encoding(handle: Any, file: InputFile) -> tuple[str, bool]:
-    """The encoding of an open file, of which the byte order mark is read; and whether there is such a mark, which is proof."""
+    """Return the encoding of an open file, and whether a byte order mark proves it. The mark is skipped."""
     start = handle.peek(LONGEST_MARK)
     for mark, proven in MARKS.items():
         if start.startswith(mark):
@@ -252,7 +254,7 @@ def _decode(raw: bytes, encoding: str, file: InputFile) -> str | BadShape:
 
 
 def _not_text(error: UnicodeDecodeError, file: InputFile) -> tuple[str | Setting, ...]:
-    """What is wrong with a line that cannot be decoded, and what to do, as the parts of a message."""
+    """Return the parts of a message about a line that cannot be decoded, with what to do."""
     if file.options is None:
         return (NOT_UTF8,)
     line, at, given = error.object, error.start, file.options.encoding

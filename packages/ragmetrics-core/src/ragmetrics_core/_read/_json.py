@@ -1,11 +1,11 @@
-"""JSONL, read line by line, and JSON, read whole because the format leaves no choice.
+"""Reads JSONL line by line, and JSON as a whole, because the format allows nothing else.
 
-A key that stands twice in an object is legal JSON, and every parser silently keeps the last value. Here it makes the row a bad
-one: only its author knows which of the two answers should be scored.
+A key that occurs twice in an object is legal JSON, and every parser silently keeps the last value. Here it makes the row a bad
+row: only its author knows which of the two values should be used.
 
-Exports wrap the rows of a JSON file, and each tool does so in its own way. A list that is the whole file, or stands where data sets
-and well-known tools have it, is taken. Otherwise the file is searched through its objects for lists of objects. If there is one, it
-is taken; of several the user must choose one, and the message names them with what is in them.
+In a JSON file, each export tool puts the list of rows in another place. If the whole file is a list, this list is used, and so is
+a list at the place where data sets and well-known tools have it. Otherwise the objects in the file are searched for lists of
+objects. A single list is used; of several lists the user must choose one, and the message names them with their numbers of rows.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from .._values._sample import ALIASES, FIELD_NAMES
 from ._input_file import BadShape, InputFile, RawRow, first_double, lines_of, text_lines
 
 OF_A_ROW = (ALIASES.keys() | FIELD_NAMES) - {"id", "metadata"}
-"""Keys that an object has which is a row itself."""
+"""Keys that show that an object is itself a row."""
 
 USUAL = ("samples", "data", "examples", "results", "results.results")
-"""Where the rows stand in files of RAGAS, Langfuse, LlamaIndex and promptfoo."""
+"""The paths to the rows in files of RAGAS, Langfuse, LlamaIndex and promptfoo."""
 
 MOST_DEEP = 6
-"""Objects inside each other that are searched."""
+"""The largest number of nested objects that are searched."""
 
 MOST_NAMED = 8
-"""Lists that a message names."""
+"""The largest number of lists that a message names."""
 
 
 def find_rows(data: Any, at: str | None, name: str) -> tuple[str, list[Any]]:
-    """The rows in what a JSON file holds, and the path to them: "" where they are the whole file.
+    """Return the path to the rows in the data of a JSON file, and the rows. The path is "" if the whole file is the list.
 
     Raises:
-        InvalidInput: there are none, none at that path, or several lists that could be meant.
+        InvalidInput: there are no rows, no rows at the given path, or several lists that could be meant.
     """
     if at is not None:
         return at, _at(data, at, name)
@@ -63,7 +63,7 @@ def find_rows(data: Any, at: str | None, name: str) -> tuple[str, list[Any]]:
 
 
 def wraps_rows(data: Any) -> bool:
-    """Whether there are lists of objects in an object that is no row itself."""
+    """Whether the data is an object that contains lists of objects and is not itself a row."""
     return isinstance(data, dict) and OF_A_ROW.isdisjoint(data) and next(_lists(data, ""), None) is not None
 
 
@@ -83,26 +83,28 @@ def _at(data: Any, at: str, name: str) -> list[Any]:
             )
         found, reached = found[key], f"{reached}.{key}".lstrip(".")
     if not isinstance(found, list):
-        raise InvalidInput(f"{name}: ", Setting("at", at), " is no list of rows")
+        raise InvalidInput(f"{name}: ", Setting("at", at), " is not a list of rows")
     return found
 
 
 def _lists(data: Any, path: str, depth: int = 0) -> Iterator[tuple[str, list[Any]]]:
-    """Every list of objects that is not itself a field of a row, and the path to it."""
+    """Yield every list of objects that is not itself a field of a row, with its path."""
     if not isinstance(data, dict) or depth > MOST_DEEP:
         return
     for key, value in data.items():
         if key in OF_A_ROW or key == "metadata":
             continue
         inner = f"{path}.{key}" if path else key
-        if isinstance(value, list) and any(isinstance(item, dict) for item in value):  # also with a bad one in it
+        if isinstance(value, list) and any(
+            isinstance(item, dict) for item in value
+        ):  # other items of the list may be bad rows
             yield inner, value
         else:
             yield from _lists(value, inner, depth + 1)
 
 
 def _has_columns(data: Any) -> bool:
-    """Whether the names of columns stand in their own list, as pandas (orient="split") and MLflow write them."""
+    """Whether the names of the columns are in a separate list, as pandas (orient="split") and MLflow write them."""
     return isinstance(data, dict) and isinstance(data.get("columns"), list)
 
 
@@ -116,14 +118,14 @@ def _why_none(data: Any) -> str:
 
 
 def jsonl_lines(file: InputFile) -> Iterator[tuple[str, str | BadShape]]:
-    """Every line that is not blank, and its place."""
+    """Yield every line that is not blank, with its place."""
     for number, line in text_lines(file):
         if isinstance(line, BadShape) or not line.isspace():
             yield f"{file.name}, line {number}", line
 
 
 def jsonl_rows(file: InputFile) -> Iterator[RawRow]:
-    """What every line holds that is not blank."""
+    """Yield the value of every line that is not blank."""
     for place, line in jsonl_lines(file):
         yield place, line if isinstance(line, BadShape) else _json_line(line.rstrip("\r\n"))
 
@@ -136,17 +138,17 @@ def _json_line(line: str) -> Any:
             f"not JSON ({error.msg} at column {error.colno}): every line must hold one whole JSON object "
             "(a file with one JSON value over several lines is named .json)"
         )
-    except (ValueError, RecursionError) as error:  # a number that is too long, or nesting that is too deep
+    except (ValueError, RecursionError) as error:  # a number is too long, or the nesting too deep
         return InvalidInput(f"not JSON that can be read ({error})")
     return _object(value)
 
 
 class JsonFile:
-    """A JSON file, read once, when its rows are first asked for.
+    """A JSON file. It is read once, when its rows are first needed.
 
     Args:
         file: the file.
-        at: the path to the list of rows in it, such as ``results.results``; None: it is found.
+        at: the path to the list of rows in the file, such as ``results.results``; None: the list is searched.
     """
 
     def __init__(self, file: InputFile, at: str | None) -> None:
@@ -154,10 +156,10 @@ class JsonFile:
         self._at = at
 
     def rows(self) -> Iterator[RawRow]:
-        """Every item of the list of rows.
+        """Yield every item of the list of rows.
 
         Raises:
-            InvalidInput: the file is not JSON, or it is not clear which list in it is meant.
+            InvalidInput: the file is not JSON, or it is not clear which list is meant.
         """
         at, rows = self._found
         where = f"{at} item" if "." in at else "item"
@@ -166,7 +168,7 @@ class JsonFile:
 
     @property
     def where(self) -> str:
-        """Where the list of rows is; "" where it is the whole file."""
+        """The place of the list of rows, as part of a message; "" if the whole file is the list."""
         return f", rows at {self._found[0]}" if self._found[0] else ""
 
     @cached_property
@@ -175,7 +177,7 @@ class JsonFile:
 
 
 def load_json(file: InputFile) -> Any:
-    """What a JSON file holds; an empty list for an empty file.
+    """Return the data of a JSON file; an empty list for an empty file.
 
     Raises:
         InvalidInput: the file is not JSON.
@@ -196,24 +198,24 @@ def load_json(file: InputFile) -> Any:
 
 
 def _cure(first: str) -> str:
-    """What to do about a value that others follow."""
+    """Say what to do about data after the first value."""
     if "\n" in first.strip():
-        return ": several values one after the other are no file of JSON: put them into a list, as `jq -s .` does"
+        return ": a JSON file holds only one value: put several values into a list, as `jq -s .` does"
     return ": a file with one JSON object per line is named .jsonl"
 
 
 class DoubleKeys(dict[str, Any]):
-    """An object in which the key ``key`` stands twice."""
+    """An object in which the key ``key`` occurs twice."""
 
     key = ""
 
     def problem(self, where: str) -> str:
-        """What to tell the user."""
+        """Return the message for the user."""
         return f"the key {self.key!r} stands twice in one object of this {where}: keep one of them"
 
 
 class NoObject(BadShape):
-    """A value in the place of a row that is no object; ``kind`` says what it is."""
+    """A value in the place of a row that is not an object. ``kind`` names its type."""
 
     def __init__(self, kind: str) -> None:
         super().__init__(f'a row must be a JSON object such as {{"user_input": "..."}}, got {kind}')
@@ -229,7 +231,7 @@ def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _double(value: Any) -> DoubleKeys | None:
-    """The first object inside the value in which a key stands twice."""
+    """Return the first object inside the value in which a key occurs twice; None if there is no such object."""
     pending = [value]
     while pending:
         item = pending.pop()

@@ -1,7 +1,8 @@
-"""How the rows of a file are understood, counted over all of them, without a metric or a model.
+"""Reports how the rows of a file are understood, counted over all rows, without a metric or a model.
 
-Strategy. Every row is read as ``evaluate`` reads it, and what is kept does not grow with the file: counts, the first rows, the
-first problems. Values are checked as metrics check them, for a number in the place of an answer is understood and yet no answer.
+Strategy. Every row is read as ``evaluate`` reads it. The data that is kept does not grow with the file: counts, the first rows,
+the first problems. Values are checked as metrics check them, because a number in the place of a response can be read but is not a
+valid response.
 """
 
 from __future__ import annotations
@@ -21,27 +22,27 @@ from ._plan import is_empty
 from ._rows import check_row, open_raw
 
 MOST_PROBLEMS = 20
-"""Problems that are kept; the rest is counted."""
+"""The largest number of problems that are kept; further problems are only counted."""
 
 MOST_NAMES = 1000
-"""Different columns that are counted: the keys of objects may be other ones in every row."""
+"""The largest number of different columns that are counted, because the keys of objects may differ in every row."""
 
 
 @dataclass
 class Look:
-    """What there is in a file.
+    """The content of a file.
 
     Attributes:
-        name: of the file.
-        form: how it is read.
-        rows: how many there are.
-        good: how many of them are without a problem.
-        fields: by field, which columns it was read from in how many rows.
-        filled: by field, in how many rows it holds something.
-        unused: by column, in how many rows no field was read from it.
-        inside: by column of these, the keys of the object that the first row holds that holds one.
-        values: by field, what the first row holds that holds something.
-        doubts: what was read as it stands and may mean something else.
+        name: the name of the file.
+        form: a function that says how the file is read.
+        rows: the number of rows.
+        good: the number of rows without a problem.
+        fields: for each field, the columns that it was read from, with the number of rows.
+        filled: for each field, the number of rows in which it is not empty.
+        unused: for each column that no field was read from, the number of rows with this column.
+        inside: for some of these columns, the keys of the first object in the column.
+        values: for each field, its first value that is not empty.
+        doubts: values that were read literally but may have another meaning.
         first: the first good rows, with their places.
         problems: the first problems, each with its place.
     """
@@ -61,12 +62,12 @@ class Look:
 
     @property
     def sample(self) -> Sample:
-        """A sample of the fields that any row has."""
+        """A sample with the first value of every field."""
         return Sample(**self.values)
 
     @property
     def bad(self) -> int:
-        """Rows with a problem."""
+        """The number of rows with a problem."""
         return self.rows - self.good
 
     def add(self, found: Understood) -> None:
@@ -90,10 +91,13 @@ class Look:
 def look_at(
     samples: Any, shown: int, columns: Columns | None = None, options: FileOptions | None = None
 ) -> tuple[Look, InvalidInput | None]:
-    """Look at all rows, of which the first ``shown`` good ones are kept; and what ended the reading before its end.
+    """Read all rows and report how they are understood. The first ``shown`` good rows are kept.
+
+    Returns:
+        The report, and the error that ended the reading early; None if the whole file was read.
 
     Raises:
-        InvalidInput: there is no file that could be looked at.
+        InvalidInput: there is no such file, or its format is unknown.
     """
     reading = columns or Columns()
     file = open_raw(samples, options)
@@ -108,7 +112,7 @@ def look_at(
             except InvalidInput as error:
                 problem = InvalidInput(f"{place}: ", *error.args)
                 if isinstance(error, BadShape) and not look.rows:
-                    return look, problem  # no run would begin either
+                    return look, problem  # a run would not begin either
                 look.rows += 1
                 look.problems += [problem] if len(look.problems) < MOST_PROBLEMS else []
                 continue
@@ -122,20 +126,20 @@ def look_at(
 
 
 def keys_of(value: Any) -> list[str]:
-    """The keys of an object, which may be written as a text."""
+    """Return the keys of an object, which may be written as a text; empty if the value is not an object."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         value = literal(value)
     return [str(key) for key in value] if isinstance(value, Mapping) else []
 
 
 def likely(keys: Sequence[str], name: str) -> str:
-    """Of the keys of an object the one that is most likely to hold a field."""
+    """Return the key of an object that most likely contains a field."""
     named = [key for key in keys if fields_of((key,)).get(key) == name]
     return [*named, *(key for key in keys if key in CONTENTS), *keys][0]
 
 
 def rule(name: str, columns: tuple[str, ...], mapped: Mapping[str, Any]) -> str:
-    """Why a field is read from these columns, in words."""
+    """Say why a field is read from these columns."""
     if name in mapped:
         return "as told"
     column, *others = columns

@@ -1,13 +1,14 @@
-"""Which column of a row is which field of a sample.
+"""Decides which column of a row is which field of a sample.
 
-Strategy. The question is answered once for all rows of the same columns: a plan says for each field where its value stands. A field
-is read from, in this order: the columns that the user names for it; a column of its name or of another common name, the very name
-before one that only resembles it; numbered columns such as ``context_1``, ``context_2``; what the columns of traces hold, such as
-``outputs.answer``. Columns of the same rank must agree. What no field is read from becomes metadata.
+Strategy. The decision is made once for all rows with the same columns: a plan says for each field where its value is. A field is
+read from the first of these sources that exists: the columns that the user names for the field; a column with the name of the
+field or another common name, an exact name before a similar one; numbered columns such as ``context_1``, ``context_2``; values
+inside the columns of traces, such as ``outputs.answer``. Columns of the same rank must agree. Columns that no field is read from
+become metadata.
 
-The user names columns as ``columns={"question": "prompt"}`` or ``--map question=prompt``. The field stands first, as RAGAS'
-``column_map`` has it. Where only the second name can be a field, it is meant the other way round; a name with a ``*`` can only be
-columns. A column is found under its very name, then without regard to case, then as a path into what a column holds
+The user names columns as ``columns={"question": "prompt"}`` or ``--map question=prompt``. The field comes first, as in RAGAS'
+``column_map``. If only the second name can be a field, the pair is read the other way round. A name with a ``*`` can only be
+columns. A column is found by its exact name, then by a similar name, then as a path into the value of a column
 (``outputs.answer``).
 """
 
@@ -27,24 +28,25 @@ from ._cells import ITEMS, literal
 from ._input_file import MOST_DEEP
 
 ABSENT: Any = object()
-"""What stands where a row has nothing, not even None."""
+"""The value of a place that does not exist in a row, unlike a place with the value None."""
 
 
 MOST_SHOWN = 20
-"""Columns that a message names; the rest is counted."""
+"""The largest number of columns that a message names; further columns are only counted."""
 
 Step = Any
-"""A key, or the pattern of several."""
+"""A key, or a pattern that matches several keys."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where in a row a value stands.
+    """The place of a value in a row.
 
     Attributes:
-        name: as users see it: ``answer``, ``outputs.answer``, ``context_1``.
-        paths: keys, from the row inwards; several paths are gathered into one list, without what is empty.
-        gathered: whether the values become a list, even where there is only one path.
+        name: the name for users: ``answer``, ``outputs.answer``, ``context_1``.
+        paths: each path is a sequence of keys, from the row inwards. The values of several paths are collected into one list,
+            without empty values.
+        gathered: whether the values become a list, even if there is only one path.
     """
 
     name: str
@@ -52,7 +54,7 @@ class Source:
     gathered: bool = False
 
     def value(self, row: Any) -> Any:
-        """What stands there; ``ABSENT`` if nothing does."""
+        """Return the value at this place; ``ABSENT`` if there is no value."""
         if not self.gathered:
             path = self.paths[0]
             return row.get(path[0], ABSENT) if len(path) == 1 else _walk(row, path)
@@ -60,23 +62,23 @@ class Source:
 
     @property
     def is_column(self) -> bool:
-        """Whether the value is all that one column holds."""
+        """Whether the value is the whole value of one column."""
         return not self.gathered and len(self.paths[0]) == 1
 
     def columns(self, row: Any) -> tuple[str, ...]:
-        """The columns, and the places inside of them, that the value is read from in such a row."""
+        """Return the columns, or the paths inside columns, that the value is read from in this row."""
         found = [keys for path in self.paths for keys in _without_pattern(path, row)]
         return tuple(".".join(map(str, keys)) for keys in found)
 
 
 @dataclass(frozen=True)
 class Mapped:
-    """One column, or a pattern of columns, that a field is read from.
+    """A column, or a pattern of columns, that the user named for a field.
 
     Attributes:
         field: the field of a sample.
         column: the column as the user named it.
-        setting: both names as the user put them.
+        setting: the pair of names as the user gave it, for messages.
     """
 
     field: str
@@ -84,7 +86,7 @@ class Mapped:
     setting: Setting
 
     def source(self, columns: Iterable[Any]) -> Source:
-        """Where it is in rows of these columns."""
+        """Return the place of the value in rows with these columns."""
         keys = {str(column): column for column in columns}
         plain = plain_name(self.column)
         if "*" in self.column:
@@ -99,18 +101,18 @@ class Mapped:
         return Source(self.column, (_path(self.column, keys),))
 
     def stands_in(self, row: Mapping[str, Any]) -> bool:
-        """Whether the row has anything there, be it None."""
+        """Whether the row has this place, even if its value is None."""
         try:
             return any(_walk(row, path) is not ABSENT for path in self.source(row).paths)
-        except InvalidInput:  # there is something, and the row tells in its turn what is wrong with it
+        except InvalidInput:  # the place exists; the error is reported when the row is read
             return True
 
 
 def mapped_columns(columns: object) -> tuple[Mapped, ...]:
-    """What ``columns=`` says.
+    """Parse the argument ``columns``.
 
     Raises:
-        InvalidInput: it is no mapping of names to names, or two names of which none is a field.
+        InvalidInput: it is not a mapping of names to names, or neither name of a pair is a field.
     """
     if columns is None:
         return ()
@@ -128,7 +130,7 @@ def _parse_pair(first: object, second: object) -> Mapped:
     for name, column in (given, reversed(given)):
         field = "" if "*" in name else fields_of((name,)).get(name, "")
         if field and "*" in column and field not in ITEMS:
-            raise InvalidInput(setting, f": {column!r} may be several columns, and {field} is one value: name one")
+            raise InvalidInput(setting, f": {column!r} may be several columns, but {field} is one value: name one")
         if field:
             return Mapped(field, column, setting)
     close = [match for name in given for match in difflib.get_close_matches(name, [*FIELD_NAMES, *ALIASES], n=1)]
@@ -137,7 +139,7 @@ def _parse_pair(first: object, second: object) -> Mapped:
 
 
 def missing_column(mapped: Mapped, columns: Iterable[str], where: str) -> InvalidInput:
-    """The error about a named column that is in no row."""
+    """Return the error about a named column that is in no row."""
     names = list(columns)
     close = difflib.get_close_matches(mapped.column, names, n=3)
     hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
@@ -150,13 +152,14 @@ def missing_column(mapped: Mapped, columns: Iterable[str], where: str) -> Invali
 
 
 def _walk(value: Any, path: tuple[Step, ...], lists: int = 0) -> Any:
-    """What stands at the end of a path; a list is gone through item by item, unless the next key is a number.
+    """Return the value at the end of a path. In a list, the rest of the path is followed in every item, unless the next key is a
+    number.
 
     Raises:
-        InvalidInput: there are too many lists inside each other.
+        InvalidInput: too many lists are nested.
     """
     if lists > MOST_DEEP:
-        raise InvalidInput(f"{'.'.join(map(str, path))} is looked for in lists nested more than {MOST_DEEP} deep")
+        raise InvalidInput(f"{'.'.join(map(str, path))} leads through lists nested more than {MOST_DEEP} deep")
     for depth, step in enumerate(path):
         value = literal(value) if isinstance(value, str) else without_arrays(value)
         if isinstance(value, Mapping) and isinstance(step, re.Pattern):
@@ -175,7 +178,7 @@ def _walk(value: Any, path: tuple[Step, ...], lists: int = 0) -> Any:
 
 
 def _without_pattern(path: tuple[Step, ...], row: Any) -> list[tuple[Step, ...]]:
-    """The path, or one for each key that its pattern matches."""
+    """Return the path, or if it contains a pattern, one path for each key that the pattern matches."""
     depth = next((depth for depth, step in enumerate(path) if isinstance(step, re.Pattern)), None)
     if depth is None:
         return [path]
@@ -185,19 +188,21 @@ def _without_pattern(path: tuple[Step, ...], row: Any) -> list[tuple[Step, ...]]
 
 
 def _without_empty(values: Iterable[Any]) -> list[Any]:
-    """Those that are not empty."""
+    """Return the values that are not empty."""
     return [item for item in values if not is_empty(item)]
 
 
 def is_empty(item: Any) -> bool:
-    """Nothing, None, a blank text, a list or an object without items, or NaN, which data frames hold for an empty cell."""
+    """Whether a value is missing, None, a blank text, a list or an object without items, or NaN, which data frames use for an
+    empty cell.
+    """
     if isinstance(item, str | list | tuple | Mapping):
         return not item or (isinstance(item, str) and item.isspace())
     return item is None or item is ABSENT or (isinstance(item, float) and item != item)  # noqa: PLR0124
 
 
 def _path(name: str, columns: Mapping[str, Any]) -> tuple[Step, ...]:
-    """The keys that a dotted name means; the first one is a column, whose own name may have dots."""
+    """Return the keys of a dotted name. The first key is a column, whose own name may contain dots."""
     steps = name.split(".")
     starts = (".".join(steps[:count]) for count in range(len(steps), 0, -1))
     head = next((start for start in starts if start in columns), steps[0])
@@ -215,11 +220,11 @@ def _matching(pattern: str, names: Iterable[str], named: Callable[[str], str] = 
 
 
 def in_order(names: Iterable[Any]) -> list[Any]:
-    """By the numbers in them, 10 after 9; names without numbers keep their order."""
+    """Sort names by the numbers in them, 10 after 9; names without numbers keep their order."""
 
     def numbers(name: Any) -> list[tuple[int, str]]:
         found = (digits.lstrip("0") for digits in re.findall(r"\d+", str(name), re.ASCII))
-        return [(len(digits), digits) for digits in found]  # Python makes no number of very many digits
+        return [(len(digits), digits) for digits in found]  # not int(): Python refuses numbers with very many digits
 
     return sorted(names, key=numbers)
 
@@ -228,13 +233,15 @@ NUMBERED = {
     re.compile(r"((?:retriev(?:ed|al)_)?(?:context|document|doc|chunk|passage)s?)_?([0-9]{1,3})"): "retrieved_contexts",
     re.compile(r"(reference_(?:context|document|doc|chunk|passage)s?)_?([0-9]{1,3})"): "reference_contexts",
 }
-"""Plain names of columns that hold one context each, and the field that they are gathered into."""
+"""Patterns of normalized column names for one context each, with the field that the contexts are collected into."""
 
 LONGEST_NUMBERED = 60
-"""Characters of a column that may be one of these, blanks included."""
+"""The largest length of the name of such a column, in characters, including blanks."""
 
 PARTS = {"inputs": "user_input", "vars": "user_input", "outputs": "response", "reference_outputs": "reference"}
-"""Columns of traces and examples that are no field, and the field whose value they may hold; columns that are fields may too."""
+"""Columns of traces and examples that are not fields, with the field whose value they may contain. Columns that are fields may
+also contain values of fields.
+"""
 
 RETRIEVED = ("retrieved_contexts", "retrieved_documents")
 
@@ -246,25 +253,27 @@ INSIDE: dict[str, dict[str, str]] = {
         **dict.fromkeys(("retrieved_contexts", "reference_contexts"), "reference_contexts"),
     },
 }
-"""Which fields are looked for inside of such a column, and what they mean there: an answer among expected outputs is expected."""
+"""For each such column, the fields that are searched inside it, with their meaning there: an answer among expected outputs is
+the expected answer.
+"""
 
 TEXTS = frozenset(INSIDE)
-"""Fields that hold one text."""
+"""Fields with a single text."""
 
 Sources = dict[str, list[Source]]
-"""Where the value of each field stands."""
+"""For each field, the places of its value."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How rows of certain columns are read.
+    """How rows with certain columns are read.
 
     Attributes:
-        fields: where the values of each field stand.
-        unused: columns that no field is read from.
-        traces: columns that may hold an object with values of fields inside.
-        usual: where all columns are fields under their own names: each column with the check of its items, None where it holds no
-            list. Else None.
+        fields: each field with the places of its value.
+        unused: the columns that no field is read from.
+        traces: the columns that may contain an object with values of fields.
+        usual: if all columns are fields under their own names: each column with the check of its items, or None if the column is
+            not a list. None in all other cases.
     """
 
     fields: tuple[tuple[str, tuple[Source, ...]], ...]
@@ -274,12 +283,12 @@ class Plan:
 
 
 def plan_for(mapped: tuple[Mapped, ...], columns: tuple[Any, ...], inside: tuple[tuple[Any, ...], ...] = ()) -> Plan:
-    """How rows are read that have these columns.
+    """Plan how rows with these columns are read.
 
     Args:
-        mapped: what the user says.
-        columns: the columns.
-        inside: the keys of the objects in the ``traces`` of the plan; none where these hold no objects.
+        mapped: the columns that the user named.
+        columns: the columns of the rows.
+        inside: the keys of the objects in the ``traces`` of the plan, one tuple per column; empty if these contain no objects.
     """
     traces = tuple(name for name in columns if _part(name, columns))
     keys = {name: found for name, found in zip(traces, inside, strict=False) if found}
@@ -306,14 +315,15 @@ def plan_for(mapped: tuple[Mapped, ...], columns: tuple[Any, ...], inside: tuple
 
 
 def _whole_columns(found: Sources) -> set[Any]:
-    """The columns of which all that they hold is read."""
+    """Return the columns whose whole value is read."""
     return {path[0] for sources in found.values() for source in sources for path in source.paths if len(path) == 1}
 
 
 def _numbered(paths: Mapping[Any, tuple[Any, ...]], prefix: str = "") -> Sources:
-    """Fields whose items stand in a numbered column each, with these paths; ``prefix`` begins the names of the sources.
+    """Return the fields whose items are in one numbered column each, with the places of these columns. ``prefix`` is put before
+    their names.
 
-    Columns that are numbered by different words are different sources, and so is a second column of the same number.
+    Columns that are numbered with different words are different sources, and so is a second column with the same number.
     """
     matches = [
         (int(match[2]), match[1], field, name)
@@ -335,7 +345,7 @@ def _numbered(paths: Mapping[Any, tuple[Any, ...]], prefix: str = "") -> Sources
 
 
 def _inside(columns: tuple[Any, ...], keys: Mapping[Any, tuple[Any, ...]]) -> Sources:
-    """Fields whose values stand inside of columns of traces, or in columns that are named as such a place is."""
+    """Return the fields whose values are inside columns of traces, or in columns whose names are such paths."""
     insides: dict[str, dict[Any, tuple[Any, ...]]] = {}
     for column in columns:
         if column in keys:
@@ -361,7 +371,7 @@ def _inside(columns: tuple[Any, ...], keys: Mapping[Any, tuple[Any, ...]]) -> So
 
 
 def _part(name: Any, columns: Iterable[Any]) -> str:
-    """The field whose value a column of this name may hold somewhere inside; an empty text where it is no column of a trace."""
+    """Return the field whose value may be inside a column of this name; an empty text if the column is not a column of traces."""
     plain = plain_name(name)
     if plain == "outputs" and _are_examples(columns):
         return "reference"
@@ -370,6 +380,6 @@ def _part(name: Any, columns: Iterable[Any]) -> str:
 
 
 def _are_examples(columns: Iterable[Any]) -> bool:
-    """Whether rows are examples of a LangSmith data set, whose outputs are the expected ones, and no runs."""
+    """Whether rows are examples of a LangSmith data set, whose outputs are the expected ones, and not runs."""
     names = {plain_name(str(column).partition(".")[0]) for column in columns}
     return "dataset_id" in names and names.isdisjoint({"run_type", "trace_id", "session_id", "reference_outputs"})

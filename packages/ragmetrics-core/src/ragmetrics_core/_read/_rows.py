@@ -1,8 +1,8 @@
-"""Raw rows become rows: columns get their names, missing cells become None, and bad rows get their message.
+"""Converts raw rows to rows: columns get their names, missing cells become None, and bad rows get their message.
 
-Strategy. Metadata is only carried through, so nothing looks at it before it is written. One row that no file can hold must cost
-that row and no other, so a row that is nested too deep or too large is found where it is read. Values are walked through without
-recursion, and the type alone tells that a value is plain, as nearly all are.
+Strategy. Metadata is only carried along, so it is not examined before it is written. A row that no file can store must not affect
+other rows, so a row that is nested too deeply or is too large is found when it is read. Values are traversed without recursion,
+and in the usual case the type alone shows that a value is plain.
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ from ._frames import frame_rows
 from ._input_file import MOST_DEEP, BadShape, FileOptions, Opened, OpenFile, RawRow, at_most
 
 MOST_DIGITS = 4000
-"""Python itself writes no numbers of more than 4,300 digits."""
+"""The largest number of digits of a whole number; Python itself writes at most 4,300 digits."""
 
 MOST_BITS = 13_287
-"""Bits of a whole number with that many digits."""
+"""The number of bits of a whole number with this many digits."""
 
 MOST_VALUES = 1_000_000
-"""In all lists and mappings together, save lists that hold only texts and floats; a list that occurs several times counts each
-time."""
+"""The largest number of values in all lists and mappings of a field together. Lists that contain only texts and floats are not
+counted; a list that occurs several times is counted each time.
+"""
 
 PLAIN = frozenset({str, float, bool, type(None)})
 FIELDS = tuple(item.name for item in fields(Sample) if item.name != "metadata")
@@ -40,9 +41,11 @@ VALUES = attrgetter(*FIELDS)
 
 
 def out_of_bounds(sample: Sample) -> str | None:
-    """Why this row cannot be written, such as "metadata['tree'] is nested more than 100 levels deep"; or None."""
+    """Return why this row cannot be written, such as "metadata['tree'] is nested more than 100 levels deep"; None if it can be
+    written.
+    """
     for name, value in zip(FIELDS, VALUES(sample), strict=True):
-        # as nearly always: texts, and lists of texts
+        # texts and lists of texts, the usual case, need no check
         if type(value) not in PLAIN and not (type(value) is list and PLAIN.issuperset(map(type, value))):
             problem = _problem(value)
             if problem is not None:
@@ -87,7 +90,7 @@ def _parts(item: Any) -> list[Any] | tuple[Any, ...]:
 
 
 def _are_plain_documents(items: list[Any] | tuple[Any, ...]) -> bool:
-    """Whether each is a document of plain values: rankings have many of them, and are read by the ten thousand a second."""
+    """Whether all items are documents of plain values. This check is a fast path, because rankings contain very many documents."""
     for item in items:
         if type(item) is not Document or item.meta or type(item.id) not in PLAIN or type(item.score) not in PLAIN:
             return False
@@ -100,10 +103,9 @@ OpenRows = Opened[Row]
 def open_rows(
     samples: Any, limit: int | None = None, columns: Columns | None = None, options: FileOptions | None = None
 ) -> OpenRows:
-    """The rows of any accepted form of samples, at most ``limit`` of them; ``columns`` reads them.
+    """Open samples of any accepted form and return at most ``limit`` rows, which ``columns`` reads.
 
-    ``options`` say how a file is to be read; None where the caller has no such options, so that no message speaks
-    of them.
+    ``options`` say how a file is read. None means that the caller has no such options, so messages do not mention them.
 
     Raises:
         InvalidInput: the samples have no accepted form, or the file is missing or (raised while reading) not of its format.
@@ -115,10 +117,10 @@ def open_rows(
 
 
 def open_raw(samples: Any, options: FileOptions | None) -> OpenFile:
-    """The raw rows of any accepted form of samples.
+    """Open samples of any accepted form and return their raw rows.
 
     Raises:
-        InvalidInput: as ``open_rows``.
+        InvalidInput: as in ``open_rows``.
     """
     if isinstance(samples, str | os.PathLike):
         return open_file(Path(samples), options)
@@ -129,13 +131,13 @@ def open_raw(samples: Any, options: FileOptions | None) -> OpenFile:
 
 
 def rows_of(raw_rows: Iterable[RawRow], columns: Columns | None = None) -> Iterator[Row]:
-    """The rows that were read, with their columns named.
+    """Convert raw rows to rows.
 
-    A reader that could not make a row yields the ``InvalidInput`` that says why instead, with what it knows of the row as
-    ``sample``.
+    If a reader could not read a row, the raw value is the ``InvalidInput`` with the reason. It may carry the known part of the
+    row as ``sample``.
 
     Raises:
-        InvalidInput: the first row is of the wrong kind altogether, or no row has a column that the user names.
+        InvalidInput: the first row is of the wrong kind, or no row has a column that the user named.
     """
     reading = columns or Columns()
     for index, (place, value) in enumerate(reading.found(raw_rows)):
@@ -158,10 +160,10 @@ def _row(index: int, place: str, value: Any, reading: Columns) -> Row:
 
 
 def check_row(place: str, value: Any, sample: Sample, reading: Columns) -> None:
-    """Refuse a row that no file can hold, and note what it holds that may mean something else.
+    """Refuse a row that no file can store, and note values that may have another meaning.
 
     Raises:
-        InvalidInput: no file can hold it.
+        InvalidInput: no file can store the row.
     """
     problem = out_of_bounds(sample)
     if problem is not None:
@@ -170,7 +172,7 @@ def check_row(place: str, value: Any, sample: Sample, reading: Columns) -> None:
 
 
 def _id_of(value: object) -> Any:
-    """The id of a row that cannot be read."""
+    """Return the id of a row that cannot be read; None if it has no usable id."""
     key = value.get("id") if isinstance(value, Mapping) else getattr(value, "id", None)
     return None if out_of_bounds(Sample(id=key)) else key
 
@@ -181,7 +183,7 @@ def _in_memory(samples: Any) -> Iterator[RawRow]:
     if isinstance(samples, Mapping) and any(hasattr(split, "column_names") for split in samples.values()):
         splits = ", ".join(map(repr, samples))
         raise InvalidInput(f"samples is a dictionary of data sets: choose one of its splits ({splits})")
-    if is_model(samples):  # it can be iterated over, and gives pairs of a name and a value
+    if is_model(samples):  # iterating over a model would give pairs of a name and a value
         samples = getattr(samples, "samples", None) or getattr(samples, "examples", None) or samples
     if isinstance(samples, Sample | Mapping) or is_model(samples):
         raise InvalidInput(f"samples must be several rows, got one {type(samples).__name__}: write [row]")
@@ -192,10 +194,11 @@ def _in_memory(samples: Any) -> Iterator[RawRow]:
 
 
 def sampled(opened: OpenRows, count: int, seed: int) -> OpenRows:
-    """``count`` of the rows, in their order; every choice is equally likely, and the seed decides which one is made.
+    """Draw ``count`` of the rows at random and keep their order. Every choice is equally likely; the same seed makes the same
+    choice.
 
-    The rows are read to their end in one pass, and no more of them are held than are drawn (Vitter 1985, ACM TOMS 11:37,
-    algorithm R).
+    The rows are read to the end in one pass, and only as many rows are held as are drawn (Vitter 1985, ACM TOMS 11:37, algorithm
+    R).
     """
     return replace(opened, rows=_rows(opened.rows, count, seed), count=lambda most: opened.count(at_most(count, most)))
 
