@@ -1,8 +1,7 @@
 """``evaluate`` and ``aevaluate``: rows in, an ``Evaluation`` out.
 
 Both do the same run. ``evaluate`` starts an event loop for it. If a loop is already running, as in Jupyter, it starts the new one
-in a
-separate thread.
+in a separate thread.
 """
 
 from __future__ import annotations
@@ -104,8 +103,7 @@ async def aevaluate(**arguments: Any) -> Evaluation:
     """Score samples with metrics without blocking the running loop. Arguments, result and errors are those of ``evaluate``.
 
     If it is cancelled, the ``CancelledError`` has ``partial`` too. A time limit raises another error: after ``asyncio.wait_for``
-    the
-    ``CancelledError`` is the ``__cause__`` of the ``TimeoutError`` (on Python 3.10 the ``__context__`` of that cause).
+    the ``CancelledError`` is the ``__cause__`` of the ``TimeoutError`` (on Python 3.10 the ``__context__`` of that cause).
     """
     return await Run(arguments["samples"], arguments["metrics"], RunOptions.of(arguments)).execute()
 
@@ -132,10 +130,8 @@ def estimate(
     """Estimate what ``evaluate`` will ask and cost with the same arguments. No model is called, and no key is needed.
 
     The metrics go through all rows with made-up replies. The number of tokens that models write is a range, from half of the best
-    guess to
-    double. Without ``llm`` there are calls and tokens, but no dollars. If ``run_dir`` has a stopped run, or one limited to the
-    first rows,
-    the estimate is what is left to pay, scaled by the rows that have scores.
+    guess to double. Without ``llm`` there are calls and tokens, but no dollars. If ``run_dir`` has a stopped run, or one limited
+    to the first rows, the estimate is what is left to pay, scaled by the rows that have scores.
 
     Returns:
         An ``Estimate``; ``print`` shows it as a table.

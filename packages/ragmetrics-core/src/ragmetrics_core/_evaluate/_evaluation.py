@@ -84,10 +84,8 @@ class Evaluation(ScoredRows):
         """Decide whether this run may pass: ``evaluation.gate("faithfulness >= 0.8", by="lang").verdict``.
 
         A gate passes if the 95 % interval of the mean lies on the good side of the limit. It fails if the interval lies on the
-        bad side, and is
-        undecided otherwise. Failing is adjusted for the number of gates in the call, slices included: in at most 5 % of runs any
-        gate fails
-        whose mean is as good as its limit.
+        bad side, and is undecided otherwise. Failing is adjusted for the number of gates in the call, slices included: in at most
+        5 % of runs any gate fails whose mean is as good as its limit.
 
         Args:
             gates: texts such as ``faithfulness >= 0.8`` or ``hallucination <= 0.1``, with numbers on the scale of the metric; or
@@ -126,8 +124,7 @@ class Evaluation(ScoredRows):
         """Compare another run with this one: ``before.compare(after)``. ``print`` shows the result as tables.
 
         Rows are paired by id if both runs have ids, else by question and reference; repeats of a row are one row. A metric whose
-        judge, prompts,
-        parameters or settings differ between the runs gets no verdict.
+        judge, prompts, parameters or settings differ between the runs gets no verdict.
 
         Args:
             other: the later run, its directory, or a file of its scores.
@@ -249,8 +246,7 @@ class Comparison(ComparedRuns, Result):
     """Two runs, compared row by row. ``print`` shows tables as wide as the terminal, or 80 columns without one.
 
     ``comparison["faithfulness"]`` is one metric over all rows. ``comparison["faithfulness", "de"]`` is one slice of it (None: the
-    rows without a
-    value in the column).
+    rows without a value in the column).
 
     Attributes:
         before: name of the first run.

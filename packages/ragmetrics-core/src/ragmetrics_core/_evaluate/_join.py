@@ -1,8 +1,7 @@
 """Join several runs into one: their rows one after the other, in a directory like that of any run.
 
 The runs may have different metrics. A row then has the scores of the metrics that were asked about it. For every other metric it
-has a score
-that says "not asked" (see ``_values._score.not_asked``), which counts nowhere.
+has a score that says "not asked" (see ``_values._score.not_asked``), which counts nowhere.
 """
 
 from __future__ import annotations

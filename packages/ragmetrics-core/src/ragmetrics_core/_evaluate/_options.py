@@ -1,8 +1,7 @@
 """The arguments of ``evaluate`` other than the rows. They are checked here, so that no other module has to.
 
 A check raises ``InvalidInput`` that names the argument and its possible values. A mapping of metrics says which rows each metric
-is asked
-about: ``evaluate(rows, {"faithfulness": None, "recall": lambda sample: sample.reference_documents is not None})``.
+is asked about: ``evaluate(rows, {"faithfulness": None, "recall": lambda sample: sample.reference_documents is not None})``.
 """
 
 from __future__ import annotations

@@ -1,17 +1,14 @@
 """Find out what a run would ask and cost, without calling a model.
 
 Each metric's program goes over each row once, with made-up replies, and its questions are counted. The data determine the calls
-and the prompt
-tokens. They do not determine the length of a reply or the number of its claims, so the completion tokens are a range
-(`_estimate`).
-Rows with scores in the run directory are counted too: the usage in their scores, divided by what was counted for them, is the
-factor for the rows that are left. Calls, prompt tokens and completion tokens each have a factor.
+and the prompt tokens. They do not determine the length of a reply or the number of its claims, so the completion tokens are a
+range (`_estimate`). Rows with scores in the run directory are counted too: the usage in their scores, divided by what was counted
+for them, is the factor for the rows that are left. Calls, prompt tokens and completion tokens each have a factor.
 
 A program continues according to the replies, so a made-up reply must be readable. It has the form of the reply's schema. Values
-that
-decide how the program continues come from the offline judge. A text has one claim per 10.5 tokens: the mean of 13.3 in 948
-answers
-whose claims people have labelled, 11 by readers who answered the prompts of this library, and 7.6 in the example of RAGChecker.
+that decide how the program continues come from the offline judge. A text has one claim per 10.5 tokens: the mean of 13.3 in 948
+answers whose claims people have labelled, 11 by readers who answered the prompts of this library, and 7.6 in the example of
+RAGChecker.
 """
 
 from __future__ import annotations

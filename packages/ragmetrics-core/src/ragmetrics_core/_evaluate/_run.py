@@ -1,8 +1,7 @@
 """One run over many samples: joins its parts and keeps what is finished.
 
 ``_read`` delivers the rows, ``_engine`` scores many of them at a time, a ``Keeper`` keeps finished rows, and the result is an
-``Evaluation``.
-Every mistake that can be known in advance is reported before the first row is read.
+``Evaluation``. Every mistake that can be known in advance is reported before the first row is read.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """Write files completely or not at all.
 
 A file is written under a temporary name, flushed to the disk, and then renamed. After a kill or a power cut there is the old file
-or the new
-one, never an incomplete one. The temporary name contains the process id, so that a later run can remove files that killed
-processes
-have left.
+or the new one, never an incomplete one. The temporary name contains the process id, so that a later run can remove files that
+killed processes have left.
 """
 
 from __future__ import annotations

@@ -1,18 +1,14 @@
 """The journal of a run: every reply that was paid for and its messages, on disk before it is used.
 
 A run that was killed must not ask again for a reply that it has. So a reply is written in the step in which it arrives, with its
-own commit. In
-WAL mode, SQLite makes that an append to a file, in about 40 microseconds, and data that the operating system has outlives the
-process.
-(A power cut may lose the last moments, but leaves the file intact.) The key of a reply is a digest of everything that can change
-it. The
-raw reply is kept, not its reading, so a better parser can read old replies again.
+own commit. In WAL mode, SQLite makes that an append to a file, in about 40 microseconds, and data that the operating system has
+outlives the process. (A power cut may lose the last moments, but leaves the file intact.) The key of a reply is a digest of
+everything that can change it. The raw reply is kept, not its reading, so a better parser can read old replies again.
 
 Messages are stored with the reply, except system messages: many replies share them, so their text is stored once, by its digest.
 
 Errors are never written. A reply that proved unreadable loses its digest, so it is asked for again. So is a reply that no longer
-matches its
-digest, because the disk has damaged it. No file is made or changed before the first reply is kept.
+matches its digest, because the disk has damaged it. No file is made or changed before the first reply is kept.
 """
 
 from __future__ import annotations

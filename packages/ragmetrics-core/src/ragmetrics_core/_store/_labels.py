@@ -1,21 +1,16 @@
 """What people say about rows: lines of labels, read from a file or from memory.
 
 A line is ``{"id", "metric", "claim", "label", "annotator", "note", "blind", "weight", "digest"}``; ``id``, ``metric`` and
-``label`` are required. The
-label mode of a report writes such lines, and a table has them as columns. ``read_labels`` returns one ``Label`` for each line
-with a
-label, and ``check_rows`` checks them against the rows of a run.
+``label`` are required. The label mode of a report writes such lines, and a table has them as columns. ``read_labels`` returns one
+``Label`` for each line with a label, and ``check_rows`` checks them against the rows of a run.
 
 Labels are few and expensive, and every number of a calibration rests on them. So no label is dropped, and nothing is decided for
-people. A line
-that cannot be read, an annotator with two different labels for one thing, a repeated line and a label of an unknown row are
-errors, with the place and the cure. Other columns, such as the question, are ignored.
+people. A line that cannot be read, an annotator with two different labels for one thing, a repeated line and a label of an
+unknown row are errors, with the place and the cure. Other columns, such as the question, are ignored.
 
 A table has the words for right and wrong. A number stays a number here, also 1 and 0: only the scale of the metric and its other
-labels show
-whether 1 is a pass or the lowest grade from 1 to 5. A label that is neither a word of the table nor a number is refused, because
-a
-guessed label would be worse than none.
+labels show whether 1 is a pass or the lowest grade from 1 to 5. A label that is neither a word of the table nor a number is
+refused, because a guessed label would be worse than none.
 """
 
 from __future__ import annotations
@@ -185,8 +180,7 @@ def read_labels(
     """Read the labels in a file or in memory, in order.
 
     Lines with an empty or null label are rows to be labelled; they are left out. The numbers 1 and 0 are a pass and a fail,
-    unless the scale of the
-    metric, or another number among its labels, shows that the numbers are grades.
+    unless the scale of the metric, or another number among its labels, shows that the numbers are grades.
 
     Args:
         source: the path of a file (JSONL, CSV, TSV, JSON, Excel or Parquet), mappings with the keys of a line, a DataFrame, or

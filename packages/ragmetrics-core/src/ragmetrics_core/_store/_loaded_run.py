@@ -1,12 +1,10 @@
 """Read a run back: from its directory, or from a file of its scores, which contains less.
 
 A file of scores is what ``to_jsonl`` and ``--out`` write: the rows with their scores, the names and scales of the metrics, and
-the names and
-versions of the prompts, but nothing about models and settings.
+the names and versions of the prompts, but nothing about models and settings.
 
 A run scores a row again if a kill has cut its line short. The reader of a file of scores cannot do that, so every line counts: a
-line that
-cannot be read is an error with its number, and no line is left out.
+line that cannot be read is an error with its number, and no line is left out.
 """
 
 from __future__ import annotations

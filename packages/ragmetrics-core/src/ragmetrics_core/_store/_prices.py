@@ -1,8 +1,7 @@
 """The cost of the calls of a run, from the price table of the package ``genai-prices``.
 
 A price is known or unknown; an unknown price is never 0. It is unknown if the model may run on the user's server, if the table
-does not list the
-model, or if the table is not installed. The table is loaded when a cost is read, not during a run.
+does not list the model, or if the table is not installed. The table is loaded when a cost is read, not during a run.
 """
 
 from __future__ import annotations

@@ -1,16 +1,12 @@
 """The directory of a run: everything that a stopped run needs to continue.
 
 ``journal.sqlite`` has the replies, ``scores.jsonl`` the rows with their scores, ``run.json`` the settings of the run and how it
-ended. The journal
-alone is enough to continue: a row whose replies are all in it is scored again within a millisecond. Scores of other settings
-(another
-model, another wording) are never mixed with new ones, and are never lost without a message.
+ended. The journal alone is enough to continue: a row whose replies are all in it is scored again within a millisecond. Scores of
+other settings (another model, another wording) are never mixed with new ones, and are never lost without a message.
 
 A mistyped command must cost nothing. So a run over finished scores changes no file before the first new reply of a model, which
-proves that
-metrics, rows, models and keys can be used. Until then its rows wait in a temporary file. A run that needs no reply changes the
-files
-when its last row is finished.
+proves that metrics, rows, models and keys can be used. Until then its rows wait in a temporary file. A run that needs no reply
+changes the files when its last row is finished.
 """
 
 from __future__ import annotations

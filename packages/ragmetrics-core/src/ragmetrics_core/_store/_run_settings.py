@@ -1,14 +1,12 @@
 """The settings of a run that decide about its scores, so that a later run knows whether it can continue it.
 
 Two runs are the same if nothing differs that decides about scores: the metrics with their settings and the words of their
-prompts, the models, the
-number of repeats, the choice of rows. ``run.json`` has a digest of each setting by name, which shows which setting differs and
-reveals no value. Names and addresses of models are written in plain text.
+prompts, the models, the number of repeats, the choice of rows. ``run.json`` has a digest of each setting by name, which shows
+which setting differs and reveals no value. Names and addresses of models are written in plain text.
 
 A row digest covers the fields of a row that a metric reads, so that a label shows which texts it is about. It changes with every
-text that is
-judged and with nothing else: not with the order of columns and keys, the Unicode form, spaces, or fields that the metric does not
-read. So the fields are normalised first.
+text that is judged and with nothing else: not with the order of columns and keys, the Unicode form, spaces, or fields that the
+metric does not read. So the fields are normalised first.
 """
 
 from __future__ import annotations

@@ -1,16 +1,12 @@
 """The file of a run's scores: one line of JSON per row, written as soon as the row is finished.
 
 While a run goes on, the file only grows, so a kill costs at most the line that is being written. A row that is scored again gets
-a new line, and the
-last line counts. At the end of the run, the file is written again in input order, with one line per row, and replaces the old
-file in one
-step. Two processes may write into one file: each knows the positions of its own lines.
+a new line, and the last line counts. At the end of the run, the file is written again in input order, with one line per row, and
+replaces the old file in one step. Two processes may write into one file: each knows the positions of its own lines.
 
 A seal is the number of lines and a checksum of them, as they were at the end of the run. The checksum leaves out line ends, so a
-copy with other
-line ends is still the same. The seal finds damage. A checksum is enough for that and faster than a cryptographic hash, which
-would not
-protect more, because it would be stored beside the file.
+copy with other line ends is still the same. The seal finds damage. A checksum is enough for that and faster than a cryptographic
+hash, which would not protect more, because it would be stored beside the file.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """What every adapter of a framework needs: failures, secrets, threads, and judging in the background.
 
 An adapter turns the models of a framework into models of the core. The same questions arise for every framework. ``LLMBridge``
-and
-``EmbeddingsBridge`` answer them for models (``Bridge`` has what they share): an adapter derives from them and adds what is
-special about
-its framework. These are their parts, and what else an adapter needs:
+and ``EmbeddingsBridge`` answer them for models (``Bridge`` has what they share): an adapter derives from them and adds what is
+special about its framework. These are their parts, and what else an adapter needs:
 
 * What did the model raise? ``Explained`` and ``model_error`` make a ``ModelError`` of the exceptions of any library, and let bugs
   pass; ``is_bug``, ``is_of_a_client``, ``is_of_other_loop`` and ``seconds_to_wait`` are their parts. ``Kept`` keeps an exception

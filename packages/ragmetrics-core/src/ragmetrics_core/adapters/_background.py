@@ -1,14 +1,10 @@
 """Jobs in the background: a bounded queue, and a few threads that start when there is work and stop when there is none.
 
 Submitting a job never waits, and never raises what the job raises: a full queue refuses the job and counts it, and the outcome of
-a job is a
-``Future``. The threads are daemons, so a judge that hangs delays neither the caller nor the exit of the program. If a job exceeds
-its time
-limit, its outcome is an error, and another thread replaces the thread that hangs. If no thread can be started, jobs in the queue
-end at
-their time limit too. One lock guards the queue; no job and no function of a caller runs while it is held. Each job runs in an
-empty
-context, so the caller's callbacks, tags and spans do not reach it.
+a job is a ``Future``. The threads are daemons, so a judge that hangs delays neither the caller nor the exit of the program. If a
+job exceeds its time limit, its outcome is an error, and another thread replaces the thread that hangs. If no thread can be
+started, jobs in the queue end at their time limit too. One lock guards the queue; no job and no function of a caller runs while
+it is held. Each job runs in an empty context, so the caller's callbacks, tags and spans do not reach it.
 """
 
 from __future__ import annotations

@@ -56,10 +56,8 @@ def without_retries(model: Any) -> Any:
     """A copy of a model whose clients do not repeat lost calls; the model itself if no client can be changed.
 
     ``evaluate`` repeats lost calls itself and slows down when calls are lost. If the client of a model repeated them too, six
-    tries of three tries
-    would be made, and most losses would stay invisible. The clients of the copy share the connections of the original, and the
-    user's
-    object does not change.
+    tries of three tries would be made, and most losses would stay invisible. The clients of the copy share the connections of the
+    original, and the user's object does not change.
 
     Args:
         model: a pydantic model with a field ``max_retries``, or another object with an attribute of this name, which holds its
@@ -122,12 +120,9 @@ class FormsOfReply:
     """What is known of one model: the forms of reply that its server accepts. Threads may share it.
 
     The order is that of the core's own models: JSON schema, else JSON mode, else plain text. A framework does not say what its
-    server accepts, so a
-    refused question is asked again with the next form, and the form that worked is remembered. Servers word refusals in many
-    ways, so any
-    refusal of a question with a form is worth one more call without it. Only a second refused question, or a server that names
-    the form,
-    settles the matter.
+    server accepts, so a refused question is asked again with the next form, and the form that worked is remembered. Servers word
+    refusals in many ways, so any refusal of a question with a form is worth one more call without it. Only a second refused
+    question, or a server that names the form, settles the matter.
 
     Args:
         highest: the first form to try: ``schema``, ``json`` or ``text``.

@@ -2,16 +2,13 @@
 model from a bug.
 
 Every provider has its own exceptions, and none of them may be imported here, but nearly all of them have the HTTP status under
-one of a few
-names. A status decides: 401, 403 and 404 will fail for every further call; 408, 409, 429 and 5xx may work later. Without a
-status, lost
-connections and timeouts may work later (known by class or class name), and what a library raises on purpose is a plain failure.
-Programming errors (``TypeError``, ``KeyError``, ...) are bugs: they propagate, because a broken adapter would look like a bad
-judge.
+one of a few names. A status decides: 401, 403 and 404 will fail for every further call; 408, 409, 429 and 5xx may work later.
+Without a status, lost connections and timeouts may work later (known by class or class name), and what a library raises on
+purpose is a plain failure. Programming errors (``TypeError``, ``KeyError``, ...) are bugs: they propagate, because a broken
+adapter would look like a bad judge.
 
 Frameworks wrap errors, so status and lost connections are searched for in the causes too. The context is not searched: it may be
-an exception
-that the caller was handling. Only the class of the exception itself decides whether it is a bug.
+an exception that the caller was handling. Only the class of the exception itself decides whether it is a bug.
 """
 
 from __future__ import annotations

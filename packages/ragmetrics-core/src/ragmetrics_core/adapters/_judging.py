@@ -1,8 +1,7 @@
 """Whether a metric is being computed, so that a handler does not evaluate the calls of a judge.
 
 A context variable follows the work of a metric into the threads and tasks that the core and the frameworks start for it. All
-adapters share
-it, because a handler of one framework may observe a judge of another.
+adapters share it, because a handler of one framework may observe a judge of another.
 """
 
 from __future__ import annotations

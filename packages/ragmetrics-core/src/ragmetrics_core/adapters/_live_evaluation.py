@@ -2,10 +2,8 @@
 receive them.
 
 An adapter's class inherits from ``LiveEvaluation`` and hands over each finished call of the application. The user's functions
-(``only``,
-``on_result``, those that a ``Finished`` has to call) run in the background, and so do the judges. What they raise is logged and
-noted in
-the record, and never reaches the application. An invalid setting is refused in the constructor.
+(``only``, ``on_result``, those that a ``Finished`` has to call) run in the background, and so do the judges. What they raise is
+logged and noted in the record, and never reaches the application. An invalid setting is refused in the constructor.
 """
 
 from __future__ import annotations

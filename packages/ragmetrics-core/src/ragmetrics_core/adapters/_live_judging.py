@@ -1,12 +1,9 @@
 """The judging beside a running application: every judgement runs in the background and is counted.
 
 There are two queues. One makes the judgements: those of one evaluation at the same time, if there are enough threads; the last
-one to end
-reports them all. The other calls the user's functions, so that a slow function delays no judge. Nothing is lost silently: the
-first
-evaluation that finds the queue full and the first failure of each cause are logged, all are counted, and the exit of the program
-waits a
-while for pending work and logs how much it gave up.
+one to end reports them all. The other calls the user's functions, so that a slow function delays no judge. Nothing is lost
+silently: the first evaluation that finds the queue full and the first failure of each cause are logged, all are counted, and the
+exit of the program waits a while for pending work and logs how much it gave up.
 """
 
 from __future__ import annotations
@@ -43,12 +40,10 @@ class FailureLog:
     """Logs the failures of metrics and of the user's functions: each cause once, and again after a recovery.
 
     A judge that is down fails every call, so only the first failure is logged and the others are counted. A cause is a metric and
-    a class of error.
-    For missing fields it is a metric and the message, so that a missing field hides no dead judge. After a recovery the next
-    failure is
-    logged again. A judge that fails now and then recovers all the time, so each further warning of a cause needs twice as many
-    scores in a row
-    before it. Errors that are not failures of a model or of a row are logged with their traceback.
+    a class of error. For missing fields it is a metric and the message, so that a missing field hides no dead judge. After a
+    recovery the next failure is logged again. A judge that fails now and then recovers all the time, so each further warning of a
+    cause needs twice as many scores in a row before it. Errors that are not failures of a model or of a row are logged with their
+    traceback.
 
     Args:
         logger: the adapter's.

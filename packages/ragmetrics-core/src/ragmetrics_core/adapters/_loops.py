@@ -21,10 +21,8 @@ class HomeLoop:
     """The first event loop in which a model is used.
 
     Most clients keep one pool of connections for all event loops, but a connection works only in the loop that opened it. The
-    second
-    ``asyncio.run`` of a program, or the second ``evaluate``, would get connections of a closed loop. So a model is called
-    asynchronously in
-    its first loop, and synchronously elsewhere, with ``in_own_thread``.
+    second ``asyncio.run`` of a program, or the second ``evaluate``, would get connections of a closed loop. So a model is called
+    asynchronously in its first loop, and synchronously elsewhere, with ``in_own_thread``.
     """
 
     def __init__(self) -> None:

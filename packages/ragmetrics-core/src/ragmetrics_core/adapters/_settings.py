@@ -1,10 +1,8 @@
 """The settings of a model: its secrets, and all other settings as JSON values.
 
 A framework knows the settings of a model. Which of them are secret is the same everywhere: those below a name such as
-``api_key``, and those
-wrapped as a secret (pydantic's ``SecretStr``, Haystack's ``Secret``). A setting that is not a JSON value (a callable, an object)
-may change
-the answers, so a model that has one cannot say what it is.
+``api_key``, and those wrapped as a secret (pydantic's ``SecretStr``, Haystack's ``Secret``). A setting that is not a JSON value
+(a callable, an object) may change the answers, so a model that has one cannot say what it is.
 """
 
 from __future__ import annotations

@@ -44,8 +44,7 @@ class AnswerAccuracy(Metric):
     """Agreement of the response with the reference, rated by two judges who see the two texts in exchanged roles.
 
     Each judge rates 0, 2 or 4. The value is the mean of the valid ratings / 4. Exchanging the roles balances a judge's preference
-    for the text
-    that comes first. The score fails if neither rating is valid.
+    for the text that comes first. The score fails if neither rating is valid.
 
     Source: NVIDIA's answer evaluation metrics, in the RAGAS documentation, "NVIDIA Metrics: Answer Accuracy",
     https://docs.ragas.io.

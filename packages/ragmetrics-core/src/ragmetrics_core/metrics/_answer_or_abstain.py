@@ -23,12 +23,9 @@ class AnswerOrAbstain(Metric):
     """Whether the system answers if its contexts suffice and declines if they do not: 1.0 or 0.0, with a label.
 
     ``rightly_answered`` and ``rightly_declined`` are 1.0; ``needlessly_declined`` and ``answered_without_ground`` are 0.0. The
-    metric does not ask
-    whether an answer is right. A response that declines in part counts as declining: that is right if the contexts lack the
-    answer and
-    needless if they have it. If the judge cannot tell whether the contexts suffice, the sample is unscored, with the label
-    ``undecided``. Without
-    retrieved contexts they do not suffice, and a blank response declines.
+    metric does not ask whether an answer is right. A response that declines in part counts as declining: that is right if the
+    contexts lack the answer and needless if they have it. If the judge cannot tell whether the contexts suffice, the sample is
+    unscored, with the label ``undecided``. Without retrieved contexts they do not suffice, and a blank response declines.
 
     Source: Chen et al. 2023, RGB, arXiv:2309.01431 ("negative rejection"); questions that a text does not answer as in Rajpurkar
     et al. 2018, SQuAD 2.0, arXiv:1806.03822.

@@ -36,8 +36,7 @@ class AnswerRelevanceRating(RatingMetric):
     """How many of two criteria the response meets: the subject of the query, and its point of view. 0, 0.5 or 1.
 
     One call gives one point for each criterion that is met; the value is points / 2. A reply with half a point is a bad reply and
-    is never
-    rounded. The reason is the judge's feedback.
+    is never rounded. The reason is the judge's feedback.
 
     Attributes:
         threshold: the lowest passing value; 1.0: both criteria are met.

@@ -36,10 +36,8 @@ class AnswerRelevancy(Metric):
     """How close the questions that the response answers are to the question that was asked.
 
     One call writes ``strictness`` questions for the response, each in other words. The score is the mean cosine between these
-    questions and the
-    question that was asked, from -1 to 1; a noncommittal response gets 0.0. Without a usable question the sample is unscored. If
-    only some
-    of the questions are usable, the reason says so.
+    questions and the question that was asked, from -1 to 1; a noncommittal response gets 0.0. Without a usable question the
+    sample is unscored. If only some of the questions are usable, the reason says so.
 
     Attributes:
         strictness: the number of questions to write.

@@ -14,8 +14,7 @@ class AveragePrecision(RankingMetric):
     MAP.
 
     The sum over hits of (hits so far / rank), divided by the number of distinct relevant documents, retrieved or not. A cut-off
-    does not
-    change this divisor (trec_eval's ``map_cut``). If nothing was retrieved: 0.0.
+    does not change this divisor (trec_eval's ``map_cut``). If nothing was retrieved: 0.0.
 
     Args:
         k: count the first k retrieved documents only; None: all.

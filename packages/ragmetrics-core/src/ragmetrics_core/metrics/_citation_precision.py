@@ -14,11 +14,9 @@ class CitationPrecision(JudgedCitations):
     """Share of the citations that support their statement. The other citations are unnecessary or fabricated.
 
     Citations of a passage that supports their statement / citations, fabricated ones included. ALCE calls a citation irrelevant
-    if it cannot
-    support its statement alone and the other citations can support it without this one. Here, one verdict per statement decides:
-    a
-    citation is irrelevant if the judge does not name its passage. If several passages support a statement only together, every
-    citation of one of them counts. A response that cites nothing is unscored.
+    if it cannot support its statement alone and the other citations can support it without this one. Here, one verdict per
+    statement decides: a citation is irrelevant if the judge does not name its passage. If several passages support a statement
+    only together, every citation of one of them counts. A response that cites nothing is unscored.
 
     Attributes:
         window: most tokens of context per call, as in ``Faithfulness``.

@@ -14,11 +14,9 @@ class CitationRecall(JudgedCitations):
     """Share of the response's statements that cite a passage that supports them.
 
     Statements that cite a passage that supports them / statements. A statement without a citation counts as not supported. A
-    response that cites
-    nothing is 0.0, without a call. A fabricated citation does not invalidate the other citations of its statement; it lowers
-    ``CitationPrecision``. ALCE asks whether all cited passages together support the statement. Here one passage that the judge
-    names is enough,
-    so if several passages support a statement only together, citing one of them counts.
+    response that cites nothing is 0.0, without a call. A fabricated citation does not invalidate the other citations of its
+    statement; it lowers ``CitationPrecision``. ALCE asks whether all cited passages together support the statement. Here one
+    passage that the judge names is enough, so if several passages support a statement only together, citing one of them counts.
 
     Attributes:
         window: most tokens of context per call, as in ``Faithfulness``.

@@ -15,8 +15,7 @@ class ClaimUtilization(ClaimMetric):
     """Share of the reference's retrieved claims that the response uses.
 
     Reference claims that both the contexts and the response support / reference claims that the contexts support. If the contexts
-    support none,
-    there was nothing to use, and the sample is unscored.
+    support none, there was nothing to use, and the sample is unscored.
 
     Attributes:
         window: most tokens of context per call, as in ``Faithfulness``.

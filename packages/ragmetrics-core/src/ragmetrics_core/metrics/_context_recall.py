@@ -16,8 +16,7 @@ class ContextRecall(ClaimMetric):
     """Share of the reference's claims that the retrieved contexts support: did retrieval bring what was needed?
 
     Supported reference claims / reference claims. A separate call extracts the claims of the reference, so a claim that a judge
-    would prefer to
-    skip stays in the denominator. A reference without claims is unscored.
+    would prefer to skip stays in the denominator. A reference without claims is unscored.
 
     Attributes:
         window: most tokens of context per call, as in ``Faithfulness``.

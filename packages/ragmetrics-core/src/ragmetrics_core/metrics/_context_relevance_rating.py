@@ -48,10 +48,8 @@ class ContextRelevanceRating(RatingMetric):
     """How far the contexts meet two criteria: they are about the query's subject, and they answer it in full. 0 to 1.
 
     The contexts are packed into windows, in order. The first window is rated from 0 to 4 in steps of 0.5. Each further window
-    refines the rating,
-    which can only rise: useless contexts do not cancel useful ones. A 4 ends the questions. The value is the rating / 4. The
-    reason is
-    the judge's reason for the window that earned the rating.
+    refines the rating, which can only rise: useless contexts do not cancel useful ones. A 4 ends the questions. The value is the
+    rating / 4. The reason is the judge's reason for the window that earned the rating.
 
     Attributes:
         threshold: the lowest passing value; 1.0: both criteria are fully met.

@@ -34,8 +34,7 @@ class Correctness(RatingMetric):
     """Grade of the response from 1 (not relevant) to 5 (fully correct), in steps of 0.5. It passes from ``threshold`` on.
 
     1: not relevant, or no answer. 2 to 3: relevant, with mistakes. 4 to 5: relevant and fully correct. A grade off the scale is a
-    bad reply and
-    is never clipped.
+    bad reply and is never clipped.
 
     Attributes:
         threshold: the lowest passing grade.

@@ -17,9 +17,8 @@ class CustomJudge(Metric):
     """The user's own question about declared inputs, with named outputs.
 
     The value is the output called ``score``. On a range from 0 to 1, yes and true count as 1, no and false as 0. Without such an
-    output the
-    sample is unscored, and the outputs are in the details. Instructions and examples are literal text: no template language runs
-    over them.
+    output the sample is unscored, and the outputs are in the details. Instructions and examples are literal text: no template
+    language runs over them.
 
     Attributes:
         instructions: the question, in plain words.

@@ -16,8 +16,7 @@ class FabricatedCitations(CitationMetric):
     retrieved. Low is good.
 
     Fabricated citations / citations; ``[1, 9]`` counts as two. A response that cites nothing is unscored. If nothing was
-    retrieved, every citation
-    is fabricated.
+    retrieved, every citation is fabricated.
 
     Attributes:
         pattern: a regular expression with one group that finds the numbers or ids of citations, instead of the built-in forms.

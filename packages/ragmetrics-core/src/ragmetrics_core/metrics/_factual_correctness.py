@@ -28,14 +28,11 @@ class FactualCorrectness(Metric):
     """How well the claims of the response and of the reference agree.
 
     Precision = response claims that the reference supports / response claims. Recall = reference claims that the response
-    supports / reference
-    claims. F-beta = (1 + beta²) P R / (beta² P + R), not rounded.
+    supports / reference claims. F-beta = (1 + beta²) P R / (beta² P + R), not rounded.
 
     Without reference claims there is nothing to recall: recall and F are unscored. Without response claims recall and F are 0.0,
-    and precision
-    is unscored. The mode ``precision`` does not extract the claims of the reference; a reference without claims supports nothing,
-    so
-    precision is 0.0 then.
+    and precision is unscored. The mode ``precision`` does not extract the claims of the reference; a reference without claims
+    supports nothing, so precision is 0.0 then.
 
     Attributes:
         mode: ``f1`` (F-beta), ``precision`` or ``recall``; the last two cost half the calls.

@@ -16,10 +16,8 @@ class Faithfulness(ClaimMetric):
     """Share of the response's claims that the retrieved contexts support.
 
     One call splits the response into claims, and one call checks all claims against all contexts. Supported claims / claims; a
-    response without
-    claims is unscored. A claim that any passage supports counts as supported. If another passage contradicts it, its verdict in
-    the
-    details has the flag ``contradicted``.
+    response without claims is unscored. A claim that any passage supports counts as supported. If another passage contradicts it,
+    its verdict in the details has the flag ``contradicted``.
 
     Attributes:
         window: most tokens of context per call (estimated). Longer contexts are checked in several concurrent calls, and a claim

@@ -31,9 +31,8 @@ class Jury(Metric):
     """The common score of several jurors: different metrics, or one metric asked of several models.
 
     The value is the median of the jurors' values. If the values are yes or no (``two_valued``), it is the value of the majority.
-    The details keep
-    the evidence of each juror with its model and its usage. A juror that fails or finds nothing to score does not count, and the
-    reason names it.
+    The details keep the evidence of each juror with its model and its usage. A juror that fails or finds nothing to score does
+    not count, and the reason names it.
 
     Attributes:
         jurors: at least two metrics on one scale. A juror without models uses those of the jury or of the run.

@@ -18,11 +18,9 @@ class NDCG(RankingMetric):
     """Normalised discounted cumulated gain: the gain of the ranking / the gain of the ideal ranking (0 to 1).
 
     DCG is the sum over hits of grade / log2(rank + 1); the value is DCG / ideal DCG. The ideal ranking has all distinct relevant
-    documents by
-    descending grade, cut at k like the ranking. The grade of a relevant document is its ``score`` (linear gain), or 1.0 for all
-    documents
-    if none has a score. Of duplicates the highest grade counts. If all grades are 0, there is nothing to find and the sample is
-    unscored.
+    documents by descending grade, cut at k like the ranking. The grade of a relevant document is its ``score`` (linear gain), or
+    1.0 for all documents if none has a score. Of duplicates the highest grade counts. If all grades are 0, there is nothing to
+    find and the sample is unscored.
 
     Args:
         k: count the first k retrieved documents only; None: all.

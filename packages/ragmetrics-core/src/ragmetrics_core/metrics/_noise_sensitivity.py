@@ -17,10 +17,8 @@ class NoiseSensitivity(ClaimMetric):
     good.
 
     Response claims that a relevant passage supports and the reference does not / response claims. A passage is relevant if it
-    supports a claim
-    of the reference. With ``relevant=False``, claims count that only irrelevant passages support. A response or a reference
-    without
-    claims is unscored.
+    supports a claim of the reference. With ``relevant=False``, claims count that only irrelevant passages support. A response or
+    a reference without claims is unscored.
 
     Attributes:
         relevant: True: noise of relevant passages (the name is then ``noise_sensitivity_relevant``). False: noise of the other

@@ -49,8 +49,7 @@ class ComparisonReply:
     """A JSON object, or prose with ``[[A]]``, ``[[B]]``, or ``[[C]]`` for a tie, as MT-bench asks for it.
 
     Prose may give one such verdict anywhere. If it quotes other verdicts before, the verdict at the end of the reply counts. A
-    mark that is
-    negated ("not [[A]]") does not count, and neither does an echo of the choice.
+    mark that is negated ("not [[A]]") does not count, and neither does an echo of the choice.
     """
 
     @property
@@ -118,10 +117,8 @@ class PairwiseComparison(Metric):
     """Whether the response is better than a second one: 1.0 if it wins, 0.0 if the second wins, 0.5 for a tie.
 
     The second response is the sample's column ``second_response``. Judges prefer one of the two positions, so both orders are
-    asked, in one
-    round. If the verdicts agree, that is the result. If only one of them is decisive, its winner wins. If they contradict each
-    other, it is a
-    tie. ``passing`` is True for a win, False for a defeat and None for a tie.
+    asked, in one round. If the verdicts agree, that is the result. If only one of them is decisive, its winner wins. If they
+    contradict each other, it is a tie. ``passing`` is True for a win, False for a defeat and None for a tie.
 
     Attributes:
         enforce_consensus: ask both orders. False: ask only the given order, at half the price.

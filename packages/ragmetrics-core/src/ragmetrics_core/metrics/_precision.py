@@ -12,10 +12,8 @@ class Precision(RankingMetric):
     """Share of the retrieved documents that are relevant (0 to 1).
 
     With a cut-off: relevant documents among the first k / k, also if fewer than k were retrieved. Without a cut-off: relevant
-    documents retrieved /
-    documents retrieved, 0.0 if none was retrieved. A document that is retrieved twice counts once as a hit and twice as
-    retrieved, so
-    precision without a cut-off equals precision at the length of the list.
+    documents retrieved / documents retrieved, 0.0 if none was retrieved. A document that is retrieved twice counts once as a hit
+    and twice as retrieved, so precision without a cut-off equals precision at the length of the list.
 
     Args:
         k: count the first k retrieved documents only; None: all.

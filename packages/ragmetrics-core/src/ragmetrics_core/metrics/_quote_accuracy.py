@@ -27,12 +27,9 @@ class QuoteAccuracy(Metric):
     """Share of the response's quotations that occur word for word in a passage.
 
     Quotations found in a passage / quotations. A quotation is a text between quotation marks (“ ”, „ “, « », 「 」 or straight
-    ones), in one line,
-    with at least ``words`` words; in Chinese and Japanese each character is a word. Case, blanks and punctuation are ignored. If
-    the
-    quotation marks omissions (``…``, ``[...]``) or insertions (``[the tower]``), its parts must occur in one passage, in order. A
-    response that
-    quotes nothing is unscored.
+    ones), in one line, with at least ``words`` words; in Chinese and Japanese each character is a word. Case, blanks and
+    punctuation are ignored. If the quotation marks omissions (``…``, ``[...]``) or insertions (``[the tower]``), its parts must
+    occur in one passage, in order. A response that quotes nothing is unscored.
 
     Attributes:
         words: the least number of words of a quotation. Shorter ones are names, terms and irony.

@@ -37,8 +37,7 @@ class Relevancy(RefiningMetric):
     """Whether the response, together with the retrieved contexts, is in line with the query: 1.0 or 0.0.
 
     The contexts are packed into windows, in order. The first window is judged YES or NO, and each further window refines the
-    answer until one is
-    YES. YES passes. The reason names the window that decided.
+    answer until one is YES. YES passes. The reason names the window that decided.
 
     Attributes:
         window: most tokens of context per call (estimated).

@@ -79,8 +79,7 @@ class RelevantStatements(Metric):
     """Whether the retrieved contexts contain anything that is needed to answer the question: 1.0 or 0.0.
 
     The judge copies the needed statements from the contexts, and the details keep them. The value is 1.0 if there are any. A
-    statement that is in
-    no context is a bad reply.
+    statement that is in no context is a bad reply.
 
     Source: the definition of Haystack's ContextRelevanceEvaluator,
     https://docs.haystack.deepset.ai/docs/contextrelevanceevaluator.

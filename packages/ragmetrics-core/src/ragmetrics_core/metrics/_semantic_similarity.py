@@ -13,8 +13,7 @@ class SemanticSimilarity(Metric):
     """How close the response is to the reference in meaning (-1 to 1), by an embedding model or a pair scorer.
 
     With an embedding model (bi-encoder) the value is the cosine of the two texts, -1 to 1. With a pair scorer (cross-encoder) it
-    is the model's
-    score for the pair (response, reference), in this order, usually 0 to 1.
+    is the model's score for the pair (response, reference), in this order, usually 0 to 1.
 
     Args:
         model: the embedding model or pair scorer. It means the same as ``embeddings=``; without either, ``evaluate`` provides the

@@ -14,10 +14,8 @@ class TokenF1(Metric):
     """Overlap of the words of response and reference (0 to 1): SQuAD's F1, for text in any script.
 
     2 * words in common / (words of the response + words of the reference). A word counts as often as it occurs in both. Case,
-    punctuation and the
-    English articles a, an and the are ignored. Chinese, Japanese and Korean are split into characters. If neither text has a word
-    left the
-    value is 1.0; if only one has none it is 0.0, as in SQuAD 2.0.
+    punctuation and the English articles a, an and the are ignored. Chinese, Japanese and Korean are split into characters. If
+    neither text has a word left the value is 1.0; if only one has none it is 0.0, as in SQuAD 2.0.
 
     Source: Rajpurkar et al. 2016, SQuAD, arXiv:1606.05250, section 6.1, and the official script evaluate-v2.0.py; punctuation and
     characters beyond ASCII as in Lewis et al. 2020, MLQA, arXiv:1910.07475, official script mlqa_evaluation_v1.py.

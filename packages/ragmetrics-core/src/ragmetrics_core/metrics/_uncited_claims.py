@@ -15,8 +15,7 @@ class UncitedClaims(CitationMetric):
     """Share of the response's statements without a citation, whether or not a passage supports them. Low is good.
 
     Statements without a citation / statements. Questions, headings and lines that end in a colon are not statements, unless they
-    cite. A
-    fabricated citation counts as a citation. A response without statements is unscored.
+    cite. A fabricated citation counts as a citation. A response without statements is unscored.
 
     Attributes:
         pattern: a regular expression with one group that finds the numbers or ids of citations, instead of the built-in forms.

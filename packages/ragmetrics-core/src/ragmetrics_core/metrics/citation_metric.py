@@ -1,10 +1,8 @@
 """What the metrics of citations share: how citations are found, and one question about the statements of a response.
 
 The check of claims decides which of the retrieved passages support a statement. That is one call for all statements. All metrics
-that need
-it share the call; metrics that only look at markers need none. A passage counts as support if the judge names it. If two passages
-support
-a statement only together, each of them counts.
+that need it share the call; metrics that only look at markers need none. A passage counts as support if the judge names it. If
+two passages support a statement only together, each of them counts.
 """
 
 from __future__ import annotations

@@ -5,11 +5,9 @@ sentences.
 response always has the same citations.
 
 Rules for ambiguous cases. A number in brackets is a marker, except in code, in footnotes, in a list of sources at the end, and if
-it is a
-year that is not the number of a passage. A marker after a full stop belongs to the sentence before it. A marker at the start of a
-line,
-or before a small letter, belongs to the sentence that follows. A number in parentheses is not a marker: ``(1)`` counts items as
-often as it cites. Questions, headings and lines that end in a colon claim nothing, unless they cite.
+it is a year that is not the number of a passage. A marker after a full stop belongs to the sentence before it. A marker at the
+start of a line, or before a small letter, belongs to the sentence that follows. A number in parentheses is not a marker: ``(1)``
+counts items as often as it cites. Questions, headings and lines that end in a colon claim nothing, unless they cite.
 """
 
 from __future__ import annotations

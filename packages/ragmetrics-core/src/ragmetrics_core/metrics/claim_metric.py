@@ -1,10 +1,8 @@
 """What the metrics of claims and passages share: their settings, and how claims are checked against passages.
 
 These metrics read a few tables. One says what the passages say about the claims of the response, one what they say about the
-claims of the
-reference, and two what response and reference say about each other's claims. A run asks for each table once, whichever metrics
-read
-it. So a further metric costs little, and its score does not depend on the others.
+claims of the reference, and two what response and reference say about each other's claims. A run asks for each table once,
+whichever metrics read it. So a further metric costs little, and its score does not depend on the others.
 """
 
 from __future__ import annotations

@@ -71,8 +71,7 @@ def spans_of(claims: Sequence[str], text: str) -> list[tuple[int, int] | None]:
     """Find the place of each claim in the text: character offsets, end exclusive; None if unknown.
 
     It is the place of the claim itself if the text contains it. Otherwise it is the sentence with most of the claim's words, if
-    it has more than
-    half of them by weight. Words that many sentences have weigh less.
+    it has more than half of them by weight. Words that many sentences have weigh less.
     """
     sentences = list(_sentences(text))
     where: dict[str, list[int]] = {}

@@ -1,9 +1,8 @@
 """The two prompts that all metrics of claims share: split a text into claims, and check claims against texts.
 
 Shared prompts save calls: if several metrics of a run split the same text, or check the same claims, they make the same request,
-and the
-run asks it once. Shared prompts also make numbers comparable: faithfulness, context recall and factual correctness count the same
-claims.
+and the run asks it once. Shared prompts also make numbers comparable: faithfulness, context recall and factual correctness count
+the same claims.
 """
 
 from __future__ import annotations
@@ -201,14 +200,12 @@ def evidence(
     """Check every claim against the contexts in one call. The result has one row per claim, in order.
 
     A row is ``{"claim", "supported", "reason", "verdict", "supported_by", "contradicted_by"}``. ``verdict`` is ``supported``,
-    ``contradicted``
-    or ``not stated``; the last two hold numbers of contexts, from 1. If a context contradicts the claim, the row also has
-    ``"contradicted": True``. A claim can be both supported and contradicted, if the contexts disagree.
+    ``contradicted`` or ``not stated``; the last two hold numbers of contexts, from 1. If a context contradicts the claim, the row
+    also has ``"contradicted": True``. A claim can be both supported and contradicted, if the contexts disagree.
 
     Replies to earlier prompts have less. If a reply names no contexts, the rows lack ``supported_by`` and ``contradicted_by``. If
-    it does not
-    speak of contradictions either, they also lack ``verdict``, because an unsupported claim may then be contradicted or not
-    stated.
+    it does not speak of contradictions either, they also lack ``verdict``, because an unsupported claim may then be contradicted
+    or not stated.
 
     Metrics that ask with the same ``besides`` share the rows; see ``Evidence``.
     """
@@ -267,9 +264,8 @@ def best(answers: Sequence[dict[str, Any]]) -> dict[str, Any]:
     supports it.
 
     A single call with all contexts follows the same rule, so the verdict does not depend on how the contexts were divided: a
-    claim that one
-    passage supports is supported, and what another passage says against it is flagged. All rows must number the contexts in the
-    same way.
+    claim that one passage supports is supported, and what another passage says against it is flagged. All rows must number the
+    contexts in the same way.
     """
     if len(answers) == 1:
         return answers[0]

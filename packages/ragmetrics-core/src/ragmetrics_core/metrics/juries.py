@@ -1,8 +1,7 @@
 """Combine the scores of several jurors for one sample into one score.
 
 Only jurors with a value count. The reason names jurors that failed or found nothing to score. With fewer values than the quorum
-there is
-no score. The order of the jurors does not change the value.
+there is no score. The order of the jurors does not change the value.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Find the citation markers in a text, in the forms that models write, and the passages that each marker names.
 
 A number names the passage with that rank, from 1. Ids, addresses and file names count if passages have such names. A marker that
-has the
-form of such a name but names no passage is fabricated, and so is a link to a page that was not retrieved. No model decides what a
-marker is. Every part of the regular expressions is bounded, so hostile texts do not take longer than others.
+has the form of such a name but names no passage is fabricated, and so is a link to a page that was not retrieved. No model
+decides what a marker is. Every part of the regular expressions is bounded, so hostile texts do not take longer than others.
 """
 
 from __future__ import annotations
@@ -141,8 +140,7 @@ def find(text: str, meanings: Meanings) -> Iterator[Found]:
 
     The built-in forms are ``[1]``, ``[1, 2]``, ``[1-3]``, ``[1][2]``, ``[[1]]``, ``[^1]``, ``[^1^]``, ``【1】``, ``【1†source】``,
     ``[Source 1]``, ``[citation:1]`` and ``[1](address)``. If passages have names: ``[id]``, ``[id, id]`` and ``(id)``. If they
-    have
-    addresses: ``[text](address)`` and the address alone.
+    have addresses: ``[text](address)`` and the address alone.
     """
     at = 0
     search = MARKER.search if "://" in text else _bracketed

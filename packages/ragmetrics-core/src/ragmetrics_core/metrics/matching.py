@@ -1,12 +1,9 @@
 """Find out which retrieved documents are relevant. All ranking metrics share this step.
 
 Two documents are the same if their values in the matching field are equal (Python ``==``, so 1 equals True). Each relevant value
-is
-credited once, at the first rank where it appears. A repeated document, one without a match and one without a value keep their
-ranks, so
-no later document moves up. These are the ranks of trec_eval. Values are looked up in a dict, which makes tens of thousands of
-queries a
-second possible; values that cannot be hashed, such as lists in ``meta``, are compared one after the other.
+is credited once, at the first rank where it appears. A repeated document, one without a match and one without a value keep their
+ranks, so no later document moves up. These are the ranks of trec_eval. Values are looked up in a dict, which makes tens of
+thousands of queries a second possible; values that cannot be hashed, such as lists in ``meta``, are compared one after the other.
 
 A document's ``score`` plays no part here: every document in ``reference_documents`` is relevant. Only NDCG reads grades.
 """

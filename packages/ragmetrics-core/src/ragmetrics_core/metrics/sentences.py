@@ -2,10 +2,8 @@
 spaces.
 
 A line end always ends a sentence, because list items and table rows have no full stop. Inside a line, a full stop ends a sentence
-unless it
-belongs to an abbreviation, an initial or a German ordinal, or a small letter follows. These are rules and short lists, not a
-trained
-model. Where they fail, one sentence becomes two or two become one, in the same way for every metric and every run.
+unless it belongs to an abbreviation, an initial or a German ordinal, or a small letter follows. These are rules and short lists,
+not a trained model. Where they fail, one sentence becomes two or two become one, in the same way for every metric and every run.
 """
 
 from __future__ import annotations

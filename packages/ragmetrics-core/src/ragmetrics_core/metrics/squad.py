@@ -1,10 +1,8 @@
 """SQuAD's normalisation of answers, and the words of an answer in any script.
 
 ``normalise`` follows the official rule exactly, so that exact match compares with published figures. ``words`` gives the same
-words for
-ASCII text and covers other scripts too: it ignores the punctuation of every script, and it splits Chinese, Japanese and Korean
-into
-characters, because spaces do not separate words there.
+words for ASCII text and covers other scripts too: it ignores the punctuation of every script, and it splits Chinese, Japanese and
+Korean into characters, because spaces do not separate words there.
 """
 
 from __future__ import annotations

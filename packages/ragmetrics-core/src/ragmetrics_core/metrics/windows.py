@@ -31,10 +31,8 @@ def tokens(text: str) -> int:
     """Estimate the number of tokens of a text. The estimate errs on the high side.
 
     A word counts one token for four letters, but at least one. Letters after the fifth count double, and so do all letters of a
-    word with
-    capitals inside. Every digit, sign and line break is one token; eight blanks are one token. In other scripts a character is
-    one token,
-    from the Indian scripts to Chinese one and a half, and an emoji is three.
+    word with capitals inside. Every digit, sign and line break is one token; eight blanks are one token. In other scripts a
+    character is one token, from the Indian scripts to Chinese one and a half, and an emoji is three.
     """
     units = sum(map(_word, WORDS.findall(text)))
     rest = WORDS.sub("", text)
