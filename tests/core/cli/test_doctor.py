@@ -268,7 +268,7 @@ class TestFailures:
         assert self.failed(server) == (
             "address",
             (
-                f"judge: the answer of {server.base_url} is not one of the OpenAI protocol (it is an HTML page, not JSON): does "
+                f"judge: the answer of {server.base_url} does not follow the OpenAI protocol (it is an HTML page, not JSON): does "
                 "the base URL end in /v1, as it does for most servers?"
             ),
             1,

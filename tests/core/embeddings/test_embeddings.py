@@ -119,7 +119,7 @@ def test_an_order_that_is_not_complete_is_not_believed(server: OpenAIServer, key
     with pytest.raises(ModelError) as caught:
         embed(OpenAIEmbeddings("small", base_url=server.base_url, api_key=key), ["a", "b"], way)
     assert str(caught.value) == (
-        f"small: {server.base_url} sent indices that are neither 0 to 1, each once, nor all left out: {list(indices)}"
+        f"small: {server.base_url} sent wrong indices {list(indices)}: each of 0 to 1 must occur once, or all must be left out"
     )
 
 

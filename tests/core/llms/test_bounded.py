@@ -45,7 +45,7 @@ def test_few_packed_bytes_that_hold_many(way: Callable[..., Any], server: OpenAI
     packed = gzip.compress(b" " * (80 * 2**20), 1)
     server.queue.append(Response(body=packed, headers={"Content-Encoding": "gzip"}))
     found = failure(way, server.base_url, ask())
-    assert str(found) == f"m: the answer of {server.base_url} is longer than 64 MB, and was given up"
+    assert str(found) == f"m: the answer of {server.base_url} is longer than 64 MB, which is more than is read"
     assert not found.transient
 
 
@@ -55,8 +55,8 @@ def test_what_is_packed_twice(way: Callable[..., Any], server: OpenAIServer, ask
     packed = gzip.compress(gzip.compress(b"{}"))
     server.queue.append(Response(body=packed, headers={"Content-Encoding": "gzip, gzip"}))
     assert str(failure(way, server.base_url, ask())) == (
-        f"m: the answer of {server.base_url} is broken (it is packed as 'gzip, gzip', which was not asked for): is it a server of "
-        "HTTP, and does a proxy cut its answers?"
+        f"m: the answer of {server.base_url} is broken (it is packed as 'gzip, gzip', which was not asked for): is it an HTTP "
+        "server, or does a proxy truncate its answers?"
     )
 
 

@@ -123,7 +123,9 @@ def test_a_form_that_is_refused_is_left_out(llm: Any, server: OpenAIServer, ask:
 def test_other_errors_in_a_body_are_shown(llm: Any, server: OpenAIServer, ask: Asking, error: Any) -> None:
     server.queue.append(dialects.said(200, {"error": error}))
     said = str(failure(llm, ask(schema=None)))
-    assert said.startswith(f"judge: the answer of {server.base_url} is not one of the OpenAI protocol ({error}): does ")
+    assert said.startswith(
+        f"judge: the answer of {server.base_url} does not follow the OpenAI protocol ({error}): does "
+    )
 
 
 def test_an_error_in_a_body_with_its_code_as_a_text(llm: Any, server: OpenAIServer, ask: Asking) -> None:

@@ -95,7 +95,9 @@ def test_an_answer_without_end(server: OpenAIServer, ask: Any) -> None:
     server.queue.append(Response(body=packed, headers={"Content-Encoding": "gzip"}))
     with pytest.raises(ModelError) as caught:
         asyncio.run(OpenAIServerLLM(server.base_url, "judge").agenerate(ask()))
-    assert str(caught.value) == f"judge: the answer of {server.base_url} is longer than 64 MB, and was given up"
+    assert (
+        str(caught.value) == f"judge: the answer of {server.base_url} is longer than 64 MB, which is more than is read"
+    )
     assert not caught.value.transient
 
 
@@ -225,7 +227,7 @@ def test_an_answer_that_is_nested_without_end_fails_its_row_alone(way: str) -> N
             progress=False,
         )
     first, second = result.scores["rated"]
-    assert "is not one of the OpenAI protocol" in (first.error or "")
+    assert "does not follow the OpenAI protocol" in (first.error or "")
     assert second.value == 0.5
 
 

@@ -140,7 +140,7 @@ def test_an_answer_of_another_protocol(
     server: OpenAIServer, key: str, ask: Any, way: str, body: str, said: str
 ) -> None:
     server.responder = lambda _: Response(body=body)
-    with pytest.raises(ModelError, match="not one of the OpenAI protocol") as caught:
+    with pytest.raises(ModelError, match="does not follow the OpenAI protocol") as caught:
         answer(OpenAILLM("judge", base_url=server.base_url, api_key=key), ask(), way)
     assert said in str(caught.value)
     assert server.base_url in str(caught.value)
@@ -155,7 +155,7 @@ def test_an_html_page_with_its_own_type(server: OpenAIServer, key: str, ask: Any
 def test_a_client_that_checks_answers_itself(server: OpenAIServer, key: str, ask: Any) -> None:
     server.responder = lambda _: Response(body="<html>login</html>", headers={"Content-Type": "text/html"})
     client = openai.OpenAI(base_url=server.base_url, api_key=key, _strict_response_validation=True)
-    with client, pytest.raises(ModelError, match="not one of the OpenAI protocol .*`text/html`"):
+    with client, pytest.raises(ModelError, match="does not follow the OpenAI protocol .*`text/html`"):
         OpenAILLM("judge", client=client).generate(ask())
 
 
@@ -208,20 +208,21 @@ WRONG_SETTINGS = [
     (
         {"temprature": 0},
         (
-            "temprature is no parameter of the chat protocol: did you mean 'temperature'? What only some servers know goes into "
+            "temprature is no parameter of the chat protocol: did you mean 'temperature'? "
+            "A parameter that only some servers know goes into "
             "extra_body={'temprature': ...}"
         ),
     ),
     (
         {"top_k": 5},
         (
-            "top_k is no parameter of the chat protocol: did you mean 'top_p'? What only some servers know goes into "
+            "top_k is no parameter of the chat protocol: did you mean 'top_p'? A parameter that only some servers know goes into "
             "extra_body={'top_k': ...}"
         ),
     ),
     (
         {"xyz": 5},
-        "xyz is no parameter of the chat protocol. What only some servers know goes into extra_body={'xyz': ...}",
+        "xyz is no parameter of the chat protocol. A parameter that only some servers know goes into extra_body={'xyz': ...}",
     ),
     ({"stream": True}, "stream cannot be set here: a metric reads whole replies"),
     (

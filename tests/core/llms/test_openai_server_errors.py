@@ -113,7 +113,7 @@ def test_answers_that_are_anything(
 ) -> None:
     server.responder = lambda _: Response(body=body)
     found = failure(llm, ask())
-    assert str(found).startswith(f"judge: the answer of {server.base_url} is not one of the OpenAI protocol (")
+    assert str(found).startswith(f"judge: the answer of {server.base_url} does not follow the OpenAI protocol (")
     assert (found.fatal, found.transient) == (False, cut_short)
 
 
@@ -225,7 +225,7 @@ def test_answers_that_are_broken(ask: Any, answer: bytes, words: str) -> None:
         found = failure(OpenAIServerLLM(url, "judge"), ask())
     start = f"judge: the answer of {url} is broken ("
     assert str(found).startswith(start + words)
-    assert str(found).endswith("): is it a server of HTTP, and does a proxy cut its answers?")
+    assert str(found).endswith("): is it an HTTP server, or does a proxy truncate its answers?")
     assert "400, message" not in str(found)
     assert found.transient
 

@@ -1,4 +1,4 @@
-"""An embedding model by the name of its provider, for those who come from libraries that build theirs with a function."""
+"""Make an embedding model by the name of its provider, with a function as other libraries have it."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ T = TypeVar("T")
 def embedding_factory(
     provider: str = "openai", model: Any = None, client: Any = None, *, interface: str = "modern", **settings: Any
 ) -> Embeddings | SyncEmbeddings:
-    """An embedding model.
+    """Make an embedding model.
 
     Args:
-        provider: ``openai`` (any compatible server too, with ``base_url``), a server by name as ``llm_factory`` takes it,
-            ``sentence-transformers`` or ``huggingface`` (a local model), or ``hashing`` (offline, no model at all).
-        model: name of the model; the provider's default where it has one.
+        provider: ``openai`` (also any compatible server, with ``base_url``), the name of a server as in ``llm_factory``,
+            ``sentence-transformers`` or ``huggingface`` (a local model), or ``hashing`` (offline, without a model).
+        model: name of the model; default: the provider's default if it has one.
         client: for ``openai`` and named servers: an ``openai.OpenAI``, ``AsyncOpenAI``, ``AzureOpenAI`` or ``AsyncAzureOpenAI``.
         interface: for code that comes from RAGAS; only its ``modern`` interface exists here.
-        settings: as the class of the provider takes them.
+        settings: the settings of the provider's class.
 
     Raises:
         InvalidInput: there is no such provider, or a setting does not fit it.

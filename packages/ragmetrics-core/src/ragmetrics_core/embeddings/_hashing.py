@@ -1,7 +1,8 @@
 """Embeddings without a model: hashed words and character n-grams, for tests, demonstrations and offline baselines.
 
-Strategy. Every word and every run of three to five characters of a word adds to one component, chosen by a hash that is the same
-in every process; the sign comes from the hash too, so that collisions cancel out on average (Weinberger et al. 2009,
+Strategy. Every word, and every run of three to five characters of a word, adds to one component of the vector. A hash that is the
+same
+in every process chooses the component and the sign; with random signs, collisions cancel out on average (Weinberger et al. 2009,
 arXiv:0902.2206). Counts are damped by a square root. Texts that share words, or word stems, are similar; the meaning of words
 plays no part.
 """
@@ -24,7 +25,7 @@ from .._values._requests import Reply
 WORD = re.compile(r"\w+")
 NGRAMS = (3, 4, 5)
 NGRAM_WEIGHT = 0.3
-"""Of one n-gram next to a whole word: a word has many of them."""
+"""The weight of an n-gram relative to a whole word. It is below 1 because a word has many n-grams."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class HashingEmbeddings:
         return {"provider": "hashing", "version": 1, "dimensions": self.dimensions}
 
     def embed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
-        """One unit vector per text; never a zero vector, whatever the text.
+        """Return one unit vector per text. No text gives a zero vector.
 
         Raises:
             InvalidInput: an item is not a text.
@@ -64,7 +65,7 @@ class HashingEmbeddings:
         return Reply([self._vector(text) for text in readable_texts(texts)])
 
     async def aembed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
-        """The same; computing takes less time than handing over to a thread."""
+        """Return what ``embed`` returns. No thread is used, because the computation takes less time than a thread switch."""
         return self.embed(texts)
 
     def _vector(self, text: str) -> list[float]:
@@ -73,7 +74,7 @@ class HashingEmbeddings:
             weight = math.sqrt(count) * (1.0 if feature[0] == "w" else NGRAM_WEIGHT)
             index, sign = self._place(feature)
             vector[index] += sign * weight
-        if not any(vector):  # no features at all, or only such as cancel each other out
+        if not any(vector):  # there are no features, or they cancel each other out
             vector[self._place(f"t{text}")[0]] = 1.0
         length = math.hypot(*vector)
         return [number / length for number in vector]
@@ -84,7 +85,7 @@ class HashingEmbeddings:
 
 
 def _features(text: str) -> Iterator[str]:
-    """Words and n-grams, marked by kind; single characters for a text without words."""
+    """Return words and n-grams, marked by kind; for a text without words, its single characters."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     words = WORD.findall(plain) or list("".join(plain.split()))
     for word in words:

@@ -1,20 +1,21 @@
-"""A model that runs in this process: loaded when first used, once, and used by one thread at a time.
+"""Models of the sentence-transformers package, which run in this process. A model is loaded once, when it is first used, and is
+used by one
+thread at a time.
 
-Loading takes seconds and memory, so a metric that never needs its model never pays. The lock around every use is needed because
-tokenizers keep their padding settings on themselves and fail when two threads set them.
+Loading takes seconds and memory, so a metric that never needs its model does not load it. Every use takes a lock, because
+tokenizers store their padding settings on themselves and fail if two threads set them.
 
-Computing blocks, so there are synchronous methods only: the code that drives a model from an event loop knows best how many threads
-to spend on it.
+The models have only synchronous methods, because computing blocks. The code that drives a model from an event loop decides how
+many threads
+to use.
 
-What every embedding model does to what it is given, before it reads it.
+``CrossEncoder`` is a cross-encoder: it reads the two texts of a pair together and gives one score.
 
-Cross-encoders of the sentence-transformers package: a score per pair of texts, read together.
+Strategy. The scale of a score is a property of the model and is known before any text is seen. A model whose activation is a
+sigmoid gives 0 to 1. A model without an activation gives a logit, which becomes 0 to 1 by the sigmoid here, pair by pair. If
+the scale were guessed from the scores of a batch, the score of a pair would depend on the other pairs.
 
-Strategy. The scale of a score is the model's own affair and is known before any text is seen: a model whose activation is a
-sigmoid gives 0 to 1, one without an activation gives a logit, which becomes 0 to 1 by the sigmoid here, pair by pair. Guessing
-the scale from the scores of a batch would make the score of one pair depend on the others.
-
-Bi-encoders of the sentence-transformers package: a vector per text, computed on this machine.
+``SentenceTransformerEmbeddings`` is a bi-encoder: it computes one vector per text.
 """
 
 from __future__ import annotations
@@ -46,16 +47,16 @@ class LocalModel(Generic[Loaded]):
 
     Args:
         model: name on the Hugging Face Hub, a folder, or the loaded model itself.
-        device: such as ``cpu`` or ``cuda``; default: the best there is. A loaded model stays where it is.
-        batch_size: texts or pairs computed at once.
+        device: such as ``cpu`` or ``cuda``; default: the best one available. A loaded model stays on its device.
+        batch_size: the number of texts or pairs that are computed at once.
 
     Raises:
         MissingExtra: the sentence-transformers package is not installed.
-        InvalidInput: the model is something else, or a device is given for a loaded one.
+        InvalidInput: the model is something else, or a device is given for a loaded model.
     """
 
     _kind: ClassVar[Literal["SentenceTransformer", "CrossEncoder"]]
-    """Name of the class there."""
+    """Name of the model's class in that package."""
 
     def __init__(self, model: str | Path | Loaded, *, device: str | None = None, batch_size: int = 32) -> None:
         check_installed("sentence_transformers", "sentence-transformers")
@@ -68,13 +69,13 @@ class LocalModel(Generic[Loaded]):
 
     @property
     def identity(self) -> dict[str, Any] | None:
-        """The model by name; None for a loaded one, which does not say where its weights come from."""
+        """The name of the model; None for a loaded model, which does not tell where its weights come from."""
         if self._name is None:
             return None
         return {"provider": "sentence-transformers", "kind": self._kind, "model": self._name}
 
     def __getstate__(self) -> dict[str, Any]:
-        """For another process, which loads the model by its name.
+        """Return the state for another process, which loads the model by its name.
 
         Raises:
             InvalidInput: the model was given loaded, so its name is not known.
@@ -87,15 +88,15 @@ class LocalModel(Generic[Loaded]):
         vars(self).update(state, _lock=threading.Lock())
 
     def _get(self) -> Any:
-        """The model; hold the lock while you load and use it.
+        """Return the model, and load it if necessary. The caller must hold the lock while it gets and uses the model.
 
         Raises:
-            ModelError: there is no such model, it cannot be fetched, or the device cannot hold it.
+            ModelError: there is no such model, it cannot be downloaded, or the device has too little memory.
         """
         if self._loaded is None:
             found = self._load()
             if isinstance(found, ModelError):
-                raise found  # not from where it was caught: what it was made from may show the token of the Hub
+                raise found  # raised outside the except block: the original exception may show the token of the Hub
             self._loaded = found
         return self._loaded
 
@@ -111,7 +112,7 @@ class LocalModel(Generic[Loaded]):
                 "already on this machine",
                 fatal=True,
             )
-        except (RuntimeError, AssertionError) as error:  # the second where torch is built for the CPU alone
+        except (RuntimeError, AssertionError) as error:  # AssertionError: torch is built only for the CPU
             if self._device is None:
                 raise
             return ModelError(
@@ -130,7 +131,7 @@ class LocalModel(Generic[Loaded]):
         return model
 
     def __deepcopy__(self: Self, memo: Any) -> Self:
-        return self  # copies of what holds it share the weights
+        return self  # copies of an object that contains it share the weights
 
     def __repr__(self) -> str:
         source = repr(self._name) if self._name is not None else f"<a loaded {self._kind}>"
@@ -138,22 +139,22 @@ class LocalModel(Generic[Loaded]):
 
 
 class CrossEncoder(LocalModel["SentenceTransformersCrossEncoder"]):
-    """A pair scorer that runs in this process; loaded when first used.
+    """A pair scorer that runs in this process. The model is loaded when it is first used.
 
     Args:
-        model: name on the Hugging Face Hub, a folder, or a loaded ``sentence_transformers.CrossEncoder``; one with one label.
-        device: such as ``cpu`` or ``cuda``; default: the best there is.
-        batch_size: pairs computed at once.
+        model: name on the Hugging Face Hub, a folder, or a loaded ``sentence_transformers.CrossEncoder``; it must have one label.
+        device: such as ``cpu`` or ``cuda``; default: the best one available.
+        batch_size: the number of pairs that are computed at once.
 
     Raises:
         MissingExtra: the sentence-transformers package is not installed.
-        InvalidInput: the model is something else, or a device is given for a loaded one.
+        InvalidInput: the model is something else, or a device is given for a loaded model.
     """
 
     _kind = "CrossEncoder"
 
     def compare(self, pairs: Sequence[tuple[str, str]]) -> Reply[list[float]]:
-        """One number per pair, from 0 (unrelated) to 1 (same meaning).
+        """Return one number per pair, from 0 (unrelated) to 1 (same meaning).
 
         Raises:
             ModelError: the model cannot be loaded, or not on the device.
@@ -175,7 +176,7 @@ class CrossEncoder(LocalModel["SentenceTransformersCrossEncoder"]):
                 f"{self!r} has {labels} labels, but a similarity is one number: give a model with "
                 "num_labels=1, such as 'cross-encoder/stsb-roberta-base'"
             )
-        # before sentence-transformers 4 the attribute had the longer name
+        # before sentence-transformers 4, the attribute had the longer name
         activation = model.activation_fn if hasattr(model, "activation_fn") else model.default_activation_function
         name = type(activation).__name__
         if name not in ("Identity", "Sigmoid"):
@@ -187,7 +188,7 @@ class CrossEncoder(LocalModel["SentenceTransformersCrossEncoder"]):
 
 
 def sigmoid(logit: float) -> float:
-    """1 / (1 + exp(-logit)), without overflow."""
+    """Return 1 / (1 + exp(-logit)), without overflow."""
     if logit >= 0:
         return 1 / (1 + math.exp(-logit))
     power = math.exp(logit)
@@ -195,22 +196,22 @@ def sigmoid(logit: float) -> float:
 
 
 class SentenceTransformerEmbeddings(LocalModel["SentenceTransformer"]):
-    """An embedding model that runs in this process; loaded when first used.
+    """An embedding model that runs in this process. The model is loaded when it is first used.
 
     Args:
         model: name on the Hugging Face Hub, a folder, or a loaded ``SentenceTransformer``.
-        device: such as ``cpu`` or ``cuda``; default: the best there is.
-        batch_size: texts computed at once.
+        device: such as ``cpu`` or ``cuda``; default: the best one available.
+        batch_size: the number of texts that are computed at once.
 
     Raises:
         MissingExtra: the sentence-transformers package is not installed.
-        InvalidInput: the model is something else, or a device is given for a loaded one.
+        InvalidInput: the model is something else, or a device is given for a loaded model.
     """
 
     _kind = "SentenceTransformer"
 
     def embed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
-        """One vector per text, in order; the same up to rounding whatever the other texts are.
+        """Return one vector per text, in order. Up to rounding, a vector does not depend on the other texts.
 
         Raises:
             ModelError: the model cannot be loaded, or not on the device.

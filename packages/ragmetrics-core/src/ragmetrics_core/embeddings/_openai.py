@@ -1,10 +1,10 @@
 """Embeddings of the OpenAI protocol: OpenAI, Azure, or any compatible server. Clients and errors are those of ``OpenAILLM``.
 
-What is sent to a server of embeddings, and how its answers are read. No IO: the model makes the calls.
-
-Strategy. The texts go out in batches. Servers differ in how they answer: some leave ``index`` out, some know no base64, and some
-send, with status 200, what is no answer at all. A vector that lands on the wrong text would be a wrong score that goes unnoticed,
-so an order is believed only where it is complete: every index once, or none at all.
+Strategy. The texts are sent in batches. Servers answer in different ways: some leave ``index`` out, some do not support base64,
+and some
+send an error with status 200. A vector that is assigned to the wrong text would be a wrong score that nothing reveals. Therefore
+the
+``index`` fields are used only if every index occurs exactly once; if all are left out, the order of the vectors is used.
 """
 
 from __future__ import annotations
@@ -30,16 +30,17 @@ Vectors = Reply[list[list[float]]]
 
 
 def vectors(failures: Failures, texts: Sequence[str], size: int, settings: Mapping[str, Any]) -> Exchange[Vectors]:
-    """Ask for the vectors of some texts, in batches of at most ``size``.
+    """Request the vectors of some texts, in batches of at most ``size``. This generator makes no calls itself; the model makes
+    them.
 
     Raises:
-        ModelError: a call failed, or its answer is not one of the protocol.
+        ModelError: a call failed, or its answer does not follow the protocol.
     """
     found: list[list[float]] = []
     usage = Usage()
     for start in range(0, len(texts), size):
         batch = texts[start : start + size]
-        # asked for by name, the vectors come as they are: the package would fail on answers that hold none
+        # with an explicit encoding, the package does not decode the vectors itself; it would fail on answers without vectors
         answer = yield {"model": failures.model, **settings, "input": batch, "encoding_format": "base64"}
         if isinstance(answer, Failure):
             raise answer.problem
@@ -51,7 +52,7 @@ def vectors(failures: Failures, texts: Sequence[str], size: int, settings: Mappi
             problem = str(error)
         except RecursionError:
             problem = "data that are nested too deeply"
-        if problem:  # not raised from where it was caught: that may show the key
+        if problem:  # raised outside the except block: the original exception may show the key
             sent = f"{failures.model}: {failures.place.base_url} sent {problem}"
             raise ModelError(mask(sent, failures.place.secrets))
         usage += Usage(1, counted(field_of(field_of(answer, "usage"), "prompt_tokens")))
@@ -59,7 +60,7 @@ def vectors(failures: Failures, texts: Sequence[str], size: int, settings: Mappi
 
 
 class Malformed(Exception):
-    """What a server sent instead of an answer; completes the sentence "the server sent ..."."""
+    """A server sent an invalid answer. The message completes the sentence "the server sent ..."."""
 
 
 def _items(answer: Any, count: int) -> list[Any]:
@@ -72,18 +73,20 @@ def _items(answer: Any, count: int) -> list[Any]:
 
 
 def _in_order(items: list[Any]) -> list[Any]:
-    """The items by their index; as they came where none has one."""
+    """Return the items sorted by their index, or in the given order if no item has an index."""
     indices = [field_of(item, "index") for item in items]
     if all(index is None for index in indices):
         return items
     places = {index: item for index, item in zip(indices, items, strict=True) if type(index) is int}
     if sorted(places) != list(range(len(items))):
-        raise Malformed(f"indices that are neither 0 to {len(items) - 1}, each once, nor all left out: {indices}")
+        raise Malformed(
+            f"wrong indices {indices}: each of 0 to {len(items) - 1} must occur once, or all must be left out"
+        )
     return [places[index] for index in range(len(items))]
 
 
 def _floats(item: Any, index: int) -> list[float]:
-    """The vector, from base64 or, from servers that know no base64, from a list of numbers."""
+    """Return the vector of an item, from base64 or, for servers that do not support base64, from a list of numbers."""
     embedding = field_of(item, "embedding")
     try:
         if isinstance(embedding, str):
@@ -93,7 +96,7 @@ def _floats(item: Any, index: int) -> list[float]:
             numbers = [float(number) for number in embedding]
         else:
             raise Malformed(f"no vector as data item {index}: embedding must be numbers or base64, got {embedding!r}")
-    except (OverflowError, ValueError, struct.error) as error:  # no base64 after all, or a number without end
+    except (OverflowError, ValueError, struct.error) as error:  # invalid base64, or a number that is too large
         raise Malformed(f"a vector that cannot be read: {error}") from None
     if not numbers:
         raise Malformed(f"an empty vector as data item {index}")
@@ -106,14 +109,17 @@ class OpenAIEmbeddings(OpenAIModel):
     Args:
         model: name of the model, or of the deployment on Azure.
         client: an ``openai.OpenAI``, ``AsyncOpenAI``, ``AzureOpenAI`` or ``AsyncAzureOpenAI``; either kind serves both
-            ``embed`` and ``aembed``, and stays the caller's.
+            ``embed`` and ``aembed``. The client is never closed here.
         base_url: address of a compatible server; needs no key.
-        api_key: default: what the environment variable ``key_variable`` holds.
+        api_key: default: the value of the environment variable ``key_variable``.
         dimensions: length of the vectors, for models that can shorten theirs.
-        batch_size: most texts sent in one request (OpenAI takes up to 2048).
-        timeout: seconds to wait for an answer; bounds of size and time, and redirects: as for ``OpenAILLM``.
+        batch_size: most texts sent in one request (OpenAI accepts up to 2048).
+        timeout: seconds to wait for an answer. The limits on the size of an answer and on its total time, and the treatment of
+            redirects, are
+            those of ``OpenAILLM``.
         max_retries: retries of the openai client; default: the package's (2). ``evaluate`` retries by its own rules.
-        key_variable: the environment variable that holds the key; default: ``OPENAI_API_KEY``. No other is sent.
+        key_variable: the environment variable that holds the key; default: ``OPENAI_API_KEY``. The key in any other variable is
+            never sent.
 
     Raises:
         MissingExtra: the openai package is not installed.
@@ -141,25 +147,26 @@ class OpenAIEmbeddings(OpenAIModel):
 
     @property
     def texts_per_call(self) -> int:
-        """Texts that make one request: ``evaluate`` gathers no more, so that a call is a request."""
+        """The number of texts in one request. ``evaluate`` passes no more texts at a time, so that a call is one request."""
         return self.batch_size
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Every setting that can change a vector; no key."""
+        """Every setting that can change a vector, without the key."""
         return self._identity(dimensions=self.dimensions)
 
     def embed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
-        """One vector per text, in order. The usage counts one call per request that was sent.
+        """Return one vector per text, in order. The usage counts one call per request that was sent.
 
         Raises:
-            ModelError: no key, no connection, no such model, no quota, no answer in time, or one that is not of the protocol.
-            InvalidInput: an item is not a text, or the client given cannot serve synchronous calls.
+            ModelError: there is no key, no connection, no such model, no quota left or no answer in time, or the answer does not
+                follow the protocol.
+            InvalidInput: an item is not a text, or the given client cannot serve synchronous calls.
         """
         return self._run(self._exchange(texts))
 
     async def aembed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
-        """One vector per text, without blocking the running loop; otherwise the same as ``embed``."""
+        """Return one vector per text without blocking the running loop. Usage and errors are those of ``embed``."""
         return await self._run_async(self._exchange(texts))
 
     def _exchange(self, texts: Sequence[str]) -> Exchange[Vectors]:

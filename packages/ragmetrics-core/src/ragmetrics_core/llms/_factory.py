@@ -1,4 +1,4 @@
-"""A model by its name, for those who come from libraries that build theirs with a function."""
+"""Make an LLM by its name, with a function as other libraries have it."""
 
 from __future__ import annotations
 
@@ -13,19 +13,22 @@ from ._openai._named_servers import SERVERS, server_named, settings_of_server
 
 OFFLINE = "lexical"
 NEARLY = 0.8
-"""Similarity from which on a name counts as a misspelt ``lexical``: else it would be sought, and perhaps billed, at OpenAI."""
+"""Similarity from which on a name counts as a misspelling of ``lexical``. Without this check OpenAI would be called, and perhaps
+bill for it.
+"""
 
 
 def llm_factory(model: str, provider: str = "openai", client: Any = None, **settings: Any) -> LLM:
-    """An LLM by name.
+    """Make an LLM by its name.
 
     Args:
         model: name of the model; ``lexical`` is the offline judge.
-        provider: ``openai`` for OpenAI and every compatible server (with ``base_url``); a server by name (``azure``, ``ollama``,
-            ``vllm``, ``llamacpp``, ``lmstudio``, ``openrouter``, ``litellm``), whose address and key are those of its
+        provider: ``openai`` for OpenAI and every compatible server (with ``base_url``); the name of a server (``azure``,
+            ``ollama``,
+            ``vllm``, ``llamacpp``, ``lmstudio``, ``openrouter``, ``litellm``), whose address and key come from its
             environment variables; or ``lexical``.
         client: an ``openai.OpenAI``, ``AsyncOpenAI``, ``AzureOpenAI`` or ``AsyncAzureOpenAI``.
-        settings: as ``OpenAILLM`` takes them, such as ``base_url`` or ``temperature``; of Azure also ``api_version``.
+        settings: the settings of ``OpenAILLM``, such as ``base_url`` or ``temperature``; for Azure also ``api_version``.
 
     Raises:
         InvalidInput: there is no such provider, or a setting does not fit it.

@@ -1,4 +1,4 @@
-"""``OpenAILLM``: the protocol of OpenAI by the ``openai`` package, with the clients that people have."""
+"""``OpenAILLM``: the OpenAI protocol through the ``openai`` package, with all kinds of its clients."""
 
 from __future__ import annotations
 

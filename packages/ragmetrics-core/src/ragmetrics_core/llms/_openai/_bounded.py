@@ -1,9 +1,12 @@
-"""The http clients of openai clients that are made here: no answer is read without an end, and no redirect is followed.
+"""HTTP clients for openai clients that are made here. They limit the size and the time of an answer, and follow no redirect.
 
-Strategy. An answer may come slowly without end, or hold gigabytes in a few packed bytes, and a redirect may lead a question, with
-everything that is judged, to another server. httpx has no limit for any of it, but asks ``send`` for every answer: there the body
-is read piece by piece, and given up where it is too long or takes longer than the timeout of its request. The classes are made
-when they are first needed, because the packages are heavy. Like those of the openai package, clients close themselves at last.
+Strategy. An answer may arrive slowly without end, or decompress from a few bytes to gigabytes. A redirect may send a question,
+with
+all judged data, to another server. httpx has no limits for this, but it calls ``send`` for every answer. There the body
+is read in chunks, and the answer is refused if it is too long or takes longer than the timeout of its request. The classes are
+made
+when they are first needed, because the packages are slow to import. Like the clients of the openai package, these close
+themselves in the end.
 """
 
 from __future__ import annotations
@@ -17,30 +20,30 @@ from typing import Any
 from .._wire._failures import LARGEST
 
 PACKED = ("", "identity", "gzip", "deflate")
-"""How an answer may be packed; one piece of another kind may hold gigabytes, and so may one that is packed twice."""
+"""The accepted encodings of an answer. With any other encoding, or with two encodings, one chunk may decompress to gigabytes."""
 
 OF_TRANSPORT = frozenset({"content-encoding", "content-length", "transfer-encoding"})
-"""Headers that do not describe a body that is unpacked already."""
+"""Headers that do not describe a body that is already decompressed."""
 
 SETTINGS = {"follow_redirects": False, "headers": {"Accept-Encoding": "gzip, deflate"}}
 
 
 class TooLong(Exception):
-    """An answer has more bytes than are read of one."""
+    """An answer has more bytes than the limit."""
 
 
 def bounded_client(*, asynchronous: bool) -> Any:
-    """An http client for an openai client."""
+    """Make an HTTP client for an openai client."""
     return (_asynchronous() if asynchronous else _synchronous())(**SETTINGS)
 
 
 def is_bounded(http_client: object) -> bool:
-    """Whether it is one that was made here."""
+    """Whether an HTTP client was made here."""
     return getattr(type(http_client), "gives_up", False)
 
 
 class Body:
-    """The body of one answer, as far as it is read."""
+    """The part of an answer's body that was read so far."""
 
     def __init__(self, request: Any) -> None:
         self.seconds: float | None = (request.extensions.get("timeout") or {}).get("read")
@@ -49,11 +52,11 @@ class Body:
         self._size = 0
 
     def add(self, part: bytes) -> None:
-        """Take one more piece.
+        """Add the next chunk.
 
         Raises:
             TooLong: the body is too long.
-            ReadTimeout: it takes too long.
+            ReadTimeout: the body takes too long.
         """
         import httpx  # noqa: PLC0415  heavy
 
@@ -61,11 +64,11 @@ class Body:
         if self._size > LARGEST:
             raise TooLong
         if self._end is not None and time.monotonic() > self._end:
-            raise httpx.ReadTimeout("the answer is not at its end")
+            raise httpx.ReadTimeout("the answer is not complete")
         self.parts.append(part)
 
     def of(self, response: Any) -> Any:
-        """The answer with this body; another object, as httpx has no way to give a body to an answer that was read in pieces."""
+        """Make a new response object with this body. httpx cannot add a body to a response that was read in chunks."""
         import httpx  # noqa: PLC0415  heavy
 
         headers = [(name, value) for name, value in response.headers.multi_items() if name not in OF_TRANSPORT]
@@ -81,14 +84,14 @@ class Body:
 
 
 def _is_short(response: Any) -> bool:
-    """Whether an answer says that it is short and is sent as it is: then reading all of it at once is safe."""
+    """Whether an answer declares a small size and no compression. Then reading all of it at once is safe."""
     length = response.headers.get("content-length", "")
     packed = response.headers.get("content-encoding", "")
     return not packed and length.isascii() and length.isdigit() and len(length) < 12 and int(length) <= LARGEST
 
 
 def _parts(response: Any, parts: Any) -> Any:
-    """The pieces of a body; refused where a piece may hold any number of bytes."""
+    """Return the chunks of a body. Refuse an encoding in which a chunk may decompress to any number of bytes."""
     import httpx  # noqa: PLC0415  heavy
 
     packed = response.headers.get("content-encoding", "").strip().lower()
@@ -99,7 +102,7 @@ def _parts(response: Any, parts: Any) -> Any:
 
 @cache
 def _synchronous() -> Any:
-    """The class of synchronous clients."""
+    """Make the class of synchronous clients."""
     import openai  # noqa: PLC0415  heavy
 
     class Bounded(openai.DefaultHttpxClient):
@@ -127,7 +130,7 @@ def _synchronous() -> Any:
 
 @cache
 def _asynchronous() -> Any:
-    """The class of asynchronous clients."""
+    """Make the class of asynchronous clients."""
     import asyncio  # noqa: PLC0415  costs more to import than all of this package
 
     import anyio  # noqa: PLC0415  heavy
@@ -153,7 +156,7 @@ def _asynchronous() -> Any:
                     finally:
                         await response.aclose()
             except TimeoutError:
-                raise httpx.ReadTimeout("the answer is not at its end") from None
+                raise httpx.ReadTimeout("the answer is not complete") from None
             return body.of(response)
 
         def __del__(self) -> None:

@@ -1,17 +1,16 @@
-"""One place that turns "a client, or the settings of one" into the right openai client for the moment.
+"""Turn "a client, or the settings of a client" into the openai client that a call needs.
 
-Strategy. The user gives a synchronous client, an asynchronous one, or none; calls come from synchronous code, from event
-loops and from several of them. A client of the other kind is built from the settings of the one that was given. The
-connections of an asynchronous client belong to the event loop that opened them, and only the user knows which one that is. So a
-loop always gets its own client, built like the one given (see ``PerLoop``), and the user's stays as it is.
+Strategy. The user gives a synchronous client, an asynchronous client, or none. Calls come from synchronous code, from an event
+loop, or from several event loops. A client of the other kind is built from the settings of the given client. The
+connections of an asynchronous client belong to the event loop that opened them, and only the user knows which loop that is. So a
+loop always gets a separate client, built like the given client (see ``PerLoop``), and the user's client stays unchanged.
 
-A client cannot be rebuilt when it is a subclass, has its own http client, or fetches its credentials by itself: then
-a synchronous client serves asynchronous code from a thread, and an asynchronous one itself serves the first loop, and no other.
+A client cannot be rebuilt if it is a subclass, has a custom HTTP client, or fetches its credentials itself. Then
+a synchronous client serves asynchronous code from a thread, and an asynchronous client serves only the first event loop.
 
-How an openai client is built: from settings, or from another client's settings for another kind or another event loop.
-
-Strategy. The settings of a client that was given are read from it here, and nowhere else, in a public way: its ``copy`` hands all
-of them to the constructor, by the names that the constructor documents. So a stand-in is copied whose constructor only takes note.
+The settings of a given client are read only here, and through a public method: its ``copy`` passes all
+settings to the constructor, under the documented names. So a copy is made of a stand-in object whose constructor only records
+these settings.
 """
 
 from __future__ import annotations
@@ -45,17 +44,19 @@ if TYPE_CHECKING:
 
 
 NO_KEY = "no-key"
-"""Sent to servers of the user's own, which need none, because the openai package insists on a key."""
+"""The key for a server that needs none, because the openai package insists on a key."""
 
 OWN_WAYS = ("azure_ad_token_provider", "provider", "workload_identity")
-"""Settings by which a client fetches its credentials: those of one kind are of no use to the other."""
+"""Settings with which a client fetches its credentials. Those of a synchronous client do not work in an asynchronous one, and
+vice versa.
+"""
 
 
 def own_client(kind: str, settings: Mapping[str, Any]) -> Any:
-    """A client made here; ``kind`` is ``OpenAI`` or ``AsyncOpenAI``.
+    """Make a client from settings. ``kind`` is ``OpenAI`` or ``AsyncOpenAI``.
 
     Raises:
-        ModelError: there is no API key, and no base URL of another server; or the key cannot be sent.
+        ModelError: there is no API key and no base URL of another server, or the key cannot be sent.
     """
     import openai  # noqa: PLC0415  heavy
 
@@ -76,7 +77,7 @@ def own_client(kind: str, settings: Mapping[str, Any]) -> Any:
 
 
 def settings_of(client: Any) -> dict[str, Any]:
-    """What a client would be made with again: the arguments of its constructor, by name; none for a mere look-alike."""
+    """Return the arguments, by name, that would construct this client again. An object that only looks like a client has none."""
     import openai  # noqa: PLC0415  heavy
 
     kinds = (openai.AzureOpenAI, openai.AsyncAzureOpenAI, openai.OpenAI, openai.AsyncOpenAI)
@@ -97,7 +98,7 @@ def header_texts(settings: Mapping[str, Any]) -> dict[str, str]:
 
 
 def can_be_rebuilt(client: Any, settings: Mapping[str, Any], *, asynchronous: bool) -> bool:
-    """Whether ``rebuilt`` makes a client that behaves as this one does."""
+    """Whether ``rebuilt`` makes a client that behaves like this one."""
     import openai  # noqa: PLC0415  heavy
 
     exact = type(client) in (openai.OpenAI, openai.AsyncOpenAI, openai.AzureOpenAI, openai.AsyncAzureOpenAI)
@@ -111,7 +112,7 @@ def can_be_rebuilt(client: Any, settings: Mapping[str, Any], *, asynchronous: bo
 
 
 def _is_of_the_package(http_client: Any) -> bool:
-    """Whether the package made it, having been given none: then it is of a kind that users have no name for."""
+    """Whether the openai package made this HTTP client itself. Then its class is private in the package."""
     import openai  # noqa: PLC0415  heavy
 
     named = (openai.DefaultHttpxClient, openai.DefaultAsyncHttpxClient)
@@ -120,7 +121,7 @@ def _is_of_the_package(http_client: Any) -> bool:
 
 
 def rebuilt(client: Any, settings: Mapping[str, Any], *, asynchronous: bool) -> Any:
-    """A client with the same settings and with its own connections."""
+    """Make a client with the same settings and with separate connections."""
     import openai  # noqa: PLC0415  heavy
 
     if asynchronous and isinstance(client, openai.AsyncOpenAI):
@@ -148,13 +149,14 @@ class Clients:
     """The openai clients of one model.
 
     Args:
-        client: the user's ``openai.OpenAI`` or ``openai.AsyncOpenAI`` (Azure ones included), or None.
-        settings: for own clients: ``base_url``, ``api_key``, ``key_variable``, ``timeout``, ``max_retries``; those that are None
-            are left out.
+        client: the user's ``openai.OpenAI`` or ``openai.AsyncOpenAI`` (Azure clients included), or None.
+        settings: settings of the clients that are made here: ``base_url``, ``api_key``, ``key_variable``, ``timeout``,
+            ``max_retries``. A
+            setting that is None is left out.
 
     Raises:
         MissingExtra: the openai package is not installed.
-        InvalidInput: the client is something else, or both a client and settings are given, or the base URL is no address.
+        InvalidInput: the client is something else, both a client and settings are given, or the base URL is no address.
     """
 
     def __init__(self, client: openai.OpenAI | openai.AsyncOpenAI | None, settings: Mapping[str, Any]) -> None:
@@ -176,10 +178,10 @@ class Clients:
             self._given_settings = settings_of(client)
 
     def __getstate__(self) -> dict[str, Any]:
-        """For another process, which makes its own connections: the settings, which must not hold a key.
+        """Return the settings for another process, which makes new connections.
 
         Raises:
-            InvalidInput: they do.
+            InvalidInput: the settings contain a key.
         """
         key = self._settings.get("api_key", NO_KEY)
         if self._given is not None or key != NO_KEY or urlsplit(self._full_url).username:
@@ -197,13 +199,16 @@ class Clients:
         self._lock = threading.Lock()
 
     def without_retries(self) -> Clients:
-        """The same clients without retries: every failure is reported at once. A client that cannot be copied keeps its retries.
+        """Return the same clients without retries, so that every failure is reported at once. A client that cannot be copied
+        keeps its retries.
 
-        It is the same object each time, so that the connections outlive a run.
+        Every call returns the same object, so that its connections are kept from run to run.
         """
         with self._lock:
             if self._unretrying is None:
-                importlib.import_module("openai")  # a second, which must not count as the latency of the first calls
+                importlib.import_module(
+                    "openai"
+                )  # the import takes a second, which must not count as latency of the first calls
                 other = object.__new__(type(self))
                 vars(other).update(vars(self))
                 other._retrying = False
@@ -216,22 +221,22 @@ class Clients:
 
     @property
     def given(self) -> bool:
-        """Whether the user gave a client, which may have its own ways, such as to check every answer."""
+        """Whether the user gave a client, which may do more than the usual client, such as check every answer."""
         return self._given is not None
 
     @property
     def base_url(self) -> str:
-        """Where the requests go, without credentials and query."""
+        """The address of the server, without credentials and query."""
         return bare_url(self._full_url)
 
     @property
     def query(self) -> dict[str, Any]:
-        """What the client given adds to the query of every request, such as ``api-version`` on Azure."""
+        """The parameters that the given client adds to the query of every request, such as ``api-version`` on Azure."""
         return dict(getattr(self._given, "default_query", {}))
 
     @property
     def headers(self) -> str | None:
-        """A digest of the headers of the client given that may choose a model or a provider: all but those that authorise."""
+        """A digest of the given client's headers that may choose a model or a provider: all headers that do not authorize."""
         return routing_digest(header_texts(self._given_settings))
 
     @property
@@ -248,7 +253,7 @@ class Clients:
 
     @property
     def key_cure(self) -> tuple[str | Setting, ...]:
-        """What to do about a key that is refused."""
+        """The advice for a key that is refused."""
         return set_key(self.key_variable)
 
     @property
@@ -259,7 +264,7 @@ class Clients:
 
     @property
     def key_variable(self) -> str:
-        """The environment variable that the key comes from where none was given."""
+        """The environment variable that is read if no key is given."""
         if type(self._given).__name__.endswith("AzureOpenAI"):
             return "AZURE_OPENAI_API_KEY"
         return str(self._settings.get("key_variable", "OPENAI_API_KEY"))
@@ -271,10 +276,10 @@ class Clients:
         return str(self._settings.get("base_url") or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL)
 
     def sync(self) -> openai.OpenAI:
-        """A synchronous client.
+        """Return a synchronous client.
 
         Raises:
-            ModelError: there is no API key, or it or a header cannot be sent.
+            ModelError: there is no API key, or the key or a header cannot be sent.
             InvalidInput: an asynchronous client was given that cannot be rebuilt as a synchronous one.
         """
         import openai  # noqa: PLC0415  heavy
@@ -293,11 +298,11 @@ class Clients:
             return made
 
     async def here(self) -> openai.AsyncOpenAI | None:
-        """An asynchronous client for the running loop; None where only a thread with the synchronous one will do.
+        """Return an asynchronous client for the running loop; None if only the synchronous client in a thread can serve it.
 
         Raises:
-            ModelError: there is no API key, or it or a header cannot be sent.
-            InvalidInput: the asynchronous client given serves another loop and cannot be rebuilt for this one.
+            ModelError: there is no API key, or the key or a header cannot be sent.
+            InvalidInput: the given asynchronous client serves another loop and cannot be rebuilt for this one.
         """
         import asyncio  # noqa: PLC0415  costs more to import than all of this package
 
@@ -318,7 +323,7 @@ class Clients:
         return given
 
     def _check_headers(self) -> None:
-        """Refuse a client whose key or headers cannot be sent, before the HTTP library does so and quotes them."""
+        """Refuse a key or header that cannot be sent. The HTTP library would quote it in its error."""
         check_header("the API key", getattr(self._given, "api_key", None))
         check_header("the Azure token", self._given_settings.get("azure_ad_token"))
         for name, value in header_texts(self._given_settings).items():
@@ -328,7 +333,7 @@ class Clients:
         return can_be_rebuilt(self._given, self._given_settings, asynchronous=asynchronous)
 
     def _new(self, *, asynchronous: bool) -> Any:
-        """A client made here, from the settings or like the one given."""
+        """Make a client from the settings, or from the given client."""
         if self._given is None:
             made = own_client("AsyncOpenAI" if asynchronous else "OpenAI", self._settings)
         else:

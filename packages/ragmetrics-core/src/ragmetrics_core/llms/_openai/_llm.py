@@ -1,11 +1,16 @@
-"""A judge behind the OpenAI chat protocol: OpenAI, Azure, or any compatible server (Ollama, vLLM, llama.cpp, ...).
+"""An LLM behind the OpenAI chat protocol: OpenAI, Azure, or any compatible server (Ollama, vLLM, llama.cpp, ...).
 
-Strategy. What is asked, and how answers are read, is an exchange (see ``_attempts``), which makes no calls: a model makes them
-with the client for the moment, synchronously or not. Retries of failed connections and busy servers are the openai client's own.
+Strategy. An exchange (see ``_attempts``) decides what is sent and how answers are read, but makes no calls. A model makes the
+calls
+with the client for the situation, synchronously or asynchronously. Retries of failed connections and busy servers are left to the
+openai
+client.
 
-What the openai package raises is put into the words that all models share (see ``_failures``). The original exception, which holds
-the request with its headers, is never chained. Whatever the package raises for one call is a failure of that call, because a server
-can make it raise nearly anything; so the block that catches it holds the call and nothing of ours.
+Exceptions of the openai package become the error messages that all models share (see ``_failures``). The original exception
+contains
+the request with its headers, so it is never chained. Every exception that the package raises for a call counts as a failure of
+that call,
+because a server can make the package raise nearly anything. Therefore the block that catches exceptions contains only the call.
 """
 
 from __future__ import annotations
@@ -44,10 +49,12 @@ M = TypeVar("M", bound="OpenAIModel")
 
 
 class TranslatedErrors:
-    """A block in which the openai package is called: a failure ends the block and is kept, in words, as ``failure``.
+    """A context manager around a call of the openai package. An exception ends the block and is kept, as an error in our words,
+    in ``failure``.
 
-    Errors of ``ragmetrics_core``, cancellation and Ctrl-C go through. The failure is not raised from here, so that the exception
-    raised later has nothing attached: the original holds the key.
+    Errors of ``ragmetrics_core``, cancellation and Ctrl-C are not caught. The failure is not raised from here, so that the
+    exception
+    raised later has no link to the original exception, which contains the key.
     """
 
     failure: Failure
@@ -99,19 +106,19 @@ def _refused(error: Any) -> Refused | None:
 
 
 OF_OWN_CLIENTS = ("base_url", "api_key", "timeout", "max_retries", "key_variable")
-"""Settings of the clients that a model makes, in the order in which it is given them."""
+"""The settings of the clients that a model makes, in the order in which the model is given them."""
 
 
 class OpenAIModel:
-    """What the models of the openai package have in common.
+    """The common base of the models of the openai package.
 
     Args:
         model: name of the model.
         client: the user's client, or None.
-        settings: for own clients, those of ``OF_OWN_CLIENTS``.
+        settings: the settings of ``OF_OWN_CLIENTS``, for clients that are made here.
 
     Raises:
-        InvalidInput: the model has no name, or see ``Clients``.
+        InvalidInput: the model has no name, or an argument is refused by ``Clients``.
         MissingExtra: the openai package is not installed.
     """
 
@@ -121,7 +128,7 @@ class OpenAIModel:
         self._clients = Clients(client, dict(zip(OF_OWN_CLIENTS, settings, strict=True)))
 
     def without_retries(self: M) -> M:
-        """The same model for a caller that retries by itself, as ``evaluate`` does: every failure reaches it at once."""
+        """Return the same model without retries, for a caller that retries itself, as ``evaluate`` does."""
         other = copy.copy(self)
         other._clients = self._clients.without_retries()
         return other
@@ -131,14 +138,14 @@ class OpenAIModel:
         return Failures(self.model, self._clients)
 
     def _identity(self, **settings: Any) -> dict[str, Any]:
-        """The model, where it is and its settings; and what a client of the user's sends along to choose who answers."""
+        """Return the model, its address and its settings, and the query and headers with which a user's client chooses a model."""
         query, headers = self._clients.query, self._clients.headers
         routing = {"query": hashed(query, self._clients.secrets), "headers": headers}
         known = {"provider": "openai", "model": self.model, "base_url": self._clients.base_url, **settings}
         return known | {name: value for name, value in routing.items() if value}
 
     def _send(self, client: Any, parameters: dict[str, Any]) -> Any:
-        """Make one call; with an asynchronous client, the answer is to be awaited."""
+        """Make one call. With an asynchronous client, the result must be awaited."""
         raise NotImplementedError
 
     def _run(self, exchange: Exchange[T]) -> T:
@@ -153,7 +160,7 @@ class OpenAIModel:
         return run_exchange(exchange, call)
 
     async def _run_async(self, exchange: Exchange[T]) -> T:
-        """The same without blocking the running loop."""
+        """Make the calls of an exchange without blocking the running loop."""
         client, failures = await self._clients.here(), self._failures
         if client is None:
             return await in_own_thread(partial(self._run, exchange))
@@ -166,7 +173,7 @@ class OpenAIModel:
         return await arun_exchange(exchange, call)
 
     def __deepcopy__(self: M, memo: Any) -> M:
-        return self  # a handle to a server: copies of what holds it share its connections
+        return self  # a handle to a server: copies of an object that contains it share the connections
 
     def _repr(self, settings: dict[str, Any]) -> str:
         given = [f"{name}={value!r}" for name, value in {"base_url": self._clients.base_url, **settings}.items()]
@@ -185,20 +192,23 @@ class OpenAILLM(OpenAIModel):
     Args:
         model: name of the model, or of the deployment on Azure.
         client: an ``openai.OpenAI``, ``AsyncOpenAI``, ``AzureOpenAI`` or ``AsyncAzureOpenAI``. Either kind serves both
-            ``generate`` and ``agenerate``. It stays the caller's: it is never closed here, and asynchronous calls go
-            through a client of the same settings in each event loop. One that cannot be rebuilt (a subclass, or with an
-            ``http_client`` of its own) is used itself: a synchronous one in threads, an asynchronous one in one loop only.
+            ``generate`` and ``agenerate``. The client is never closed here. Asynchronous calls use a separate client with the
+            same settings in each event loop. A client that cannot be rebuilt (a subclass, or a client with a custom
+            ``http_client``) is used itself: a synchronous one in threads, an asynchronous one in one event loop only.
         base_url: address of a compatible server, such as ``http://localhost:11434/v1``; needs no key.
-        api_key: default: what the environment variable ``key_variable`` holds.
+        api_key: default: the value of the environment variable ``key_variable``.
         timeout: seconds to wait for an answer; default: the openai package's (600). Without a ``client``, the whole answer must
-            come in that time and have at most 64 MB unpacked, and no redirect is followed; a client of yours stays as it is.
+            arrive in that time and have at most 64 MB after decompression, and no redirect is followed. A given client keeps its
+            own rules.
         max_retries: retries of the openai client; default: the package's (2). ``evaluate`` retries by its own rules.
-        key_variable: the environment variable that holds the key; default: ``OPENAI_API_KEY``. No other is sent.
+        key_variable: the environment variable that holds the key; default: ``OPENAI_API_KEY``. The key in any other variable is
+            never sent.
         structured: the highest form of structured output to try: ``schema`` (JSON schema), ``json`` (JSON mode) or ``text``.
-            What the server refuses is found out by itself and remembered.
-        temperature: sent only if it is set; newer models refuse it. So it is with all ``parameters``.
-        parameters: any other parameter of the chat protocol, such as ``max_completion_tokens``, ``seed``, ``extra_body``;
-            what only some servers know goes into ``extra_body``.
+            If the server refuses a form, the next lower form is used and remembered.
+        temperature: sent only if it is set, because newer models refuse it.
+        parameters: any other parameter of the chat protocol, such as ``max_completion_tokens``, ``seed``, ``extra_body``; each is
+            sent
+            only if it is set. Parameters that only some servers know go into ``extra_body``.
 
     Raises:
         MissingExtra: the openai package is not installed.
@@ -228,13 +238,13 @@ class OpenAILLM(OpenAIModel):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Every setting that can change a reply; of secrets a hash at most."""
+        """Every setting that can change a reply. A secret is included at most as a hash."""
         parameters = hashed(self.parameters, self._clients.secrets)
         return self._identity(structured=self.structured, parameters=parameters)
 
     @property
     def on_this_machine(self) -> bool:
-        """Whether the address is one of this machine, where a refusal is known at once."""
+        """Whether the server runs on this machine, so that a refused connection is final at once."""
         return is_of_this_machine(self._clients.base_url)
 
     def generate(self, ask: Ask) -> Reply[str]:
@@ -243,15 +253,16 @@ class OpenAILLM(OpenAIModel):
         The usage counts one call, with the tokens that the server reports; attempts that the server refused cost nothing.
 
         Raises:
-            ModelError: no key or one that no header can carry, no connection, no such model, no quota, no answer in time, or
-                one that is not of the protocol.
-            BadReply: the model refused to answer, a content filter stopped it, or it answered without any text.
-            InvalidInput: a message cannot be sent as UTF-8, or the client given cannot serve synchronous calls.
+            ModelError: there is no key or a key that no header can carry, no connection, no such model, no quota left or no
+                answer in time, or
+                the answer does not follow the protocol.
+            BadReply: the model refused to answer, a content filter stopped it, or its answer has no text.
+            InvalidInput: a message cannot be sent as UTF-8, or the given client cannot serve synchronous calls.
         """
         return self._run(self._exchange(ask))
 
     async def agenerate(self, ask: Ask) -> Reply[str]:
-        """Answer one question without blocking the running loop; otherwise the same as ``generate``."""
+        """Answer one question without blocking the running loop. Usage and errors are those of ``generate``."""
         return await self._run_async(self._exchange(ask))
 
     def _exchange(self, ask: Ask) -> Exchange[Reply[str]]:
@@ -267,14 +278,14 @@ class OpenAILLM(OpenAIModel):
 
 
 async def _plain(completions: Any, sent: dict[str, Any]) -> Any:
-    """The answer as plain JSON: to turn it into objects of the package takes longer than to read it."""
+    """Return the answer as plain JSON. Making objects of the openai package takes longer than reading the answer."""
     return (await completions.with_raw_response.create(**sent)).http_response.json()
 
 
 def prepared(parameters: dict[str, Any]) -> dict[str, Any]:
-    """The parameters with the form of the reply in ``extra_body``, which the package sends as it is.
+    """Move the form of the reply into ``extra_body``, which the openai package sends without a check.
 
-    As its own parameter, the schema would be compared with the package's types at every call.
+    As a parameter of the package, the schema would be checked against the package's types at every call.
     """
     rest = dict(parameters)
     form = rest.pop("response_format", None)
@@ -284,5 +295,5 @@ def prepared(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def clients_of(llm: OpenAILLM) -> Clients:
-    """The clients of a model, which report every failure at once."""
+    """Return the clients of a model, without retries."""
     return llm.without_retries()._clients

@@ -1,8 +1,9 @@
-"""Servers of the OpenAI protocol that have a name: where each listens, and which environment variables tell about it.
+"""Servers of the OpenAI protocol that have a name: the default address of each, and the environment variables that configure it.
 
-Strategy. One table, and no branch per server: what a name means is an address and a key, and both come from the variables that
-the users of that server have set already. Only Azure's older addresses need more, its own client, because there the deployment is
-a part of the path. A named server sees the key in its own variable and no other, and never the key of OpenAI.
+Strategy. All servers are in one table, without a branch per server. A name stands for an address and a key, and both come from
+variables that
+users of that server have already set. Only Azure's older addresses also need Azure's client, because there the deployment is
+a part of the path. A named server gets the key in its own variable and no other key; it never gets the key of OpenAI.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from ._clients import NO_KEY
 
 @dataclass(frozen=True, slots=True)
 class NamedServer:
-    """What a name stands for.
+    """The settings behind the name of a server.
 
     Attributes:
-        url: the address where such a server listens by default; of Azure, where everybody has their own, the path alone.
-        url_variables, key_variables, version_variables: environment variables that hold the address, the key, the version of the
+        url: the default address of such a server. For Azure, where every user has a different host, only the path.
+        url_variables, key_variables, version_variables: environment variables for the address, the key, and the version of the
             protocol; the first that is set counts.
-        needs_key: whether it answers only with a key.
-        model: what the name of a model is the name of.
+        needs_key: whether the server requires a key.
+        model: what the name of a model stands for at this server.
         start: the command that starts such a server on this machine.
     """
 
@@ -70,29 +71,32 @@ SERVERS: Mapping[str, NamedServer] = {
 }
 
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104  nothing is bound to it
-"""Addresses that a server listens at, as ``OLLAMA_HOST`` may hold them, and where a client finds it."""
+"""Addresses that a server listens on, as ``OLLAMA_HOST`` may contain them, and the address where a client reaches it."""
 
 
 def server_named(provider: str) -> str | None:
-    """The name of the server in the table, however it is written (``llama.cpp``, ``LM-Studio``); None if there is none."""
+    """Return the name of the server in the table, for any spelling (``llama.cpp``, ``LM-Studio``); None if there is no such
+    server.
+    """
     name = provider.strip().lower().translate({ord(sign): None for sign in ".-_ "})
     return name if name in SERVERS else None
 
 
 def first_set(variables: Iterable[str]) -> str | None:
-    """The first of the environment variables that holds anything."""
+    """Return the first of the environment variables that is set and not empty."""
     return next((name for name in variables if os.environ.get(name, "").strip()), None)
 
 
 def settings_of_server(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """What ``OpenAILLM`` and ``OpenAIEmbeddings`` take for a server of this name: ``base_url`` and ``key_variable``, or ``client``.
+    """Return the arguments of ``OpenAILLM`` and ``OpenAIEmbeddings`` for a named server: ``base_url`` and ``key_variable``, or
+    ``client``.
 
     Args:
-        name: of the table.
-        given: settings of the user's, which come before the environment; ``api_version`` only for Azure.
+        name: the name of the server in the table.
+        given: the user's settings, which take precedence over the environment; ``api_version`` only for Azure.
 
     Raises:
-        InvalidInput: there is no address or no key, or the address is none; everything that is missing is named.
+        InvalidInput: the address or the key is missing, or the address is invalid. The message names everything that is missing.
         MissingExtra: the openai package is not installed.
     """
     server = SERVERS[name]
@@ -104,18 +108,18 @@ def settings_of_server(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
     if version and not base_url.endswith("/v1"):
         return _with_client_of_azure(base_url.removesuffix("/openai"), version, settings)
     path, usual = urlsplit(base_url).path, urlsplit(server.url).path
-    if usual.startswith(path):  # "" or a part of it, as /openai of Azure
+    if usual.startswith(path):  # the path is empty or incomplete, such as /openai for Azure
         base_url = base_url.removesuffix(path) + usual
     key_variable = first_set(server.key_variables) or server.key_variables[0]
     return {"key_variable": key_variable, **settings, "base_url": base_url}
 
 
 def address_of(provider: str, base_url: str | None) -> str:
-    """Where a model is called that is named by its provider, ``openai`` or a server: without credentials.
+    """Return the address, without credentials, of a model whose provider is ``openai`` or a named server.
 
     Raises:
-        InvalidInput: as ``settings_of_server``.
-        MissingExtra: it is one of Azure's older addresses, which need the openai package.
+        InvalidInput: see ``settings_of_server``.
+        MissingExtra: the address is one of Azure's older ones, which need the openai package.
     """
     server = server_named(provider)
     if server is not None:
@@ -130,7 +134,7 @@ def _value(variable: str | None) -> str:
 
 
 def _check_complete(server: NamedServer, name: str, given: Mapping[str, Any]) -> None:
-    """Name everything that is missing; at an address of the user's own, a gateway, no key need be."""
+    """Refuse incomplete settings and name everything that is missing. A user's own address, such as a gateway, may need no key."""
     if given.get("base_url"):
         return
     missing: list[tuple[str, tuple[str, ...], str]] = []
@@ -151,7 +155,7 @@ def _check_complete(server: NamedServer, name: str, given: Mapping[str, Any]) ->
 
 
 def _address(server: NamedServer, given: object) -> str:
-    """The address of the server as far as it is known, without a slash at its end."""
+    """Return the address of the server as far as it is known, without a slash at the end."""
     if given:
         url, name = given, "base_url"
     elif variable := first_set(server.url_variables):
@@ -159,13 +163,15 @@ def _address(server: NamedServer, given: object) -> str:
     else:
         url, name = server.url, "base_url"
     if server.version_variables and isinstance(url, str):
-        url = url.partition("/openai/deployments/")[0]  # Azure's portal shows the address of one deployment
+        url = url.partition("/openai/deployments/")[
+            0
+        ]  # Azure's portal shows an address with the path of one deployment
     check_url(url, name)
     return str(url).rstrip("/")
 
 
 def _with_scheme(text: str, server: NamedServer) -> str:
-    """What a variable holds as an address: ``OLLAMA_HOST`` may be ``0.0.0.0``, ``gpu-box`` or ``:11434`` too."""
+    """Turn the value of a variable into a complete address. ``OLLAMA_HOST`` may also be ``0.0.0.0``, ``gpu-box`` or ``:11434``."""
     if "://" not in text:
         usual = urlsplit(server.url)
         host, slash, path = text.partition("/")
@@ -179,7 +185,7 @@ def _with_scheme(text: str, server: NamedServer) -> str:
 
 
 def _with_client_of_azure(endpoint: str, version: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings with Azure's own client in the place of those that are the client's."""
+    """Replace the settings that belong to a client by a client of Azure with these settings."""
     check_installed("openai", "openai")
     import openai  # noqa: PLC0415  heavy
 

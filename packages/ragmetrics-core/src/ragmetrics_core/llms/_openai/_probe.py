@@ -1,7 +1,8 @@
-"""One question to a server in one form of reply and no other, with all that can be seen from outside: to find out what works.
+"""Ask a server one question in one form of reply, and record everything that can be observed, to find out what works.
 
-Strategy. What is sent, how the answer is read and what a failure is called are those of ``OpenAILLM``, part by part; only the way
-down the forms of reply is missing, and the time is measured. So what is found here is what a run will meet.
+Strategy. The request, the reading of the answer and the error messages are those of ``OpenAILLM``. The only differences are that
+no lower
+form of reply is tried, and that the time is measured. So a run will meet what is found here.
 """
 
 from __future__ import annotations
@@ -21,22 +22,23 @@ from ._clients import NO_KEY
 from ._llm import OpenAILLM, TranslatedErrors, clients_of, prepared
 
 LONGEST_LIST = 2.0**20
-"""Bytes of a list of models that is still read: the longest known one has half of it."""
+"""The most bytes of a list of models that is read. The longest known list has half of that."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """What one question brought.
+    """The result of one question.
 
     Attributes:
-        seconds: until the answer was there, or until it was known that there is none.
+        seconds: time until the answer arrived, or until it was clear that there is none.
         reply: the answer; None if there is none.
-        problem: why there is none; None if there is one.
-        status: the HTTP status of an answer that is an error, or holds one; None without an answer in the protocol.
-        form_refused: whether the server refused nothing but the form of the reply, so that a run goes on with another one.
-        late: whether no answer came in time.
-        headers: those of the answer, with names in small letters.
-        thought: whether the answer came with thoughts of the model's, in a field beside its text.
+        problem: why there is no answer; None if there is one.
+        status: the HTTP status of an error answer, or the status in an answer that contains an error; None if no answer followed
+            the protocol.
+        form_refused: whether the server refused only the form of the reply, so that a run would continue with a lower form.
+        late: whether no answer arrived in time.
+        headers: the headers of the answer, with lower-case names.
+        thought: whether the answer has the model's thoughts in a field beside its text.
     """
 
     seconds: float
@@ -50,18 +52,18 @@ class Found:
 
 
 async def probe(llm: OpenAILLM, ask: Ask, form: Rung, timeout: float) -> Found:
-    """Put one question to a model, in this form alone, and wait so many seconds for the answer at most.
+    """Ask a model one question in this form only. ``timeout``: the most seconds to wait for the answer.
 
     Raises:
-        ModelError: there is no key, or it cannot be sent.
+        ModelError: there is no key, or the key cannot be sent.
     """
     clients = clients_of(llm)
     client = await clients.here()
-    assert client is not None  # no name stands for a client with its own ways
+    assert client is not None  # named servers never have a client that cannot be rebuilt
     failures = Failures(llm.model, clients)
     exchange = chat(failures, llm.parameters, Ladder(form), ask)
     sent = prepared(next(exchange))
-    # loads a part of the package, which is no time of the server's
+    # loads a part of the package; that must not count as the server's time
     create = client.chat.completions.with_raw_response.create
     start = time.perf_counter()
     with TranslatedErrors(failures) as errors:
@@ -80,12 +82,12 @@ async def probe(llm: OpenAILLM, ask: Ask, form: Rung, timeout: float) -> Found:
 
 
 def _read(exchange: Exchange[Reply[str]], answer: Any, found: Found) -> Found:
-    """What an answer brought."""
+    """Record the result of an answer in ``found``."""
     try:
         exchange.send(answer)
     except StopIteration as done:
         return replace(found, reply=done.value, thought=_thought(answer))
-    except ModelError as problem:  # what it holds is no answer
+    except ModelError as problem:  # the answer contains an error
         return replace(found, problem=problem, status=200)
     raise AssertionError("one form of reply is one call")
 
@@ -97,7 +99,7 @@ def _thought(answer: Any) -> bool:
 
 
 def as_openai(model: Any) -> Any:
-    """A model of the lean client as one of the openai package, which speaks the same protocol; any other as it is."""
+    """Turn an ``OpenAIServerLLM`` into an ``OpenAILLM``, which speaks the same protocol. Any other model is returned unchanged."""
     if isinstance(model, OpenAILLM) or not hasattr(model, "wants_key_of_environment"):
         return model
     key = None if model.wants_key_of_environment else NO_KEY
@@ -105,7 +107,7 @@ def as_openai(model: Any) -> Any:
 
 
 async def models_of(llm: OpenAILLM, timeout: float) -> list[dict[str, Any]] | str:
-    """The models that the server lists, as it describes them; or in words why there is no list."""
+    """Return the models that the server lists, as it describes them; or a text that says why there is no list."""
     import openai  # noqa: PLC0415  heavy
 
     clients = clients_of(llm)

@@ -1,4 +1,4 @@
-"""``OpenAIServerLLM``: the same protocol by a lean client of our own, for servers that are asked very often."""
+"""``OpenAIServerLLM``: the OpenAI protocol through a lean client, for servers that are called very often."""
 
 from __future__ import annotations
 

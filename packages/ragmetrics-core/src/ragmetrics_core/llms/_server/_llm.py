@@ -1,14 +1,17 @@
 """The OpenAI chat protocol over a lean HTTP client, for very many calls.
 
-Strategy. What is asked and how an answer is read is the same as for ``OpenAILLM`` (see ``_attempts``); only the way differs.
-The openai package spends about a millisecond of processor time on each call, aiohttp an eighth of it, which decides
-how long hundreds of thousands of calls take, or how much of a machine is left for the model next door.
+Strategy. The request and the reading of an answer are the same as for ``OpenAILLM`` (see ``_attempts``); only the HTTP client
+differs.
+The openai package spends about a millisecond of processor time on each call, and aiohttp an eighth of that. The difference
+decides
+how long hundreds of thousands of calls take, and how much of a machine is left for a model on the same machine.
 
-The place where ``OpenAIServerLLM`` posts its questions: address, key, connections, and what may go wrong on the way.
+``Endpoint`` is the server where ``OpenAIServerLLM`` posts its questions: address, key, connections, and the errors of calls.
 
-Strategy. aiohttp does the HTTP; this module chooses the session for the running loop and tells the failures of aiohttp from each
-other. A failure is returned, not raised, so that the exception of aiohttp, which knows the request, is attached to nothing.
-Whatever aiohttp raises for one call is a failure of that call, because a server can make it raise nearly anything.
+aiohttp does the HTTP; this module chooses the session for the running loop and distinguishes the errors of aiohttp.
+A failure is returned, not raised, so that the exception of aiohttp, which contains the request, is not chained.
+Every exception that aiohttp raises for a call counts as a failure of that call, because a server can make it raise nearly
+anything.
 """
 
 from __future__ import annotations
@@ -51,20 +54,20 @@ if TYPE_CHECKING:
 
 
 CONNECTING = 10.0
-"""Seconds that one attempt to connect may take; a server that is there answers it at once, however busy it is."""
+"""Seconds that one attempt to connect may take. A running server accepts a connection at once, however busy it is."""
 
 IDLE = 4.0
-"""Seconds that an idle connection is kept. Uvicorn, which vLLM runs on, closes it after 5, and who asks in that moment fails."""
+"""Seconds that an idle connection is kept. Uvicorn, the server of vLLM, closes it after 5; a request sent at that moment fails."""
 
 CONNECTIONS = frozenset({"_sessions", "_proxy_passwords"})
-"""What another process makes anew."""
+"""The attributes that are not pickled; another process makes them anew."""
 
 LARGE = 2**20
-"""From so many bytes on, aiohttp wants a file, which it sends piece by piece."""
+"""The size of a body in bytes from which on aiohttp wants a file, which it sends in chunks."""
 
 
 def to_json(value: Any) -> bytes:
-    """Plain values as JSON, three times as fast as the json module."""
+    """Encode plain values as JSON, three times as fast as the json module."""
     import pydantic_core  # noqa: PLC0415  heavy
 
     return pydantic_core.to_json(value)
@@ -83,13 +86,13 @@ class Endpoint:
     """A server of the OpenAI protocol. Safe to use in several event loops and threads.
 
     Args:
-        base_url: its address, up to and including ``/v1``; may hold credentials for basic authentication.
+        base_url: its address, up to and including ``/v1``; may contain credentials for basic authentication.
         api_key: sent as a bearer token.
-        timeout: seconds for a whole request, or None.
+        timeout: seconds for a whole request, or None for no limit.
 
     Raises:
         MissingExtra: aiohttp is not installed.
-        InvalidInput: a setting is of the wrong type or an impossible value.
+        InvalidInput: a setting has the wrong type or an impossible value.
     """
 
     def __init__(self, base_url: str, api_key: str | None, timeout: float | None) -> None:
@@ -105,13 +108,13 @@ class Endpoint:
         self._given_key = api_key
         self._timeout = timeout
         self._forget_connections()
-        importlib.import_module("aiohttp")  # now, and not while the first calls of a run wait for it
+        importlib.import_module("aiohttp")  # import it now, so that the first calls of a run do not wait for it
 
     def __getstate__(self) -> dict[str, Any]:
-        """For another process, which makes its own connections: the settings, which must not hold a key.
+        """Return the settings for another process, which makes new connections.
 
         Raises:
-            InvalidInput: they do.
+            InvalidInput: the settings contain a key.
         """
         if self._given_key is not None or self._login is not None:
             raise InvalidInput(HOLDS_KEY)
@@ -135,19 +138,21 @@ class Endpoint:
 
     @property
     def wants_key_of_environment(self) -> bool:
-        """Whether the key in ``OPENAI_API_KEY`` is meant for this server: it is OpenAI's own, and no other should see it."""
+        """Whether the key in ``OPENAI_API_KEY`` is meant for this server. The key belongs to OpenAI, and no other server should
+        see it.
+        """
         return self.base_url == OPENAI_URL and self._given_key is None and self._login is None
 
     @property
     def key_cure(self) -> tuple[str | Setting, ...]:
-        """What to do about a key that is refused."""
+        """The advice for a key that is refused."""
         return set_key() if self.wants_key_of_environment else NO_KEY_SENT
 
     async def post(self, parameters: dict[str, Any], failures: Failures) -> Any:
-        """The answer to one chat request as JSON values, or a ``Failure``.
+        """Return the answer to one chat request as JSON values, or a ``Failure``.
 
         Raises:
-            ModelError: the key holds a character that no header can carry.
+            ModelError: the key contains a character that no header can carry.
         """
         answer = await self._sent(parameters)
         if isinstance(answer, Exception):
@@ -164,7 +169,7 @@ class Endpoint:
             return Failure(failures.no_json(raw.decode("utf-8", "replace")))
 
     async def _sent(self, parameters: dict[str, Any]) -> tuple[aiohttp.ClientResponse, bytes | None] | Exception:
-        """The answer with its body, or what aiohttp raised."""
+        """Return the answer with its body, or the exception of aiohttp."""
         session = await self._sessions.here(self._connect)
         body = to_json(parameters)
         url, data = f"{self.base_url}/chat/completions", body if len(body) < LARGE else io.BytesIO(body)
@@ -175,7 +180,7 @@ class Endpoint:
         return attempt.error
 
     def _connect(self) -> aiohttp.ClientSession:
-        """A session in the running loop. How many calls are in flight at once is for the caller to decide."""
+        """Return the session of the running loop. The session does not limit concurrency; the caller does."""
         import aiohttp  # noqa: PLC0415  heavy
 
         return aiohttp.ClientSession(
@@ -187,7 +192,9 @@ class Endpoint:
         )
 
     def _proxy(self) -> str | None:
-        """The proxy as of now. Its password is remembered: every answer is searched for it, and the environment is slow to read."""
+        """Return the current proxy. Remember its password, because every answer is searched for it and reading the environment
+        is slow.
+        """
         proxy = _proxy_for(self.base_url)
         password = urlsplit(proxy or "").password
         if password:
@@ -205,7 +212,7 @@ class Endpoint:
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes | None:
-    """The answer, unpacked; None where it is too long."""
+    """Return the decompressed body of an answer; None if it is too long."""
     parts = []
     size = 0
     async for part in response.content.iter_any():
@@ -217,7 +224,7 @@ async def _read(response: aiohttp.ClientResponse) -> bytes | None:
 
 
 def _failure(error: Exception, failures: Failures) -> ModelError:
-    """What aiohttp raised, in words."""
+    """Turn an exception of aiohttp into an error with a message."""
     import asyncio  # noqa: PLC0415  costs more to import than all of this package
 
     import aiohttp  # noqa: PLC0415  heavy
@@ -234,7 +241,9 @@ def _failure(error: Exception, failures: Failures) -> ModelError:
 
 
 def _violation(error: Exception) -> str:
-    """What is wrong with an answer, in the words of the parser, which stand in a message or behind "400, message:"."""
+    """Return the parser's description of what is wrong with an answer, from the exception's message or from the lines after
+    "400, message:".
+    """
     text = str(getattr(error, "message", "") or error)
     quoted = re.search(r"message=(['\"])(.+?)\1", text)
     lines = [quoted[2]] if quoted else [line.strip() for line in text.splitlines()]
@@ -243,7 +252,7 @@ def _violation(error: Exception) -> str:
 
 
 def _refused(response: aiohttp.ClientResponse, raw: bytes) -> Refused:
-    """The error as the server puts it: in the form of the protocol, in another form of JSON, or as text."""
+    """Return the server's error. Its body may follow the protocol, be other JSON, or be text."""
     text = raw.decode("utf-8", "replace")
     try:
         body = json.loads(text)
@@ -259,7 +268,9 @@ def _refused(response: aiohttp.ClientResponse, raw: bytes) -> Refused:
 
 
 def _proxy_for(url: str) -> str | None:
-    """The proxy that the environment names for this address, looked up once: aiohttp would look for each request anew."""
+    """Return the proxy that the environment names for this address, from a cache. aiohttp would look it up again for each
+    request.
+    """
     from urllib.request import getproxies, proxy_bypass  # noqa: PLC0415  costly to import, rarely needed
 
     parts = urlsplit(url)
@@ -287,23 +298,24 @@ SET_ELSEWHERE = {
 class OpenAIServerLLM:
     """An LLM behind any server of the OpenAI chat protocol, called with little overhead: some 0.15 ms of processor time a call.
 
-    It has the asynchronous method only. ``evaluate`` and ``ascore`` keep its connections open; a single ``score`` from
-    synchronous code works too, but opens one for each question.
+    It has only the asynchronous method. ``evaluate`` and ``ascore`` keep its connections open. A single ``score`` from
+    synchronous code works too, but opens a connection for each question.
 
-    Nothing is retried here: a busy server or a lost connection is a ``ModelError`` with ``transient`` and, where the server
-    says so, ``retry_after``, and the run that makes many calls decides when to ask again.
+    Nothing is retried here. A busy server or a lost connection is a ``ModelError`` with ``transient`` and, if the server
+    gives it, ``retry_after``. The run that makes the calls decides when to retry.
 
     Args:
         base_url: address of the server, such as ``http://localhost:8000/v1``. A proxy that the environment names is used.
         model: name of the model.
-        api_key: sent as a bearer token; a server of your own mostly needs none. The environment variable
-            ``OPENAI_API_KEY`` is used for ``https://api.openai.com/v1`` alone, so that no other server ever sees that key.
+        api_key: sent as a bearer token; most local servers need none. The environment variable
+            ``OPENAI_API_KEY`` is used only for ``https://api.openai.com/v1``, so that no other server ever sees that key.
         timeout: seconds for a whole request; None: no limit. Connecting may take 10 seconds of it.
         structured: the highest form of structured output to try: ``schema`` (JSON schema), ``json`` (JSON mode) or ``text``.
-            What the server refuses is found out by itself and remembered.
-        temperature: sent only if it is set; newer models refuse it. So it is with all ``parameters``.
-        parameters: any other parameter of the chat protocol, such as ``max_completion_tokens`` or ``seed``; a mapping
-            ``extra_body`` is spread into the request, as the openai package does it.
+            If the server refuses a form, the next lower form is used and remembered.
+        temperature: sent only if it is set, because newer models refuse it.
+        parameters: any other parameter of the chat protocol, such as ``max_completion_tokens`` or ``seed``; each is sent only if
+            it is set. The
+            entries of a mapping ``extra_body`` become parameters of the request, as in the openai package.
 
     Raises:
         MissingExtra: aiohttp is not installed.
@@ -335,19 +347,19 @@ class OpenAIServerLLM:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Every setting that can change a reply; no key. It is the same as for ``OpenAILLM`` at this address."""
+        """Every setting that can change a reply, without the key. It equals the identity of an ``OpenAILLM`` at this address."""
         known = {"provider": "openai", "model": self.model, "base_url": self._endpoint.base_url}
         parameters = hashed(self.parameters, self._endpoint.secrets)
         return {**known, "structured": self.structured, "parameters": parameters}
 
     @property
     def on_this_machine(self) -> bool:
-        """Whether the address is one of this machine, where a refusal is known at once."""
+        """Whether the server runs on this machine, so that a refused connection is final at once."""
         return is_of_this_machine(self._endpoint.base_url)
 
     @property
     def wants_key_of_environment(self) -> bool:
-        """Whether the key in ``OPENAI_API_KEY`` is sent: to OpenAI itself, where no other is given."""
+        """Whether the key in ``OPENAI_API_KEY`` is sent: only to OpenAI itself, and only if no other key is given."""
         return self._endpoint.wants_key_of_environment
 
     async def agenerate(self, ask: Ask) -> Reply[str]:
@@ -356,16 +368,17 @@ class OpenAIServerLLM:
         The usage counts one call, with the tokens that the server reports; attempts that the server refused cost nothing.
 
         Raises:
-            ModelError: no connection, a key refused, no such model, no quota, no answer in time, or one that is not of the
-                protocol.
-            BadReply: the model refused to answer, a content filter stopped it, or it answered without any text.
+            ModelError: there is no connection, the key is refused, there is no such model, no quota left or no answer in time, or
+                the answer does
+                not follow the protocol.
+            BadReply: the model refused to answer, a content filter stopped it, or its answer has no text.
             InvalidInput: a message cannot be sent as UTF-8.
         """
         exchange = chat(self._failures, self.parameters, self._ladder, ask)
         return await arun_exchange(exchange, partial(self._endpoint.post, failures=self._failures))
 
     def __deepcopy__(self, memo: Any) -> OpenAIServerLLM:
-        return self  # a handle to a server: copies of what holds it share its connections
+        return self  # a handle to a server: copies of an object that contains it share the connections
 
     def __repr__(self) -> str:
         settings = [repr(self._endpoint.base_url), repr(self.model)]
@@ -381,7 +394,9 @@ def _spread(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _as_sent(name: str, value: object) -> Any:
-    """The value as the plain JSON values that are sent, whichever library writes them; later changes to it have no effect."""
+    """Return the value as plain JSON values. So every library writes it in the same way, and later changes to the value have no
+    effect.
+    """
     try:
         plain = json.loads(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
         to_json({name: plain})

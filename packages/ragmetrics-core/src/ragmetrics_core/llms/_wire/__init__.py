@@ -1,4 +1,4 @@
-"""What clients of model servers share: failures in words, forms of reply, refusals of parameters, addresses and keys."""
+"""Common code for clients of model servers: error messages, forms of reply, refusals of parameters, addresses and keys."""
 
 from __future__ import annotations
 

@@ -1,17 +1,22 @@
-"""What is sent to a chat server for one question, and how its answer is read. No IO: the models make the calls.
+"""Build the request for one question to a chat server, and read its answer. There is no IO here: the models make the calls.
 
-The ladder of structured output: a JSON schema, else JSON mode, else plain text. Every question for JSON starts on the highest rung
-that is not known to be refused. When the server refuses the form (and nothing else), the same question is asked one rung lower, and
-the refusal is remembered only once that worked: so a refusal for another reason, such as a text too long, never costs a model its
-schemas. A refusal in mere words counts only once a second question met it too. A server that calls one schema invalid loses that
-schema only. Reply formats read all three forms, so the rung never changes what a reply means.
+The ladder of structured output has three rungs: a JSON schema, JSON mode, and plain text. Every question for JSON starts on the
+highest rung
+that is not known to be refused. If the server refuses the form (and nothing else), the same question is asked one rung lower. The
+refusal is remembered only if the lower rung worked, so a refusal for another reason, such as a text that is too long, never costs
+a model
+its schemas. A refusal that is only said in words is remembered only after a second question met it too. If a server calls one
+schema
+invalid, only that schema is no longer sent. Reply formats read all three forms, so the rung never changes what a reply means.
 
-Whether an error is about the form: a wrong guess costs a model its schemas for good, so the server's own pointer to the culprit
-(``param`` of the protocol, ``loc`` of FastAPI servers) decides where there is one. Without a pointer, only phrases that servers are
-known to use count, and none that also is in the question: servers quote what they were sent.
+Deciding whether an error is about the form: a wrong guess costs a model its schemas for good, so the server's own pointer to the
+cause
+(``param`` of the protocol, ``loc`` of FastAPI servers) decides if there is one. Without a pointer, only phrases that servers are
+known to use count. A phrase that is also in the question does not count, because servers quote requests.
 
-The parameters of the chat protocol are checked when a model is made, so that a misspelt one is not found after an hour. The usual
-names stand here; any other is looked up in the openai package, which takes most of a second to load.
+The parameters of the chat protocol are checked when a model is made, so that a misspelt parameter is not found after an hour. The
+usual
+names are listed here. Any other name is looked up in the openai package, which takes most of a second to load.
 """
 
 from __future__ import annotations
@@ -33,7 +38,7 @@ from ._failures import Failures, Refused, check_sendable, refused_in_body
 T = TypeVar("T")
 
 STATUSES = frozenset({400, 404, 415, 422, 500, 501})
-"""Servers disagree on how to refuse a parameter; some even crash over it."""
+"""The statuses with which servers refuse a parameter. Servers disagree, and some even crash."""
 
 OTHER_REASONS = frozenset({"content_filter", "context_length_exceeded", "json_validate_failed", "model_not_found"})
 FORM = r"(?:response[ _.]?format|json[ _]?schema|json[ _]?(?:mode|object)|structured[ _]outputs?|grammar)"
@@ -51,7 +56,8 @@ ONE_SCHEMA = re.compile(r"invalid (?:json[ _]?)?schema|schema conversion|schema 
 
 
 def is_refusal(refused: Refused, sent: Iterable[str]) -> Literal["pointed at", "said"] | None:
-    """Whether the error is about the form and nothing else: the server points at it, or only says so in words; or None.
+    """Decide whether the error is about the form and nothing else: "pointed at" the form by the server, "said" in words, or
+    None.
 
     Args:
         refused: the error.
@@ -71,7 +77,7 @@ def is_refusal(refused: Refused, sent: Iterable[str]) -> Literal["pointed at", "
 
 
 def _locations(body: Any) -> list[str]:
-    """The places that a FastAPI server names: ``{"detail": [{"loc": ["body", "response_format", "type"], ...}]}``."""
+    """Return the locations that a FastAPI server names: ``{"detail": [{"loc": ["body", "response_format", "type"], ...}]}``."""
     details = body.get("detail") if isinstance(body, dict) else None
     found = [item.get("loc") for item in details if isinstance(item, dict)] if isinstance(details, list) else []
     return [".".join(map(str, place)) for place in found if isinstance(place, list)]
@@ -82,53 +88,57 @@ RUNGS: tuple[Rung, ...] = ("schema", "json", "text")
 
 
 SURE = 2
-"""How many questions a server must refuse in mere words before its refusal is remembered."""
+"""The number of questions that a server must refuse in words before its refusal is remembered."""
 
 MOST_FORMS = 64
-"""Far more than the metrics of one run have prompts; a bound for reply formats that build their schema anew each time."""
+"""The most cached forms. The metrics of a run have far fewer prompts, but some reply formats build their schema anew each time."""
 
 REFUSED = frozenset({400, 415, 422})
-"""Statuses by which a server says that it cannot do what is asked, in whatever words."""
+"""The statuses with which a server refuses a request as such."""
 
 
 class Ladder:
-    """What one model has learned about its server. Safe to share between threads: it only ever learns more.
+    """What one model has learned about its server. Safe to share between threads, because rungs are only ever lowered.
 
     Args:
         highest: the first rung to try.
-        trusts_status: whether a refusal in any words may be one of the form, as behind a framework, where all servers are met.
+        trusts_status: whether a refusal may be about the form whatever its words. It is set for models of a framework, which meet
+            all kinds of
+            servers.
     """
 
     def __init__(self, highest: Rung = "schema", *, trusts_status: bool = False) -> None:
         self.trusts_status = trusts_status
-        self._floors = {"": RUNGS.index(highest)}  # by schema; "" stands for all of them
+        self._floors = {"": RUNGS.index(highest)}  # by schema; "" stands for all schemas
         self._doubts: Counter[str] = Counter()
         self._forms: dict[tuple[str, str, int], tuple[Mapping[str, Any], dict[str, Any]]] = {}
 
     def rungs(self, schema: Mapping[str, Any] | None) -> tuple[Rung, ...]:
-        """The rungs to try for a question, highest first; ``schema`` as ``schema_of`` gives it."""
+        """Return the rungs to try for a question, highest first. ``schema``: the result of ``schema_of``."""
         if schema is None:
             return ("text",)
         one = self._floors.get(_key(schema), 0) if len(self._floors) > 1 else 0
         return RUNGS[max(self._floors[""], one, 0 if schema else RUNGS.index("json")) :]
 
     def form(self, rung: Rung, name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-        """The parameters that ask for this form, as ``response_format`` makes them; a prompt's own are made once."""
+        """Return the parameters that ask for this form (see ``response_format``), from a cache."""
         key = (rung, name, id(schema))
         known = self._forms.get(key)
-        if known is None or known[0] is not schema:  # the entry holds the schema, so that its id stays its own
+        if (
+            known is None or known[0] is not schema
+        ):  # the entry keeps the schema alive, so that no other schema gets its id
             if len(self._forms) >= MOST_FORMS:
                 self._forms.clear()
             known = self._forms[key] = (schema, response_format(rung, name, schema))
         return known[1]
 
     def learn(self, worked: Rung, schema: Mapping[str, Any], refusal: str, *, certain: bool) -> None:
-        """A question was answered on this rung, after a higher one was refused.
+        """Record that a question was answered on this rung after a higher rung was refused.
 
         Args:
             worked: the rung.
             schema: the schema of the question.
-            refusal: what the server said.
+            refusal: the server's message.
             certain: whether the server pointed at the form; if not, a second question must be refused too.
         """
         key = _key(schema)
@@ -140,12 +150,12 @@ class Ladder:
 
 
 def schema_of(ask: Ask) -> Mapping[str, Any] | None:
-    """The schema of the reply; empty where it is JSON whose shape only the instructions tell, None where it is text."""
+    """Return the schema of the reply; {} for JSON without a schema; None for text."""
     return (ask.reply.schema or {}) if ask.wants_json else None
 
 
 def response_format(rung: Rung, name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters that ask for this form: at most ``response_format``."""
+    """Return the parameters that ask for this form: ``response_format`` or nothing."""
     if rung == "text":
         return {}
     if rung == "json":
@@ -162,14 +172,14 @@ def _key(schema: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A call that failed: why, and the answer with an error status, where there was one."""
+    """A failed call: the error, and the server's error answer if there was one."""
 
     problem: ModelError
     refused: Refused | None = None
 
 
 class Attempts:
-    """The attempts at one question: iterating gives the form of each, until one is answered or fails for good. ::
+    """The attempts at one question. Iterating yields the form of each attempt, until one is answered or fails for good. ::
 
         attempts = forms.attempts(ask)
         for form in attempts:
@@ -180,11 +190,11 @@ class Attempts:
             attempts.failed(attempt)
         raise attempts.problem
 
-    The next form is tried only where the server refused the one before.
+    The next form is tried only if the server refused the form before it.
 
     Attributes:
-        rung: the form of the attempt at hand.
-        problem: what the last attempt failed with.
+        rung: the form of the current attempt.
+        problem: the error of the last attempt.
     """
 
     problem: ModelError
@@ -199,17 +209,17 @@ class Attempts:
     def __iter__(self) -> Iterator[Rung]:
         for number, rung in enumerate(self._ladder.rungs(self._schema)):
             if len(self._refusals) < number:
-                return  # the last attempt failed for a reason that another form would not mend
+                return  # the last attempt failed for a reason that another form would not fix
             self.rung = rung
             yield rung
 
     def parameters(self) -> dict[str, Any]:
-        """What a client of the OpenAI protocol is given for the form of this attempt: at most ``response_format``."""
+        """Return the parameters for the form of this attempt: ``response_format`` or nothing."""
         prompt = getattr(getattr(self._ask, "prompt", None), "name", None) or "reply"
         return dict(self._ladder.form(self.rung, prompt, self._schema or {}))
 
     def failed(self, attempt: Any) -> None:
-        """Note the ``problem`` of an attempt, and whether what the server ``refused`` is the form, or may be."""
+        """Record the ``problem`` of an attempt, and its refusal if the server refused the form or may have refused it."""
         self.problem, refused = attempt.problem, attempt.refused
         if self._ask is None or refused is None or self.rung == "text":
             return
@@ -219,18 +229,18 @@ class Attempts:
             self._refusals.append((refused.message, found == "pointed at"))
 
     def answered(self) -> None:
-        """The server took the form at hand: remember it for the questions to come, if it had refused another one."""
+        """Record that the server accepted the current form, if it had refused a higher one."""
         if self._refusals and self._schema is not None:
             words, certain = self._refusals[0]
             self._ladder.learn(self.rung, self._schema, words, certain=certain)
 
 
 Exchange = Generator[dict[str, Any], Any, T]
-"""What is sent to a server and read from it: yields the parameters of each call, takes its answer, or a ``Failure``."""
+"""A generator that yields the parameters of each call, is sent the answer or a ``Failure``, and returns the result."""
 
 
 def run_exchange(exchange: Exchange[T], call: Callable[[dict[str, Any]], Any]) -> T:
-    """Make the calls of an exchange; its result."""
+    """Make the calls of an exchange, and return its result."""
     answer = None
     try:
         while True:
@@ -241,7 +251,7 @@ def run_exchange(exchange: Exchange[T], call: Callable[[dict[str, Any]], Any]) -
 
 
 async def arun_exchange(exchange: Exchange[T], call: Callable[[dict[str, Any]], Awaitable[Any]]) -> T:
-    """The same without blocking the running loop."""
+    """Make the calls of an exchange without blocking the running loop, and return its result."""
     answer = None
     try:
         while True:
@@ -252,11 +262,11 @@ async def arun_exchange(exchange: Exchange[T], call: Callable[[dict[str, Any]], 
 
 
 def chat(failures: Failures, settings: Mapping[str, Any], ladder: Ladder, ask: Ask) -> Exchange[Reply[str]]:
-    """Ask one question; answers are objects of the openai package or plain JSON.
+    """Ask one question. Answers are objects of the openai package or plain JSON.
 
     Raises:
-        ModelError: the last call failed, or its answer is not one of the protocol, or an error in spite of its status.
-        BadReply: there is no text in the answer; ``usage`` tells what it cost.
+        ModelError: the last call failed, or its answer does not follow the protocol or contains an error.
+        BadReply: the answer has no text; ``usage`` is what it cost.
         InvalidInput: a message cannot be sent as UTF-8.
     """
     messages = [_wire(message) for message in ask.messages]
@@ -270,13 +280,13 @@ def chat(failures: Failures, settings: Mapping[str, Any], ladder: Ladder, ask: A
             choice = _choice(answer, failures)
             attempts.answered()
             return _read(choice, _usage(answer), failures)
-        except RecursionError:  # it could be parsed, but not be put into words
+        except RecursionError:  # the answer could be parsed, but not be formatted for a message
             raise failures.too_deep() from None
     raise attempts.problem
 
 
 def _choice(answer: Any, failures: Failures) -> Any:
-    """The first choice of an answer, which has a message."""
+    """Return the first choice of an answer. It has a message."""
     if isinstance(answer, str):
         raise failures.no_json(answer)
     choices = field_of(answer, "choices")
@@ -306,12 +316,12 @@ def _read(choice: Any, usage: Usage, failures: Failures) -> Reply[str]:
         problem = BadReply(f"{failures.model} answered without any text (finish reason {finish_reason!r})")
     else:
         return Reply(text, usage)
-    problem.usage = usage  # a server asks to be paid for a refusal too
+    problem.usage = usage  # a refusal costs tokens too
     raise problem
 
 
 def _text(content: Any) -> str | None:
-    """The text of a message; some servers send it in parts, such as ``[{"type": "text", "text": "yes"}]``."""
+    """Return the text of a message. Some servers send it in parts, such as ``[{"type": "text", "text": "yes"}]``."""
     if isinstance(content, list):
         texts = [field_of(part, "text") for part in content if field_of(part, "type") in ("text", "output_text")]
         content = "".join(text for text in texts if isinstance(text, str)) if texts else None
@@ -328,9 +338,9 @@ def _wire(message: Message) -> dict[str, str]:
 
 
 def field_of(value: Any, name: str) -> Any:
-    """The field of a JSON object or of an object of the openai package; None where there is none."""
+    """Return a field of a JSON object or of an object of the openai package; None if it has no such field."""
     if isinstance(value, str | list):
-        return None  # both have a method called index
+        return None  # lists and texts have a method called index
     return value.get(name) if isinstance(value, dict) else getattr(value, name, None)
 
 
@@ -351,7 +361,7 @@ SET_ELSEWHERE = {
 def chat_parameters(
     structured: object, temperature: float | None, parameters: Mapping[str, Any], set_elsewhere: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The parameters of the protocol that a user has set.
+    """Return the parameters of the protocol that a user has set.
 
     Raises:
         InvalidInput: a setting is impossible, or a parameter is set here that belongs elsewhere.
@@ -367,14 +377,17 @@ def chat_parameters(
 KNOWN = frozenset({"extra_body", "max_completion_tokens", "max_tokens", "seed", "stop", "temperature", "top_p"})
 SETTINGS = frozenset({"api_key", "base_url", "structured", "timeout"})
 ALMOST_SURELY = 0.9
-"""Similarity from which on a name counts as a misspelt one; ``min_tokens``, which vLLM knows, is 0.8 like ``max_tokens``."""
+"""Similarity from which on a name counts as misspelt. ``min_tokens``, a parameter of vLLM, has a similarity of 0.8 to
+``max_tokens``.
+"""
 
 
 def check_parameters(names: Iterable[str], *, by_package: bool) -> None:
-    """Refuse names that are no parameters, as the openai package would; or else only those that are nearly a usual one.
+    """Refuse unknown parameters. ``by_package``: unknown to the openai package; otherwise only names that are nearly a usual
+    name.
 
     Raises:
-        InvalidInput: there is such a name.
+        InvalidInput: a name is refused.
     """
     for name in names:
         known = _of_package() if by_package and name not in KNOWN else KNOWN
@@ -383,7 +396,7 @@ def check_parameters(names: Iterable[str], *, by_package: bool) -> None:
             continue
         kind, hint = "" if by_package else "well-known ", f": did you mean {near[0]!r}?" if near else "."
         raise InvalidInput(
-            f"{name} is no {kind}parameter of the chat protocol{hint} What only some servers know goes into "
+            f"{name} is no {kind}parameter of the chat protocol{hint} A parameter that only some servers know goes into "
             f"extra_body={{{name!r}: ...}}"
         )
 

@@ -43,22 +43,22 @@ OPENAI_URL = "https://api.openai.com/v1"
 
 
 def bare_url(url: str) -> str:
-    """Scheme, host, port and path."""
+    """Return the scheme, host, port and path of an address."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
 
 
 def is_of_this_machine(url: str) -> bool:
-    """Whether an address is one of the loopback: a server of one's own, or a proxy."""
+    """Whether an address is a loopback address: a local server or a proxy."""
     host = urlsplit(url).hostname or ""
     try:
         return ipaddress.ip_address(host).is_loopback
-    except ValueError:  # a name
+    except ValueError:  # the host is a name, not an IP address
         return host == "localhost"
 
 
 def check_installed(package: str, extra: str) -> None:
-    """Refuse a model whose package is missing; it is not loaded yet.
+    """Refuse a model whose package is missing. The package is not imported yet.
 
     Raises:
         MissingExtra: the package is not installed.
@@ -69,20 +69,22 @@ def check_installed(package: str, extra: str) -> None:
 
 
 def check_model(model: object) -> None:
-    """Refuse what is no name of a model.
+    """Refuse an invalid name of a model.
 
     Raises:
-        InvalidInput: it is no text, or blank.
+        InvalidInput: the name is no text, or blank.
     """
     if not isinstance(model, str) or not model.strip():
         raise InvalidInput(f"model must be the name of a model, got {model!r}")
 
 
 def check_url(url: object, name: str = "base_url") -> None:
-    """Refuse what is no address of a web server, or goes on behind its path: what is added would become a part of the query.
+    """Refuse an invalid address of a web server. A query or fragment is refused too, because the path that is added later would
+    become part of it.
 
     Raises:
-        InvalidInput: it is no text, does not start with http:// or https://, has no possible host and port, or has a query or
+        InvalidInput: the address is no text, does not start with http:// or https://, has no valid host and port, or has a query
+            or
             a fragment.
     """
     if not isinstance(url, str):
@@ -97,7 +99,7 @@ def check_url(url: object, name: str = "base_url") -> None:
 
 
 def _as_shown(text: str) -> str:
-    """What was given instead of an address, but only if it looks like one: it may be a key in the wrong place."""
+    """Return the wrong address for the message, but only if it looks like an address; it may be a key in the wrong place."""
     bare = conceal(re.split(r"[?#]", text.rpartition("@")[2])[0])
     return f", got {bare!r}" if re.match(r"localhost\b|[\w-]*[.:/]", bare) else ""
 
@@ -106,7 +108,7 @@ def _has_host(url: str) -> bool:
     try:
         parts = urlsplit(url)
         return bool(parts.hostname) and parts.port != 0
-    except ValueError:  # brackets or a port that are none
+    except ValueError:  # invalid brackets or an invalid port
         return False
 
 
@@ -119,10 +121,10 @@ NO_HEADER_CHARACTER = re.compile(r"[^ -~]")
 
 
 def tidy_key(key: object) -> str | None:
-    """A key without the white space around it, which files and shells add; None where nothing is left.
+    """Strip the white space around a key, which files and shells add. Return None if nothing remains.
 
     Raises:
-        InvalidInput: it is no text.
+        InvalidInput: the key is no text.
     """
     if key is not None and not isinstance(key, str):
         raise InvalidInput(f"api_key must be a str, got {type(key).__name__}")
@@ -130,10 +132,10 @@ def tidy_key(key: object) -> str | None:
 
 
 def check_header(what: str, value: object) -> None:
-    """Refuse a text that cannot be the value of a header; other types are not looked at.
+    """Refuse a text that cannot be the value of a header. Values of other types are not checked.
 
     Raises:
-        ModelError: it holds a character that is not printable ASCII, or white space at an end.
+        ModelError: the text contains a character that is not printable ASCII, or white space at an end.
     """
     if not isinstance(value, str):
         return
@@ -148,14 +150,14 @@ def check_header(what: str, value: object) -> None:
 
 
 def shown(parameters: Mapping[str, Any], secrets: Iterable[str]) -> dict[str, Any]:
-    """For ``repr``: every secret text is ``***``."""
+    """Return the parameters for ``repr``, with ``***`` in the place of every secret text."""
     known = tuple(secrets)
     hidden: dict[str, Any] = _hidden(parameters, lambda text, named: MASKED if named else conceal(text, known))
     return hidden
 
 
 def hashed(parameters: Mapping[str, Any], secrets: Iterable[str]) -> dict[str, Any]:
-    """For ``identity``: every secret text is the beginning of its SHA-256."""
+    """Return the parameters for ``identity``, with the beginning of its SHA-256 in the place of every secret text."""
     known = tuple(secrets)
 
     def hide(text: str, named: bool) -> str:
@@ -178,7 +180,7 @@ def _hidden(value: Any, hide: Callable[[str, bool], str], named: bool = False) -
 
 
 class Closable(Protocol):
-    """What can be closed in its event loop."""
+    """A client that can be closed in its event loop."""
 
     async def close(self) -> None:
         """Close the connections."""
@@ -189,10 +191,10 @@ C = TypeVar("C", bound=Closable)
 
 
 class PerLoop(Generic[C]):
-    """The clients by event loop. Safe to use from several threads, each with its own loop."""
+    """Clients by event loop. Safe to use from several threads, each with its own loop."""
 
     def __init__(self) -> None:
-        # with each client, what closes it when this object is no longer needed
+        # each client, with the finalizer that closes it when this object is no longer needed
         self._kept: weakref.WeakKeyDictionary[Any, tuple[C, weakref.finalize[Any, Any]]] = weakref.WeakKeyDictionary()
         self._lock = threading.Lock()
 
@@ -200,11 +202,11 @@ class PerLoop(Generic[C]):
         return len(self._kept)
 
     async def here(self, make: Callable[[], C]) -> C:
-        """The client of the running loop, made if there is none yet."""
+        """Return the client of the running loop; make it if there is none yet."""
         import asyncio  # noqa: PLC0415  costs more to import than all of this package
 
         loop = asyncio.get_running_loop()
-        found = self._kept.get(loop)  # a loop runs in one thread, so no other thread is about to make its client
+        found = self._kept.get(loop)  # a loop runs in one thread, so no other thread can be making its client
         if found is not None:
             return found[0]
         with self._lock:
@@ -222,19 +224,21 @@ class PerLoop(Generic[C]):
         return made
 
     def forget(self, loop: asyncio.AbstractEventLoop) -> None:
-        """The client of this loop is being closed, or never will be."""
+        """Drop the client of a loop, because it is being closed or can never be closed."""
         kept = self._kept.pop(loop, None)
         if kept is not None:
             kept[1].detach()
 
 
 class OpenClient(Generic[C]):
-    """A client and the ways in which it is closed, of which the first one does it and the others wait for that.
+    """A client that can be closed from two places: when its event loop shuts down, or when its owner no longer needs it.
+    Whichever comes first
+    closes it; the other waits until it is closed.
 
     Args:
         client: the client.
         loop: its event loop.
-        owner: who needs it, and forgets it when it is closed.
+        owner: the ``PerLoop`` (weakly referenced) that holds this client, and drops it when closing begins.
     """
 
     def __init__(self, client: C, loop: asyncio.AbstractEventLoop, owner: weakref.ref[PerLoop[C]]) -> None:
@@ -244,29 +248,29 @@ class OpenClient(Generic[C]):
         self._closing: asyncio.Task[None] | None = None
 
     async def until_its_loop_ends(self) -> AsyncGenerator[None, None]:
-        """What the loop finishes when it shuts down, by which the client is closed."""
+        """A generator that the loop finishes when it shuts down. Finishing it closes the client."""
         try:
             yield
         finally:
             await self._close()
 
     def close_soon(self, keeper: AsyncGenerator[None, None]) -> None:
-        """Have it closed: it is no longer needed. On any thread, whether the loop runs or not."""
+        """Close the client because its owner no longer needs it. Works from any thread, and also if the loop is not running."""
 
         async def close() -> None:
             try:
                 await self._close()
             finally:
-                with suppress(RuntimeError):  # the loop shuts down and is at it already
+                with suppress(RuntimeError):  # the loop is already shutting down and closes the generator itself
                     await keeper.aclose()
 
         with suppress(RuntimeError):  # the loop is closed
             self._loop.call_soon_threadsafe(lambda: _uncancelled(close(), self._loop))
 
     async def _close(self) -> None:
-        """Close it, or wait until it is closed."""
+        """Close the client, or wait until it is closed."""
         if self._closing is None:
-            # open connections hold the loop, which is the key: without this the entry would keep itself alive
+            # open connections refer to the loop, which is the key of the entry; the entry would keep itself alive
             if (owner := self._owner()) is not None:
                 owner.forget(self._loop)
             del owner
@@ -277,11 +281,11 @@ class OpenClient(Generic[C]):
         import asyncio  # noqa: PLC0415  costs more to import than all of this package
 
         await self._client.close()
-        await asyncio.sleep(0)  # a closed transport lets go of its socket in the next step of the loop
+        await asyncio.sleep(0)  # a closed transport releases its socket in the next step of the loop
 
 
 def _uncancelled(work: Any, loop: asyncio.AbstractEventLoop) -> asyncio.Task[None]:
-    """A task that a loop that is about to shut down, and cancels all of its tasks, waits for."""
+    """Start a task that the loop cannot cancel. A loop that shuts down cancels all its tasks, but waits for this one."""
     import asyncio  # noqa: PLC0415  costs more to import than all of this package
 
     class Uncancelled(asyncio.Task[None]):
