@@ -117,7 +117,7 @@ def test_a_run_that_ended_early_is_never_green(folder: Path) -> None:
     [
         (
             ["--gate", "exact_match drop >= 0.1"],
-            "--gate 'exact_match drop >= 0.1': a gate says how large a drop may be: write 'exact_match drop <= 0.03'",
+            "--gate 'exact_match drop >= 0.1': a gate limits how large a drop may be: write 'exact_match drop <= 0.03'",
         ),
         (
             ["--gate", "exact_match"],

@@ -272,7 +272,7 @@ def test_a_name_never_steers_the_terminal(rows: Rows) -> None:
         (["--gate", "number >= 80"], "--gate 'number >= 80': number goes from 0 to 1, so 80 is no limit for it"),
         (
             ["--gate", "number drop <= 0.1"],
-            "--gate 'number drop <= 0.1': a drop is between two runs, and here is one: compare it with another",
+            "--gate 'number drop <= 0.1': a drop needs two runs, and this is only one: compare it with another run",
         ),
         (["--by", " "], "--by must name a column, such as 'metadata.lang', got ' '"),
         (

@@ -167,8 +167,8 @@ class TestWeights:
     def test_weights_on_another_scale_do_not_stand_beside_none(self) -> None:
         values, labels = judged()
         assert problem(run(values), [{**labels[0], "weight": 50}, *labels[1:]]) == (
-            "label 1: the weight 50 stands beside labels without a weight, such as that in label 2, which count as 1, as rows "
-            "drawn uniformly do: give every label its weight, on one scale"
+            "label 1: the weight 50 cannot be combined with labels without a weight, such as that in label 2, which count "
+            "as 1 (rows drawn uniformly): give every label its weight, on one scale"
         )
 
     def test_a_row_has_one_weight(self) -> None:
@@ -263,7 +263,7 @@ class TestClaims:
     def test_a_claim_by_text_and_by_number(self) -> None:
         labels = [line(1, True, claim=1), line(1, True, claim="claim 1")]
         assert problem(self.evaluation(), labels) == (
-            "label 2: this claim has a label of the same annotator in label 1: keep one"
+            "label 2: the same annotator already labelled this claim in label 1: keep one of the two labels"
         )
 
     def test_too_few(self) -> None:
@@ -608,7 +608,7 @@ class TestWhereItIsShown:
         with pytest.raises(InvalidInput) as caught:
             run([1.0, *values[1:]]).summary(calibration=calibration)
         assert str(caught.value) == (
-            "calibration is that of another run (200 scored rows of 'm', here 200): calibrate this one"
+            "calibration belongs to another run (200 scored rows of 'm', here 200): calibrate this one"
         )
         with pytest.raises(InvalidInput):
             run(values[:100]).to_html(tmp_path / "page.html", calibration=calibration)

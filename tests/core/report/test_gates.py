@@ -81,7 +81,7 @@ SHAPE = "write METRIC >= NUMBER or METRIC <= NUMBER, such as 'faithfulness >= 0.
         ),
         (
             "faithfulness drop >= 0.03",
-            "gate 'faithfulness drop >= 0.03': a gate says how large a drop may be: write 'faithfulness drop <= 0.03'",
+            "gate 'faithfulness drop >= 0.03': a gate limits how large a drop may be: write 'faithfulness drop <= 0.03'",
         ),
         (
             "faithfulness drop < 0.03",
@@ -91,8 +91,8 @@ SHAPE = "write METRIC >= NUMBER or METRIC <= NUMBER, such as 'faithfulness >= 0.
             "faithfulness drop <= 3%",
             "gate 'faithfulness drop <= 3%': '3%' is no number on a metric's scale: write one such as 0.03",
         ),
-        (0.8, "a gate is a text such as 'faithfulness >= 0.8', got float"),
-        (["faithfulness >= 0.8"], "a gate is a text such as 'faithfulness >= 0.8', got list"),
+        (0.8, "a gate must be a text such as 'faithfulness >= 0.8', got float"),
+        (["faithfulness >= 0.8"], "a gate must be a text such as 'faithfulness >= 0.8', got list"),
     ],
 )  # fmt: skip
 def test_what_is_no_gate(text: Any, message: str) -> None:
@@ -117,8 +117,8 @@ def test_between_two_runs_errors_show_the_form_of_a_drop() -> None:
         (("", ">=", 0.8), "a gate needs a metric's name and a number, got '' and 0.8"),
         (("faithfulness", ">=", True), "a gate needs a metric's name and a number, got 'faithfulness' and True"),
         (("faithfulness", ">=", float("inf")), "a gate needs a metric's name and a number, got 'faithfulness' and inf"),
-        (("faithfulness", ">", 0.8), "a gate is >= or <= for the mean or the drop, got '>' for 'mean'"),
-        (("faithfulness", ">=", 0.8, "median"), "a gate is >= or <= for the mean or the drop, got '>=' for 'median'"),
+        (("faithfulness", ">", 0.8), "a gate must be >= or <= for the mean or the drop, got '>' for 'mean'"),
+        (("faithfulness", ">=", 0.8, "median"), "a gate must be >= or <= for the mean or the drop, got '>=' for 'median'"),
     ],
 )  # fmt: skip
 def test_parts_that_make_no_gate(parts: tuple[Any, ...], message: str) -> None:
@@ -174,7 +174,7 @@ def test_the_end_of_a_scale_that_every_run_reaches_leaves_the_conditions(text: s
         ),
         (
             "faithfulness drop <= 0.03",
-            "gate 'faithfulness drop <= 0.03': a drop is between two runs, and here is one: compare it with another",
+            "gate 'faithfulness drop <= 0.03': a drop needs two runs, and this is only one: compare it with another run",
         ),
     ],
 )

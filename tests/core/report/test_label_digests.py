@@ -143,8 +143,8 @@ class TestUse:
         with pytest.raises(InvalidInput) as caught:
             run("Bananas are blue.").calibrate(lines)
         assert str(caught.value) == (
-            "no label is left: 1 label of faithfulness left out, as 1 row changed after it was labelled: 'q0': label these rows "
-            "again"
+            "no valid label is left: 1 label of faithfulness left out, as 1 row changed after it was labelled: 'q0': label these "
+            "rows again"
         )
 
     def test_labels_without_a_digest_are_used_with_one_sentence(self) -> None:

@@ -1,4 +1,4 @@
-"""A judge compared with people's labels: agreement, thresholds, the corrected score, the rows to label next."""
+"""Calibration of a judge with people's labels: agreement, thresholds, the corrected score, the rows to label next."""
 
 from __future__ import annotations
 

@@ -1,15 +1,19 @@
-"""From labels and a run to a calibration: rows and labels are brought together, and ``statistics`` does the arithmetic.
+"""Compute a calibration from labels and a run: match labels with rows, and let ``statistics`` do the arithmetic.
 
-A claim is named by its text, as a report writes it, or by its number among the claims of the row. Claims of one row are alike, so
-each row is a cluster. Among many slices some look bad by chance, so the intervals of their differences hold for all slices together
+A claim is named by its text, as reports write it, or by its number among the claims of the row. Claims of one row are alike, so
+each row is a cluster. Among many slices some look bad by chance, so the intervals of their differences hold for all slices
+together
 (Bonferroni).
 
-Nothing in a label tells how its row was chosen, but rows that were picked give themselves away: they are the first of the file, or
-the judge's scores of them, or how sure it is of them, differ from those of all rows by more than a draw explains.
+A label does not record how its row was chosen. But rows that were picked by hand can be recognized: they are the first rows of
+the
+file, or the judge's scores of them, or its certainty, differ from those of all rows by more than a random draw explains.
 
-The rows to label next are lines to fill in: what was asked and answered, no score, and the weight that the draw gives the row. A
-weight of 1 counts as much as a row drawn uniformly, 2 is the most there can be. So lines of several draws, and labels of rows that
-were drawn uniformly, may stand together.
+The rows to label next are lines to fill in, with the question, the answer, no score, and the weight that the draw gives the row.
+A
+weight of 1 counts as much as a row drawn uniformly; 2 is the largest possible weight. So lines of several draws, and labels of
+rows that
+were drawn uniformly, may be used together.
 """
 
 from __future__ import annotations
@@ -45,10 +49,10 @@ CONFIDENCE = 0.95
 
 
 def calibrated(run: ScoredRows, labels: Any, metric: str | None, by: str | None, cluster: str | None) -> Calibration:
-    """Hold a run against labels; ``Evaluation.calibrate`` says what the arguments are.
+    """Compare a run with labels; ``Evaluation.calibrate`` documents the arguments.
 
     Raises:
-        InvalidInput: labels cannot be read, are of other rows or metrics, or are too few for any number.
+        InvalidInput: labels cannot be read, belong to other rows or metrics, or are too few for any number.
     """
     given = known_labels(run, labels, metric)
     names = [item.name for item in run.metrics if any(label.metric == item.name for label in given)]
@@ -65,22 +69,22 @@ def calibrated(run: ScoredRows, labels: Any, metric: str | None, by: str | None,
 
 
 def known_labels(run: ScoredRows, labels: Any, metric: str | None) -> list[Label]:
-    """The labels of metrics of this run, of one of them where it is named.
+    """Return the labels of the metrics of this run, or of one metric if ``metric`` names it.
 
     Raises:
-        InvalidInput: there is no such metric, labels cannot be read, or none is of that metric.
+        InvalidInput: there is no such metric, labels cannot be read, or no label belongs to it.
     """
     scales = _scales(run, metric)
     given = [replace(item, id=as_label(item.id) or item.id) for item in read_labels(labels, metric, scales)]
     found = [item for item in given if metric is None or item.metric == metric]
     if not found:
         others = ", ".join(dict.fromkeys(repr(item.metric) for item in given))
-        raise InvalidInput(f"no label is of {metric!r}: the labels are of {others}")
+        raise InvalidInput(f"there are no labels of {metric!r}, only of {others}")
     return found
 
 
 def _scales(run: ScoredRows, metric: str | None) -> dict[str, tuple[float, float] | None]:
-    """The scales of all metrics, among them this one."""
+    """Return the scales of all metrics; ``metric`` must be one of them."""
     scales = {item.name: item.scale for item in run.metrics}
     if metric is not None and metric not in scales:
         known = ", ".join(scales) or "none"
@@ -128,22 +132,22 @@ def _calibrated_metric(name: str, labels: Sequence[Label], run: Run, by: str | N
 
 @dataclass(frozen=True)
 class Judged:
-    """The rows that have a score of one metric, some with people's label.
+    """The rows that one metric scored; some of them have labels by people.
 
     Attributes:
-        column: the metric; where it is not known which of its values are good, high ones are taken to be, and `doubts` says so.
-        scale: lowest and highest possible score; None where it is not known, or differs.
+        column: the metric. If its better end is not known, high values are taken to be good, and `doubts` says so.
+        scale: lowest and highest possible score; None if it is not known, or differs between rows.
         rows: the rows with a score.
-        names: what labels call them.
+        names: the names of these rows in labels.
         scores: their values.
-        values: the scores, turned so that high is good where labels are passes and fails.
-        verdicts: 1 for each row that the metric passes, 0 for others; None where it does not say so of every row.
-        clusters: what they share with others; None if they are independent.
+        values: the scores, turned so that high is good if labels are pass or fail.
+        verdicts: 1 for each row that passes the metric, 0 for each other row; None unless the metric gives every row a verdict.
+        clusters: the cluster label of each row; None if rows are independent.
         own: the labels.
-        labels: people's label of each row; None where it has none.
+        labels: people's label of each row; None for a row without a label.
         label_scale: the scale of the labels.
-        weights: how many rows each row with a label stands for; None where all stand for as many.
-        places: the rows with a label, as indices of ``rows``.
+        weights: how many rows each labelled row represents; None if all represent equally many.
+        places: the labelled rows, as indices of ``rows``.
     """
 
     column: MetricColumn
@@ -162,7 +166,7 @@ class Judged:
 
     @classmethod
     def of(cls, run: Run, name: str, own: MetricLabels) -> Judged:
-        """One metric of a run."""
+        """Return the scores and labels of one metric of a run."""
         column = run.columns[name]
         scored = {row: value for row, value in enumerate(column.values) if value is not None}
         names, passing = [run.rows[row].name for row in scored], [column.passing[row] for row in scored]
@@ -189,13 +193,14 @@ class Judged:
         )
 
     def weights_of(self, places: Sequence[int]) -> list[float] | None:
-        """The weights of some rows with a label; None where all count the same."""
+        """Return the weights of some labelled rows; None if all count the same."""
         return None if self.weights is None else [self.weights[place] or 0.0 for place in places]
 
     def agreement(self) -> Agreement:
-        """How far judge and people agree.
+        """Measure how far judge and people agree.
 
-        Passes and fails leave out rows on which people are split. The judge's verdicts are the metric's own, where it gives any.
+        If labels are pass or fail, rows on which people are split are left out. The judge's verdicts are the metric's own, if it
+        gives any.
         """
         labels = [None if label == HALF and self.own.verdicts else label for label in self.labels]
         count = sum(label is not None for label in labels)
@@ -216,7 +221,7 @@ class Judged:
         return replace(found, difference=Measure(problem=problem))
 
     def slices(self, of_rows: Sequence[str | None], by: str, threshold: Threshold | None) -> Iterator[SliceCalibration]:
-        """Every slice with a label; none where nothing tells from which score on a row passes.
+        """Return every slice with a label; empty if it is not known from which score on a row passes.
 
         Raises:
             InvalidInput: there are too many slices.
@@ -244,7 +249,9 @@ class Judged:
             )
 
     def _errors(self, threshold: Threshold | None) -> dict[int, float]:
-        """How far the judge is from people on each row with a label: 1 where verdicts differ, or the distance of grades."""
+        """Return the judge's error on each labelled row: 1 if its verdict differs from people's (0 if not), or the distance
+        between the grades.
+        """
         values = self.values
         if self.own.verdicts and self.verdicts is not None:
             values = self.verdicts
@@ -274,12 +281,14 @@ def _have_a_label(count: int, noun: str) -> str:
 
 
 RARE = 3.0
-"""Standard errors that the mean over drawn rows, of scores or of how unsure the judge is, lies from that over all rows in fewer
-than 3 of 1,000 draws."""
+"""A number of standard errors. In fewer than 3 of 1,000 draws the mean over drawn rows, of scores or of the judge's uncertainty,
+lies this far
+from the mean over all rows.
+"""
 
 
 def doubts(judged: Judged) -> Iterator[str]:
-    """Reasons why the corrected score may be wrong."""
+    """Return reasons why the corrected score may be wrong."""
     own, places, weights = judged.own, judged.places, judged.weights_of(judged.places)
     if own.not_blind:
         given = f"{own.not_blind} of {own.lines} labels were"
@@ -314,7 +323,7 @@ def doubts(judged: Judged) -> Iterator[str]:
 
 
 def _shift(values: Sequence[float], places: Sequence[int], weights: Sequence[float] | None) -> float:
-    """By how many standard errors the mean over some rows is above that over all of them; 0 where that says nothing."""
+    """Return by how many standard errors the mean over some rows is above the mean over all rows; 0 if this cannot be computed."""
     count, own = len(values), [values[place] for place in places]
     masses = [1.0] * len(own) if weights is None else weights
     mean = math.fsum(values) / count
@@ -325,14 +334,14 @@ def _shift(values: Sequence[float], places: Sequence[int], weights: Sequence[flo
 
 
 LONGEST_CLAIM = 80
-"""Characters of a claim that a message shows."""
+"""The number of characters of a claim that a message shows."""
 
 Claim = tuple[str, bool]
-"""The text of a claim, its spaces made single ones, and whether the judge says that it holds."""
+"""The text of a claim with single spaces, and whether the judge supports it."""
 
 
 def claim_calibration(labels: Sequence[Label], run: Run, metric: str) -> ClaimCalibration:
-    """Hold labels of claims of one metric against the judge's verdicts.
+    """Compare the labels of claims of one metric with the judge's verdicts.
 
     Raises:
         InvalidInput: a row has no such claim, or an annotator labelled a claim both by its text and by its number.
@@ -350,7 +359,9 @@ def claim_calibration(labels: Sequence[Label], run: Run, metric: str) -> ClaimCa
         verdicts[item.id, text] = holds
         first = given[item.id, text].setdefault(item.annotator, item)
         if first is not item:
-            raise InvalidInput(f"{item.place}: this claim has a label of the same annotator in {first.place}: keep one")
+            raise InvalidInput(
+                f"{item.place}: the same annotator already labelled this claim in {first.place}: keep one of the two labels"
+            )
     shares = {claim: sum(bool(item.label) for item in said.values()) / len(said) for claim, said in given.items()}
     known = [claim for claim, share in shares.items() if share != HALF]
     rows = [row for row, _ in known]
@@ -365,14 +376,16 @@ def claim_calibration(labels: Sequence[Label], run: Run, metric: str) -> ClaimCa
 
 
 def _claims_of(score: Score) -> list[Claim]:
-    """The claims in the evidence, in their order; of several judgements most decide, and a draw does not hold."""
+    """Return the claims in the evidence, in order. If there are several judgements, the majority decides; a tie means not
+    supported.
+    """
     texts = ((item.text, item.holds is True) for item in findings_of(score.details).items if item.verdict)
     votes = grouped((" ".join(text.split()), holds) for text, holds in texts if text is not None)
     return [(text, 2 * sum(said) > len(said)) for text, said in votes.items()]
 
 
 def _claim(label: Label, claims: Sequence[Claim]) -> Claim:
-    """The claim that a label is about."""
+    """Return the claim that a label names."""
     row = f"the row {label.id!r}"
     if not claims:
         problem = f"the evidence of {label.metric!r} for {row} has no claims: leave 'claim' out to label the row"
@@ -394,18 +407,18 @@ def _claim(label: Label, claims: Sequence[Claim]) -> Claim:
 
 
 SHOWN = ("user_input", "response", "reference", "retrieved_contexts")
-"""What an annotator needs to see of a row."""
+"""The fields of a row that an annotator needs to see."""
 
 DIGITS = 6
-"""Of weights and probabilities in a file."""
+"""The decimals of weights and probabilities in a file."""
 
 
 def lines_to_label(run: ScoredRows, n: int, metric: str | None, labels: Any, seed: int) -> list[dict[str, Any]]:
-    """Draw rows; ``Evaluation.rows_to_label`` says what the arguments are.
+    """Draw rows; ``Evaluation.rows_to_label`` documents the arguments.
 
     Raises:
-        InvalidInput: no metric is named and the run has several, there is none of that name, labels cannot be read, or there are
-            not as many rows to draw.
+        InvalidInput: no metric is named and the run has several, there is no such metric, labels cannot be read, or there are
+            fewer rows than ``n``.
     """
     names = list(_scales(run, metric))
     if metric is None and len(names) != 1:
@@ -419,7 +432,9 @@ def lines_to_label(run: ScoredRows, n: int, metric: str | None, labels: Any, see
     without = {place for place, row in enumerate(judged.names) if row in labelled}
     left = len(judged.rows) - len(without)
     if len({row.name for row in rows.rows}) < len(rows.rows):
-        raise InvalidInput("two rows have the same id, so labels could not tell them apart: give each row its own id")
+        raise InvalidInput(
+            "two rows have the same id, so their labels could not be distinguished: give each row its own id"
+        )
     lines = []
     for drawn in suggest(judged.scores, n, seed, judged.scale, without):
         sample = run.records[judged.rows[drawn.row]].sample

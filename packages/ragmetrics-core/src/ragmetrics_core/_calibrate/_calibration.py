@@ -1,6 +1,6 @@
-"""A judge beside people's labels: what is known of every metric, as numbers, and what they say.
+"""The results of a calibration: the numbers of every metric, and their words.
 
-Sentences may quote data: faces escape it.
+Sentences may quote data; renderers escape it.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from ._rows import MetricLabels
 
 @dataclass(frozen=True)
 class ClaimCalibration:
-    """The judge beside people, claim by claim.
+    """The judge compared with people, claim by claim.
 
     Attributes:
-        claims: how many have a label that most annotators share.
-        rows: of how many rows.
-        split: claims on which annotators are split; they are left out.
-        agreement: over these claims, the rows counted as clusters; None where there are too few.
+        claims: number of claims with a label that most annotators share.
+        rows: number of rows that these claims are in.
+        split: number of claims on which annotators are split; they are left out.
+        agreement: agreement over these claims, with rows as clusters; None if there are too few claims.
         ceiling: Krippendorff's alpha between annotators.
-        problem: why there is no agreement; None where there is.
+        problem: why there is no agreement; None if there is one.
     """
 
     claims: int
@@ -41,17 +41,18 @@ class ClaimCalibration:
 
 @dataclass(frozen=True)
 class SliceCalibration:
-    """How far the judge is from people in the rows of one slice, beside the other rows.
+    """The error of the judge in the rows of one slice, compared with the other rows.
 
     Attributes:
         by: the path of the column.
-        label: what stands there in these rows; None for rows without.
-        labels: how many of them have a label.
-        error: of passes and fails the share on which judge and people differ, by the threshold that agrees best or by the metric's
-            own verdicts; of grades the mean distance of the judge's from people's. With its 95 % interval.
-        rest: the same of all other rows.
+        label: the value of the column in these rows; None for rows without a value.
+        labels: number of these rows with a label.
+        error: for pass or fail, the share of labelled rows on which judge and people differ, by the threshold that agrees best or
+            by the
+            metric's own verdicts; for grades, the mean distance between the judge's and people's grades. With its 95 % interval.
+        rest: the error in all other rows.
         difference: ``error`` minus ``rest``, with an interval that holds for all slices together in 95 % of cases.
-        worse: whether the judge is worse here than elsewhere: that interval lies above 0.
+        worse: whether the judge is worse in this slice: the interval of ``difference`` lies above 0.
     """
 
     by: str
@@ -64,33 +65,33 @@ class SliceCalibration:
 
     @property
     def name(self) -> str:
-        """As a person reads it: ``lang=de``, or ``without lang``."""
+        """The readable name: ``lang=de``, or ``without lang``."""
         return slice_name(self.by, self.label)
 
 
 @dataclass(frozen=True)
 class MetricCalibration:
-    """One metric beside people's labels.
+    """One metric compared with people's labels.
 
     Attributes:
         name: name of the metric.
-        verdicts: whether the labels are passes and fails; else they are grades on the scale of the metric.
-        lower_is_better: whether low values of the metric are good, so that a pass is a low value.
-        scale: of the metric; None where it is not known.
-        rows: rows with a score: those that the corrected score is about.
-        without_score: rows of the run without one, about which it says nothing.
-        labels: rows with a score and a label.
-        lines: labels of rows, of all annotators.
-        annotators: how many there are.
-        split: labelled rows on which annotators are split.
-        unscored: labelled rows without a score; they tell nothing about the judge, and are left out.
+        verdicts: whether the labels are pass or fail; otherwise they are grades on the scale of the metric.
+        lower_is_better: whether low values of the metric are good, so that low values pass.
+        scale: the scale of the metric; None if it is not known.
+        rows: number of rows with a score; the corrected score is about these rows.
+        without_score: number of rows of the run without a score; the corrected score says nothing about them.
+        labels: number of rows with a score and a label.
+        lines: number of labels of rows, of all annotators.
+        annotators: number of annotators.
+        split: number of labelled rows on which annotators are split.
+        unscored: number of labelled rows without a score. They show nothing about the judge, and are left out.
         judge_mean: mean of the metric's own values over ``rows``.
-        corrected: the mean that people would give over ``rows``: of passes and fails the share that they would pass.
-        agreement: how far the judge agrees with people over the rows that have a label.
-        ceiling: Krippendorff's alpha between annotators: no judge can be expected to agree better than they do.
-        problem: why there is no corrected score and no agreement; None where there are.
-        claims: the same claim by claim, where claims have labels.
-        slices: where the judge is worse than elsewhere.
+        corrected: the mean that people would give over ``rows``; for pass or fail, the share that they would pass.
+        agreement: agreement of the judge with people over the rows that have a label.
+        ceiling: Krippendorff's alpha between annotators. A judge cannot be expected to agree better with people than they agree.
+        problem: why there is no corrected score and no agreement; None if there are.
+        claims: the same comparison claim by claim, if claims have labels.
+        slices: the error of the judge in each slice.
         warnings: why the numbers may be wrong.
         own: the labels themselves.
     """
@@ -118,7 +119,7 @@ class MetricCalibration:
 
     @property
     def threshold(self) -> float | None:
-        """The value of the metric from which on a row passes, or up to which where low values are good; None if there is none."""
+        """The lowest value that passes, or the highest that passes if low values are good; None if there is no threshold."""
         if self.agreement is None or self.agreement.threshold is None:
             return None
         value = self.agreement.threshold.value
@@ -127,7 +128,7 @@ class MetricCalibration:
         return self.scale[0] + self.scale[1] - value if self.scale else -value
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain JSON values, but for the labels themselves."""
+        """Return all fields except the labels as plain JSON values."""
         values = {name: _plain(value) for name, value in vars(self).items() if name != "own"}
         return {**values, "threshold": self.threshold}
 
@@ -137,12 +138,12 @@ class Calibration(Result):
     """Whether the judge of a run can be trusted; ``print`` shows it as text.
 
     Attributes:
-        run: what the run is called.
+        run: the name of the run.
         metrics: one entry for each metric that has labels.
-        by: the path of the column of ``slices``; None if there are none.
-        cluster: the path of the column with what rows share; None if rows are taken to be independent.
-        notes: which labels were left out, and what is not known of others.
-        doubt: why the scores of the run may not be those that it ended with; empty if they are.
+        by: the path of the column that defines ``slices``; None if there are no slices.
+        cluster: the path of the column that defines clusters; None if rows are taken to be independent.
+        notes: the labels that were left out, and what is not known of others.
+        doubt: why the scores of the run may differ from those that it ended with; empty if they do not.
     """
 
     run: str
@@ -165,11 +166,13 @@ class Calibration(Result):
         return iter(self.metrics)
 
     def text(self, width: int | None = None) -> str:
-        """The calibration as text, in so many columns; None for those of the terminal, or 80 where there is none."""
+        """Return the calibration as text of ``width`` columns; None: as wide as the terminal, or 80 columns without a terminal."""
         return as_text(self._blocks(), width or room())
 
     def _blocks(self) -> list[Block]:
-        """Per metric the corrected score, the agreement, the threshold, claims and slices; then what the numbers rest on."""
+        """Return for each metric the corrected score, the agreement, the threshold, claims and slices; then notes on the
+        numbers.
+        """
         counts = ", ".join(_labelled(item) for item in self.metrics)
         return [
             Heading(f"{self.run}, beside people: {counts}"),
@@ -178,7 +181,7 @@ class Calibration(Result):
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain JSON values."""
+        """Return all fields as plain JSON values."""
         return {
             "run": self.run,
             "by": self.by,
@@ -188,17 +191,17 @@ class Calibration(Result):
         }
 
     def corrected_of(self, name: str, rows: int, mean: float | None) -> MetricCalibration | None:
-        """What is known of a metric of this run; None where there are no labels of it, or too few.
+        """Return the calibration of a metric of this run; None if it has no labels, or too few.
 
         Raises:
-            InvalidInput: rows and mean are those of another run.
+            InvalidInput: the rows and the mean belong to another run.
         """
         if name not in self:
             return None
         item = self[name]
         if item.rows != rows or item.judge_mean != mean:
             raise InvalidInput(
-                f"calibration is that of another run ({item.rows} scored rows of {name!r}, here {rows}): calibrate this one"
+                f"calibration belongs to another run ({item.rows} scored rows of {name!r}, here {rows}): calibrate this one"
             )
         return item if item.corrected is not None else None
 
@@ -251,7 +254,7 @@ def _people_would(item: MetricCalibration, found: CorrectedMean, rows: str) -> s
 
 
 def corrected_in_words(item: MetricCalibration) -> Iterator[str]:
-    """The corrected score in one line, and a line for each reason to doubt it; nothing where there is none."""
+    """Return the corrected score in one line, and a line for each reason to doubt it; empty without a corrected score."""
     found = item.corrected
     if found is not None:
         rows = f"the {item.rows:,} rows with a score" if item.without_score else "the rows"
@@ -261,7 +264,7 @@ def corrected_in_words(item: MetricCalibration) -> Iterator[str]:
 
 
 def _how_corrected(item: MetricCalibration, found: CorrectedMean) -> Iterator[str]:
-    """How the corrected score came about, and what it is worth."""
+    """Say how the corrected score was computed, and how good it is."""
     if found.interval is not None and found.interval != found.label_interval:
         limits = f", {found.label_interval}" if found.label_interval else ""
         judged = f"from {found.labels:,} labels and {found.rows:,} judgements ({METHODS[found.method]})"
@@ -284,14 +287,14 @@ def _how_corrected(item: MetricCalibration, found: CorrectedMean) -> Iterator[st
 
 
 def _agreement_table(found: Agreement | None, ceiling: Measure, *, grades: bool = False) -> Iterator[Flat]:
-    """Judge and people, people among themselves, and why numbers or their intervals are missing."""
+    """Return the agreement of judge and people, of people with each other, and why numbers or their intervals are missing."""
     lines: dict[str, Measure] = {}
     if found is not None and grades:
         lines = {"Spearman's rank correlation": found.spearman, "judge minus people": found.difference}
     elif found is not None:
         lines = {"Cohen's kappa": found.kappa, "Gwet's AC1": found.ac1}
         lines |= {"sensitivity": found.sensitivity, "specificity": found.specificity}
-        if found.auroc.value is not None:  # of verdicts there is none, and sensitivity and specificity say it all
+        if found.auroc.value is not None:  # verdicts have no AUROC; sensitivity and specificity are enough
             lines["AUROC"] = found.auroc
     if ceiling.value is not None:
         lines["between annotators: alpha"] = ceiling
@@ -302,7 +305,7 @@ def _agreement_table(found: Agreement | None, ceiling: Measure, *, grades: bool 
 
 
 def _threshold(item: MetricCalibration) -> str:
-    """From which score on a row passes, and what errors that makes; empty where there is no threshold."""
+    """Say from which score on a row passes, and which errors this threshold makes; empty without a threshold."""
     found = item.agreement and item.agreement.threshold
     if not found or item.threshold is None:
         return ""
@@ -320,7 +323,7 @@ def _share(measure: Measure) -> str:
 
 
 def _slice_cells(item: SliceCalibration) -> tuple[str, ...]:
-    """A line of the table of slices."""
+    """Return a line of the table of slices."""
     difference = item.difference
     return (
         item.name,
@@ -334,7 +337,7 @@ def _slice_cells(item: SliceCalibration) -> tuple[str, ...]:
 
 
 def _remarks(calibration: Calibration) -> Iterator[str]:
-    """What the numbers rest on."""
+    """Return remarks on how the numbers were made."""
     yield from filter(None, [calibration.doubt, *calibration.notes])
     for item in calibration.metrics:
         if item.unscored:

@@ -1,7 +1,8 @@
-"""What people say of the rows of a run, metric by metric, and which of their labels are in force.
+"""The labels that people gave to the rows of a run, metric by metric, and which of them are still valid.
 
-A row that most annotators pass is a pass; one on which they are split counts as half a pass in a mean, and is left out where only a
-verdict can be used. Grades have their mean. Labels of rows that changed since people read them are left out.
+A row that most annotators pass is a pass. A row on which they are split counts as half a pass in a mean, and is left out if only
+a
+verdict can be used. Grades are averaged. Labels of rows that changed since people read them are left out.
 """
 
 from __future__ import annotations
@@ -19,18 +20,18 @@ from ..statistics._labelled import weight_problem
 
 HALF = 0.5
 HEAVIEST = 2.0
-"""The weight of a drawn row beside one drawn uniformly: half of each draw is uniform."""
+"""The largest weight of a drawn row, relative to one drawn uniformly: half of each draw is uniform."""
 
 
 @dataclass(frozen=True)
 class LabelledRow:
-    """One row, as people see it.
+    """One row with the labels of people.
 
     Attributes:
-        label: 1 or 0 for a pass or a fail, 0.5 where annotators are split; of grades their mean.
-        given: what each annotator said.
-        weight: how many rows it stands for, beside others; None where that is not known.
-        place: where its first label stands.
+        label: 1 or 0 for a pass or a fail, 0.5 if annotators are split; for grades their mean.
+        given: the label of each annotator.
+        weight: how many rows it represents, relative to other rows; None if this is not known.
+        place: the place of its first label.
     """
 
     label: float
@@ -41,13 +42,13 @@ class LabelledRow:
 
 @dataclass(frozen=True)
 class MetricLabels:
-    """The labels of the rows of one metric; those of its claims are elsewhere.
+    """The labels of the rows of one metric; labels of its claims are stored separately.
 
     Attributes:
-        rows: by the name of the row; either all have a weight, or none has.
-        verdicts: whether labels are passes and fails, not grades.
-        not_blind: how many labels were given by people who had seen the score.
-        lines: how many labels there are, of all annotators.
+        rows: the labelled rows by name; either all have a weight, or none has.
+        verdicts: whether labels are pass or fail instead of grades.
+        not_blind: number of labels by people who had seen the score.
+        lines: number of labels, of all annotators.
     """
 
     rows: Mapping[str, LabelledRow]
@@ -57,13 +58,14 @@ class MetricLabels:
 
 
 def metric_labels(labels: Sequence[Label]) -> MetricLabels:
-    """The labels of one metric, row by row.
+    """Return the labels of one metric, row by row.
 
     Args:
-        labels: of rows, not of claims; either all are passes and fails, or none is.
+        labels: labels of rows, not of claims; either all are pass or fail, or none is.
 
     Raises:
-        InvalidInput: a row has two weights, one weight decides alone, or labels with and without weights do not go together.
+        InvalidInput: a row has two weights, one weight outweighs all others, or labels with and without weights cannot be
+            combined.
     """
     verdicts = all(isinstance(item.label, bool) for item in labels)
     by_row = grouped((item.id, item) for item in labels)
@@ -75,7 +77,7 @@ def metric_labels(labels: Sequence[Label]) -> MetricLabels:
 
 
 def _row(items: Sequence[Label], *, verdicts: bool) -> LabelledRow:
-    """The row with these labels; every annotator's line may repeat its weight."""
+    """Return the row with these labels; every annotator's line may repeat its weight."""
     given = tuple(float(item.label) for item in items)
     label = math.fsum(given) / len(given)
     if verdicts and label != HALF:
@@ -100,19 +102,21 @@ def _check_weights(rows: Sequence[LabelledRow]) -> None:
     for weight, place in known if without else ():
         if weight > HEAVIEST * (1 + 1e-6):
             raise InvalidInput(
-                f"{place}: the weight {weight:g} stands beside labels without a weight, such as that in {without}, which count "
-                "as 1, as rows drawn uniformly do: give every label its weight, on one scale"
+                f"{place}: the weight {weight:g} cannot be combined with labels without a weight, such as that in {without}, "
+                "which count as 1 (rows drawn uniformly): give every label its weight, on one scale"
             )
 
 
 MOST_NAMED = 5
-"""Rows that a sentence names; the rest is counted."""
+"""The number of rows that a sentence names; the rest is counted."""
 
 NO_DRAW = "the rows of the remaining labels are no random draw of all rows: label the rows that changed again"
 
 
 def parted_labels(labels: Iterable[Label], run: Run) -> tuple[list[Label], list[Label]]:
-    """The labels of rows that are as they were or cannot be checked, and those of rows that changed since people read them."""
+    """Return the labels of rows that are unchanged or cannot be checked, and the labels of rows that changed since people read
+    them.
+    """
     rows = {row.name: position for position, row in enumerate(run.rows)}
     found: tuple[list[Label], list[Label]] = ([], [])
     for item in labels:
@@ -125,15 +129,15 @@ def parted_labels(labels: Iterable[Label], run: Run) -> tuple[list[Label], list[
 
 
 def labels_in_force(labels: Sequence[Label], run: Run) -> tuple[list[Label], tuple[str, ...]]:
-    """The labels of rows that are as they were, and those that cannot be checked; and what must be known of labels and rows.
+    """Return the labels of rows that are unchanged or cannot be checked, and notes on labels and rows that readers must know.
 
     Raises:
-        InvalidInput: every label is of a row that has changed.
+        InvalidInput: every label belongs to a row that has changed.
     """
     kept, stale = parted_labels(labels, run)
     notes = tuple(_notes(labels, stale, run))
     if not kept:
-        raise InvalidInput(f"no label is left: {'; '.join(notes)}: label these rows again")
+        raise InvalidInput(f"no valid label is left: {'; '.join(notes)}: label these rows again")
     return kept, notes
 
 

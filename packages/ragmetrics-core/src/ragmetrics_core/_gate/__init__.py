@@ -1,11 +1,12 @@
-"""Gates: what a run or a comparison must show before it passes, and how that is decided.
+"""Gates: the conditions that a run or a comparison must meet to pass, and how they are decided.
 
-`_gates` reads gates and holds their conditions, `_evidence` collects what rows show, `_decision` decides, `_results` says what
-became of it.
+`_gates` parses gates and has their conditions, `_evidence` collects what rows show, `_decision` decides, `_results` has the
+results.
 
-A new condition, such as a least number of rows, touches two files: `_gates.py`, where it is a field of ``Conditions`` and a
+A new condition, such as a smallest number of rows, changes two files: `_gates.py`, where it is a field of ``Conditions`` and a
 sentence of ``Conditions.unmet`` (gates on means and on drops share it); and `_evaluate/_evaluation.py`, where it is an argument
-of ``Evaluation.gate`` and ``Comparison.gate``. An option of the command line is also a constant of `cli/_parsing.py`, which reads
+of ``Evaluation.gate`` and ``Comparison.gate``. An option of the command line is also a constant of `cli/_parsing.py`, which
+parses
 it, and a parameter of the commands in `cli/_evaluate.py` and `cli/_compare.py`.
 """
 

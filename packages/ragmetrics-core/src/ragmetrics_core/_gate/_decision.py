@@ -1,23 +1,33 @@
-"""How gates are decided: by intervals, all gates of one call together.
+"""Decide gates by intervals, all gates of one call together.
 
-*Green* needs no adjustment. A gate passes where the lower end of its 95 % interval reaches the limit (for ``<=``, the upper one);
-that all of several gates pass by chance is less likely than that one of them does. And there must be rows enough to have met rare
-large losses, which no interval of few rows knows of (`statistics._pairs`). It must hold, too, if rows that only an earlier run has
+*Green* needs no adjustment. A gate passes if the lower end of its 95 % interval reaches the limit (for ``<=``, the upper end).
+It is less likely that all of several gates pass by chance than that one of them does. A pass also needs enough rows to have met
+rare
+large losses, which an interval of few rows cannot show (`statistics._pairs`). It must also hold if rows that only an earlier run
+has
 count as the worst value.
 
 *Red* is adjusted. With eight slices whose means are exactly at the limit, some interval would lie wholly on the bad side in 18 %
-of runs (1 - 0.975^8), and people would learn not to believe in red. So it follows Holm (1979, Scandinavian Journal of Statistics
-6:65): with m gates open, those are red whose interval at a confidence of 1 - 0.05 / m lies on the bad side; then m is the number of
-the others, and so on until none joins. That is his step-down procedure on the p-values that the intervals imply; a single gate is
-red by its 95 % interval. Where all values are 0 or 1, that interval is too sure of itself far out, and an exact test must agree
-(`of_mean`). Simulated at the limit, with 1, 8 and 24 gates of 10 to 200 rows, some gate is red in at most 4 % of runs.
+of runs (1 - 0.975^8), and people would learn to distrust red. So the decision follows Holm (1979, Scandinavian Journal of
+Statistics
+6:65). With m undecided gates, a gate is red if its interval at a confidence of 1 - 0.05 / m lies on the bad side. Then m becomes
+the
+number of remaining gates, and the step is repeated until no gate becomes red. This is his step-down procedure on the p-values
+that the
+intervals imply; a single gate is red by its 95 % interval. If all values are 0 or 1, that interval is too narrow in its tails,
+and an
+exact test must agree (`of_mean`). Simulated at the limit, with 1, 8 and 24 gates of 10 to 200 rows, some gate is red in at most 4
+% of
+runs.
 
-*Conditions* come before both: with too few scores, too many failures, or a run that did not come to its end, a gate has failed.
-They are counted and not estimated, and the mean of the other rows says nothing of those.
+*Conditions* come before both: with too few scores, too many failures, or a run that did not reach its end, a gate fails.
+Such rows are counted and not estimated, because the mean of the other rows says nothing about them.
 
-*The rows that would decide* are those of a new run that decides in 80 % of cases if the true mean and spread are those that were
-seen: n (Z + 0.84)² / z², with z for the quantile at which the interval ends at the limit now, and Z for the one that decides. The
-number has to be fixed before a look at the scores: adding rows until a gate is decided makes it falsely green in 0.12 of runs whose
+*The rows that would decide* are the rows of a new run that decides in 80 % of cases if the true mean and spread are the observed
+ones: n (Z + 0.84)² / z², with z for the quantile at which the interval now ends at the limit, and Z for the quantile that
+decides. The
+number has to be fixed before looking at the scores. Adding rows until a gate is decided makes it falsely green in 0.12 of runs
+whose
 mean is exactly at the limit, and falsely red in 0.09.
 """
 
@@ -32,15 +42,15 @@ from ._gates import Gate
 from ._results import MOST_ROWS, Decision, GateResult, Verdict
 
 ALPHA = 0.05
-"""In how many runs any gate may be red whose mean is as good as its limit."""
+"""The share of runs in which any gate may be red although its mean is as good as its limit."""
 
 ROUNDING = 1e-9
-"""An end of an interval this close to a limit, as a share of the scale, has reached it: a mean of tenths is seldom exact."""
+"""An end of an interval this close to a limit, as a share of the scale, counts as equal: a mean of tenths is seldom exact."""
 
 HALVINGS = 20
 
 POWER = 0.8
-"""How often the proposed number of rows decides, if the mean is what was seen."""
+"""How often the proposed number of rows decides if the true mean is the observed one."""
 
 Case = tuple[Gate, Evidence]
 
@@ -49,11 +59,11 @@ SAME = (
     *("estimate", "rows", "scored", "failed", "by", "label"),
     *("clusters", "repeated", "unmet", "missing", "warnings"),
 )
-"""What a result says as the evidence does."""
+"""The fields that a result copies from the evidence."""
 
 
 def decide(cases: Sequence[Case]) -> Decision:
-    """Decide gates, each with what there is to decide it by; all of them count as one family."""
+    """Decide gates, each with its evidence; all of them count as one family."""
     decidable = [
         index
         for index, (_, evidence) in enumerate(cases)
@@ -65,7 +75,7 @@ def decide(cases: Sequence[Case]) -> Decision:
 
 
 def _adjusted(cases: Sequence[Case], decidable: Sequence[int]) -> tuple[dict[int, float], set[int]]:
-    """By the index of the gate, the confidence at which it is red, or not red; and which are red."""
+    """Return for each gate, by its index, the confidence at which it was tested for red; and the set of red gates."""
     confidences: dict[int, float] = {}
     left = list(decidable)
     while left:
@@ -79,13 +89,13 @@ def _adjusted(cases: Sequence[Case], decidable: Sequence[int]) -> tuple[dict[int
 
 
 def _is_red(gate: Gate, evidence: Evidence, confidence: float) -> bool:
-    """Whether the gate fails by an interval of this confidence, and so by that of 95 %, which is seldom the wider one."""
+    """Whether the gate fails by the interval of this confidence and by that of 95 %, which is seldom the wider one."""
     sides = {_side(gate, evidence, each) for each in (confidence, 1 - ALPHA)}
     return sides == {-1} and not _doubt(gate, evidence, -1, confidence)
 
 
 def _side(gate: Gate, evidence: Evidence, confidence: float) -> int:
-    """1 where the interval lies on the good side of the limit, its end included, -1 where it lies on the bad one, else 0."""
+    """Return 1 if the interval lies on the good side of the limit or ends at it, -1 if it lies on the bad side, otherwise 0."""
     interval = evidence.interval_at(confidence)
     if interval is None:
         return 0
@@ -101,7 +111,7 @@ def _near(gate: Gate, evidence: Evidence) -> float:
 
 
 def _doubt(gate: Gate, evidence: Evidence, side: int, confidence: float) -> str:
-    """Why the interval at a confidence is not to be believed although it lies on this side of the limit; empty if it is."""
+    """Return why the interval at this confidence cannot be trusted although it lies on this side of the limit; empty if it can."""
     own = evidence.doubt(gate, side, confidence) if evidence.doubt else ""
     if own or side < 0 or not evidence.missing:
         return own
@@ -117,7 +127,7 @@ def _enough(gate: Gate, evidence: Evidence) -> int:
 
 
 def _verdict(gate: Gate, evidence: Evidence, confidence: float, *, red: bool) -> tuple[Verdict, str]:
-    """The verdict, and why it is undecided although an interval lies on one side."""
+    """Return the verdict, and why it is undecided if the interval lies on one side."""
     if evidence.unmet or red:
         return "failed", ""
     if evidence.void:
@@ -147,7 +157,7 @@ def _result(gate: Gate, evidence: Evidence, confidence: float, *, red: bool) -> 
 
 
 def _rows_needed(gate: Gate, evidence: Evidence, confidence: float) -> int | None:
-    """The rows with a score that decide with a probability of `POWER`; ``confidence`` is that of being red."""
+    """Return the number of scored rows that decide with a probability of `POWER`; ``confidence`` is the confidence for red."""
     distance = gate.sign * ((evidence.estimate or 0.0) - gate.limit)
     if abs(distance) <= _near(gate, evidence):
         return None

@@ -1,6 +1,6 @@
-"""What there is to decide gates by: the values of each slice, and how many rows have none.
+"""The evidence that gates are decided by: the values of each slice, and how many rows have none.
 
-Two things make evidence: the rows of one run (`mean_evidence`, here) and a comparison of two (`_compare._drops`).
+Evidence is made from the rows of one run (`mean_evidence`, here) or from a comparison of two runs (`_compare._drops`).
 """
 
 from __future__ import annotations
@@ -21,34 +21,37 @@ from ..statistics._pairs import rows_to_meet_losses
 from ._gates import Conditions, Gate
 
 Absent = Mapping[tuple[str, str | None, str | None], int]
-"""By metric, path and label of the slice (None for all rows): rows with a value in an earlier run that this one does not have."""
+"""The number of rows with a value only in an earlier run, by metric, path and label of the slice (None: all rows)."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What there is to decide one gate by, for all rows or for one slice.
+    """The evidence for one gate, over all rows or one slice.
 
     Attributes:
         estimate: the mean, or the drop; None if there is no score.
-        interval_at: the interval of it at a confidence above 0 and below 1; None where there is none.
-        bounds: the lowest and the highest that the estimate could be; None if that is not known.
-        rows: all rows, whatever became of them.
-        scored: rows that the estimate is made of.
-        failed: rows in which something went wrong.
-        by: the path of the column that the slice is made by; None for all rows.
-        label: the value of that column in the rows of the slice; None for rows without a value there.
-        clusters: how many clusters the scored rows are in; None if rows are taken to be independent.
+        interval_at: returns the interval of the estimate at a confidence above 0 and below 1; None if there is no interval.
+        bounds: the lowest and highest possible value of the estimate; None if they are not known.
+        rows: number of all rows, with and without a score.
+        scored: number of rows that the estimate is made of.
+        failed: number of rows whose scoring failed.
+        by: the path of the column that defines the slice; None for all rows.
+        label: the value of that column in the rows of the slice; None for rows without a value.
+        clusters: number of clusters of the scored rows; None if rows are taken to be independent.
         repeated: whether these clusters are repeats of a row.
         unmet: the conditions that the rows do not meet, in words.
-        doubt: why the interval at a confidence is not to be believed although it lies on the good side of the gate's limit (1),
-            or on the bad one (-1); empty if it is. None: it always is.
-        enough: the rows, or clusters, that would have met rare, large losses (`statistics._pairs`): with fewer a gate does not
-            pass. None: any number.
-        missing: against an earlier run, the rows that have a value there alone, in words; empty if there are none.
-        worst_case: the interval at a confidence if those rows count as the worst value for the gate, or None for no interval.
-            None in its place: no value is known to be the worst.
-        warnings: what must be known to believe any of it.
-        void: why nothing is decided whatever the numbers are, in words; empty where they decide.
+        doubt: returns why the interval at a confidence cannot be trusted although it lies on the good side of the gate's limit
+            (1),
+            or on the bad side (-1); empty if it can. None: it can always be trusted.
+        enough: the number of rows, or clusters, that would have met rare, large losses (`statistics._pairs`). With fewer a gate
+            does not
+            pass. None: any number is enough.
+        missing: in words, the rows that have a value only in an earlier run; empty if there are none.
+        worst_case: returns the interval at a confidence if those rows count as the worst value for the gate, or None for no
+            interval.
+            The attribute itself is None if no value is known to be the worst.
+        warnings: caveats on all of this.
+        void: why the gate stays undecided whatever the numbers are, in words; empty if the numbers decide.
     """
 
     estimate: float | None
@@ -73,9 +76,9 @@ class Evidence:
 def mean_evidence(
     run: Run, scales: Mapping[str, Scale], by: str | None, *, conditions: Conditions, absent: Absent
 ) -> dict[str, list[Evidence]]:
-    """For each metric that has a scale here what all rows show, and with ``by`` after that each slice.
+    """Return the evidence for each metric of ``scales``: first over all rows, then, with ``by``, over each slice.
 
-    Repeats of a row are clusters where none are named: ten answers to one question are no ten questions.
+    If no clusters are named, repeats of a row are clusters: ten answers to one question do not count as ten questions.
 
     Raises:
         InvalidInput: there are too many slices.
@@ -126,16 +129,16 @@ def of_mean(
     failed: int,
     absent: int = 0,
 ) -> Evidence:
-    """What values show of their mean.
+    """Return the evidence of values for their mean.
 
     Args:
-        values: those of the scored rows.
+        values: the values of the scored rows.
         scale: lowest and highest possible value; None if it is not known.
-        clusters: what each of these rows shares with others; None if they are independent.
-        conditions: what the rows must meet.
-        rows: all rows, those without a value too.
-        failed: rows in which something went wrong.
-        absent: rows with a value in an earlier run that this one does not have.
+        clusters: the cluster label of each of these rows; None if they are independent.
+        conditions: the conditions that the rows must meet.
+        rows: number of all rows, including those without a value.
+        failed: number of rows whose scoring failed.
+        absent: number of rows with a value in an earlier run that this run does not have.
     """
     lowest, highest = scale or (math.nan, math.nan)  # without a scale neither function is called
 
@@ -165,7 +168,7 @@ def of_mean(
 
 
 def _unmet(conditions: Conditions, rows: int, scored: int, failed: int, absent: int) -> Iterator[str]:
-    """The conditions that rows do not meet, in words."""
+    """Return, in words, the conditions that the rows do not meet."""
     if conditions.stopped is not None:
         yield f"the run is not complete: {conditions.stopped}"
     lacking = f"{rows - scored - failed} unscored, {failed} failed" + (f", {absent} not there" if absent else "")
@@ -178,9 +181,9 @@ def _unmet(conditions: Conditions, rows: int, scored: int, failed: int, absent: 
 
 
 def _exact_doubt(values: Sequence[float], scale: tuple[float, float], gate: Gate, side: int, confidence: float) -> str:
-    """Why red is not to be believed although the interval is on the bad side.
+    """Return why red cannot be trusted although the interval is on the bad side.
 
-    Where all values are ends of the scale, Wilson's interval is too sure of itself far out: with a limit of 0.95, it alone would
+    If all values are ends of the scale, Wilson's interval is too narrow in its tails: with a limit of 0.95, it alone would
     make 8 % of single gates of 10 rows falsely red. So the mid-p value of "the rate is as good as the limit" must agree.
     """
     low, high = scale
@@ -192,24 +195,24 @@ def _exact_doubt(values: Sequence[float], scale: tuple[float, float], gate: Gate
 
 
 def absent_rows(count: int) -> str:
-    """The rows that only an earlier run has, in words; empty if there are none."""
+    """Describe the rows that only an earlier run has; empty if there are none."""
     rows = f"{count_of(count, 'row')} of the first run {'is' if count == 1 else 'are'}"
     return f"{rows} not in the second" if count else ""
 
 
 def too_few(rows: int, clusters: int | None, needed: int, what: str = "rows") -> str:
-    """That rare losses may be missing from so few rows, or clusters of rows, in words; empty if there are enough."""
+    """Say that rare losses may be missing from so few rows, or clusters of rows; empty if there are enough."""
     number, what = (rows, what) if clusters is None else (clusters, "clusters")
     few = f"{number:,} {what} are too few to rule out rare large losses: that takes {needed:,}"
     return few if number < needed else ""
 
 
 def new_run(rows: str, supposed: str, does: str) -> str:
-    """How many rows a new run needs, always in one wording: what is supposed to be true, and how often such a run does it."""
+    """Say how many rows a new run needs, always in the same wording: under which assumption, and how often such a run succeeds."""
     return f"given {supposed}, a new run of {rows} would {does} in 80 % of cases (fix the number before you look)"
 
 
 def about(rows: int) -> int:
-    """Rounded up to two digits: more of them would pretend to know more."""
+    """Return the number rounded up to two digits, because more digits would suggest false precision."""
     step = 10 ** max(0, len(str(rows)) - 2)
     return math.ceil(rows / step) * step

@@ -1,7 +1,8 @@
-"""Gates: what a run must show before it may pass, read from a text and checked against the metrics that there are.
+"""Gates: the limits that a run must keep to pass, parsed from a text and checked against the run's metrics.
 
-A gate is a text, ``faithfulness >= 0.8`` or ``faithfulness drop <= 0.03``, so that a command line, a configuration file and a test
-say it in the same way. `_evidence` collects what a run shows of it, `_decision` decides, `_results` says what became of it.
+A gate is a text, ``faithfulness >= 0.8`` or ``faithfulness drop <= 0.03``, so that a command line, a configuration file and a
+test
+write it in the same way. `_evidence` collects the evidence of a run, `_decision` decides, `_results` has the results.
 """
 
 from __future__ import annotations
@@ -15,32 +16,33 @@ from typing import Literal
 from .._values._errors import InvalidInput, Setting
 
 Of = Literal["mean", "drop"]
-"""What a gate is about."""
+"""The quantity that a gate limits."""
 
 FORMS = {"mean": "METRIC >= NUMBER or METRIC <= NUMBER", "drop": "METRIC drop <= NUMBER"}
-"""How a gate is written."""
+"""The forms in which a gate is written."""
 
 EXAMPLES = {"mean": "'faithfulness >= 0.8'", "drop": "'faithfulness drop <= 0.03'"}
 FORM = re.compile(r"(?P<left>.*?)\s*(?P<relation>>=|<=|=>|=<|==|>|<|=|≥|≤)\s*(?P<number>[^<>=≥≤]*)", re.DOTALL)
-"""The last relation counts, for a metric may have any name."""
+"""The last relation in the text counts, because a metric may have any name."""
 
 DROP = re.compile(r"(?P<metric>.*\S)\s+drop", re.DOTALL)
 RELATIONS = {">=": ">=", "≥": ">=", "<=": "<=", "≤": "<="}
 
 ROUNDING = 1e-9
-"""Of a number of rows: 0.07 * 100 is a little more than 7."""
+"""The tolerance of a number of rows: 0.07 * 100 is a little more than 7."""
 
 
 @dataclass(frozen=True)
 class Gate:
-    """A limit for the mean of a metric, or for how much worse it may have become.
+    """A limit for the mean of a metric, or for its drop between two runs.
 
     Attributes:
         metric: name of the metric.
         relation: ``>=`` or ``<=``.
         limit: the number, on the scale of the metric.
-        of: ``mean``: the mean of the rows. ``drop``: how much worse the second of two runs is, in the direction of the metric:
-            what the mean fell by where high values are good, what it rose by where low ones are; negative if it got better.
+        of: ``mean``: the mean of the rows. ``drop``: how much worse the second of two runs is. This is the fall of the mean if
+            high values
+            are good, and its rise if low values are good; it is negative if the second run is better.
     """
 
     metric: str
@@ -49,32 +51,34 @@ class Gate:
     of: Of = "mean"
 
     def __post_init__(self) -> None:
-        """Check the parts, which need not come from a text.
+        """Check the parts, because they may be given directly instead of as a text.
 
         Raises:
-            InvalidInput: one is not what it must be.
+            InvalidInput: a part has a wrong type or value.
         """
         number = isinstance(self.limit, int | float) and not isinstance(self.limit, bool) and math.isfinite(self.limit)
         if not (isinstance(self.metric, str) and self.metric and number):
             raise InvalidInput(f"a gate needs a metric's name and a number, got {self.metric!r} and {self.limit!r}")
         if self.relation not in {">=", "<="} or self.of not in {"mean", "drop"}:
-            raise InvalidInput(f"a gate is >= or <= for the mean or the drop, got {self.relation!r} for {self.of!r}")
+            raise InvalidInput(
+                f"a gate must be >= or <= for the mean or the drop, got {self.relation!r} for {self.of!r}"
+            )
         if self.of == "drop" and self.relation == ">=":
-            raise self._refused(f"a gate says how large a drop may be: write '{self.metric} drop <= 0.03'")
+            raise self._refused(f"a gate limits how large a drop may be: write '{self.metric} drop <= 0.03'")
 
     @classmethod
     def parse(cls, text: str, usual: Of = "mean") -> Gate:
-        """The gate that a text says, such as ``faithfulness >= 0.8`` or ``faithfulness drop <= 0.03``.
+        """Parse a gate from a text, such as ``faithfulness >= 0.8`` or ``faithfulness drop <= 0.03``.
 
         Args:
-            text: what it says.
-            usual: the usual kind of gate where this one is given; errors show that form.
+            text: the text.
+            usual: the usual kind of gate in this context; errors show its form.
 
         Raises:
-            InvalidInput: it is no gate.
+            InvalidInput: the text is not a gate.
         """
         if not isinstance(text, str):
-            raise InvalidInput(f"a gate is a text such as {EXAMPLES[usual]}, got {type(text).__name__}")
+            raise InvalidInput(f"a gate must be a text such as {EXAMPLES[usual]}, got {type(text).__name__}")
         found = FORM.fullmatch(text.strip())
         drop = DROP.fullmatch(found["left"]) if found else None
         relation, number = (found["relation"], found["number"].strip()) if found else ("", "")
@@ -92,12 +96,12 @@ class Gate:
         return cls(metric, RELATIONS[relation], float(number), of)  # type: ignore[arg-type]
 
     def _refused(self, problem: str) -> InvalidInput:
-        """The error that says why this gate cannot be decided."""
+        """Return the error that says why this gate cannot be decided."""
         return InvalidInput(Setting("gate"), f" '{self}': {problem}")
 
     @property
     def sign(self) -> int:
-        """1 if more is on the good side of the limit, -1 if less is."""
+        """1 if higher values are on the good side of the limit, -1 if lower values are."""
         return 1 if self.relation == ">=" else -1
 
     def __str__(self) -> str:
@@ -106,13 +110,14 @@ class Gate:
 
 @dataclass(frozen=True)
 class Conditions:
-    """What every gate requires of the rows apart from its limit: a mean says little of rows that it does not hold.
+    """The conditions that every gate sets on the rows, apart from its limit, because a mean says little about rows without a
+    score.
 
     Attributes:
-        min_coverage: the least share of all rows that must have a score, 0 to 1.
+        min_coverage: the smallest share of all rows that must have a score, 0 to 1.
         max_failed: the largest share of all rows that may have failed, 0 to 1.
-        stopped: why the run ended before its last row; None if it did not. No gate on a mean passes then.
-        write: how the settings of these shares are called where the decision is shown.
+        stopped: why the run ended before its last row; None if it did not. If it did, no gate on a mean passes.
+        write: the form in which the decision names these settings.
     """
 
     min_coverage: float = 0.9
@@ -121,24 +126,24 @@ class Conditions:
     write: Callable[[Setting], str] = str
 
     def __post_init__(self) -> None:
-        """Check that both are shares.
+        """Check that both values are shares.
 
         Raises:
-            InvalidInput: one is not.
+            InvalidInput: a value is not between 0 and 1.
         """
         for name, value in (("min_coverage", self.min_coverage), ("max_failed", self.max_failed)):
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
                 raise InvalidInput(Setting(name), f" must be a share of the rows, from 0 to 1, got {value!r}")
 
     def unmet(self, rows: int, scored: int, failed: int, of: str = "", have: str = "have a score") -> Iterator[str]:
-        """The conditions that rows of a run do not meet, one sentence each.
+        """Return the conditions that the rows of a run do not meet, one sentence each.
 
         Args:
-            rows: how many there are.
-            scored: how many of them have a score.
-            failed: how many of them failed.
-            of: the run they belong to, such as `` of old``, where there are two.
-            have: what the scored rows have.
+            rows: number of rows.
+            scored: number of rows with a score.
+            failed: number of rows that failed.
+            of: if there are two runs, the run of these rows, such as `` of old``.
+            have: the words for what scored rows have.
         """
         if failed > self.max_failed * rows + ROUNDING:
             yield f"{failed} of {rows} rows{of} failed, more than {self.write(Setting('max_failed', self.max_failed))}"
@@ -150,10 +155,10 @@ Scales = Mapping[str, tuple[float, float] | None]
 
 
 def parsed_gates(gates: Iterable[str | Gate], usual: Of = "mean") -> list[Gate]:
-    """The gates that are given, each once; ``usual`` is the usual kind of gate where they are given.
+    """Return the given gates, each once; ``usual`` is the usual kind of gate in this context.
 
     Raises:
-        InvalidInput: there is none, or one cannot be read.
+        InvalidInput: there is no gate, or a gate cannot be parsed.
     """
     found = list(dict.fromkeys(gate if isinstance(gate, Gate) else Gate.parse(gate, usual) for gate in gates))
     if not found:
@@ -162,13 +167,14 @@ def parsed_gates(gates: Iterable[str | Gate], usual: Of = "mean") -> list[Gate]:
 
 
 def check_mean(gate: Gate, scales: Scales) -> None:
-    """Refuse what no run of these metrics could ever show.
+    """Check that a run of these metrics could decide the gate.
 
     Raises:
-        InvalidInput: the gate is about a drop, a metric that is not there, or a limit that is off the scale or out of reach.
+        InvalidInput: the gate is on a drop, on a metric that the run does not have, or its limit is off the scale or out of
+            reach.
     """
     if gate.of == "drop":
-        raise gate._refused("a drop is between two runs, and here is one: compare it with another")
+        raise gate._refused("a drop needs two runs, and this is only one: compare it with another run")
     scale = _scale(gate, scales)
     if scale is None:
         return
@@ -184,10 +190,11 @@ def check_mean(gate: Gate, scales: Scales) -> None:
 
 
 def check_drop(gate: Gate, scales: Scales, higher_is_better: Mapping[str, bool | None]) -> None:
-    """Refuse a drop that no two runs could show or that has no direction.
+    """Check that a comparison of two runs could decide the gate.
 
     Raises:
-        InvalidInput: it is about a mean, its metric is not there or has no better end, or its scale is not as wide as the limit.
+        InvalidInput: the gate is on a mean, its metric does not exist or has no better end, or the limit is larger than the
+            scale.
     """
     if gate.of == "mean":
         raise gate._refused(

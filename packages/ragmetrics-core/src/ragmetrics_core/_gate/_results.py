@@ -1,7 +1,7 @@
 """The results of gates, as data and in words.
 
-There are three outcomes, not two: a few rows can leave open on which side of a limit a mean lies, and then neither red nor green
-would be honest. So a decision has no truth value: ``if decision:`` would have to call an undecided one true or false.
+There are three results, not two: a few rows may not show on which side of a limit a mean lies, and then neither red nor green
+would be honest. So a decision has no truth value: ``if decision:`` would have to treat an undecided one as true or false.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ MARKS = {
     "undecided": "\N{BLACK QUESTION MARK ORNAMENT} ",
     "passed": "\N{WHITE HEAVY CHECK MARK} ",
 }
-"""What stands before a verdict in Markdown."""
+"""The symbols put before verdicts in Markdown."""
 
 Verdict = Literal["failed", "undecided", "passed"]
 
 VERDICTS: tuple[Verdict, ...] = ("failed", "undecided", "passed")
-"""The outcomes, what needs attention first."""
+"""The verdicts; those that need attention come first."""
 
 LONGEST_GATE = 60
-"""Characters of a gate that a line shows."""
+"""The number of characters of a gate in a line."""
 
 MOST_ROWS = 100_000
-"""More rows than that are not proposed."""
+"""The largest number of rows that is proposed."""
 
 CLOSE = 1e-9
 DIGITS = range(3, 7)
@@ -95,7 +95,7 @@ def _ends(interval: Interval, limit: float) -> str:
 
 
 def _shown(value: float, limit: float) -> str:
-    """The number with three decimals, and more where it would look like the limit without being at it."""
+    """Return the number with three decimals, or more if it would look equal to the limit without being equal."""
     texts = [f"{value:.{digits}f}" for digits in DIGITS]
     text = next((text for text in texts if float(text) != limit or abs(value - limit) <= CLOSE), texts[-1])
     return text if float(text) else text.removeprefix("-")
@@ -108,27 +108,30 @@ class GateResult:
     Attributes:
         gate: the gate.
         verdict: ``passed``: the 95 % interval lies on the good side of the limit. ``failed``: it lies on the bad side, also when
-            it is adjusted for all gates that are decided together; or the rows do not meet the conditions. ``undecided``: neither.
-        unmet: the conditions that the rows do not meet, in words; any of them makes it ``failed``.
-        doubt: why it is undecided although its interval lies on one side, in words; empty if that is not so.
-        estimate: the mean of the rows, or how far it dropped; None if no row has a score.
-        interval: its 95 % interval, and how it was made; None where there is none.
-        adjusted: the interval that had to lie on the bad side for ``failed``, adjusted for the number of gates still open:
-            wider than ``interval`` where that was more than one.
-        rows: all rows, whatever became of them.
-        scored: rows with a score.
-        failed: rows in which something went wrong.
+            it is adjusted for all gates that are decided together; or the rows do not meet the conditions. ``undecided``:
+            neither.
+        unmet: the conditions that the rows do not meet, in words; any of them makes the verdict ``failed``.
+        doubt: why the verdict is undecided although the interval lies on one side, in words; empty otherwise.
+        estimate: the mean of the rows, or their drop; None if no row has a score.
+        interval: its 95 % interval, with its method; None if there is no interval.
+        adjusted: the interval that had to lie on the bad side for ``failed``, adjusted for the number of gates that were still
+            undecided:
+            wider than ``interval`` if there were several.
+        rows: number of all rows, with and without a score.
+        scored: number of rows with a score.
+        failed: number of rows whose scoring failed.
         rows_needed: how many rows with a score a new run needs to decide an undecided gate in 80 % of cases, if the true mean and
-            spread are those that were seen; None where it is decided or the rows do not tell, and where more than 100,000 would
+            spread are the observed ones. None if the gate is decided, if the rows allow no estimate, or if more than 100,000
+            would
             be needed. Adding rows to this run until it is decided makes false verdicts more likely.
-        by: the path of the column that the slice is made by; None for all rows.
-        label: the value of that column in the rows of the slice; None for the rows without a value there.
-        clusters: how many clusters the rows are in; None if they are taken to be independent.
+        by: the path of the column that defines the slice; None for all rows.
+        label: the value of that column in the rows of the slice; None for the rows without a value.
+        clusters: number of clusters of the rows; None if rows are taken to be independent.
         repeated: whether these clusters are repeats of a row.
-        missing: against an earlier run, the rows that have a value there alone, in words; empty if there are none. ``passed``
-            holds if they count as the worst value.
-        warnings: what must be known to believe it: that who scored differs between two runs, where that was allowed.
-        void: whether it is undecided since it is not known that both runs measured the same thing; more rows would not decide.
+        missing: in words, the rows that have a value only in an earlier run; empty if there are none. ``passed`` is also true if
+            they count as the worst value.
+        warnings: caveats: that judges differ between two runs, if this was allowed.
+        void: whether it is undecided because it is not known that both runs measured the same thing; more rows would not decide.
     """
 
     gate: Gate
@@ -152,17 +155,17 @@ class GateResult:
 
     @property
     def unscored(self) -> int:
-        """Rows in which there was nothing to score."""
+        """The number of rows that had nothing to score."""
         return self.rows - self.scored - self.failed
 
     @property
     def coverage(self) -> float | None:
-        """Share of the rows that have a score; None if there are no rows."""
+        """The share of the rows that have a score, 0 to 1; None if there are no rows."""
         return self.scored / self.rows if self.rows else None
 
     @property
     def why(self) -> str:
-        """Why it has this verdict: conditions that are not met, the estimate, how sure it is, and what would decide."""
+        """The reason for the verdict: conditions that are not met, the estimate, its uncertainty, and what would decide."""
         warned = [f"WARNING: who scored differs: {printable(text)}" for text in self.warnings]
         return "; ".join([*self.unmet, *_numbers(self), *warned])
 
@@ -177,7 +180,7 @@ class GateResult:
         return gate if self.by is None else f"{gate}, {slice_name(self.by, self.label)}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain JSON values."""
+        """Return all fields as plain JSON values."""
         interval, adjusted = self.interval, self.adjusted
         own = {"gate": str(self.gate), "metric": self.gate.metric}
         figures = {"unscored": self.unscored, "coverage": self.coverage, "why": self.why}
@@ -203,11 +206,11 @@ class Decision(Result):
 
     results: tuple[GateResult, ...]
 
-    __iter__: ClassVar[None] = None  # a loop goes through .results
+    __iter__: ClassVar[None] = None  # loops use .results
 
     @property
     def verdict(self) -> Verdict:
-        """``failed`` if a gate failed, else ``undecided`` if one is undecided, else ``passed``."""
+        """``failed`` if a gate failed, otherwise ``undecided`` if a gate is undecided, otherwise ``passed``."""
         return next(verdict for verdict in VERDICTS if self.of(verdict) or verdict == "passed")
 
     @property
@@ -216,38 +219,38 @@ class Decision(Result):
         return self.verdict == "passed"
 
     def of(self, verdict: Verdict) -> list[GateResult]:
-        """The results with this verdict."""
+        """Return the results with this verdict."""
         return [result for result in self.results if result.verdict == verdict]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain JSON values."""
+        """Return all fields as plain JSON values."""
         return {"verdict": self.verdict, "gates": [result.to_dict() for result in self.results]}
 
     @property
     def ordered(self) -> list[GateResult]:
-        """The results, those that need attention first."""
+        """Return the results; those that need attention come first."""
         return [result for verdict in VERDICTS for result in self.of(verdict)]
 
     @property
     def counts(self) -> str:
-        """How many there are of each verdict, in words."""
+        """Return the number of results with each verdict, in words."""
         counts = Counter(result.verdict for result in self.results)
         return ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
 
     def _blocks(self, marks: Mapping[str, str] | None = None) -> list[Block]:
-        """A heading that counts, and an item for each gate, those that need attention first."""
+        """Return a heading with the counts, and an item for each gate; those that need attention come first."""
         items = [f"{(marks or {}).get(result.verdict, '')}{result}" for result in self.ordered]
         return [Heading(f"gates: {self.counts}"), Items(items)] if items else []
 
     def text(self, width: int) -> str:
-        """A line that counts, then one for each gate, those that need attention first; broken to this width."""
+        """Return a line with the counts, then one for each gate, wrapped to this width; gates that need attention come first."""
         return "\n".join(as_text([each], width) for each in self._blocks())
 
     def __str__(self) -> str:
         return self.text(room())
 
     def to_markdown(self) -> str:
-        """The same as a part of a comment for a pull request; what comes from the data has no effect there."""
+        """Return the decision as Markdown for a comment on a pull request; texts from the data have no Markdown effect."""
         return as_markdown(self._blocks(MARKS))
 
     def __bool__(self) -> bool:
