@@ -101,14 +101,17 @@ def test_labels_that_are_not_there_yet_are_drawn_first(folder: Path) -> None:
     ("arguments", "message"),
     [
         ((), "--labels is missing: give a file of labels, or draw rows to label with --suggest 50"),
-        (("--suggest", "2", "--json", "-"), "--json and --markdown write what labels tell: add --labels FILE"),
+        (
+            ("--suggest", "2", "--json", "-"),
+            "--json and --markdown write a calibration, which needs labels: add --labels FILE",
+        ),
         (
             ("--suggest", "61"),
             "--suggest must lie between 1 and 60, the rows that can be drawn, got 61",
         ),
         (
             ("--suggest", "2", "--out", "labels.jsonl"),
-            "--out: labels.jsonl is there already, and may hold labels: give the name of a new file",
+            "--out: labels.jsonl already exists and may contain labels: give the name of a new file",
         ),
         (("--suggest", "2", "--out", "no/x.jsonl"), "--out: there is no directory no"),
         (
@@ -179,5 +182,5 @@ def test_two_runs_with_labels_of_the_same_rows(folder: Path) -> None:
     result = call("compare", "run", "after", "--labels", "labels.jsonl")
     assert (result.exit_code, result.stderr) == (
         2,
-        "ragmetrics: --labels is given twice or not at all: the labels of RUN_A, then those of RUN_B\n",
+        "ragmetrics: --labels must be given twice, first the labels of RUN_A, then those of RUN_B, or not at all\n",
     )

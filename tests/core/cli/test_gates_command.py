@@ -279,7 +279,7 @@ def test_a_name_never_steers_the_terminal(rows: Rows) -> None:
             ["--max-failed", "0", "--fail-under", "number=0.5"],
             "--max-failed is about gates: add --gate 'METRIC >= NUMBER', or leave --max-failed out",
         ),
-        (["--gate", "number >= 0.8", "--undecided", "maybe"], "--undecided is one of pass, fail, got 'maybe'"),
+        (["--gate", "number >= 0.8", "--undecided", "maybe"], "--undecided must be pass or fail, got 'maybe'"),
         (
             ["--gate", "number >= 0.8", "--min-coverage", "90"],
             "--min-coverage must be a share of the rows, from 0 to 1, got 90.0",

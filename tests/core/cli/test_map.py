@@ -70,10 +70,10 @@ def test_look_shows_what_the_option_does(tmp_path: Path) -> None:
                 "user_input)"
             ),
         ),
-        ("question", "--map: 'question' is no pair of names: write FIELD=COLUMN, such as question=prompt"),
+        ("question", "--map: 'question' is not a pair of names: write FIELD=COLUMN, such as question=prompt"),
         (
             "contexts=context_1,contexts=context_2",
-            "--map: 'contexts' stands twice: name one column, or a pattern such as 'context_*'",
+            "--map: 'contexts' is given twice: name one column, or a pattern such as 'context_*'",
         ),
     ],
 )

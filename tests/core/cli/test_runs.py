@@ -331,5 +331,5 @@ class TestWords:
         found = call("evaluate", "rows.jsonl", "-m", "token_f1", "--progress", "loud")
         assert (found.exit_code, found.stderr) == (
             2,
-            "ragmetrics: --progress is one of auto, always, never, got 'loud'\n",
+            "ragmetrics: --progress must be one of auto, always, never, got 'loud'\n",
         )

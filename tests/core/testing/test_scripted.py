@@ -49,7 +49,7 @@ def test_prompts_have_scripts_of_their_own(ask: Any) -> None:
 def test_a_function_answers(ask: Any) -> None:
     llm = ScriptedLLM(lambda question: question.inputs["text"].upper())
     assert llm.generate(ask("loud")).value == "LOUD"
-    with pytest.raises(AssertionError, match="a reply is a str, a Reply or a ModelError, got int"):
+    with pytest.raises(AssertionError, match="a reply must be a str, a Reply or a ModelError, got int"):
         ScriptedLLM(lambda question: 3).generate(ask())  # type: ignore[arg-type,return-value]
 
 

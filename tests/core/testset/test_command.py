@@ -178,7 +178,7 @@ def test_the_number_is_that_of_all_questions(folder: Path) -> None:
         ("--timeout=0", "--timeout must be a positive number of seconds, got 0.0"),
         ("--max-retries=-1", "--max-retries must be a whole number from 0, got -1"),
         ("--budget=x", "--budget takes calls=NUMBER, tokens=NUMBER or dollars=NUMBER, got 'x'"),
-        ("--progress=x", "--progress is one of auto, always, never, got 'x'"),
+        ("--progress=x", "--progress must be one of auto, always, never, got 'x'"),
     ],
 )
 def test_options(folder: Path, option: str, message: str) -> None:

@@ -34,8 +34,8 @@ class Judged:
 
     Attributes:
         metric: the metric.
-        llm: a model, its name, or None: that of the session.
-        embeddings: the same of embeddings.
+        llm: a model or its name; None: the LLM of the session.
+        embeddings: an embedding model or its name; None: the embedding model of the session.
         test: the test that named it first.
     """
 
@@ -110,10 +110,14 @@ def registry_of(state: State) -> Registry:
 
 
 def marked(node: pytest.Item | pytest.Function | Any) -> dict[str, Any]:
-    """What the markers of a test say together; the closest one counts.
+    """Merge the arguments of all ``ragmetrics`` markers of a test. If several markers give the same argument, the one closest to
+    the test wins.
 
     Raises:
-        InvalidInput: a marker says something unknown, or two of one function or module say the same, of which one would be dropped.
+        InvalidInput: a marker has an unknown argument, or one without a name; or two markers on the same function or module give
+            the same
+            argument, so that one of them would be dropped. On a class this is allowed, because it also has the markers of its
+            bases.
     """
     found: dict[str, Any] = {}
     for place, pairs in groupby(node.iter_markers_with_node("ragmetrics"), key=lambda pair: pair[0]):
@@ -136,7 +140,7 @@ def marked(node: pytest.Item | pytest.Function | Any) -> dict[str, Any]:
 
 
 def parametrize_rows(metafunc: pytest.Metafunc, state: State) -> None:
-    """One test for each row of a marked function.
+    """Make one test for each row of a marked function.
 
     Raises:
         pytest.Collector.CollectError: the marker, or a row, cannot be read.
@@ -162,7 +166,7 @@ def parametrize_rows(metafunc: pytest.Metafunc, state: State) -> None:
 
 
 def key_of(sample: Sample) -> str:
-    """A digest of all that a row holds."""
+    """Return a digest of the whole content of a row."""
     text = json.dumps(sample.to_dict(), sort_keys=True, default=repr)
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 

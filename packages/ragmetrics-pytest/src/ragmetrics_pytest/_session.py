@@ -25,19 +25,19 @@ from ._state import State, in_ci
 
 @dataclass
 class Outcome:
-    """What became of a session.
+    """The result of a test session.
 
     Attributes:
-        run_dir: where it is kept.
-        evaluation: all that was scored; None if nothing was.
-        summary: of what was scored, as text; empty if nothing was.
-        decision: what became of the gates; None if none was decided.
-        comparison: with the baseline, if there is one.
-        baseline: the baseline as the settings name it.
-        failures: why the session fails, other than by gates, in words.
-        warnings: what is open, in words.
-        unscored_tests: how many tests have no scores, and why.
-        undecided_fails: whether what is open fails the session.
+        run_dir: the directory in which the session's run is kept.
+        evaluation: all scores of the session; None if nothing was scored.
+        summary: the scores as text; empty if nothing was scored.
+        decision: the verdicts on the gates; None if no gate was decided.
+        comparison: the comparison with the baseline, if there is one.
+        baseline: the baseline, as it is written in the settings.
+        failures: reasons, in words, why the session fails, apart from the gates that ``decision`` failed.
+        warnings: what could not be decided, in words.
+        unscored_tests: for each process with tests that have no scores, how many and why.
+        undecided_fails: whether the session fails because of gates or comparisons that could not be decided.
     """
 
     run_dir: Path
@@ -53,13 +53,13 @@ class Outcome:
 
     @property
     def red(self) -> bool:
-        """Whether the session fails by what was decided."""
+        """Whether the session fails: a gate failed, there are failures, or something undecided fails it."""
         verdict = None if self.decision is None else self.decision.verdict
         is_open = verdict == "undecided" or bool(self.warnings)
         return verdict == "failed" or bool(self.failures) or (is_open and self.undecided_fails)
 
     def open(self, problem: str, *, fails: bool) -> None:
-        """Note what cannot be decided."""
+        """Add a problem that could not be decided."""
         (self.failures if fails else self.warnings).append(problem)
 
 

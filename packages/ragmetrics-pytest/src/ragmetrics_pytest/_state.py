@@ -59,10 +59,10 @@ class State:
         return self.run_dir / PARTS
 
     def check(self) -> None:
-        """Refuse what could not be decided at the end, before anything is paid for.
+        """Check before anything is paid for that gates can be decided at the end of the session.
 
         Raises:
-            pytest.UsageError: a gate cannot be read, the baseline is not there, a word or number is none, or in continuous
+            pytest.UsageError: a gate cannot be parsed, the baseline does not exist, a word or a number is wrong, or in continuous
                 integration pytest has not read the settings beside the tests.
         """
         if in_ci() and not self.is_worker and any_option(self.config):
@@ -149,5 +149,5 @@ def state_of(config: pytest.Config) -> State:
 
 
 def in_ci() -> bool:
-    """Whether this is continuous integration, where what cannot be judged must not pass for judged."""
+    """Whether this is continuous integration, where a session that could not be judged must not pass."""
     return os.environ.get("CI", "").strip().lower() not in ("", "0", "false")

@@ -69,7 +69,7 @@ def list_metrics() -> None:
 
 
 def _described(entry: Entry) -> str:
-    """A metric of the catalogue: its name, what it says, what it takes and costs, where it comes from."""
+    """Return a metric of the catalogue: its name, description, inputs, cost and source."""
     inputs = ", ".join(item.name + "?" * (not item.required) for item in entry.inputs) or "as declared"
     scale = f"{entry.scale[0]:g} to {entry.scale[1]:g}" if entry.scale else "its own"
     about = (

@@ -60,19 +60,19 @@ def calibrate(
     as_json: Path | None = AS_JSON,
     markdown: Path | None = AS_MARKDOWN,
 ) -> None:
-    """Show a calibration, write what is asked for, and draw the rows to label next."""
+    """Show a calibration, write the requested files, and draw the rows to label next."""
     with clear_errors():
         if labels is None and suggest is None:
             raise InvalidInput("--labels is missing: give a file of labels, or draw rows to label with --suggest 50")
         read = (run,) if labels is None else (run, labels)
         files = {"--json": as_json, "--markdown": markdown}
         if labels is None and any(files.values()):
-            raise InvalidInput("--json and --markdown write what labels tell: add --labels FILE")
+            raise InvalidInput("--json and --markdown write a calibration, which needs labels: add --labels FILE")
         check_files({**files, **({} if suggest is None else {"--out": out})}, read, "a file that is read here")
         if suggest is not None and not to_stdout(out) and out.exists():
-            raise InvalidInput(f"--out: {out} is there already, and may hold labels: give the name of a new file")
+            raise InvalidInput(f"--out: {out} already exists and may contain labels: give the name of a new file")
         evaluation = loaded(run, said=labels is not None and suggest is None)
-        # drawn first: rows may be wanted just because there are too few labels for any number
+        # draw rows first: too few labels for a calibration may be the reason for the draw
         lines = [] if suggest is None else evaluation.rows_to_label(suggest, metric, labels, seed=seed)
         if lines:
             text = "\n".join(json.dumps(line, ensure_ascii=False) for line in lines)

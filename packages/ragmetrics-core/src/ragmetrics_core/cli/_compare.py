@@ -70,10 +70,10 @@ LABELS = option(
 )
 
 MARKDOWN, JSON, HTML = "--markdown", "--json", "--html"
-"""What can be written; the first two are options too."""
+"""The output formats; the first two are options too."""
 
 ENDINGS = {".md": MARKDOWN, ".markdown": MARKDOWN, ".json": JSON, ".html": HTML, ".htm": HTML}
-"""What is written into a file, by the ending of its name."""
+"""The output format for each ending of a file name."""
 
 
 def compare(
@@ -93,7 +93,7 @@ def compare(
     undecided: str | None = UNDECIDED,
     labels: list[Path] | None = LABELS,
 ) -> None:
-    """Compare two runs, show the tables, and write what else is asked for."""
+    """Compare two runs, show the tables, and write the requested files."""
     given = locals()
     with clear_errors():
         files = {"--out": out, "--json": as_json, "--markdown": markdown}
@@ -101,7 +101,9 @@ def compare(
         check_files(files, (before, after), "a file of a run that is compared")
         wanted = parse_wanted(given)
         if labels and len(labels) != 2:
-            raise InvalidInput("--labels is given twice or not at all: the labels of RUN_A, then those of RUN_B")
+            raise InvalidInput(
+                "--labels must be given twice, first the labels of RUN_A, then those of RUN_B, or not at all"
+            )
         runs = [loaded(path, said=True) for path in (before, after)]
         calibration = None if not labels else (runs[0].calibrate(labels[0]), runs[1].calibrate(labels[1]))
         comparison = runs[0].compare(runs[1], by, cluster, margin, allow_different_judges, calibration=calibration)
@@ -118,10 +120,10 @@ def compare(
 
 
 def check_ending(out: Path | None) -> None:
-    """Refuse a name that says no format.
+    """Check that the ending of a file name is that of an output format.
 
     Raises:
-        InvalidInput: its ending is none of those that can be written.
+        InvalidInput: the ending is of no output format.
     """
     if out is not None and out.suffix.lower() not in ENDINGS:
         raise InvalidInput(
@@ -131,7 +133,7 @@ def check_ending(out: Path | None) -> None:
 
 
 def show(comparison: Comparison, decision: Decision, files: dict[str, Path | None]) -> None:
-    """Write the files, and print the tables where nothing else takes their place."""
+    """Write the files, and print the tables unless a file goes to stdout."""
     gated = bool(decision.results)
     data = {**comparison.to_dict(), **({"gates": decision.to_dict()} if gated else {})}
     out = files["--out"]

@@ -53,7 +53,7 @@ from ._output import clear_errors, in_cli_words, say
 
 State = Literal["ok", "no", "-"]
 SHOWN = 8
-"""How many names of models are shown where the one that was asked for is missing."""
+"""The number of model names shown if the requested model is missing."""
 
 UNREACHED = (
     ("refused|connection attempts failed", "nothing listens at this address"),
@@ -63,12 +63,12 @@ UNREACHED = (
 )
 
 NO_MODEL = re.compile(r"no such model|invalid model name", re.IGNORECASE)
-"""How gateways say with status 400 that a model is missing."""
+"""Phrases by which gateways say with status 400 that a model is missing."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """One line of the result: what was looked at, whether it works (``-``: not known, or no matter), what was seen, the cure."""
+    """One line of the result: what was checked, whether it works (``-``: not known, or irrelevant), what was seen, and the cure."""
 
     name: str
     state: State
@@ -78,13 +78,13 @@ class Check:
 
 @dataclass
 class Diagnosis:
-    """What was found out about one model.
+    """The findings about one model.
 
     Attributes:
-        what: the model as the user named it, and where it is.
-        checks: in the order in which they were made.
-        verdict: in words, whether a run can use it; empty while that is open.
-        usable: whether it can.
+        what: the model as the user named it, and its address.
+        checks: the checks in the order in which they were made.
+        verdict: whether a run can use the model, in words; empty until this is known.
+        usable: whether a run can use the model.
     """
 
     what: str
@@ -93,7 +93,7 @@ class Diagnosis:
     usable: bool = False
 
     def add(self, name: str, state: State, seen: str, cure: str = "") -> None:
-        """Add a line, without keys that a server may have quoted."""
+        """Add a line, without any keys that a server may have quoted."""
         self.checks.append(Check(name, state, conceal(seen), conceal(cure)))
 
     def give_up(self, name: str, seen: str, cure: str = "") -> Diagnosis:
@@ -104,7 +104,7 @@ class Diagnosis:
 
 
 def reached(found: Diagnosis, llm: OpenAILLM) -> None:
-    """The lines of a server that has answered, whatever it said."""
+    """Add the lines about a server that has answered, whatever the answer was."""
     clients = clients_of(llm)
     found.add("address", "ok", f"{clients.base_url} answers")
     seen = f"that in {clients.key_variable} is accepted" if clients.sends_key else "none is sent, and none is asked for"
@@ -112,7 +112,7 @@ def reached(found: Diagnosis, llm: OpenAILLM) -> None:
 
 
 async def why_not(found: Diagnosis, name: str, llm: OpenAILLM, first: Found, timeout: float) -> Diagnosis:
-    """The line that says why there is no answer to a plain question, and what to do."""
+    """Add the line that says why there is no answer to a plain question, and what to do."""
     words = in_cli_words(first.problem) if first.problem else ""
     server = server_named(name.partition(":")[0]) or ""
     if first.late:
@@ -173,11 +173,13 @@ OTHERS = (
     "ragmetrics-pytest",
 )
 KNOCKING = 0.3
-"""Seconds to wait for a port of this machine: one that listens answers at once."""
+"""Seconds to wait for a port of this machine; a server that listens there answers at once."""
 
 
 def environment() -> dict[str, Any]:
-    """Versions, extras, variables (whether they are set) and servers of this machine that listen where they usually do."""
+    """Return versions, extras, variables (whether they are set) and the servers that listen at their usual ports of this
+    machine.
+    """
     variables = ["OPENAI_API_KEY", "OPENAI_BASE_URL"]
     for server in SERVERS.values():
         variables += [*server.url_variables, *server.key_variables, *server.version_variables]
@@ -202,7 +204,7 @@ def _version(package: str) -> str | None:
 
 
 def _listening(url: str) -> str | None:
-    """The address, if it is one of this machine and something listens there."""
+    """Return the address if it is on this machine and a server listens there."""
     parts = urlsplit(url)
     if parts.hostname != "localhost" or parts.port is None:
         return None
@@ -221,10 +223,10 @@ RIGHT = [True, False]
 FORMS: dict[Rung, str] = {"schema": "JSON schema", "json": "JSON mode", "text": "plain text"}
 AT_ONCE = 2
 ONE_AFTER_THE_OTHER, NOTICED = 1.7, 0.5
-"""Times of one answer, and seconds more, from which on two at once count as answered one after the other."""
+"""Two concurrent answers count as sequential if they take this many times as long as one answer, and this many seconds more."""
 
 CONTEXT = ("max_model_len", "context_length", "context_window", "max_context_length", "n_ctx")
-"""How vLLM, OpenRouter, Groq, LM Studio and llama.cpp call the number of tokens that fit a model."""
+"""The names that vLLM, OpenRouter, Groq, LM Studio and llama.cpp give to a model's context size in tokens."""
 
 LIMIT = re.compile(r"x-ratelimit-(?:limit|remaining)-(?:requests|tokens)")
 
@@ -233,7 +235,7 @@ async def examine_llm(name: str, llm: OpenAILLM, timeout: float) -> Diagnosis:
     """Ask a judge at most five questions and for its list of models.
 
     Args:
-        name: as the user wrote it.
+        name: the name as the user wrote it.
         llm: the model.
         timeout: seconds to wait for each answer.
     """
@@ -265,7 +267,7 @@ async def examine_llm(name: str, llm: OpenAILLM, timeout: float) -> Diagnosis:
 
 
 def _form(found: Diagnosis, form: Rung, answer: Found) -> None:
-    """The line of one form of reply."""
+    """Add the line about one form of reply."""
     unread, wrong = _checked(answer)
     if answer.form_refused:
         cure = "nothing to do: a run goes on with the next form by itself"
@@ -281,7 +283,9 @@ def _form(found: Diagnosis, form: Rung, answer: Found) -> None:
 
 
 def _checked(answer: Found) -> tuple[str, int]:
-    """Why the answer cannot be used, empty if it can; and how many of its verdicts are wrong, as the questions leave no doubt."""
+    """Return why the answer cannot be used (empty if it can), and how many of its verdicts are wrong; the questions have clear
+    answers.
+    """
     if answer.reply is None:
         return str(answer.problem), 0
     try:
@@ -292,7 +296,7 @@ def _checked(answer: Found) -> tuple[str, int]:
 
 
 def _extras(found: Diagnosis, answers: dict[Rung, Found], listed: list[dict[str, Any]] | str, model: str) -> None:
-    """What the answers and the list of models tell by the way."""
+    """Add further findings from the answers and the list of models."""
     replies = [answer.reply for answer in answers.values() if answer.reply is not None]
     used = next((reply.usage for reply in replies if reply.usage.prompt_tokens), None)
     if used:
@@ -316,14 +320,14 @@ def _extras(found: Diagnosis, answers: dict[Rung, Found], listed: list[dict[str,
 async def _pace(
     found: Diagnosis, asked: Callable[[Rung], Awaitable[Found]], answers: dict[Rung, Found], used: Rung
 ) -> None:
-    """How fast one answer comes, and whether two are made at the same time."""
+    """Measure how fast one answer comes, and whether two are made at the same time."""
     if any(answer.late for answer in answers.values()) or answers[used].reply is None:
         return
     start = time.perf_counter()
     pair = await asyncio.gather(*(asked(used) for _ in range(AT_ONCE)))
     together = time.perf_counter() - start
     done = [answer for answer in answers.values() if answer.reply is not None]
-    done = done[1:] or done  # a model may have been loaded for the first
+    done = done[1:] or done  # the server may have loaded the model for the first answer
     seconds = statistics.median(answer.seconds for answer in done)
     tokens = sum(answer.reply.usage.completion_tokens for answer in done if answer.reply)
     rate = f", {tokens / sum(answer.seconds for answer in done):.0f} tokens/s" if tokens else ""
@@ -339,7 +343,9 @@ async def _pace(
 
 
 def _judge(found: Diagnosis, answers: dict[Rung, Found], used: Rung) -> None:
-    """Whether a run can use the model: it asks in the highest form that the server takes, and must be able to read that."""
+    """Decide whether a run can use the model: a run asks in the highest form that the server accepts, and must be able to parse
+    the reply.
+    """
     below = [form for form in FORMS if form in answers and not _checked(answers[form])[0]]
     found.usable = used in below
     if found.usable:
@@ -356,7 +362,7 @@ def _judge(found: Diagnosis, answers: dict[Rung, Found], used: Rung) -> None:
 
 
 async def examine_embeddings(name: str, model: Any, timeout: float) -> Diagnosis:
-    """Embed three short texts, of which two are the same."""
+    """Embed three short texts, two of which are equal."""
     url = getattr(model, "identity", {}).get("base_url")
     found = Diagnosis(f"{name} at {url}" if url else name)
     texts = ["The library opens at nine.", "Whales are mammals.", "The library opens at nine."]
@@ -396,7 +402,7 @@ def doctor(
     timeout: float = TIMEOUT,
     as_json: bool = AS_JSON,
 ) -> None:
-    """Examine the models that are named, or this machine."""
+    """Examine the named models, or this machine."""
     with clear_errors():
         if llm is None and embeddings is None:
             if base_url is not None:
@@ -412,7 +418,9 @@ def doctor(
 
 async def _examined(llm: str | None, embeddings: str | None, base_url: str | None, timeout: float) -> list[Diagnosis]:
     found = []
-    vectors = None if embeddings is None else embeddings_named(embeddings, base_url)  # a wrong name costs no call
+    vectors = (
+        None if embeddings is None else embeddings_named(embeddings, base_url)
+    )  # checked here, so that a wrong name costs no call
     if llm is not None:
         model = as_openai(llm_named(llm, base_url))
         if isinstance(model, OpenAILLM):
@@ -425,7 +433,7 @@ async def _examined(llm: str | None, embeddings: str | None, base_url: str | Non
 
 
 def _table(found: Diagnosis) -> str:
-    """The lines of one model; what was seen stands beside the name of the check, the cure below it."""
+    """Return the lines of one model: the finding beside the name of the check, the cure below it."""
     width = max((len(check.name) for check in found.checks), default=0)
     lines = [found.what]
     for check in found.checks:

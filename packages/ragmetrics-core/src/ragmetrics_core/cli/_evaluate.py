@@ -171,7 +171,7 @@ def evaluate(
     separator: str | None = SEPARATOR,
     dry_run: bool = DRY_RUN,
 ) -> None:
-    """Score the rows of a file, print the table, and end with the status that it deserves."""
+    """Score the rows of a file, print the table, and exit with the matching status."""
     given = locals()
     with clear_errors(out, run_dir):
         _evaluate(data, out, given)
@@ -199,7 +199,7 @@ def _evaluate(data: str, out: Path | None, given: Mapping[str, Any]) -> None:
 
 
 def _report(run: Evaluation, metrics: Sequence[Metric], out: Path | None, run_dir: Path | None, wanted: Wanted) -> None:
-    """Write the file, print the table and what became of the gates, and end with the status that they deserve."""
+    """Write the file, print the table and the results of the gates, and exit with the matching status."""
     summary, decision, problem = None, Decision(()), ""
     try:
         summary = run.summary(wanted.by)
@@ -232,14 +232,14 @@ def _report(run: Evaluation, metrics: Sequence[Metric], out: Path | None, run_di
 
 
 def _show_price(price: Estimate) -> None:
-    """Print what a run would ask and cost, in place of the run."""
+    """Print the calls and the cost of a run instead of making it."""
     say(price.text(write=as_option))
     if lacking := [item.name for item in price.metrics if item.failed and item.failed == price.rows]:
         complain(f"no row can be scored by {', '.join(lacking)}: `ragmetrics look` shows what is missing")
 
 
 def _stop_where_unknown(summary: Summary, dead: Sequence[str], run_dir: Path | None) -> None:
-    """End with status 2 where the run ended early, or where a metric has no score since it failed."""
+    """Exit with status 2 if the run ended early, or if a metric has no score because it failed."""
     if summary.stopped is not None:
         stop_unfinished(summary.stopped, run_dir)
     if dead:
@@ -258,14 +258,18 @@ def _stop_where_unknown(summary: Summary, dead: Sequence[str], run_dir: Path | N
 
 
 def _objects(evaluation: Evaluation) -> str:
-    """The fields whose text is an object in the first row: cells of exports hold the question or answer inside of one."""
+    """Return the fields whose text in the first row is a JSON object; cells of exports contain the question or answer inside
+    such an object.
+    """
     first = evaluation.rows[0] if len(evaluation) else Sample()
     texts = {name: getattr(first, name) for name in SHORT}
     return ", ".join(name for name, text in texts.items() if isinstance(text, str) and keys_of(text))
 
 
 def _unread(evaluation: Evaluation, metrics: Sequence[Metric]) -> list[str]:
-    """The fields that the metrics need and the first row has no text in: they may stand in another column, or inside their own."""
+    """Return the fields that the metrics need and that have no text in the first row. The text may be in another column, or
+    nested in its own.
+    """
     row = next((row for row in evaluation.rows if row.to_dict().keys() - {"id"}), None)
     needed = dict.fromkeys(field for metric in metrics for field in metric.inputs)
     return [] if row is None else list(dict.fromkeys(field.name for field in needed if _is_unread(field, row)))
@@ -282,5 +286,5 @@ def _is_unread(field: Input, row: Sample) -> bool:
 
 
 def _why(summary: Summary, metric: str) -> str:
-    """The most common cause of a metric's failures."""
+    """Return the most common cause of a metric's failures."""
     return next(reason.text for reason in summary.reasons if reason.state == "failed" and metric in reason.metrics)

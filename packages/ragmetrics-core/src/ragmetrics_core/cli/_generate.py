@@ -103,7 +103,7 @@ def generate(
 
 
 def _report(testset: Testset, out: Path) -> None:
-    """Print what was skipped, what came of it, and what to do with it."""
+    """Print what was skipped, the result, and the next steps."""
     for line in by_reason(testset.skipped):
         say("\n".join(hanging(f"skipped: {line}", room())), err=True)
     told = f"{out}: {replace(testset, skipped=())}"

@@ -38,13 +38,13 @@ AS_JSON = flag("--json", "Print one JSON object, for programs.")
 ORDER = [item.name for item in fields(Sample)]
 
 READABLE = json_walk(str)
-"""Makes plain JSON values of dates and of whatever else a file may hold."""
+"""Turns dates and any other values of a file into plain JSON values."""
 
 MOST_ITEMS = 5
-"""Items of a list that are shown."""
+"""The number of items of a list that are shown."""
 
 MOST_COLUMNS = 40
-"""Columns that are named where a field may be one of them."""
+"""The number of columns that are named as candidates for a field."""
 
 
 def look(
@@ -76,7 +76,7 @@ def look(
 
 
 def _parts(found: Look, mapped: Mapping[str, str]) -> Iterator[list[str]]:
-    """The paragraphs of the output."""
+    """Return the paragraphs of the output."""
     bad = f", {found.bad:,} of them with a problem" if found.bad else ""
     yield hanging(f"{found.name}: {found.form()}: {count_of(found.rows, 'row')}{bad}", room())
     yield list(_columns(found, mapped))
@@ -94,7 +94,7 @@ def _parts(found: Look, mapped: Mapping[str, str]) -> Iterator[list[str]]:
 
 
 def _columns(found: Look, mapped: Mapping[str, str]) -> Iterator[str]:
-    """Which column is which field, and what to do where none is."""
+    """Say which column is which field, and what to do if a field has no column."""
     width = max(map(len, found.fields), default=0)
     digits = len(f"{found.rows:,}")
     for name in sorted(found.fields, key=ORDER.index):
@@ -119,18 +119,18 @@ def _columns(found: Look, mapped: Mapping[str, str]) -> Iterator[str]:
 
 
 def _advice(text: str, option: str) -> Iterator[str]:
-    """The lines of an advice; what is to be copied is not parted."""
+    """Return the lines of an advice; text to be copied is not broken."""
     return iter(hanging(f"{text} {whole(option)}", room()))
 
 
 def _unused(found: Look, parts: bool) -> list[str]:
-    """Columns that no field was read from; of those that hold objects the parts, where a field may be one of them."""
+    """Return columns that no field was read from; for columns with objects, their parts, which may contain a field."""
     names = []
     for column in found.unused:
         keys = found.inside.get(column) if parts else None
         names += [f"{column}.{key}" for key in keys or ()] or [column.strip() or "(a column without a name)"]
     if parts and "metadata" in found.fields:
-        others = {column.partition(".")[0] for column in found.unused}  # they are there too by now
+        others = {column.partition(".")[0] for column in found.unused}  # these columns are listed already
         names += [f"metadata.{key}" for key in found.values.get("metadata", ()) if key.partition(".")[0] not in others]
     return names
 

@@ -1,4 +1,4 @@
-"""Options and arguments that several commands have, each with one help text."""
+"""Options and arguments that several commands share, each with one help text."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ import typer
 
 
 def option(metavar: str, text: str, *names: str, default: Any = None, least: float | None = None) -> Any:
-    """An option of a command: what stands for its value in the help, its help, and its names if the parameter's is not the one."""
+    """Declare an option: the placeholder of its value in the help, its help text, and its names if they differ from the
+    parameter's name.
+    """
     return typer.Option(default, *names, metavar=metavar, help=text, min=least)
 
 
 def flag(name: str, text: str) -> Any:
-    """An option without a value, and its help."""
+    """Declare an option without a value, with its help text."""
     return typer.Option(False, name, help=text)
 
 
 def argument(metavar: str, text: str) -> Any:
-    """An argument that must be given: its name in the help, and its help."""
+    """Declare a required argument: its name in the help, and its help text."""
     return typer.Argument(..., metavar=metavar, help=text)
 
 

@@ -1,10 +1,13 @@
-"""Everything that leaves the command: what it prints, the files it writes, and the status it ends with.
+"""The output of a command: what it prints, the files it writes, and its exit status.
 
-A run may have cost hours and money, so its scores are never lost to the way they are shown. A file is refused before any work where
-it cannot be written, is written before the table is printed, and replaces an older one only when it is whole. A terminal or a pipe
-that cannot take a text changes only the text. Texts from the data never steer a terminal: control characters are printed as
-escapes. Colours say nothing that the text does not say; a pipe, a file, ``NO_COLOR`` (https://no-color.org) and a dumb terminal get
-none. rich, which comes with typer, is loaded only where it paints.
+A run may have cost hours and money, so its scores are never lost because of a failed output. A file that cannot be written is
+refused
+before any work. A file is written before the table is printed, and replaces an older file only when it is complete. A terminal or
+a pipe
+that cannot encode a text changes only the text. Texts from the data never control a terminal: control characters are printed as
+escapes. Colours add nothing that the text does not say; a pipe, a file, ``NO_COLOR`` (https://no-color.org) and a dumb terminal
+get
+none. rich, which is installed with typer, is loaded only if colours are printed.
 """
 
 from __future__ import annotations
@@ -39,20 +42,20 @@ from .._values._layout import harmless
 
 
 def to_stdout(path: Path | None) -> bool:
-    """Whether what is written goes to stdout: the file is named ``-``."""
+    """Whether the output goes to stdout because the file is named ``-``."""
     return str(path) == "-"
 
 
 def put_file(path: Path, option: str, fill: Callable[[Path], None]) -> None:
-    """Have a file written under another name, and rename it when it is whole.
+    """Write a file under a temporary name, and rename it when it is complete.
 
     Args:
-        path: where it goes.
+        path: the path of the file.
         option: the option that named it.
-        fill: writes it to the path that it is given.
+        fill: writes the content to the path that it is given.
 
     Raises:
-        InvalidInput: it cannot be written.
+        InvalidInput: the file cannot be written.
     """
     target = Path(os.path.realpath(path))
     in_place = (target.exists() and not target.is_file()) or not os.access(target.parent, os.W_OK)
@@ -71,7 +74,7 @@ def put_file(path: Path, option: str, fill: Callable[[Path], None]) -> None:
 
 
 OPTIONS = {"columns": "--map", "n": "--suggest", "api_key": ""}
-"""Options of another name than the argument, and arguments without an option."""
+"""Options whose name differs from the argument's, and arguments without an option."""
 
 CHOICES = {
     "llm": " MODEL (or --llm lexical, offline)",
@@ -84,28 +87,30 @@ CHOICES = {
 """What follows an option whose value the user is to choose."""
 
 BUG = 70
-"""Exit status of a crash (EX_SOFTWARE of sysexits.h): 1 is taken by failed gates, and they must not be mixed up."""
+"""The exit status of a crash (EX_SOFTWARE of sysexits.h). It must differ from 1, which means that a gate failed."""
 
 JSONL = frozenset({".jsonl", ".ndjson"})
-"""Endings of files with one JSON object per line."""
+"""The endings of files with one JSON object per line."""
 
 HTML = frozenset({".html", ".htm"})
 
 ENDINGS = JSONL | HTML | {".csv", ".md"}
-"""What ``--out`` can write."""
+"""The endings of files that ``--out`` can write."""
 
 NO_GATES = Decision(())
 
 
 class Command(TyperCommand):
-    """A command whose usage names its argument as the text below does: DATA, without braces."""
+    """A command whose usage line names its argument without braces: DATA."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """The pieces of the line that shows how it is called."""
+        """Return the pieces of the usage line."""
         return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """The arguments, parsed; an option that takes one value and is given twice is refused, where the last one would win."""
+        """Parse the arguments. An option that takes one value must not be given twice; otherwise the last one would win
+        silently.
+        """
         given: list[Any] = self.make_parser(ctx).parse_args(list(args))[2]
         for option in given:
             once = option.param_type_name == "option" and not (option.multiple or option.is_flag or option.count)
@@ -115,10 +120,10 @@ class Command(TyperCommand):
 
 
 def say(text: str | bytes, *, err: bool = False) -> None:
-    """Print to stdout, or to stderr where stdout is taken by something else; bytes go out as they are, for another program.
+    """Print to stdout, or to stderr if stdout is already used; bytes are written unchanged, for another program.
 
     Raises:
-        InvalidInput: the stream cannot be written to. A reader that has gone, as ``head`` does, is no error.
+        InvalidInput: the stream cannot be written to. A reader that has closed the pipe, such as ``head``, is not an error.
     """
     stream = sys.stderr if err else sys.stdout
     try:
@@ -131,13 +136,13 @@ def say(text: str | bytes, *, err: bool = False) -> None:
 
 
 def stop(message: str, status: int, command: str = "") -> None:
-    """End the command with one line on stderr, and below it the command that goes on, if there is one."""
+    """End the command with one line on stderr, followed by the command that resumes the run, if there is one."""
     complain(message, command)
     raise typer.Exit(status)
 
 
 def complain(message: str, command: str = "") -> None:
-    """Print one line to stderr; a command stands on its own line, to be copied as it is."""
+    """Print one line to stderr; a command is printed on its own line, so that it can be copied."""
     one_line = " ".join(part.strip() for part in message.splitlines())
     _say_on_stderr(f"ragmetrics: {one_line}" + (f"\n{command}" if command else ""))
 
@@ -146,16 +151,16 @@ def _say_on_stderr(text: str) -> None:
     try:
         typer.echo(printable_on(text, sys.stderr), err=True)
     except OSError:
-        _silence(sys.stderr)  # the status says it all the same
+        _silence(sys.stderr)  # the exit status still says it
 
 
 def in_cli_words(error: RagmetricsError) -> str:
-    """The message, with options in the place of arguments."""
+    """Return the message with options in place of arguments."""
     return error.message_for_data() if isinstance(error, MissingInput) else error.message(as_option)
 
 
 def as_option(setting: Setting) -> str:
-    """A setting as an option of the command that takes it; empty where there is none."""
+    """Return a setting as an option of the command that has it; empty if there is no such option."""
     name, value = setting.name, setting.value
     option = OPTIONS.get(name, f"--{name.replace('_', '-')}")
     if value is ...:
@@ -168,14 +173,14 @@ def as_option(setting: Setting) -> str:
 
 
 def loaded(run: Path, *, said: bool = False) -> Evaluation:
-    """The run in a directory or a file; that it is damaged or unverified is said at once.
+    """Load the run in a directory or a file; a warning is printed at once if it is damaged or unverified.
 
     Args:
         run: the directory or file.
-        said: what the command prints, or its error, says so anyway.
+        said: whether the output of the command, or its error, contains this warning anyway.
 
     Raises:
-        InvalidInput: it cannot be read.
+        InvalidInput: the run cannot be read.
     """
     evaluation = Evaluation.load(run)
     if evaluation.doubt and not said:
@@ -184,19 +189,19 @@ def loaded(run: Path, *, said: bool = False) -> Evaluation:
 
 
 def parse_progress(text: str) -> Progress:
-    """The word as ``evaluate`` takes it.
+    """Convert the word to the ``progress`` argument of ``evaluate``.
 
     Raises:
-        InvalidInput: it is another word.
+        InvalidInput: the word is unknown.
     """
     words: dict[str, Progress] = {"auto": True, "always": "always", "never": False}
     if text not in words:
-        raise InvalidInput(f"--progress is one of {', '.join(words)}, got {text!r}")
+        raise InvalidInput(f"--progress must be one of {', '.join(words)}, got {text!r}")
     return words[text]
 
 
 def how_to_continue(run_dir: Path | None) -> tuple[str, str]:
-    """What to say about going on with this run, and the command that does so; no command where nothing was kept."""
+    """Return a sentence on how to resume this run, and the command for it; no command if nothing was kept."""
     if run_dir is None:
         return " (with --run-dir DIR, the next run would go on from here)", ""
     without_passwords = (re.sub(r"(://)[^/@\s]*@", r"\1", argument) for argument in sys.argv[1:])
@@ -207,33 +212,33 @@ def how_to_continue(run_dir: Path | None) -> tuple[str, str]:
 
 
 def stop_unfinished(message: str, run_dir: Path | None, status: int = 2) -> None:
-    """End the command where a run has not come to its end, and say how to go on."""
+    """End the command after a run that did not reach its end, and say how to resume it."""
     remark, command = how_to_continue(run_dir)
     stop(message + remark, status, command)
 
 
 @contextmanager
 def clear_errors(out: Path | None = None, run_dir: Path | None = None) -> Iterator[None]:
-    """Turn what stops a run into one line and an exit status, save what was finished until then, and say how to go on."""
+    """Turn an error that stops a run into one line and an exit status, save what was finished until then, and say how to resume."""
     try:
         yield
     except typer.Exit:
         raise
     except RagmetricsError as error:
         message = in_cli_words(error) + _save(error, out)
-        if error.partial and run_dir:  # where nothing was started there is nothing to go on with
+        if error.partial and run_dir:  # without a started run there is nothing to resume
             stop_unfinished(message, run_dir)
         stop(message, 2)
     except KeyboardInterrupt as error:
         stop_unfinished("stopped" + _save(error, out), run_dir, 130)
     except (Exception, asyncio.CancelledError) as bug:
-        _say_on_stderr(conceal(traceback.format_exc().rstrip()))  # it may quote data and keys
+        _say_on_stderr(conceal(traceback.format_exc().rstrip()))  # the traceback may quote data and keys
         complain("this is a bug, in a metric or a model of your own or in ragmetrics" + _save(bug, out))
         raise typer.Exit(BUG) from bug
 
 
 def _save(error: BaseException, out: Path | None) -> str:
-    """Write the rows that were finished before the error; returns what to say about them."""
+    """Write the rows that were finished before the error; return a sentence about them."""
     partial: Evaluation | None = getattr(error, "partial", None)
     if not partial or out is None:
         return ""
@@ -246,14 +251,14 @@ def _save(error: BaseException, out: Path | None) -> str:
 
 
 def check_out(out: Path | None, data: str) -> None:
-    """Refuse before the first call a file that could not be written after the last, or is the one that is read.
+    """Check before the first call that the file can be written after the last call, and that it is not the file that is read.
 
     Raises:
-        InvalidInput: its name says no format, or it is refused by ``check_files``.
+        InvalidInput: its name has no known ending, or ``check_files`` refuses it.
     """
     if out is None or to_stdout(out):
         return
-    special = out.exists() and not out.is_file()  # a device, or a pipe to another program: it takes JSON lines
+    special = out.exists() and not out.is_file()  # a device, or a pipe to another program, gets JSON lines
     if out.suffix.lower() not in ENDINGS and not special:
         raise InvalidInput(
             f"--out: {out} says no format that can be written: let its name end in .jsonl (rows, scores and evidence for "
@@ -263,16 +268,16 @@ def check_out(out: Path | None, data: str) -> None:
 
 
 def write(evaluation: Evaluation, out: Path, by: str | None = None, gates: Decision = NO_GATES) -> None:
-    """Write the file under another name and rename it when it is whole; or write it to stdout.
+    """Write the file under a temporary name and rename it when it is complete; or write it to stdout.
 
     Args:
-        evaluation: what is written.
-        out: where; the ending of its name says what.
+        evaluation: the run to write.
+        out: the path; the ending of its name selects the format.
         by: a column whose values are slices in a summary.
-        gates: what became of the gates.
+        gates: the results of the gates.
 
     Raises:
-        InvalidInput: it cannot be written.
+        InvalidInput: the file cannot be written.
     """
 
     def fill(path: Path) -> None:
@@ -299,13 +304,13 @@ def write(evaluation: Evaluation, out: Path, by: str | None = None, gates: Decis
 
 
 def printable_on(text: str, stream: TextIO | None) -> str:
-    """The text as this stream can take it: what would steer a terminal, or is not in its encoding, is shown as an escape."""
+    """Return the text as this stream can encode it; control characters, and characters outside its encoding, become escapes."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
     return harmless(text).encode(encoding, "backslashreplace").decode(encoding)
 
 
 def _silence(stream: Any) -> None:
-    """Send to nowhere what the stream still holds; else the interpreter would fail over it once more at its end."""
+    """Discard what the stream still buffers; otherwise the interpreter would fail on it again at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
@@ -315,15 +320,15 @@ FILES_OF_A_RUN = ("run.json", "scores.jsonl", "journal.sqlite")
 
 
 def check_files(files: dict[str, Path | None], runs: Sequence[Path], called: str) -> None:
-    """Refuse before any work what could not be written, or would harm a run.
+    """Check before any work that files can be written and would not damage a run.
 
     Args:
-        files: by option, the files to write.
+        files: the files to write, by option.
         runs: the runs, and other files, that are read.
-        called: what their files are, for the message.
+        called: the name of their files in the message.
 
     Raises:
-        InvalidInput: two of them go to stdout, or to one file; or one cannot be written, or is a file of a run.
+        InvalidInput: two files go to stdout or to the same path; or a file cannot be written, or is a file of a run.
     """
     given = {option: path for option, path in files.items() if path is not None}
     for (one, path), (other, there) in combinations(given.items(), 2):
@@ -350,13 +355,13 @@ def put_texts(
     *,
     err: bool = False,
 ) -> None:
-    """Write the files, and print what is shown: to stderr where one of the files goes to stdout.
+    """Write the files, and print the text for people, to stderr if one of the files goes to stdout.
 
     Args:
-        texts: by option, what its file holds, or what writes a file that cannot go to stdout.
-        files: by option, where it goes; None where it is not asked for.
+        texts: for each option, the content of its file, or a function that writes a file that cannot go to stdout.
+        files: for each option, the path of its file; None if it was not requested.
         shown: the text for people.
-        err: whether stdout is taken by something else already.
+        err: whether stdout is already used.
     """
     piped = err or any(to_stdout(path) for path in files.values())
     try:
@@ -382,7 +387,7 @@ STYLES: dict[Tone, str] = {"title": "bold", "good": "green", "bad": "red", "open
 
 
 def say_lines(parts: Iterable[Iterable[Line]]) -> None:
-    """Print the lines of each part, with a blank line between two parts; in colours where a terminal shows them."""
+    """Print the lines of each part, with a blank line between two parts, in colours if a terminal shows them."""
     wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     in_colours = wanted and sys.stdout is not None and sys.stdout.isatty()
     for number, part in enumerate(parts):

@@ -1,4 +1,4 @@
-"""What the options of a command say, checked before anything is paid for: columns, metrics, models, budgets, gates."""
+"""Parse the options of a command before anything is paid for: columns, metrics, models, budgets, gates."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from ._options import option
 from ._output import as_option
 
 SHORT = {"user_input": "question", "response": "answer", "retrieved_contexts": "contexts", "reference": "reference"}
-"""What most metrics need, under the short names that --map takes too."""
+"""The fields that most metrics need, with short names that --map accepts too."""
 
 COLUMNS = option(
     "FIELD=COLUMN",
@@ -48,24 +48,24 @@ SEPARATOR = option("TEXT", "What stands between the texts of a list in one cell,
 
 
 def parse_columns(texts: Iterable[str]) -> dict[str, str]:
-    """What is named, in the form that ``evaluate`` takes as ``columns``; a name with a comma is in quotes.
+    """Parse columns into the form of ``evaluate``'s argument ``columns``; a name with a comma is in quotes.
 
     Raises:
-        InvalidInput: a part is no pair of names, or one name stands twice.
+        InvalidInput: a part is not a pair of names, or a name is given twice.
     """
     columns: dict[str, str] = {}
     for part in (part for text in texts for part in split(text)):
         first, equals, second = (_unquoted(name) for name in part.partition("="))
         if not (first and equals and second):
-            raise InvalidInput(f"--map: {part!r} is no pair of names: write FIELD=COLUMN, such as question=prompt")
+            raise InvalidInput(f"--map: {part!r} is not a pair of names: write FIELD=COLUMN, such as question=prompt")
         if first in columns:
-            raise InvalidInput(f"--map: {first!r} stands twice: name one column, or a pattern such as 'context_*'")
+            raise InvalidInput(f"--map: {first!r} is given twice: name one column, or a pattern such as 'context_*'")
         columns[first] = second
     return columns
 
 
 def map_for(fields: Iterable[str]) -> str:
-    """The option that names the columns of these fields, with a word in the place of each column."""
+    """Return the option that names the columns of these fields, with a placeholder for each column."""
     return f"--map {','.join(f'{SHORT.get(field, field)}=COLUMN' for field in fields)}"
 
 
@@ -75,10 +75,11 @@ def _unquoted(name: str) -> str:
 
 
 def parse_metrics(texts: Iterable[str]) -> list[Metric]:
-    """The metrics that the texts name; those of a user's own are looked for in the current directory too, as ``python -m`` does.
+    """Return the metrics that the texts name; a user's own metrics are also searched in the current directory, as ``python -m``
+    does.
 
     Raises:
-        InvalidInput: a metric is unknown, or its settings cannot be read or do not fit.
+        InvalidInput: a metric is unknown, or its settings cannot be parsed or are wrong.
     """
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
@@ -86,21 +87,21 @@ def parse_metrics(texts: Iterable[str]) -> list[Metric]:
 
 
 def fitting_metrics(sample: Sample) -> list[str]:
-    """Names of the built-in metrics whose inputs the sample has, and which work without settings."""
+    """Return the names of the built-in metrics whose inputs the sample has, and which work without settings."""
     fitting = []
     for entry in catalogue():
         required = [item.name for item in entry.inputs if item.required]
-        # a metric that requires no input learns from its settings what to look at
+        # a metric without required inputs gets its fields from its settings
         if required and all(sample.get(name) is not None for name in required) and not unset(entry.cls, {}):
             fitting.append(entry.name)
     return fitting
 
 
 def propose_metrics(data: str, columns: Columns, file: FileOptions) -> NoReturn:
-    """Name the metrics that fit the columns of a file.
+    """Raise an error that names the metrics that fit the columns of a file.
 
     Raises:
-        InvalidInput: always; the message holds their names.
+        InvalidInput: always; the message contains the names.
     """
     choose = "choose metrics with --metrics a,b; "
     opened = open_rows(data, 1, columns, file)
@@ -122,9 +123,9 @@ BUDGETS = ("calls", "tokens", "dollars")
 def parse_models(
     llm: str | None, embeddings: str | None, base_url: str | None, jury: str | None = None, *, called: bool = True
 ) -> dict[str, Any]:
-    """The models that the options name, as ``evaluate`` takes them; models of OpenAI's protocol are looked for at ``base_url``.
+    """Return the models that the options name, as ``evaluate`` accepts them; models of OpenAI's protocol use ``base_url``.
 
-    Where they are not to be called, but only to have a price, their packages may be missing. The models of a ``jury`` are made
+    If they are not called, and only a price is needed, their packages may be missing. The models of a ``jury`` are made
     elsewhere, and may use the base URL too.
 
     Raises:
@@ -147,7 +148,7 @@ def parse_models(
 
 
 def has_address(name: str) -> bool:
-    """Whether a juror needs no ``--base-url``: its provider has an address, or it works offline."""
+    """Whether a juror needs no ``--base-url``, because its provider has an address or it works offline."""
     return name == "lexical" or is_server(name.partition(":")[0].strip())
 
 
@@ -156,10 +157,10 @@ def _jurors(text: str | None) -> list[str]:
 
 
 def parse_budget(texts: list[str]) -> dict[str, float] | None:
-    """The budget that texts such as ``calls=1000`` name, as ``evaluate`` takes it.
+    """Parse a budget from texts such as ``calls=1000``, as ``evaluate`` accepts it.
 
     Raises:
-        InvalidInput: a text is of another form.
+        InvalidInput: a text has another form.
     """
     budget: dict[str, float] = {}
     for text in texts:
@@ -179,13 +180,13 @@ def parse_budget(texts: list[str]) -> dict[str, float] | None:
 def with_jury(
     metrics: Sequence[Metric], text: str | None, llm: str | None, base_url: str | None = None, *, called: bool = True
 ) -> list[Metric]:
-    """The metrics, of which those that ask an LLM are juries of the models that the text names; they keep their names.
+    """Return the metrics; those that ask an LLM become juries of the models that the text names, and keep their names.
 
-    Models that have no address by their name, such as ``server:MODEL`` and ``openai:MODEL``, are looked for at ``base_url``.
-    Where the models are not to be called, but only to have a price, their packages may be missing.
+    Models whose names imply no address, such as ``server:MODEL`` and ``openai:MODEL``, use ``base_url``.
+    If the models are not called, and only a price is needed, their packages may be missing.
 
     Raises:
-        InvalidInput: fewer than two models are named, one is not known, no metric asks an LLM, or there is ``--llm`` too.
+        InvalidInput: fewer than two models are named, a model is unknown, no metric asks an LLM, or ``--llm`` is given too.
         MissingExtra: the package that a provider needs is not installed.
     """
     if text is None:
@@ -207,19 +208,19 @@ def with_jury(
 
 
 def _asks(metric: Metric) -> bool:
-    """Whether a metric has prompts and no model to answer them."""
+    """Whether a metric has prompts and no model of its own to answer them."""
     return metric.llm is None and bool(prompts_of(metric))
 
 
 MOST_FAILED = 0.5
-"""Share of failed rows above which a mean no longer passes ``--fail-under``: the rows that failed may be the bad ones."""
+"""The share of failed rows above which a mean no longer passes ``--fail-under``, because the failed rows may be the bad ones."""
 
 
 def parse_least(texts: Iterable[str], scales: Mapping[str, tuple[float, float] | None]) -> dict[str, float]:
-    """The least mean by metric, of texts such as ``faithfulness=0.8``.
+    """Parse the lowest mean for each metric from texts such as ``faithfulness=0.8``.
 
     Raises:
-        InvalidInput: a text is of another form, or names no metric of the run, or a value that is not on its scale.
+        InvalidInput: a text has another form, names a metric that the run does not have, or has a value off the scale.
     """
     least: dict[str, float] = {}
     for text in texts:
@@ -240,7 +241,7 @@ def parse_least(texts: Iterable[str], scales: Mapping[str, tuple[float, float] |
 
 
 def compared_with_least(summary: Summary, least: Mapping[str, float]) -> tuple[list[str], list[str]]:
-    """What became of ``--fail-under``, in words: the metrics that reach their least mean, and those that do not."""
+    """Return the results of ``--fail-under`` in words: the metrics that reach their lowest mean, and those that do not."""
     reached: list[str] = []
     missed: list[str] = []
     for name, value in least.items():
@@ -258,7 +259,7 @@ def compared_with_least(summary: Summary, least: Mapping[str, float]) -> tuple[l
 
 
 def _certainty(item: MetricSummary, least: float, *, is_under: bool) -> str:
-    """How sure it is that the mean lies on its side of the least one."""
+    """Say how certain it is that the mean lies on this side of the lowest mean."""
     if item.interval is None:
         return " (one row says nothing of the others)" if item.scored == 1 else ""
     sure = item.interval.high < least if is_under else item.interval.low >= least
@@ -271,7 +272,7 @@ MAX_FAILED = option("SHARE", "A --gate fails if more than this share of its rows
 UNDECIDED = option("WORD", "pass: an undecided --gate ends with status 0; fail: with 1. Without it, with status 3.")
 
 STATUS = {"pass": 0, "fail": 1, None: 3}
-"""What an undecided gate ends with."""
+"""The exit status for an undecided gate."""
 
 MOST_NAMES = 5
 
@@ -281,12 +282,12 @@ class Wanted:
     """What a run or a comparison must show.
 
     Attributes:
-        gates: those of ``--gate``.
-        conditions: the shares of scored and failed rows that they ask for.
-        undecided: the exit status of undecided gates.
-        by: the column that the table and the gates have slices by, if any.
-        cluster: the column of what rows share, if any.
-        least: the least mean by metric, of ``--fail-under``.
+        gates: the gates of ``--gate``.
+        conditions: the shares of scored and failed rows that gates require.
+        undecided: the exit status for undecided gates.
+        by: the column that defines the slices of the table and the gates; None for no slices.
+        cluster: the column that defines clusters; None if rows are independent.
+        least: the lowest mean for each metric, from ``--fail-under``.
     """
 
     gates: Sequence[Gate]
@@ -297,10 +298,10 @@ class Wanted:
     least: Mapping[str, float]
 
     def decide(self, evaluation: Evaluation, comparison: Comparison | None = None) -> Decision:
-        """The decision on a run or a comparison; an empty one where there are no gates.
+        """Return the decision on a run or a comparison; it is empty if there are no gates.
 
         Raises:
-            InvalidInput: a gate names no metric that is here, or is out of reach, or there is no such column.
+            InvalidInput: a gate names a metric that does not exist here, or is out of reach, or there is no such column.
         """
         if not self.gates:
             return Decision(())
@@ -308,13 +309,13 @@ class Wanted:
         return gated(evaluation, self.gates, conditions, by=self.by, cluster=self.cluster, comparison=comparison)
 
     def status(self, decision: Decision) -> int:
-        """The exit status of a decision."""
+        """Return the exit status of a decision."""
         status = {"failed": 1, "undecided": self.undecided, "passed": 0}[decision.verdict]
         void = any(result.void for result in decision.results)  # more rows would not decide
         return status or (STATUS[None] if void else 0)
 
     def complaint(self, decision: Decision) -> str:
-        """What is wrong, in one line; empty if nothing is."""
+        """Return what is wrong, in one line; empty if nothing is wrong."""
         failed, open_ = decision.of("failed"), decision.of("undecided")
         parts = [f"{word}: {_names(found)}" for word, found in (("failed", failed), ("undecided", open_)) if found]
         if open_ and not failed and self.undecided == STATUS[None] and not all(result.void for result in open_):
@@ -331,14 +332,15 @@ def _names(results: Sequence[GateResult]) -> str:
 
 
 def parse_wanted(given: Mapping[str, Any], metrics: Sequence[Metric] | None = None) -> Wanted:
-    """What a run or a comparison must show, checked before anything is paid for.
+    """Parse the options that say what a run or a comparison must show; checked before anything is paid for.
 
     Args:
-        given: the options of the command, by name; None for one that was not given.
-        metrics: those of the run; None where two runs are compared.
+        given: the options of the command, by name; None for an option that was not given.
+        metrics: the metrics of the run; None if two runs are compared.
 
     Raises:
-        InvalidInput: one cannot be read or is about gates where there are none, or a limit is off its metric's scale.
+        InvalidInput: an option cannot be parsed, or makes sense only with gates and there are none; or a limit is off its
+            metric's scale.
     """
     usual: Of = "drop" if metrics is None else "mean"
     gates, undecided = given["gates"], given["undecided"]
@@ -349,7 +351,7 @@ def parse_wanted(given: Mapping[str, Any], metrics: Sequence[Metric] | None = No
         example = FORMS[usual].partition(" or ")[0]
         raise InvalidInput(f"{options[0]} is about gates: add --gate '{example}', or leave {options[0]} out")
     if undecided not in STATUS:
-        raise InvalidInput(f"--undecided is one of pass, fail, got {undecided!r}")
+        raise InvalidInput(f"--undecided must be pass or fail, got {undecided!r}")
     RowGroups(given["by"], given["cluster"])
     parsed = parsed_gates(gates, usual) if gates else ()
     scales = {metric.name: metric.scale for metric in metrics or ()}

@@ -53,7 +53,7 @@ LABELS = option(
 BY = option("COLUMN", "The metrics for each value of this column too, such as lang.", "--by")
 
 USUAL = 10
-"""Rows that are shown of a metric where no number is given."""
+"""The number of rows shown for a metric if no number is given."""
 
 
 def show(
@@ -100,7 +100,7 @@ def _names(evaluation: Evaluation, metric: str | None) -> list[str]:
 
 
 def _worst(evaluation: Evaluation, names: Sequence[str], number: int) -> Iterator[Iterable[Line]]:
-    """The parts of the output: for each metric a title, then its worst rows."""
+    """Return the parts of the output: for each metric a title, then its worst rows."""
     if number < 1:
         raise InvalidInput(f"--worst must be at least 1, got {number}")
     for item in evaluation.metrics:
@@ -116,7 +116,7 @@ def _worst(evaluation: Evaluation, names: Sequence[str], number: int) -> Iterato
 
 
 def _disputed(evaluation: Evaluation, names: Sequence[str], number: int) -> Iterator[Iterable[Line]]:
-    """The parts of the output: for each metric with jurors a title, then the rows on which those differ most."""
+    """Return the parts of the output: for each metric with jurors a title, then the rows on which the jurors differ most."""
     if number < 1:
         raise InvalidInput(f"--disputed must be at least 1, got {number}")
     juries = [item.name for item in evaluation.summary().metrics if item.jury and item.name in names]
@@ -133,7 +133,7 @@ def _title(text: str) -> list[Line]:
 
 
 def _called(evaluation: Evaluation, name: str) -> list[Record]:
-    """The rows with this id, or at this place."""
+    """Return the rows with this id, or at this place."""
     named = [(row_name(record), record.place, index) for index, record in enumerate(evaluation.records)]
     found = [evaluation.records[index] for *names, index in named if name in names]
     if not found:

@@ -28,7 +28,9 @@ from .._values._requests import Ask, Message, Reply
 
 
 def assert_fails_well(call: Callable[[], Any], secrets: Iterable[str]) -> None:
-    """The call raises a ``ModelError`` with a message; neither the error nor anything attached to it shows a secret."""
+    """Check that the call raises a ``ModelError`` with a message, and that neither the error nor anything attached to it shows a
+    secret.
+    """
     import pytest  # noqa: PLC0415  the suites are imported without it, and run with it
 
     with pytest.raises(ModelError) as caught:
@@ -39,7 +41,7 @@ def assert_fails_well(call: Callable[[], Any], secrets: Iterable[str]) -> None:
 
 
 def assert_holds_none(text: str, secrets: Iterable[str], where: str) -> None:
-    """No secret is shown, not even in the message of this failure."""
+    """Check that the text contains no secret. The message of this failure contains none either."""
     for number, secret in enumerate(secrets, 1):
         assert secret not in text, f"{where} shows secret number {number}"
 
@@ -58,7 +60,7 @@ HOSTILE = (
 
 @dataclass(frozen=True)
 class AnyText:
-    """The reply format of the suite's questions: takes any text."""
+    """The reply format of the suite's questions, which accepts any text."""
 
     schema: Mapping[str, Any] | None = None
 
@@ -110,22 +112,22 @@ class LLMContract:
         assert asynchronous is None or inspect.iscoroutinefunction(asynchronous), "agenerate(ask) must be async"
 
     def test_it_answers_with_text(self, llm: Any) -> None:
-        """A ``Reply`` or a str, never None, from every method there is."""
+        """Every method returns a ``Reply`` or a str, never None."""
         for text in self._answers(llm, self.question()):
             assert isinstance(text, str), f"an LLM answers with a Reply or a str, got {text!r}"
 
     def test_sync_and_async_answer_the_same(self, llm: Any) -> None:
-        """The two methods are two ways to the same answer."""
+        """Both methods give the same answer."""
         answers = self._answers(llm, self.question())
         if self.deterministic:
             assert len(set(answers)) == 1, f"generate and agenerate differ: {answers}"
 
     def test_it_answers_questions_with_a_schema(self, llm: Any) -> None:
-        """A schema is an offer: a model may use it or not, but not fail over it."""
+        """A schema is optional: a model may use or ignore it, but must not fail because of it."""
         assert all(isinstance(text, str) for text in self._answers(llm, self.question(schema=SCHEMA)))
 
     def test_it_counts_what_an_answer_costs(self, llm: Any) -> None:
-        """One answer is one call; tokens are what the server reported."""
+        """One answer counts as one call; the tokens are those that the server reported."""
         usage = self._ask(llm, self.question()).usage
         assert usage.calls == 1, f"one answer is one call, got {usage.calls}"
         if self.counts_tokens:
@@ -133,24 +135,24 @@ class LLMContract:
             assert usage.completion_tokens > 0, "the reply has no completion_tokens"
 
     def test_it_takes_a_second_attempt(self, llm: Any) -> None:
-        """After a bad reply the same question comes with the reply and what was wrong with it."""
+        """After a bad reply the question is repeated together with the reply and the complaint."""
         first = self.question()
         messages = (*first.messages, Message("assistant", "Dunno."), Message("user", "Reply in the form asked for."))
         reply = self._ask(llm, Ask(messages, first.reply, first.prompt, first.inputs))
         assert isinstance(reply.value, str)
 
     def test_it_takes_any_data(self, llm: Any) -> None:
-        """Quotes, markup, control characters and broken Unicode in the data travel unharmed."""
+        """Quotes, markup, control characters and broken Unicode in the data arrive unchanged."""
         assert isinstance(self._ask(llm, self.question(HOSTILE)).value, str)
 
     def test_it_works_in_several_event_loops(self, llm: Any) -> None:
-        """One loop after the other, as repeated ``asyncio.run`` makes them, and synchronously in between."""
+        """It works in one loop after the other, as made by repeated ``asyncio.run``, and synchronously in between."""
         for _ in range(3):
             asyncio.run(arun(_program(self.question()), Models(llm=llm)))
             self._ask(llm, self.question())
 
     def test_it_works_synchronously_inside_a_running_loop(self, llm: Any) -> None:
-        """As in a notebook cell that calls ``metric.score``."""
+        """It works synchronously inside a running loop, as in a notebook cell that calls ``metric.score``."""
 
         async def cell() -> Reply[str]:
             return self._ask(llm, self.question())
@@ -158,7 +160,7 @@ class LLMContract:
         assert isinstance(asyncio.run(cell()).value, str)
 
     def test_it_answers_many_at_once(self, llm: Any) -> None:
-        """From threads and from tasks; every question gets its own answer."""
+        """Every question gets its own answer, from threads and from tasks."""
         questions = [self.question(f"city {number}") for number in range(8)]
         with ThreadPoolExecutor(8) as pool:
             from_threads = list(pool.map(lambda question: self._ask(llm, question).value, questions))
@@ -173,7 +175,7 @@ class LLMContract:
             assert from_threads == from_tasks
 
     def test_failures_are_model_errors(self, request: Any) -> None:
-        """What a user or an operator can mend is a ``ModelError`` with words, and holds no secret."""
+        """A failure that a user or an operator can fix is a ``ModelError`` with a message and without secrets."""
         if not self.can_fail:
             return
         failing = request.getfixturevalue("failing_llm")
@@ -181,7 +183,9 @@ class LLMContract:
             assert_fails_well(partial(call, self.question()), self.secrets)
 
     def test_identity_is_plain_and_holds_no_secret(self, llm: Any) -> None:
-        """JSON values that name all that can change an answer; None or absent for a model that cannot say."""
+        """``identity`` has JSON values that name everything that can change an answer; it is None or absent if the model cannot
+        tell.
+        """
         identity = getattr(llm, "identity", None)
         if identity is None:
             return
@@ -190,7 +194,7 @@ class LLMContract:
         assert_holds_none(json.dumps(dict(identity)), self.secrets, "identity")
 
     def test_repr_holds_no_secret(self, llm: Any) -> None:
-        """Neither ``repr`` nor ``str`` show a key."""
+        """Neither ``repr`` nor ``str`` shows a key."""
         assert_holds_none(f"{llm!r} {llm}", self.secrets, "repr")
 
     def _ask(self, llm: Any, question: Ask) -> Reply[str]:
@@ -252,7 +256,7 @@ class EmbeddingsContract:
     can_fail: bool = True
 
     def test_there_is_one_vector_per_text(self, embeddings: Any) -> None:
-        """From every method: finite vectors of one length, and no zero vector."""
+        """Every method returns finite vectors of one length, and no zero vector."""
         for vectors in self._answers(embeddings, TEXTS):
             assert len(vectors) == len(TEXTS), f"{len(TEXTS)} texts got {len(vectors)} vectors"
             assert len({len(vector) for vector in vectors}) == 1, "the vectors have different lengths"
@@ -266,7 +270,7 @@ class EmbeddingsContract:
             assert list(vectors) == []
 
     def test_a_vector_depends_on_its_text_alone(self, embeddings: Any) -> None:
-        """Not on the other texts of the batch, nor on their order."""
+        """A vector does not depend on the other texts of the batch, nor on their order."""
         together = self._embed(embeddings, TEXTS)
         backwards = self._embed(embeddings, TEXTS[::-1])[::-1]
         alone = [self._embed(embeddings, [text])[0] for text in TEXTS]
@@ -275,20 +279,20 @@ class EmbeddingsContract:
                 assert self._close(vectors[0], other), f"the vector depends on its batch: {text!r}"
 
     def test_sync_and_async_answer_the_same(self, embeddings: Any) -> None:
-        """Two ways to the same vectors, whether the model has both methods or one."""
+        """Every method gives the same vectors, whether the model has both methods or one."""
         first, *others = self._answers(embeddings, TEXTS[:3])
         for other in others:
             assert all(self._close(one, two) for one, two in zip(first, other, strict=True))
 
     def test_similar_texts_are_more_similar(self, embeddings: Any) -> None:
-        """The same text is as similar as can be, a paraphrase is more similar than a text about something else."""
+        """Equal texts have the highest similarity, and a paraphrase is more similar than a text about something else."""
         pairs = [(TEXTS[0], TEXTS[0]), (TEXTS[0], TEXTS[1]), (TEXTS[0], TEXTS[2])]
         same, alike, unlike = run(compare(pairs), Models(embeddings=embeddings))
         assert same == 1.0
         assert same > alike > unlike
 
     def test_it_counts_what_an_answer_costs(self, embeddings: Any) -> None:
-        """At least one call; tokens are what the server reported."""
+        """There is at least one call; the tokens are those that the server reported."""
         answer = embeddings.embed(["one two three"])
         if isinstance(answer, Reply):
             assert answer.usage.calls >= 1
@@ -296,7 +300,7 @@ class EmbeddingsContract:
             assert answer.usage.prompt_tokens > 0
 
     def test_it_works_in_several_event_loops(self, embeddings: Any) -> None:
-        """One loop after the other, as repeated ``asyncio.run`` makes them, and synchronously in between."""
+        """It works in one loop after the other, as made by repeated ``asyncio.run``, and synchronously in between."""
         expected = self._embed(embeddings, TEXTS[:2])
         for _ in range(3):
             vectors = asyncio.run(arun(embed(TEXTS[:2]), Models(embeddings=embeddings)))
@@ -313,7 +317,7 @@ class EmbeddingsContract:
             assert all(self._close(left, right) for left, right in zip(one, two, strict=True))
 
     def test_failures_are_model_errors(self, request: Any) -> None:
-        """What a user or an operator can mend is a ``ModelError`` with words, and holds no secret."""
+        """A failure that a user or an operator can fix is a ``ModelError`` with a message and without secrets."""
         if not self.can_fail:
             return
         failing = request.getfixturevalue("failing_embeddings")
@@ -321,7 +325,9 @@ class EmbeddingsContract:
             assert_fails_well(partial(call, TEXTS[:1]), self.secrets)
 
     def test_identity_and_repr_hold_no_secret(self, embeddings: Any) -> None:
-        """``identity`` holds JSON values that name all that can change a vector; None or absent for a model that cannot say."""
+        """``identity`` has JSON values that name everything that can change a vector; it is None or absent if the model cannot
+        tell.
+        """
         identity = getattr(embeddings, "identity", None)
         assert identity is None or isinstance(identity, Mapping), f"identity is a mapping, got {identity!r}"
         shown = f"{embeddings!r} {embeddings} {json.dumps(None if identity is None else dict(identity))}"

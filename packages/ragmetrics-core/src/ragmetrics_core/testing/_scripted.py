@@ -1,4 +1,4 @@
-"""Models that say what a test tells them to, and remember what they were asked."""
+"""Test doubles for models that give scripted replies and record what they were asked."""
 
 from __future__ import annotations
 
@@ -14,21 +14,23 @@ Script = ScriptedReply | Iterable[ScriptedReply]
 
 
 class ScriptedLLM:
-    """An LLM that plays a script.
+    """An LLM that gives scripted replies.
 
     Args:
-        replies: one of three. (Several replies may also be given as several arguments.)
-            A list: given out in order, one per question. Each is the text of a reply, a whole ``Reply``, or a ``ModelError``
+        replies: one of three forms. (Several replies may also be given as several arguments.)
+            A list: its replies are given in order, one per question. Each is the text of a reply, a whole ``Reply``, or a
+                ``ModelError``
             (such as a ``BadReply``), which is raised.
-            A mapping from prompt names to lists: each prompt has its own script, so that questions asked side by side
-            get the same replies whatever their order. A single reply instead of a list answers every question.
+            A mapping from prompt names to lists: each prompt has its own script, so that concurrent questions
+            get the same replies in any order. A single reply instead of a list answers every question.
             A function from the ``Ask`` to a reply.
 
     Attributes:
         asks: every question so far, in order of arrival.
 
     Raises:
-        AssertionError: (when asked) the script is over, or has no reply for the prompt. It is not a ``ModelError``, so it fails the
+        AssertionError: (when asked) the script has no reply left, or none for the prompt. It is not a ``ModelError``, so it fails
+            the
             test instead of becoming a failed score.
     """
 
@@ -52,11 +54,11 @@ class ScriptedLLM:
 
     @property
     def identity(self) -> None:
-        """None: what a script says depends on what it has said before."""
+        """None, because a scripted reply depends on the earlier replies."""
 
     @property
     def calls(self) -> int:
-        """How many questions were asked so far."""
+        """The number of questions so far."""
         return len(self.asks)
 
     @property
@@ -65,12 +67,12 @@ class ScriptedLLM:
         return [ask.messages for ask in self.asks]
 
     def generate(self, ask: Ask) -> Reply[str]:
-        """The next reply of the script."""
+        """Return the next reply of the script."""
         with self._lock:
             self.asks.append(ask)
             reply = None if self._write else next(self._script_of(ask), None)
         if self._write:
-            reply = self._write(ask)  # not under the lock: functions may take their time
+            reply = self._write(ask)  # without the lock, because functions may be slow
         if reply is None:
             where = f" for the prompt {ask.prompt.name!r}" if self._scripts else ""
             raise AssertionError(f"ScriptedLLM has no reply left{where}; question {len(self.asks)} was: {_shown(ask)}")
@@ -80,10 +82,10 @@ class ScriptedLLM:
             return Reply(reply)
         if isinstance(reply, Reply):
             return reply
-        raise AssertionError(f"ScriptedLLM: a reply is a str, a Reply or a ModelError, got {type(reply).__name__}")
+        raise AssertionError(f"ScriptedLLM: a reply must be a str, a Reply or a ModelError, got {type(reply).__name__}")
 
     async def agenerate(self, ask: Ask) -> Reply[str]:
-        """The next reply of the script."""
+        """Return the next reply of the script."""
         return self.generate(ask)
 
     def _script_of(self, ask: Ask) -> Iterator[ScriptedReply]:
@@ -102,10 +104,10 @@ class ScriptedLLM:
 
 
 class ScriptedEmbeddings:
-    """An embedding model that knows the vectors it was given, and no others.
+    """An embedding model that only knows the vectors it was given.
 
     Args:
-        vectors: from texts to vectors, or a function from a text to its vector.
+        vectors: a mapping from texts to vectors, or a function from a text to its vector.
 
     Attributes:
         requests: the texts of every request so far.
@@ -122,10 +124,10 @@ class ScriptedEmbeddings:
 
     @property
     def identity(self) -> None:
-        """None: a script says nothing about itself."""
+        """None, because a script does not describe itself."""
 
     def embed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
-        """The vectors of the texts."""
+        """Return the vectors of the texts."""
         if isinstance(texts, str):
             raise TypeError("an embedding model is given a list of texts, got one str")
         items = tuple(texts)
@@ -133,7 +135,7 @@ class ScriptedEmbeddings:
         return Reply([list(self._vector(text)) for text in items])
 
     async def aembed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
-        """The vectors of the texts."""
+        """Return the vectors of the texts."""
         return self.embed(texts)
 
     def _vector(self, text: str) -> Sequence[float]:
