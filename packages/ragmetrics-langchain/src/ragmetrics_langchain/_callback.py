@@ -72,20 +72,23 @@ Extractor = Callable[[FinishedRun], Any]
 
 @dataclass(frozen=True)
 class EvaluationRecord:
-    """One call of a chain, and what the metrics say about it.
+    """One call of a chain, with the scores of the metrics.
 
     Attributes:
         run_id: LangChain's id of the root run.
         sample: what was recovered: question, response, contexts; a reference from the run's metadata.
-        scores: by name of the metric; empty where none was asked. A metric that failed has a failed score.
-        status: ``scored``: the metrics were asked; ``failed``: no metric came to a score, and not only because a field is
-            missing; ``error``: the chain itself failed; ``incomplete``: its answer is cut short, because a stream was closed or a
-            task cancelled; ``interrupted``: a graph waits for a person; ``skipped``: not in the share to judge, or several
-            questions in one run, as with ``map()``.
-        error: what the chain raised, and what went wrong with the judging.
+        scores: by name of the metric; empty if no metric was asked. A metric that failed has a failed score.
+        status: ``scored``: the metrics were asked; ``failed``: no metric gave a score, and not only because a field is
+            missing; ``error``: the chain itself failed; ``incomplete``: its answer is incomplete, because a stream was closed or
+            a
+            task cancelled; ``interrupted``: a graph waits for a person; ``skipped``: the call was not chosen for judging, or the
+            run has several
+            questions, as with ``map()``.
+        error: the exception of the chain, and the errors of the judging.
         name: name of the root run.
         tags, metadata: of the root run, from its config.
-        trace_id: the trace that the run belongs to, if that is known: the run's own, unless it stands below another run, such as
+        trace_id: the trace that the run belongs to, if it is known: the run's own trace, unless the run is below another run,
+            such as
             a traced function.
         timestamp: when the run had finished, with its time zone (UTC).
     """
@@ -102,7 +105,7 @@ class EvaluationRecord:
     timestamp: datetime = field(default_factory=partial(datetime.now, timezone.utc), compare=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values, ready for JSON as far as the metadata is."""
+        """Return everything as plain values. They can be written as JSON if the metadata can."""
         return {
             "run_id": str(self.run_id),
             "trace_id": None if self.trace_id is None else str(self.trace_id),
@@ -118,10 +121,10 @@ class EvaluationRecord:
 
 
 def question_of(run: FinishedRun) -> str | None:
-    """The user's question: from the inputs, else (a resumed graph has none) from the question or messages in the outputs, else
-    the first search.
+    """Return the user's question: from the inputs; else (a resumed graph has no question there) from the outputs; else
+    the first search query.
     """
-    if run.kind == "llm":  # the inputs of a model that was called by itself are a batch of one
+    if run.kind == "llm":  # the inputs of a model that was called directly are a batch of one
         return question_in(run.inputs[0] if isinstance(run.inputs, list | tuple) and run.inputs else run.inputs)
     if is_many(run):
         return None
@@ -131,15 +134,15 @@ def question_of(run: FinishedRun) -> str | None:
 
 
 def answer_of(run: FinishedRun) -> str | None:
-    """The final answer, complete or not; None where a graph stopped before there was one.
+    """Return the final answer, complete or not; None if a graph stopped before there was an answer.
 
-    In the state that a graph returns, only what its steps wrote in this call is an answer.
+    In the state that a graph returns, only values that its steps wrote in this call count as an answer.
     """
     if run.kind == "retriever" or run.outcome == "interrupted" or is_many(run):
         return None
     state = mapping_of(run.outputs) if run.written is not None else None
     if state is None:
-        # several answers side by side are not one structured answer
+        # several parallel answers are not one structured answer
         return answer_in(run.outputs, run.inputs, whole=not str(run.name).startswith("RunnableParallel"))
     fresh = {name: state[name] for name in state if name in (run.written or ())}
     if isinstance(fresh.get("messages"), list):
@@ -149,12 +152,14 @@ def answer_of(run: FinishedRun) -> str | None:
 
 
 def _is_earlier(message: Any, run: FinishedRun) -> bool:
-    """Whether a message was there before the call; the user's messages stay, because they tell where the turn begins."""
+    """Whether a message of the assistant existed before the call. The user's messages are kept, because they show where the turn
+    begins.
+    """
     return isinstance(message, BaseMessage) and message.type != "human" and message.id in run.earlier
 
 
 def is_many(run: FinishedRun) -> bool:
-    """Whether one run stands for several questions and answers, as with ``map()``, so that no single reading is right."""
+    """Whether one run contains several questions and answers, as with ``map()``, so that no single reading is right."""
     inputs, outputs = run.inputs, run.outputs
     if run.kind != "chain" or not isinstance(inputs, list) or not isinstance(outputs, list):
         return False
@@ -162,12 +167,12 @@ def is_many(run: FinishedRun) -> bool:
 
 
 def contexts_of(run: FinishedRun) -> Sequence[Any] | None:
-    """The contexts that the answer rests on, as documents where there are documents; None if nothing tells."""
+    """Return the contexts that the answer rests on, as documents if possible; None if they are unknown."""
     if is_many(run):
         return None
     documents, texts = returned_contexts(run.outputs)
     if documents == [] and run.written is not None and run.written.isdisjoint(CONTEXTS):
-        documents = None  # the state has always been empty there
+        documents = None  # no step wrote this list; it was empty from the beginning
     if documents is not None:
         return documents
     from_tools = found_by_tools(_messages(run))
@@ -181,7 +186,7 @@ def contexts_of(run: FinishedRun) -> Sequence[Any] | None:
         texts,
         run.texts if run.documents is None else None,
         written,
-        from_tools if run.documents is None else None,  # no retriever searched: the generator knows what its tools said
+        from_tools if run.documents is None else None,  # no retriever searched, so the tools' texts are the contexts
     ]
     return next(filter(None, surest_first), run.documents)
 
@@ -191,7 +196,7 @@ def _messages(run: FinishedRun) -> list[BaseMessage]:
 
 
 def is_waiting(run: FinishedRun) -> bool:
-    """Whether a graph has stopped before the tools that its last message calls, as ``interrupt_before`` makes it."""
+    """Whether a graph has stopped before the tools that its last message calls, as with ``interrupt_before``."""
     return any(map(calls_tools, _messages(run)[-1:]))
 
 
@@ -199,10 +204,10 @@ BUILT_IN: Mapping[str, Extractor] = {"question": question_of, "answer": answer_o
 
 
 class Call:
-    """A run that has finished, on its way to its record.
+    """A finished run that becomes a record.
 
-    The built-in extractors read it at once, because the caller may change the messages afterwards; functions of the user's are
-    left to ``complete``.
+    The built-in extractors read it at once, because the caller may change the messages afterwards. The user's functions are
+    called later, in ``complete``.
     """
 
     def __init__(self, callback: RagEvaluationCallback, run: FinishedRun, status: Status) -> None:
@@ -223,11 +228,11 @@ class Call:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every function of the user's has returned."""
+        """Whether every function of the user has returned."""
         return not self._missing
 
     def complete(self) -> None:
-        """Call the functions of the user's that have not been called."""
+        """Call the functions of the user that have not been called yet."""
         for name in list(self._missing):
             self._extract(name, self._missing[name])
             del self._missing[name]
@@ -242,7 +247,7 @@ class Call:
             self._problems.append(f"the extractor of the {name} {problem}")
 
     def record(self) -> EvaluationRecord:
-        """The record before anything is judged, as far as the run has been read."""
+        """Return the record before any judging, with the fields that were read so far."""
         run = self._run
         raised = None if run.error is None else f"{type(run.error).__name__}: {run.error}".removesuffix(": ")
         late = [f"the extractor of the {name} did not return in time" for name in [*self._missing][:1]]
@@ -260,28 +265,28 @@ class Call:
         )
 
     def judgements(self) -> dict[str, Callable[[], Score]]:
-        """What each metric is to do."""
+        """Return the task of each metric."""
         sample, callback = self.record().sample, self._callback
         return {name: partial(callback._judgement, metric, sample) for name, metric in callback._metrics.items()}
 
     def judged(self, outcomes: Mapping[str, Future[Score]]) -> EvaluationRecord:
-        """The record with its scores. Whatever goes wrong is a failed score, because no caller could catch it."""
+        """Return the record with its scores. Every error becomes a failed score, because no caller could catch it."""
         record, metrics = self.record(), self._callback._metrics
         scores = {name: _outcome(metrics[name].metric, outcome) for name, outcome in outcomes.items()}
         failures = {name: score.error for name, score in scores.items() if score.error is not None}
         error = _together(record.error, *(f"{name}: {error}" for name, error in failures.items()))
-        # if only fields are missing, nothing is wrong with the judges
+        # if only fields are missing, the judges are not at fault
         is_dead = any(not isinstance(outcomes[name].exception(), MissingInput | InvalidInput) for name in failures)
         has_failed = bool(metrics) and len(failures) == len(scores) and (is_dead or not scores)
         return replace(record, scores=scores, error=error, status="failed" if has_failed else "scored")
 
 
 class Unusable(Exception):
-    """What an extractor returned cannot be used, and what it should return."""
+    """An extractor returned a value that cannot be used. The message says what it should return."""
 
 
 def _extracted(name: str, found: Any) -> dict[str, Any]:
-    """What an extractor returned, as fields of the sample."""
+    """Return the value of an extractor as fields of the sample."""
     if name == "contexts":
         contexts = contexts_in(found)
         if contexts is None and found is not None and not isinstance(found, str):
@@ -292,7 +297,7 @@ def _extracted(name: str, found: Any) -> dict[str, Any]:
         raise Unusable(f"returned {type(found).__name__}: return a text, a message or None")
     if name == "question":
         return {"user_input": text_of(found)}
-    return {"response": said_in(found) if is_message else found}  # blank is not missing
+    return {"response": said_in(found) if is_message else found}  # a blank text is not missing
 
 
 def _together(*problems: str | None) -> str | None:
@@ -343,7 +348,7 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
     """
 
     def __new__(cls, *args: Any, **settings: Any) -> Self:  # noqa: ARG004  they are for __init__
-        """A handler of LangChain, and of LangGraph where that is installed."""
+        """Make a handler of LangChain, and of LangGraph if it is installed."""
         hearing: Any = hearing_graphs
         made: Self = super().__new__(hearing(cls))
         return made
@@ -381,7 +386,7 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
 
     @property
     def results(self) -> list[EvaluationRecord]:
-        """The records so far, in the order in which they were finished; the list may be cleared."""
+        """The records so far, in the order in which they were finished. The list may be cleared."""
         return self._kept
 
     @results.setter
@@ -390,9 +395,10 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
 
     @contextmanager
     def attached(self) -> Iterator[Self]:
-        """All chains that this block calls are evaluated, without ``config``; its end waits for the judging.
+        """Evaluate all chains that are called in this block, without a ``config``. The end of the block waits for the judging.
 
-        What it calls in threads that do not carry its context, such as those of a ``ThreadPoolExecutor``, is not seen. Of two
+        Calls in threads that do not carry the context of the block, such as those of a ``ThreadPoolExecutor``, are not seen. Of
+        two
         nested blocks, only the inner one counts.
         """
         token = _attached.set(self)
@@ -436,7 +442,7 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
 
 
 def _runnables(metrics: Any, llm: Any, embeddings: Any) -> dict[str, MetricRunnable]:
-    """The metrics by name, ready to judge."""
+    """Return the metrics by name, ready to judge."""
     if isinstance(metrics, Metric):
         metrics = [metrics]
     if isinstance(metrics, str) or not isinstance(metrics, Iterable):

@@ -34,13 +34,14 @@ def as_langsmith_evaluator(
     contexts_key: str | None = None,
     reference_key: str | None = None,
 ) -> Callable[..., dict[str, Any]]:
-    """An evaluator for ``langsmith.evaluate(target, data=..., evaluators=[...])``, also with ``upload_results=False``.
+    """Make an evaluator for ``langsmith.evaluate(target, data=..., evaluators=[...])``. It also works with
+    ``upload_results=False``.
 
-    LangSmith passes no retrieved documents, so the target has to return them, as ``context``, ``contexts`` or ``documents``.
+    LangSmith passes no retrieved documents, so the target must return them, as ``context``, ``contexts`` or ``documents``.
 
     Args:
         metric: any metric.
-        llm: a judge for a metric without one.
+        llm: a judge for a metric without an LLM.
         embeddings: an embedding model for a metric without one.
         key: name of the feedback; default: the metric's name.
         question_key: key of the question in the inputs, if it is unusual.
@@ -72,12 +73,12 @@ def _check_one(name: str, outputs: Any) -> None:
 def _feedback(name: str, score: Score) -> dict[str, Any]:
     evidence = {"state": score.state, "passing": score.passing, "scale": score.scale, "details": dict(score.details)}
     result = {"key": name, "score": score.value, "comment": _comment(score), "metadata": evidence}
-    # what LangSmith makes of an exception, but under the metric's own key
+    # LangSmith's form of an exception, but under the metric's own key
     return result if score.error is None else {**result, "extra": {"error": True}}
 
 
 def _comment(score: Score) -> str | None:
-    """What the score rests on, in a sentence; why there is none."""
+    """Describe in a sentence what the score rests on, or why there is no score."""
     return score.explain() if score.value is not None else score.error or score.reason
 
 
@@ -93,7 +94,7 @@ class OpenEvals(Protocol):
 
 @with_arguments_of(as_langsmith_evaluator)
 def as_openevals(**arguments: Any) -> OpenEvals:
-    """An evaluator with the keyword signature of openevals; arguments as for ``as_langsmith_evaluator``.
+    """Make an evaluator with the keyword signature of openevals. The arguments are those of ``as_langsmith_evaluator``.
 
     ``evaluator(inputs=..., outputs=..., reference_outputs=..., context=...)`` gives ``{"key", "score", "comment", "metadata",
     "source_run_id"}``. Further keywords are fields of the sample, under any of their names.
@@ -108,15 +109,17 @@ def as_openevals(**arguments: Any) -> OpenEvals:
 
 
 def langsmith_feedback(client: Any, *, project: str | None = None) -> Callable[[EvaluationRecord], None]:
-    """An ``on_result`` for ``RagEvaluationCallback`` that posts every score as feedback to the run in LangSmith.
+    """Make an ``on_result`` for ``RagEvaluationCallback`` that posts every score as feedback to the run in LangSmith.
 
-    It first waits until all runs are sent. The comment says in a sentence what the score rests on, or why there is none. A score
-    that cannot be posted does not hold back the others; the ``error`` of the record says which are missing.
+    It first waits until all runs are sent. The comment of a score says in a sentence what the score rests on, or why there is
+    none. If one
+    score cannot be posted, the others are still posted; the ``error`` of the record says which scores are missing.
 
     Args:
         client: a ``langsmith.Client``.
-        project: name of the project that the runs are traced to; newer versions of LangSmith ask for it. It is created if there
-            is none of that name yet.
+        project: name of the project that the runs are traced to; newer versions of LangSmith require it. The project is created
+            if it does
+            not exist yet.
     """
     from langchain_core.tracers.langchain import wait_for_all_tracers  # noqa: PLC0415  loads LangSmith, which is slow
 
@@ -141,7 +144,9 @@ def langsmith_feedback(client: Any, *, project: str | None = None) -> Callable[[
 
 
 def _project_id(client: Any, name: str) -> Any:
-    """LangSmith makes a project some time after the first run was sent; where there is none yet, it is made here."""
+    """Return the id of a project. LangSmith creates a project some time after the first run was sent; until then, create it
+    here.
+    """
     from langsmith.utils import LangSmithNotFoundError  # noqa: PLC0415  loaded by the client
 
     try:
@@ -151,7 +156,7 @@ def _project_id(client: Any, name: str) -> Any:
 
 
 class Judge:
-    """A metric that judges what LangSmith and openevals hand over; arguments as for ``as_langsmith_evaluator``."""
+    """A metric that judges the values of LangSmith and openevals. The arguments are those of ``as_langsmith_evaluator``."""
 
     def __init__(
         self,
@@ -169,10 +174,11 @@ class Judge:
         self.name = key or metric.name
 
     def result(self, inputs: Any, outputs: Any, reference_outputs: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """What is said of one output; the fields are more of the sample.
+        """Judge one output. ``fields``: further fields of the sample.
 
-        Where LangSmith uploads no results (``upload_results=False``), the judging is not traced either: LangChain takes that mode
-        for tracing that is on, and would post every call. If LangSmith calls us, it is loaded already.
+        If LangSmith uploads no results (``upload_results=False``), the judging is not traced either. LangChain would treat that
+        mode
+        as enabled tracing, and would post every call. When LangSmith calls this method, it is already imported.
         """
         needs_reference = "reference" in self._metric.inputs and not any(fields.get(name) for name in REFERENCES)
         sample = sample_of_example(inputs, outputs, reference_outputs, self._keys, needs_reference=needs_reference)

@@ -1,22 +1,28 @@
-"""LangChain's models as the core's: LLMs and embedding models, and which of them a metric gets.
+"""Wrap LangChain's LLMs and embedding models as models of the core, and choose the models of a metric.
 
 Calls. An LLM is called through ``invoke`` and ``ainvoke``, as LangChain calls it, so it keeps its callbacks, tracing, cache, rate
-limiter and retries. It gets the config of the current run in one of two ways: a ``MetricRunnable`` passes on its own
-(``with_config``); otherwise LangChain finds one in the context, which the core carries into its threads. Each call is marked as a
-judge's: a callback that evaluates live chains ignores it, and LangGraph does not stream it to the user of the graph.
+limiter and retries. It gets the config of the current run in one of two ways: a ``MetricRunnable`` passes its config on
+(``with_config``); otherwise LangChain finds the config in the context, which the core carries into its threads. Each call is
+tagged as a
+judge's call. So a callback that evaluates live chains ignores it, and LangGraph does not stream it to the user of the graph.
 
-Forms of reply. Every provider has its own way to ask for a schema, and its integration knows it: ``with_structured_output`` binds
-the schema to the model and adds a parser. The core parses replies itself, so only the model with what was bound to it is used. A
-model whose integration has no such way is asked in plain text. All changes are made to the models inside ``bind``, ``with_retry``
+Forms of reply. Every provider asks for a schema in a different way, which its integration implements: ``with_structured_output``
+binds
+the schema to the model and adds a parser. The core parses replies itself, so only the model with its bound arguments is used. If
+an
+integration has no such method, the model is asked in plain text. All changes are made to the models inside ``bind``,
+``with_retry``
 and ``with_fallbacks``.
 
-Identity. Chat and completion models state their parameters (``_identifying_params``, ``_llm_type``); LangChain itself tells
-models apart by these. The address of the server is missing there, so it is added from the fields that hold one. Embedding models
-state nothing, so their own fields count. A model that states nothing, or anything that is no JSON value, has no identity: its
-answers are never replayed in a later run. Secrets are left out, whether they are known by name or by value.
+Identity. Chat and completion models state their parameters (``_identifying_params``, ``_llm_type``); LangChain itself
+distinguishes
+models by these. They lack the address of the server, so it is added from the fields that contain one. Embedding models
+state nothing, so their own fields are used. A model that states nothing, or states a value that is not JSON, has no identity: its
+answers are never replayed in a later run. Secrets are left out, whether they are recognized by name or by value.
 
-Event loops. Integrations share connections silently: langchain-openai keeps one asynchronous client per address in a process,
-whichever model object asks. So all models of one class and one address have one home, the first loop in which one of them was used.
+Event loops. Integrations share connections without saying so: langchain-openai keeps one asynchronous client per address in a
+process,
+for all model objects. So all models with the same class and address share one home, the first loop in which one of them was used.
 """
 
 from __future__ import annotations
@@ -68,7 +74,7 @@ MODEL_NAMES = ("model_name", "model", "model_id", "deployment_name", "azure_depl
 
 
 class Described(Bridge[Q, A]):
-    """A bridge to a model of LangChain."""
+    """A wrapper around a model of LangChain."""
 
     _provider = "langchain"
 
@@ -83,7 +89,7 @@ class Described(Bridge[Q, A]):
         return f"{type(model).__name__} {name!r}" if name else type(model).__name__
 
     def _secrets(self, model: Any) -> tuple[str, ...]:
-        """Its keys, and what was bound to it under names such as a key has."""
+        """The keys of the model, and bound values with names that keys have."""
         bound = secret_texts(model.kwargs) if isinstance(model, RunnableBinding) else ()
         return (*super()._secrets(model), *bound)
 
@@ -91,14 +97,14 @@ class Described(Bridge[Q, A]):
         inner = model_inside(model)
         stated: Mapping[str, Any] = {}
         if isinstance(inner, BaseLanguageModel):
-            stated = inner._identifying_params  # LangChain's name for the causes of its answers
+            stated = inner._identifying_params  # LangChain's name for everything that determines its answers
         elif isinstance(inner, Embeddings) and any(isinstance(getattr(inner, name, None), str) for name in MODEL_NAMES):
             settings = declared_settings(inner).items()
             stated = {name: value for name, value in settings if json_settings({name: value}) is not None}
         if not stated:
             return None
         kind = getattr(inner, "_llm_type", None)
-        # by headers, a gateway may choose who answers
+        # a gateway may choose the model by a header
         headers = {
             name: value for name, value in held_by(inner) if name.endswith("headers") and isinstance(value, Mapping)
         }
@@ -112,54 +118,54 @@ class Described(Bridge[Q, A]):
 
 
 def model_inside(model: Any) -> Any:
-    """The model inside ``bind`` and ``with_config``."""
+    """Return the model inside ``bind`` and ``with_config``."""
     while isinstance(model, RunnableBinding):
         model = model.bound
     return model
 
 
 def addresses_of(model: Any) -> tuple[tuple[str, str], ...]:
-    """The fields of a model that say where its server is."""
+    """Return the fields of a model that contain the address of its server."""
     return tuple((name, value) for name, value in held_by(model) if ADDRESS.search(name) and isinstance(value, str))
 
 
 def held_by(model: Any) -> tuple[tuple[str, Any], ...]:
-    """What a model holds now; it may note something about itself meanwhile, on another thread."""
+    """Return a copy of a model's fields. The model may change them at the same time, on another thread."""
     return tuple(getattr(model, "__dict__", {}).items())
 
 
 def home_of(model: Any) -> HomeLoop:
-    """The home of a model's connections."""
+    """Return the home loop of a model's connections."""
     inner = model_inside(model)
     kind: Any = type(inner)
     return _shared_home(kind, addresses_of(inner))
 
 
-@cache  # one small entry per key, as long as the process lives: so do connections that are shared behind the user's back
-def _shared_home(kind: Hashable, addresses: Hashable) -> HomeLoop:  # noqa: ARG001  the cache tells homes apart by them
+@cache  # one small entry per key for the life of the process; the shared connections live as long
+def _shared_home(kind: Hashable, addresses: Hashable) -> HomeLoop:  # noqa: ARG001  they are the keys of the cache
     return HomeLoop()
 
 
 Model = Runnable[Any, Any]
 
 MOST_FORMS = 64
-"""Far more than one run has prompts; a bound, because a reply format may build its schema anew each time."""
+"""The most cached models. A run has far fewer prompts, but a reply format may build its schema anew each time."""
 
 
 class Shaped:
-    """Models that are asked for a form of reply, each made once."""
+    """A cache of models that are asked for a form of reply."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, str, str, int], tuple[Model, Any, Model]] = {}
 
     def model(self, model: Model, form: str, ask: Ask) -> Model:
-        """The model that answers in a form: ``schema``, ``json`` or ``text``."""
+        """Return the model that answers in a form: ``schema``, ``json`` or ``text``."""
         schema = ask.reply.schema
         if form == "text":
             return model
         key = (id(model), form, ask.prompt.name, id(schema))
         known = self._known.get(key)
-        if known is None or known[0] is not model or known[1] is not schema:  # held, so that their ids stay their own
+        if known is None or known[0] is not model or known[1] is not schema:  # kept alive, so their ids stay unique
             if len(self._known) >= MOST_FORMS:
                 self._known.clear()
             change = partial(_in_json, form=form, name=ask.prompt.name, schema=schema or {})
@@ -168,14 +174,15 @@ class Shaped:
 
 
 def drop_cache(model: Model) -> Model:
-    """The same model without LangChain's cache."""
+    """Return the same model without LangChain's cache."""
     return _change_models(model, lambda item: item.model_copy(update={"cache": False})) or model
 
 
 def drop_retries(model: Model) -> Model:
-    """The same model without the retries of its client.
+    """Return the same model without the retries of its client.
 
-    Models in ``with_fallbacks`` keep theirs: otherwise another model would answer whatever one of them loses once.
+    Models in ``with_fallbacks`` keep their retries. Otherwise another model would answer whenever one of them loses a single
+    call.
     """
     if isinstance(model, RunnableBindingBase):
         inner = drop_retries(model.bound)
@@ -184,7 +191,7 @@ def drop_retries(model: Model) -> Model:
 
 
 def _change_models(model: Any, change: Callable[[Any], Model | None]) -> Model | None:
-    """The model with a change to every model inside; None where one of them cannot be changed."""
+    """Apply a change to every model inside a model; None if one of them cannot be changed."""
     if isinstance(model, RunnableBindingBase):
         inner = _change_models(model.bound, change)
         return None if inner is None else model.model_copy(update={"bound": inner})
@@ -219,23 +226,23 @@ def _in_json(model: Any, *, form: str, name: str, schema: Mapping[str, Any]) -> 
 
 
 TAGS = ["nostream", "ragmetrics"]
-"""By the first, LangGraph does not stream the tokens of a model; the second is for filtering traces and events."""
+"""LangGraph does not stream the tokens of a model with the first tag. The second tag is for filtering traces and events."""
 
 
 class LangChainLLM(Described[Ask, str], LLMBridge):
     """An LLM behind any LangChain chat or completion model.
 
-    Its runs carry the tag ``ragmetrics`` and the name of the prompt.
+    Its runs have the tag ``ragmetrics`` and the name of the prompt.
 
     Args:
         chat_model: a ``BaseChatModel``, a ``BaseLLM``, or one of these with ``bind``, ``with_config``, ``with_retry`` or
             ``with_fallbacks``.
         config: a LangChain config for every call: callbacks, tags, metadata.
         structured: the first form of reply to ask for: ``schema``, ``json`` (JSON without a schema) or ``text``. If the model or
-            its server refuses it, the next one is asked for, from then on.
+            its server refuses a form, the next form is used from then on.
 
     Raises:
-        InvalidInput: it is no LangChain model, or there is no such form.
+        InvalidInput: ``chat_model`` is no LangChain model, or there is no such form.
     """
 
     def __init__(
@@ -260,17 +267,21 @@ class LangChainLLM(Described[Ask, str], LLMBridge):
         return model
 
     def with_config(self, config: RunnableConfig | None) -> LangChainLLM:
-        """The same model, called with this config on top of that of the model."""
+        """Return the same model, called with this config merged over the config of the model."""
         other = self.__copy__()
         other.config = merge_configs(self.config, config)
         return other
 
     def without_cache(self) -> LangChainLLM:
-        """The same model without LangChain's cache, for ``evaluate(repeats=...)``: an answer from a cache is no second answer."""
+        """Return the same model without LangChain's cache, for ``evaluate(repeats=...)``: a cached answer is not an independent
+        second answer.
+        """
         return self._with_change(drop_cache)
 
     def without_retries(self) -> LangChainLLM:
-        """The same model without the retries of its client; those of ``with_retry`` stay, and those in ``with_fallbacks``."""
+        """Return the same model without the retries of its client. Retries of ``with_retry`` and of models in ``with_fallbacks``
+        stay.
+        """
         return self._with_change(drop_retries)
 
     def _ask(self, model: Any, question: Ask, form: Attempts) -> Any:
@@ -304,13 +315,13 @@ class LangChainLLM(Described[Ask, str], LLMBridge):
 
 
 class LangChainEmbeddings(Described[list[str], list[list[float]]], EmbeddingsBridge):
-    """An embedding model behind any LangChain ``Embeddings``; the usage counts one call, as LangChain reports no more.
+    """An embedding model behind any LangChain ``Embeddings``. The usage counts only calls, because LangChain reports no tokens.
 
     Args:
         embeddings: the model, such as ``OpenAIEmbeddings()`` of langchain-openai.
 
     Raises:
-        InvalidInput: it is no LangChain embedding model.
+        InvalidInput: ``embeddings`` is no LangChain embedding model.
     """
 
     def __init__(self, embeddings: Embeddings) -> None:
@@ -337,10 +348,10 @@ class LangChainEmbeddings(Described[list[str], list[list[float]]], EmbeddingsBri
 
 
 def models_of(metric: Metric, llm: Any, embeddings: Any) -> Models:
-    """The metric's own models, else the ones given.
+    """Return the models of a metric: the metric's own models, else the given ones.
 
     Raises:
-        InvalidInput: one of them is no model, or the metric asks an LLM and there is none.
+        InvalidInput: a model is no model, or the metric asks an LLM and there is none.
     """
     own = metric.models
     llm = own.llm if own.llm is not None else llm
@@ -350,7 +361,7 @@ def models_of(metric: Metric, llm: Any, embeddings: Any) -> Models:
             f"{metric.name} asks an LLM, but none is set: give llm=..., a LangChain chat model such as ChatOpenAI(...) "
             "(LangChainLLM(...) with a config of its own), or any LLM of ragmetrics_core"
         )
-    # a chat model has a method `generate` of another meaning, so it has to be wrapped before anybody calls that
+    # a chat model's method `generate` means something else, so the model is wrapped before that method is called
     embeddings = LangChainEmbeddings(embeddings) if isinstance(embeddings, Embeddings) else embeddings
     return replace(own, llm=_wrapped(llm), embeddings=embeddings).each(
         lambda models: replace(models, llm=_wrapped(models.llm))
@@ -358,7 +369,9 @@ def models_of(metric: Metric, llm: Any, embeddings: Any) -> Models:
 
 
 def _asks_an_llm(metric: Metric) -> bool:
-    """Whether a metric has prompts, or a part of it that has no LLM. One that makes its prompts later fails only when it asks."""
+    """Whether a metric, or a part of it without an LLM, has prompts. A metric that makes its prompts later fails only when it
+    asks.
+    """
     own = type(metric).calls != "none" and bool(prompts_of(metric))
     return own or any(part.llm is None and _asks_an_llm(part) for part in metric.parts)
 
@@ -368,7 +381,7 @@ def _wrapped(llm: Any) -> Any:
 
 
 def bind_config(models: Models, config: RunnableConfig) -> Models:
-    """The same models, with the config for each LLM of LangChain."""
+    """Return the same models, with the config for each LLM of LangChain."""
 
     def with_config(one: Models) -> Models:
         return replace(one, llm=one.llm.with_config(config)) if isinstance(one.llm, LangChainLLM) else one
@@ -384,26 +397,26 @@ NO_ROOM = "model_context_window_exceeded"
 
 
 def read_answer(answer: BaseMessage, name: str) -> Reply[str]:
-    """The answer of the model of this name.
+    """Read the answer of the model with this name.
 
     Raises:
-        BadReply: the model refused to answer, or a content filter stopped it, or it answered without any text.
+        BadReply: the model refused to answer, a content filter stopped it, or its answer has no text.
     """
     counts = getattr(answer, "usage_metadata", None) or {}
-    # LangChain says by a cost of 0 that an answer is from its cache
+    # LangChain marks an answer from its cache with a cost of 0
     usage = Usage(1, cached_calls=1) if counts.get("total_cost") == 0 else usage_of(counts)
     text, details = _text(answer), answer.response_metadata.get("incomplete_details")
     incomplete = {"finish_reason": details.get("reason")} if isinstance(details, Mapping) else {}
     reason = finish_reason_of(answer.response_metadata, incomplete)
     problem = _why_no_answer(name, text, reason, _refusal(answer))
     if problem is not None:
-        problem.usage = usage  # a server asks to be paid for a refusal too
+        problem.usage = usage  # a refusal costs tokens too
         raise problem
     return Reply(text, usage, truncated=is_cut_off(reason))
 
 
 def _why_no_answer(model: str, text: str, reason: str | None, refusal: str) -> BadReply | None:
-    """Why what a model gave is no answer; None where it is one."""
+    """Return why a message is not an answer; None if it is one."""
     if refusal or reason == "refusal":
         return BadReply(f"{model} refuses to answer: {refusal or text or 'it gives no reason'}", refusal or text)
     if reason is not None and FILTERED.fullmatch(reason):
@@ -416,7 +429,7 @@ def _why_no_answer(model: str, text: str, reason: str | None, refusal: str) -> B
 
 
 def _text(answer: BaseMessage) -> str:
-    """What the model says; if its provider asks for a schema by way of a tool, the arguments of that tool's call."""
+    """Return the text of a message. If the provider uses a tool call for a schema, return the arguments of that call."""
     calls = [*getattr(answer, "tool_calls", ()), *getattr(answer, "invalid_tool_calls", ())]
     if not calls:
         return str(answer.text)
@@ -425,21 +438,23 @@ def _text(answer: BaseMessage) -> str:
 
 
 def _refusal(answer: BaseMessage) -> str:
-    """What the model says when it refuses, if its provider has a field for that."""
+    """Return the text of a refusal, if the provider has a field for it."""
     blocks = answer.content if isinstance(answer.content, list) else []
     said = [block.get("refusal") for block in blocks if isinstance(block, Mapping) and block.get("type") == "refusal"]
     return str(answer.additional_kwargs.get("refusal") or "".join(filter(None, said)))
 
 
 def finish_errors() -> tuple[type[Exception], ...]:
-    """What the openai package raises for an unfinished answer in a schema; if the model uses the package, it is loaded already."""
+    """Return the openai package's exceptions for an unfinished answer in a schema. If the model uses the package, it is already
+    imported.
+    """
     openai = sys.modules.get("openai")
     names = ("LengthFinishReasonError", "ContentFilterFinishReasonError")
     return tuple(getattr(openai, name) for name in names if hasattr(openai, name))
 
 
 def reply_in_error(error: Any) -> Reply[str] | AIMessage:
-    """The answer that such an error holds."""
+    """Return the answer that such an exception contains."""
     completion = getattr(error, "completion", None)
     if completion is None:
         return AIMessage("", response_metadata={"finish_reason": "content_filter"})

@@ -1,8 +1,9 @@
-"""A metric as a Runnable: whatever works with a LangChain chain works with a metric.
+"""A metric as a Runnable, which works wherever a LangChain chain works.
 
-Strategy. Whatever is inherited (``batch``, ``stream``, ``|``, ``assign``, ``with_retry``, ...) calls ``invoke`` or ``ainvoke``.
-These give the core's own program to the core's own drivers, so a score is the same as without LangChain. Every call of the judge
-gets the config that LangChain makes for children of the metric's run, and so becomes one. No call keeps anything on the object,
+Strategy. All inherited methods (``batch``, ``stream``, ``|``, ``assign``, ``with_retry``, ...) call ``invoke`` or ``ainvoke``.
+These two use the core's own program and drivers, so a score is the same as without LangChain. Every call of the judge
+gets the config that LangChain makes for children of the metric's run, and so becomes a child run. No call stores anything on the
+object,
 because ``batch`` uses it from many threads.
 """
 
@@ -57,7 +58,7 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
             cure = f": write {given.__name__}(...)" if isinstance(given, type) else ""
             raise InvalidInput(f"MetricRunnable takes a metric, got {getattr(given, '__name__', given)!r}{cure}")
         known = [name for name in type(self).model_fields if name != "metric"]
-        # pydantic would ignore others
+        # pydantic would ignore unknown settings
         check_known(type(self).__name__, settings, known, "; a metric's own are its arguments")
         if settings.get("on_error", "raise") not in ("raise", "record"):
             raise InvalidInput(f"on_error is 'raise' or 'record', got {settings['on_error']!r}")
@@ -67,30 +68,30 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
 
     @property
     def models(self) -> Models:
-        """The models that judge: the metric's own, else the ones given."""
+        """The models that judge: the metric's own models, else the given ones."""
         return self._models
 
     @property
     def InputType(self) -> Any:  # noqa: N802  LangChain's name
-        """A mapping; ``get_input_schema`` has its fields."""
+        """A mapping; ``get_input_schema`` lists its fields."""
         return dict[str, Any]
 
     def get_input_schema(self, config: RunnableConfig | None = None) -> Any:  # noqa: ARG002  the fields are always the same
-        """The fields that the metric takes, under the core's names; LangChain's names are accepted too."""
+        """Return the fields that the metric takes, under the core's names. LangChain's names are accepted too."""
         return _schema(self.metric, self.get_name("Input"))
 
     @classmethod
     def is_lc_serializable(cls) -> bool:
-        """True: the settings of the metric are written; to ``load`` it, its models must be serialisable as well."""
+        """True: the settings of the metric are written. To ``load`` the metric, its models must be serialisable as well."""
         return True
 
     @classmethod
     def get_lc_namespace(cls) -> list[str]:
-        """Where ``load`` finds it."""
+        """The module path where ``load`` finds the class."""
         return ["ragmetrics_langchain"]
 
     def to_json(self) -> SerializedConstructor | SerializedNotImplemented:
-        """What ``langchain_core.load.dumpd`` writes: the settings of the metric, without its models."""
+        """Return what ``langchain_core.load.dumpd`` writes: the settings of the metric, without its models."""
         data = super().to_json()
         if data["type"] == "constructor":
             data["kwargs"]["metric"] = self.metric.to_dict()
@@ -108,7 +109,7 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
             return self._call_with_config(cast("Any", self._score), input, config, run_type="chain", **kwargs)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Score:  # noqa: A002  LangChain's name
-        """Score one sample without blocking the running loop; otherwise the same as ``invoke``."""
+        """Score one sample without blocking the running loop. Arguments and errors are those of ``invoke``."""
         with judging():
             score: Score = await self._acall_with_config(
                 cast("Any", self._ascore), input, config, run_type="chain", **kwargs
@@ -116,9 +117,10 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
             return score
 
     def as_tool(self, args_schema: Any = None, **settings: Any) -> BaseTool:
-        """A tool for an agent, described by the metric's own first line; it takes the fields under any of their names.
+        """Make a tool for an agent. Its description is the first line of the metric's documentation; it takes the fields under
+        any of their names.
 
-        Its content is the score with what it rests on, in words; the artifact is ``score.to_dict()``.
+        The content of its answer is the score and its evidence, in words. The artifact is ``score.to_dict()``.
 
         Args:
             args_schema: the schema of the tool's arguments; default: the metric's fields.
@@ -159,7 +161,7 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
 
 
 def failed_score(metric: Metric, error: RagmetricsError | str) -> Score:
-    """The failed score of a metric, with what it cost."""
+    """Make the failed score of a metric, with what the attempt cost."""
     score = Score.failed(error)
     return score.made_by(metric.name, metric.scale, score.usage, {})
 
@@ -175,9 +177,9 @@ TYPES: Mapping[str, Any] = {
 
 
 def _schema(metric: Metric, name: str) -> Any:
-    """The fields of a metric as a pydantic model: it lists the core's names and accepts all others.
+    """Make a pydantic model of a metric's fields. It lists the core's names and accepts all other names.
 
-    The metric itself says what is missing, so pydantic demands nothing.
+    No field is required there, because the metric itself reports missing fields.
     """
     types = {item: TYPES[item.kind] for item in metric.inputs}
     optional: Any = {str(item): (kind if item.required else kind | None, None) for item, kind in types.items()}
@@ -189,12 +191,12 @@ def _schema(metric: Metric, name: str) -> Any:
 
 
 def _words_for_agent(score: Score) -> tuple[str, dict[str, Any]]:
-    """A score for an agent: in words, and as plain values, which any checkpoint can store."""
+    """Describe a score for an agent: in words, and as plain values that any checkpoint can store."""
     return f"{score}: {score.explain()}", score.to_dict()
 
 
 def no_tracing() -> AbstractContextManager[Any]:
-    """A ``with`` block that sends nothing to LangSmith."""
+    """A ``with`` block in which nothing is sent to LangSmith."""
     from langsmith.run_helpers import tracing_context  # noqa: PLC0415  slow to load, and only needed here
 
     return tracing_context(enabled=False)

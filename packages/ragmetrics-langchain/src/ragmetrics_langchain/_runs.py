@@ -49,24 +49,26 @@ Outcome = Literal["complete", "error", "incomplete", "interrupted"]
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """One call of a chain, seen from outside: what an extractor of a ``RagEvaluationCallback`` is given.
+    """One call of a chain, seen from outside. The extractors of a ``RagEvaluationCallback`` get this object.
 
     Attributes:
         run_id: LangChain's id of the root run.
         kind: what was called: ``chain`` (graphs included), ``llm``, ``retriever`` or ``tool``.
-        name: its name.
-        inputs: what it was called with.
-        outputs: what it returned, complete or not; None if it failed. If that is a metric's score, what the metric was given.
-        documents: what its retrievers found, each document once, in the order of the searches; None if nothing was searched.
+        name: the name of the root run.
+        inputs: the inputs of the call.
+        outputs: the value that the call returned, complete or not; None if it failed. If the value is a metric's score, the
+            inputs of the metric.
+        documents: the documents that its retrievers found, each document once, in the order of the searches; None if nothing was
+            searched.
         listed: the last list of documents that any step returned, for chains that retrieve without a retriever.
         texts: the last contexts that any step returned as texts, under a name such as ``context``.
-        queries: what its retrievers were asked.
-        written: the keys of a graph's state that its steps wrote in this call; None if it is no graph, or this is unknown.
+        queries: the queries of its retrievers.
+        written: the keys of a graph's state that its steps wrote in this call; None if it is no graph, or the keys are unknown.
         earlier: ids of the messages that a graph had before this call.
         metadata, tags: of the root run, from its config.
-        outcome: how it ended.
-        error: what it raised.
-        parent_run_id: the run that it stands below, seen or not; None if it is the root of its trace.
+        outcome: how the call ended.
+        error: the exception that the call raised.
+        parent_run_id: the parent run, seen by the handler or not; None if the root run is also the root of its trace.
     """
 
     run_id: UUID
@@ -89,7 +91,7 @@ class FinishedRun:
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """One run of a tree; ``is_step``: a node of the graph at its root."""
+    """One run of a tree. ``is_step``: whether it is a node of the graph at the root."""
 
     kind: Kind
     name: str | None
@@ -102,7 +104,7 @@ class Node:
     is_step: bool = False
 
     def ancestors(self) -> Iterator[Node]:
-        """From the parent up to the root."""
+        """Yield the runs from the parent up to the root."""
         node = self.parent
         while node is not None:
             yield node
@@ -110,13 +112,13 @@ class Node:
 
 
 class Tree:
-    """A root run and everything below it.
+    """A root run and all runs below it.
 
     Attributes:
         start: what is known of the root from its start.
         nodes: the runs by their ids.
         interrupted: whether a graph waits for a person.
-        last: what the root's last own step returned.
+        last: the outputs of the root's last direct step.
     """
 
     def __init__(self, start: FinishedRun, query: str | None) -> None:
@@ -136,7 +138,7 @@ class Tree:
         self._note_finder(self.root)
 
     def begin(self, run_id: UUID, node: Node, inputs: Any, tags: Sequence[str]) -> None:
-        """A run starts below another one of the tree."""
+        """Record that a run starts below another run of the tree."""
         self.nodes[run_id] = node
         # LangGraph tags the nodes of its graphs
         if node.parent is self.root and any(str(tag).startswith("graph:step:") for tag in tags):
@@ -152,7 +154,7 @@ class Tree:
             self._finders.append(node)
 
     def end(self, node: Node, outputs: Any) -> None:
-        """A run returned; what the sample may need of it is noted."""
+        """Record that a run returned, with everything that the sample may need of it."""
         node.is_open = False
         if node.kind == "retriever":
             node.documents = list(outputs or ())
@@ -169,7 +171,7 @@ class Tree:
             self.last = outputs
 
     def step_returned(self, outputs: Any) -> None:
-        """A node of the graph returned an update of the state, a command with one, or a list of these."""
+        """Record that a node of the graph returned an update of the state, a command with an update, or a list of these."""
         self._steps_ended = True
         for item in outputs if isinstance(outputs, list | tuple) else [outputs]:
             # LangGraph's Command
@@ -179,9 +181,9 @@ class Tree:
             self._written.update(found or ())
 
     def documents(self, *, complete: bool) -> list[Document] | None:
-        """All that was found, each document once; None if no retriever searched.
+        """Return all documents that were found, each document once; None if no retriever searched.
 
-        The answer of a complete run does not rest on what a failed attempt has found.
+        For a complete run, documents of failed attempts are left out, because the answer does not rest on them.
         """
         searches = {above for node in self._finders if node.kind == "retriever" for above in node.ancestors()}
         # a tool that searches has found what its retrievers found
@@ -191,9 +193,10 @@ class Tree:
         return distinct_documents(document for node in found for document in node.documents or ()) if found else None
 
     def is_cut_short(self) -> bool:
-        """Whether a run below the root is still open, and all runs between the two still wait for it.
+        """Whether a run below the root is still open, and all its ancestors are open too.
 
-        A step that has ended gave up whatever it had started: a call that it cancelled never ends, but no step waits for it.
+        A step that has ended no longer waits for the runs that it started. A call that the step cancelled never ends, so it does
+        not count.
         """
         return any(
             node.is_open and all(above.is_open for above in node.ancestors() if above is not self.root)
@@ -202,7 +205,7 @@ class Tree:
         )
 
     def finished(self, inputs: Any, outputs: Any, outcome: Outcome, error: BaseException | None = None) -> FinishedRun:
-        """What is known of the root run at its end."""
+        """Return the finished run when the root run has ended."""
         return replace(
             self.start,
             inputs=self.start.inputs if inputs is None else inputs,
@@ -229,7 +232,7 @@ Event = Mapping[str, Any]
 """All arguments of a hook, under LangChain's own names."""
 
 RECENT = 2048
-"""Ids of finished runs that are remembered for late children."""
+"""The number of finished runs whose ids are remembered, to recognize children that arrive late."""
 
 INTERRUPTS = {"GraphInterrupt", "NodeInterrupt"}
 CONTROL_FLOW = INTERRUPTS | {"GraphBubbleUp"}
@@ -241,7 +244,7 @@ CUT_SHORT = (GeneratorExit, KeyboardInterrupt)
 
 
 class Runs:
-    """The trees of runs that are under way. Hooks come from many threads at once, so all state is here, behind one lock."""
+    """The trees of runs in progress. Hooks are called from many threads at once, so all state is here, behind one lock."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()  # a stream that is collected meanwhile ends too, on the same thread
@@ -252,7 +255,9 @@ class Runs:
         return len(self._nodes)
 
     def start(self, event: Event, *, kind: Kind, inputs: str) -> None:
-        """A run starts, except for one of a metric; its inputs have this name. Those of a stream are known only at its end."""
+        """Record that a run starts, unless it belongs to a metric. ``inputs``: the event's key of its inputs. A stream gets its
+        inputs only at its end.
+        """
         if is_judging():
             return
         run_id, parent_id, name = event["run_id"], event.get("parent_run_id"), event.get("name")
@@ -276,15 +281,16 @@ class Runs:
                 self._nodes[run_id] = Tree(root, query).root
 
     def _fallbacks(self) -> Node | None:
-        """The run that this one is an attempt of. LangChain gives the attempts of ``with_fallbacks`` no parent, but the config
-        that it makes for them is in the context.
+        """Return the run of ``with_fallbacks`` that this run is an attempt of. LangChain gives such attempts no parent, but the
+        config of the
+        attempt is in the context.
         """
         ambient = var_child_runnable_config.get() or {}
         parent = self._nodes.get(getattr(ambient.get("callbacks"), "parent_run_id", None) or NO_RUN)
         return parent if parent is not None and parent.name == FALLBACKS and parent.is_open else None
 
     def end(self, event: Event, *, outputs: str) -> FinishedRun | None:
-        """A run returns; if it was a root, what is known of it. Its outputs have this name."""
+        """Record that a run returned. For a root run, return what is known of it. ``outputs``: the event's key of its outputs."""
         found, inputs = event[outputs], event.get("inputs")
         with self._lock:
             node = self._nodes.get(event["run_id"])
@@ -297,12 +303,12 @@ class Runs:
             self._forget(tree)
         if isinstance(found, Score):
             found = tree.last
-        # only streams have their inputs at the end; one without outputs was left before its first piece
+        # only streams have inputs at their end; a stream without outputs was closed before its first chunk
         cut = (found is None and inputs is not None) or tree.is_cut_short()
         return tree.finished(inputs, found, "interrupted" if tree.interrupted else "incomplete" if cut else "complete")
 
     def fail(self, event: Event) -> FinishedRun | None:
-        """A run raises or is given up; if it was a root, what is known of it."""
+        """Record that a run raised or was cancelled. For a root run, return what is known of it."""
         error: BaseException = event["error"]
         with self._lock:
             node = self._nodes.get(event["run_id"])
@@ -322,7 +328,7 @@ class Runs:
         return tree.finished(event.get("inputs"), None, outcome, error)
 
     def wait(self, event: Event, *, waits: bool) -> None:
-        """A graph of LangGraph says that it waits for a person, or that it goes on."""
+        """Record that a graph of LangGraph waits for a person, or continues."""
         with self._lock:
             node = self._nodes.get(event["event"].run_id)
             if node is not None:
@@ -340,16 +346,16 @@ class Runs:
 
 
 def _is_one_of(error: BaseException, names: Iterable[str]) -> bool:
-    """Whether an exception has a class of one of these names: LangGraph, whose classes they are, may not be installed."""
+    """Whether an exception has a class with one of these names. The classes are LangGraph's, which may not be installed."""
     return any(cls.__name__ in names for cls in type(error).__mro__)
 
 
 def ignore(runs: Runs, event: Event) -> None:
-    """A piece of an answer: the end of the run has all of it."""
+    """Ignore a chunk of an answer, because the end of the run has the whole answer."""
 
 
 class Done:
-    """Can be awaited, and is done."""
+    """An awaitable that is already done."""
 
     def __await__(self) -> Iterator[None]:
         return iter(())
@@ -359,7 +365,7 @@ DONE = Done()
 
 
 async def _stub() -> None:
-    """Lends its code, which says that it is a coroutine function."""
+    """Provide the code object of a coroutine function."""
 
 
 def _newer(self: Any, event: Any) -> None:
@@ -367,12 +373,12 @@ def _newer(self: Any, event: Any) -> None:
 
 
 class Hook:
-    """A hook, which has its watcher's runs note the event, and hands over the run that has finished with it.
+    """A hook. It passes the event to the runs of its watcher, and passes a run that the event finishes to ``_finish``.
 
     LangChain passes some arguments by position; their names are read from its base class.
     """
 
-    __code__ = _stub.__code__  # ``inspect`` recognises a function by this and the next three
+    __code__ = _stub.__code__  # ``inspect`` recognises a function by this attribute and the next three
     __defaults__ = None
     __kwdefaults__ = None
 
@@ -400,7 +406,7 @@ class Hook:
 
 
 class RunWatcher(BaseCallbackHandler):
-    """Watches runs and calls ``_finish`` with each one that has finished; runs of metrics are not watched."""
+    """Watches runs and calls ``_finish`` with each finished run. Runs of metrics are not watched."""
 
     on_chain_start: Any = Hook(Runs.start, kind="chain", inputs="inputs")
     on_chain_end: Any = Hook(Runs.end, outputs="outputs")
@@ -425,12 +431,12 @@ class RunWatcher(BaseCallbackHandler):
 
     @property
     def ignore_retry(self) -> bool:
-        """True: a failed attempt is a separate run, which raises."""
+        """True: a failed attempt is a separate run, and its failure is seen there."""
         return True
 
     @property
     def ignore_custom_event(self) -> bool:
-        """True: the user's own events say nothing about question, contexts and answer."""
+        """True: the user's custom events say nothing about question, contexts and answer."""
         return True
 
     def _finish(self, run: FinishedRun) -> None:
@@ -439,10 +445,12 @@ class RunWatcher(BaseCallbackHandler):
 
 @cache
 def hearing_graphs(cls: Any) -> Any:
-    """The class, with LangGraph's own class of handlers as a base where that is installed: only those hear that a graph waits.
+    """Add LangGraph's handler class as a base class if LangGraph is installed. Only such handlers are notified that a graph
+    waits.
 
-    A graph that ``interrupt_before`` or ``interrupt_after`` stops seems to have come to its end. Newer versions of LangGraph have
-    an event that tells the two apart.
+    A graph that ``interrupt_before`` or ``interrupt_after`` stops looks like a graph that has ended. Newer versions of LangGraph
+    have
+    an event that distinguishes the two cases.
     """
     if importlib.util.find_spec("langgraph") is None or importlib.util.find_spec("langgraph.callbacks") is None:
         return cls

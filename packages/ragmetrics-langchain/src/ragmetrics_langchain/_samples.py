@@ -1,8 +1,9 @@
-"""The sample that a value of a program stands for: a row, an example of a data set, or a finished call.
+"""Make the sample for a value of a program: a row, an example of a data set, or a finished call.
 
 Strategy. Unlike the output of a program, a row is written for a metric. So it is read key by key, as the core reads rows, and two
-keys for one field must agree. Documents fill two fields, ``retrieved_contexts`` and ``retrieved_documents``; the one that was not
-named gives way to a value that was. ``messages`` fill what nothing else has filled.
+keys for one field must agree. Documents fill two fields, ``retrieved_contexts`` and ``retrieved_documents``; a value given under
+the name of the
+other field takes precedence. ``messages`` fill only fields that have no value otherwise.
 """
 
 from __future__ import annotations
@@ -39,18 +40,18 @@ from ._values import (
 )
 
 RESPONSES = tuple(name for name in ANSWERS if name != "text")
-"""Names of the response in a row, where a ``text`` may be anything."""
+"""Names of the response in a row. ``text`` is not among them, because in a row it may mean anything."""
 
 UNKNOWN_TO_ROWS = Sample.from_mapping(dict.fromkeys([*RESPONSES, *CONTEXTS])).metadata.keys()
-"""Names that programs use and ``Sample.from_mapping`` would file under metadata."""
+"""Names that programs use, but that ``Sample.from_mapping`` would put into the metadata."""
 
 Keys = Mapping[str, str | None]
 
 
 def sample_of(value: Any) -> Sample:
-    """The sample that any value stands for: a sample, a mapping, a list of messages, a text or a message (the response).
+    """Make the sample for any value: a sample, a mapping, a list of messages, a text or a message (the response).
 
-    Fields may have the core's names or those that are usual in programs: ``input``, ``question``, ``output``, ``answer``,
+    Fields may have the core's names or the usual names in programs: ``input``, ``question``, ``output``, ``answer``,
     ``result``, ``context`` and ``source_documents`` (documents or texts), ``messages``. Unknown keys become metadata.
 
     Raises:
@@ -86,7 +87,7 @@ def sample_of(value: Any) -> Sample:
 
 
 def _field(name: str, item: Any, answer: Answer | None) -> tuple[str, Any, dict[str, Any]]:
-    """One key as the core knows it: its name there, its value, and the other field that the value fills."""
+    """Return the core's name for a key, the value in the core's form, and the other field that the value fills."""
     if name in CONTEXTS or name == "reference_documents":
         return _contexts(name, item)
     if name in QUESTIONS and not isinstance(item, str):
@@ -111,7 +112,7 @@ def _contexts(name: str, item: Any) -> tuple[str, Any, dict[str, Any]]:
 
 
 def _without_copies(found: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Without texts that only repeat the documents, such as a ``context`` that was joined from them for the prompt."""
+    """Remove texts that only repeat the documents, such as a ``context`` that was joined from them for the prompt."""
     written = {name: contexts_in(found[name]) or [] for name in CONTEXTS if name in found}
     copies = {name for name, items in written.items() if are_texts(items)} - {"retrieved_contexts"}
     if all(map(are_texts, written.values())):
@@ -120,17 +121,17 @@ def _without_copies(found: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _from_messages(messages: Sequence[Any]) -> dict[str, Any]:
-    """Question, answer and contexts of the last turn."""
+    """Return question, answer and contexts of the last turn."""
     contexts = found_by_tools(messages)
     fields = {"retrieved_contexts": contexts or None} if are_texts(contexts) else with_contexts(contexts)
     return {"user_input": last_question(messages), "response": last_answer(messages), **fields}
 
 
 def sample_in_metadata(metadata: Mapping[str, Any]) -> tuple[Sample, list[str]]:
-    """The references that stand in the metadata of a live call, beside its other metadata, and what is wrong with the rest.
+    """Return the references in the metadata of a live call, the other metadata, and a description of what is wrong.
 
-    No caller could catch an error, so a bad reference costs only itself. Nothing is searched as in the outputs of a
-    program: the metadata are written for the evaluation, so what stands there is meant as it is.
+    No caller could catch an error, so a bad reference is only left out. The values are not searched as in the outputs of a
+    program: the metadata are written for the evaluation, so each value is meant as the field itself.
     """
     fields: dict[str, Any] = {}
     problems: list[str] = []
@@ -147,7 +148,7 @@ def sample_in_metadata(metadata: Mapping[str, Any]) -> tuple[Sample, list[str]]:
 
 
 def _plain(value: Any) -> Any:
-    """A message as its text, the framework's documents as the core's."""
+    """Return a message as its text, and documents of LangChain as documents of the core."""
     if isinstance(value, BaseMessage):
         return said_in(value)
     if isinstance(value, list | tuple) and any(isinstance(item, LangChainDocument) for item in value):
@@ -162,18 +163,18 @@ def _checked(field: str, given: Mapping[str, Any]) -> Any:
 
 
 def sample_of_example(inputs: Any, outputs: Any, expected: Any, keys: Keys, *, needs_reference: bool) -> Sample:
-    """The sample that an example of a data set stands for.
+    """Make the sample for an example of a data set.
 
     Args:
-        inputs: what the program was given.
-        outputs: what it returned.
+        inputs: the inputs of the program.
+        outputs: the outputs of the program.
         expected: the reference outputs.
         keys: the user's keys: ``question_key`` in the inputs, ``answer_key`` and ``contexts_key`` in the outputs,
-            ``reference_key`` in the expected ones; None: there is none.
-        needs_reference: whether the metric reads the reference; otherwise it may be anything.
+            ``reference_key`` in the expected outputs; None for a key that was not given.
+        needs_reference: whether the metric reads the reference; otherwise the reference may be anything.
 
     Raises:
-        InvalidInput: there is no such key, or a part holds something that cannot be used.
+        InvalidInput: there is no such key, or its value cannot be used.
     """
     says_no_more = outputs is None or isinstance(outputs, int | float)
     produced = Sample() if says_no_more else sample_of(_with_contexts(outputs, keys))
@@ -194,7 +195,7 @@ def sample_of_example(inputs: Any, outputs: Any, expected: Any, keys: Keys, *, n
 
 
 def _at(setting: str, value: Any, keys: Keys) -> Any:
-    """What stands under the key that the user gave for it; the whole value without one."""
+    """Return the value under the key that the user gave for it; without a key, the whole value."""
     key = keys[setting]
     if key is None:
         return value
@@ -205,7 +206,7 @@ def _at(setting: str, value: Any, keys: Keys) -> Any:
 
 
 def _with_contexts(outputs: Any, keys: Keys) -> Any:
-    """The outputs; with what stands under the user's key as their only contexts, if there is one."""
+    """Return the outputs. If the user gave a key for the contexts, its value is the only contexts."""
     key = keys["contexts_key"]
     if key is None:
         return outputs
@@ -215,7 +216,7 @@ def _with_contexts(outputs: Any, keys: Keys) -> Any:
 
 
 def _reference(expected: Any, answer: Answer | None, keys: Keys) -> str | None:
-    """The reference: under its own names, else wherever an answer would be."""
+    """Return the reference: under its own names, else wherever an answer could be."""
     value = _at("reference_key", expected, keys)
     found = mapping_of(value) or {}
     named = next((found[name] for name in REFERENCES if found.get(name) is not None), value)

@@ -1,8 +1,9 @@
-"""The fields that are one text, in any value of a program: the question, the answer and the reference.
+"""Read the fields that are one text, in any value of a program: the question, the answer and the reference.
 
-Strategy. A value is searched in a fixed order: a text or a message is taken as it is; in a mapping (or an object with fields) the
-usual names come first, then ``messages``, then, for want of anything better, the only text under a name that means nothing else.
-Nothing is guessed: of two readings that are equally good, neither is taken.
+Strategy. A value is searched in a fixed order. A text or a message is used unchanged. In a mapping (or an object with fields),
+the
+usual names come first, then ``messages``, and last the only text under a name that means nothing else.
+Nothing is guessed: if two readings are equally good, neither is used.
 """
 
 from __future__ import annotations
@@ -44,18 +45,18 @@ NO_QUESTION = NEITHER.union(ANSWERS)
 
 @dataclass(frozen=True)
 class Answer:
-    """What a value gives as the answer: a text, or structured output as JSON values; None if it says that there is none."""
+    """The answer in a value: a text, or structured output as JSON values; None if the value says that there is no answer."""
 
     content: Any
 
     @property
     def is_structured(self) -> bool:
-        """Whether it is structured output."""
+        """Whether the answer is structured output."""
         return not (self.content is None or isinstance(self.content, str))
 
     @property
     def text(self) -> str | None:
-        """What is judged."""
+        """The text that is judged."""
         return json.dumps(self.content, ensure_ascii=False) if self.is_structured else self.content
 
 
@@ -63,7 +64,7 @@ MISSING = Answer(None)
 
 
 def question_in(value: Any, depth: int = 3) -> str | None:
-    """The question that the input of a program holds."""
+    """Return the question in the input of a program."""
     if isinstance(value, (str, BaseMessage)):
         return text_of(value)
     if isinstance(value, CONVERSATIONS):
@@ -90,19 +91,20 @@ def _only_text(mapping: Mapping[str, Any], other: Iterable[str]) -> str | None:
 
 
 def answer_in(value: Any, inputs: Any = None, *, whole: bool = True) -> str | None:
-    """The answer that the output of a program holds, as a text; None where there is none. See ``find_answer``."""
+    """Return the answer in the output of a program, as a text; None if there is none. See ``find_answer``."""
     return (find_answer(value, inputs, whole=whole) or MISSING).text
 
 
 def find_answer(value: Any, inputs: Any = None, depth: int = 3, *, whole: bool = True) -> Answer | None:
-    """The answer that a value holds; None if nothing tells which that is.
+    """Return the answer in a value; None if it is not clear which part is the answer.
 
-    A number or a boolean counts as its text. None under a name that means an answer says that there is none, unless another
+    A number or a boolean counts as its text. A None under a name that means an answer says that there is no answer, unless
+    another
     such name or the messages have one.
 
     Args:
         value: the output of a program.
-        inputs: what the program was given; what it returns under the same names is no answer.
+        inputs: the inputs of the program; an output that repeats an input under the same name is no answer.
         depth: levels of mappings to look into.
         whole: whether a mapping as a whole may be the answer, as structured output.
     """
@@ -111,7 +113,7 @@ def find_answer(value: Any, inputs: Any = None, depth: int = 3, *, whole: bool =
     if isinstance(value, str | int | float | Decimal):
         plain = value.value if isinstance(value, Enum) else value
         return MISSING if _is_gap(plain) else Answer(str(plain))
-    if isinstance(value, LLMResult):  # as a model returns it to its callbacks
+    if isinstance(value, LLMResult):  # the form in which callbacks get a model's answer
         first = next(chain.from_iterable(value.generations), None)
         return find_answer(getattr(first, "message", getattr(first, "text", None)))
     if isinstance(value, list | tuple):
@@ -125,7 +127,7 @@ def find_answer(value: Any, inputs: Any = None, depth: int = 3, *, whole: bool =
 
 
 def _in_list(value: Sequence[Any], *, whole: bool) -> Answer | None:
-    """The last answer of messages; else, as structured output, all of it."""
+    """Return the last answer in a list of messages; else the whole list as structured output."""
     messages = None if all(isinstance(item, str) for item in value) else messages_in(value)
     if messages is not None:
         text = last_answer(messages)
@@ -134,18 +136,20 @@ def _in_list(value: Sequence[Any], *, whole: bool) -> Answer | None:
 
 
 def _in_mapping(value: Any, mapping: Mapping[str, Any], inputs: Any, depth: int, *, whole: bool) -> Answer | None:
-    """The answer under a name that means one, else in the messages, else the only text, else all of it as structured output."""
+    """Return the answer under a name that means one; else in the messages; else the only text; else the whole mapping as
+    structured output.
+    """
     named = [_named(mapping[name], depth) for name in _names(mapping) if name in mapping]
     readable = [answer for answer in named if answer is not None and answer != MISSING]
     if readable:
-        return min(readable, key=lambda answer: not str(answer.content).strip())  # the first that is not blank
+        return min(readable, key=lambda answer: not str(answer.content).strip())  # the first answer that is not blank
     messages = messages_in(mapping.get("messages"))
     if messages is not None:
         return _in_list(messages, whole=False)
     if MISSING in named or _only_failed(mapping):
         return MISSING
     choices = None if named else mapping.get("choices")
-    if isinstance(choices, list) and len(choices) == 1 and mapping_of(choices[0]):  # as in OpenAI's protocol
+    if isinstance(choices, list) and len(choices) == 1 and mapping_of(choices[0]):  # the form of OpenAI's protocol
         return find_answer(choices[0], None, depth - 1)
     other = NO_ANSWER | set(mapping_of(inputs) or ())
     text = _only_text(mapping, other)
@@ -155,7 +159,7 @@ def _in_mapping(value: Any, mapping: Mapping[str, Any], inputs: Any, depth: int,
 
 
 def _names(mapping: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names that mean an answer; structured output before the message that it was parsed from."""
+    """Return the names that mean an answer, with structured output before the message that it was parsed from."""
     message = mapping.get("message")
     return (
         "structured_response",
@@ -175,9 +179,11 @@ def _named(value: Any, depth: int) -> Answer | None:
 
 
 def _structure(value: Any) -> Answer | None:
-    """Structured output as JSON values, ``MISSING`` if they say nothing; None for anything else, such as a program's state."""
+    """Return structured output as JSON values; ``MISSING`` if these contain nothing; None for any other value, such as a
+    program's state.
+    """
     if any(isinstance(item, (BaseMessage, LangChainDocument, Score)) for item in _leaves(value, depth=5)):
-        return None  # no model wrote those
+        return None  # a model did not write these
     try:
         plain = to_jsonable_python(value)
     except ValueError:
@@ -189,7 +195,7 @@ def _structure(value: Any) -> Answer | None:
 
 
 def _leaves(value: Any, depth: int = 1000) -> Iterator[Any]:
-    """The values in a value that hold no others; an empty list is one (nothing was found), an empty object none."""
+    """Yield the values that contain no other values. An empty list is yielded (nothing was found), an empty object is not."""
     mapping = mapping_of(value)
     if mapping is None and not (value and isinstance(value, list | tuple | set)):
         yield value
@@ -199,10 +205,10 @@ def _leaves(value: Any, depth: int = 1000) -> Iterator[Any]:
 
 
 def reference_in(where: str, value: Any, answer: Answer | None) -> str | None:
-    """A value as the reference: one text, or JSON where the answer is structured output of the same form.
+    """Read a value as the reference: one text, or JSON if the answer is structured output of the same form.
 
     Raises:
-        InvalidInput: it is anything else, which no answer can be compared with.
+        InvalidInput: the value is anything else, which no answer can be compared with.
     """
     if value is None or value == {}:
         return None
@@ -219,30 +225,30 @@ def reference_in(where: str, value: Any, answer: Answer | None) -> str | None:
 
 
 def _is_guess(value: Any) -> bool:
-    """Whether a mapping has several values, and no name tells which of them is the answer."""
+    """Whether a mapping has several values, and no name shows which of them is the answer."""
     found = {name: item for name, item in (mapping_of(value) or {}).items() if item is not None}
     return len(found) > 1 and found.keys().isdisjoint({*_names(found), "messages", "choices", "content"})
 
 
 def _is_gap(value: Any) -> bool:
-    return value is None or value != value  # noqa: PLR0124  not a number: how tables say that there is none
+    return value is None or value != value  # noqa: PLR0124  NaN: a missing value in tables
 
 
 def _only_failed(mapping: Mapping[str, Any]) -> bool:
-    """Whether a mapping holds an error and nothing else, or nothing but an empty list of what would be answers."""
+    """Whether a mapping contains only an error, or only an empty list where answers would be."""
     said = {name for name, value in mapping.items() if value is not None and value not in ("", [], {})}
     return said == {"error"} or (not said and bool({"choices", "generations"} & set(mapping)))
 
 
 def _have_one_form(answer: Any, reference: Any) -> bool:
-    """Whether both are objects with a name in common, or both are lists: others can only differ."""
+    """Whether both are objects that share a name, or both are lists. Values of different forms can never be equal."""
     if isinstance(answer, dict) and isinstance(reference, dict):
         return not answer.keys().isdisjoint(reference)
     return isinstance(answer, list) and isinstance(reference, list)
 
 
 def _ordered_as(model: Any, value: Any) -> Any:
-    """The value with its names in the order of the model's: stores of data sets do not keep the order."""
+    """Return the value with its names in the order of ``model``, because stores of data sets do not keep the order."""
     if isinstance(value, dict) and isinstance(model, dict):
         names = [name for name in model if name in value] + [name for name in value if name not in model]
         return {name: _ordered_as(model.get(name), value[name]) for name in names}

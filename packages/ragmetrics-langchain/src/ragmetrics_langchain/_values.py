@@ -1,9 +1,11 @@
-"""What messages say, and what contexts a value of a LangChain program holds.
+"""Read messages and contexts in the values of a LangChain program.
 
-Strategy. Messages are objects, ``(role, text)`` pairs, mappings in two dialects, or plain texts. LangChain's own
-``convert_to_messages`` makes the objects. It raises at what records often lack or spoil: the id of a tool's call, the name of a
-function, the arguments of a call. So a mapping is first cut down to what is asked about it here. Reading never raises: what is no
-message is no message, and the caller looks elsewhere.
+Strategy. Messages may be objects, ``(role, text)`` pairs, mappings in two dialects, or plain texts. LangChain's own
+``convert_to_messages`` turns them into objects. It raises if parts are missing or invalid, as is usual in records: the id of a
+tool call,
+the name of a function, the arguments of a call. So a mapping is first reduced to the parts that are needed here. Reading never
+raises: if a
+value is no message, the caller looks elsewhere.
 """
 
 from __future__ import annotations
@@ -53,7 +55,7 @@ REFERENCES = ("reference", "ground_truth", "reference_answer", "ground_truth_ans
 EXPECTED = ("reference_contexts", "reference_documents", "rubric")
 HISTORY = ("chat_history", "history", "messages")
 
-# where one mapping is the whole context, its text may be made of its documents, for the prompt
+# if one mapping is the whole context, its text may have been joined from its documents, for the prompt
 DOCUMENTS_FIRST = sorted(CONTEXTS, key=lambda name: "doc" not in name)
 
 OF_TOOLS = (ToolMessage, FunctionMessage)
@@ -63,7 +65,7 @@ SOME_CALL = {"name": "", "args": {}, "id": ""}
 
 
 def messages_in(value: Any) -> list[BaseMessage] | None:
-    """The messages that a value holds, however they are written; None if it holds none."""
+    """Return the messages in a value, in whatever form they are; None if it has none."""
     if isinstance(value, PromptValue):
         value = value.to_messages()
     if isinstance(value, BaseMessage | str | Mapping) or _is_pair(value):
@@ -71,29 +73,29 @@ def messages_in(value: Any) -> list[BaseMessage] | None:
     if not isinstance(value, Sequence) or not value:
         return None
     if len(value) > 1 and all(isinstance(item, str) for item in value):
-        return None  # several texts: nothing tells who says which
+        return None  # several texts: their speakers are unknown
     convertible = [_convertible(item) for item in value]
     known = [item for item in convertible if item is not None]
     return convert_to_messages(known) if len(known) == len(convertible) else None
 
 
 def said_in(message: BaseMessage) -> str:
-    """The text of a message."""
+    """Return the text of a message."""
     return str(message.text)
 
 
 def calls_tools(message: Any) -> bool:
-    """Whether a model calls tools with it, so that the answer is still to come."""
+    """Whether a message of a model calls tools, so that the answer is still to come."""
     return isinstance(message, AIMessage) and bool(message.tool_calls or message.invalid_tool_calls)
 
 
 def document_of(value: Any) -> LangChainDocument | None:
-    """The document of LangChain that a value is or stands for; None for anything else."""
+    """Return the LangChain document that a value is or represents; None for any other value."""
     if isinstance(value, LangChainDocument):
         return value
     if not isinstance(value, Mapping):
         return None
-    if isinstance(value.get("kwargs"), Mapping):  # as LangChain serialises it
+    if isinstance(value.get("kwargs"), Mapping):  # LangChain's serialised form
         value = value["kwargs"]
     text, key, metadata = value.get("page_content"), value.get("id"), value.get("metadata")
     if not isinstance(text, str):
@@ -103,12 +105,12 @@ def document_of(value: Any) -> LangChainDocument | None:
 
 
 def core_document(document: LangChainDocument) -> Document:
-    """A document of LangChain as one of the core, which metrics can match by id or metadata."""
+    """Turn a document of LangChain into a document of the core, which metrics can match by id or metadata."""
     return Document(document.page_content, document.id, meta=document.metadata)
 
 
 def _convertible(value: Any) -> BaseMessage | str | dict[str, Any] | None:
-    """The same message as ``convert_to_messages`` takes it without an error; None for what is no message."""
+    """Reduce a message to a form that ``convert_to_messages`` accepts without an error; None if it is no message."""
     if isinstance(value, BaseMessage | str):
         return value
     if _is_pair(value):
@@ -116,7 +118,7 @@ def _convertible(value: Any) -> BaseMessage | str | dict[str, Any] | None:
     if not isinstance(value, Mapping):
         return None
     role = str(value.get("role") or value.get("type"))
-    stored = value.get("data")  # as LangChain stores messages
+    stored = value.get("data")  # LangChain's stored form of messages
     value = stored if isinstance(stored, Mapping) else value
     if role not in ROLES or "content" not in value:
         return None
@@ -131,7 +133,7 @@ def _convertible(value: Any) -> BaseMessage | str | dict[str, Any] | None:
 
 
 def _content(content: Any) -> str | list[Any]:
-    """A text or a list of blocks; some providers leave out their type."""
+    """Return a text or a list of blocks. Blocks without a type, as some providers send them, get one."""
     if isinstance(content, str) or not isinstance(content, Sequence):
         return content if isinstance(content, str) else ""
     blocks = [block for block in content if isinstance(block, str | Mapping)]
@@ -144,7 +146,7 @@ def _is_pair(value: Any) -> bool:
 
 
 def mapping_of(value: Any) -> Mapping[str, Any] | None:
-    """A mapping as it is, an object with declared fields as a mapping; None for anything else, also for messages."""
+    """Return a mapping unchanged, and an object with declared fields as a mapping; None for any other value, messages included."""
     if isinstance(value, Mapping):
         return value
     if isinstance(value, (BaseMessage, LangChainDocument, PromptValue, LLMResult, Score, type)):
@@ -156,30 +158,30 @@ def mapping_of(value: Any) -> Mapping[str, Any] | None:
 
 
 def text_of(value: Any) -> str | None:
-    """A text, or the text of a message; None if it is blank, or the value neither."""
+    """Return a text, or the text of a message; None if the text is blank or the value is neither."""
     text = said_in(value) if isinstance(value, BaseMessage) else value
     return text if isinstance(text, str) and text.strip() else None
 
 
 def last_question(messages: Sequence[Any]) -> str | None:
-    """What the user said last."""
+    """Return the last message of the user."""
     asked = (text_of(message) for message in reversed(messages) if isinstance(message, HumanMessage))
     return next(filter(None, asked), None)
 
 
 def this_turn(messages: Sequence[Any]) -> Sequence[Any]:
-    """What came after the user's last message; everything where there is none."""
+    """Return the messages after the user's last message; all messages if there is no message of the user."""
     start = next((at for at in range(len(messages), 0, -1) if isinstance(messages[at - 1], HumanMessage)), 0)
     return messages[start:]
 
 
 def last_answer(messages: Sequence[Any]) -> str | None:
-    """The last text of the assistant since the user's last message; that of a tool, if the tool spoke last.
+    """Return the last text of the assistant after the user's last message; the text of a tool if the tool spoke last.
 
-    If the assistant's last message is blank and there is no other, so is the answer.
+    If the assistant has only blank messages, the answer is blank.
     """
     said = this_turn(messages)
-    if said and isinstance(said[-1], OF_TOOLS):  # a tool that answers directly
+    if said and isinstance(said[-1], OF_TOOLS):  # a tool that answers the user directly
         return said_in(said[-1]) or None
     answers = [message for message in said if isinstance(message, AIMessage) and not calls_tools(message)]
     texts = filter(None, map(text_of, reversed(answers)))
@@ -187,9 +189,9 @@ def last_answer(messages: Sequence[Any]) -> str | None:
 
 
 def contexts_in(value: Any, depth: int = 2) -> list[Any] | None:
-    """Contexts however they are given: one text, one document, a list of both, or a mapping with one of these.
+    """Return contexts in whatever form they are given: one text, one document, a list of both, or a mapping with one of these.
 
-    ``(document, score)`` counts as the document. An empty list stays one: nothing was shown. None for anything else.
+    A pair ``(document, score)`` counts as the document. An empty list stays empty: nothing was shown. None for any other value.
     """
     if isinstance(value, list | tuple):
         found = list(takewhile(lambda context: context is not None, map(_context, value)))
@@ -209,12 +211,12 @@ def _context(item: Any) -> Any:
 
 
 def are_texts(contexts: Iterable[Any]) -> bool:
-    """Whether they are texts only."""
+    """Whether all contexts are texts."""
     return all(isinstance(item, str) for item in contexts)
 
 
 def document_lists(value: Any, depth: int = 2) -> Iterator[list[Any]]:
-    """The lists of documents, and only documents, that a value is or holds in mappings up to ``depth`` levels deep."""
+    """Return the lists that contain only documents: the value itself, or lists in mappings up to ``depth`` levels deep."""
     if isinstance(value, list | tuple):
         found = contexts_in(value)
         if found and all(isinstance(item, LangChainDocument) for item in found):
@@ -225,7 +227,7 @@ def document_lists(value: Any, depth: int = 2) -> Iterator[list[Any]]:
 
 
 def distinct_documents(documents: Iterable[Any]) -> list[Any]:
-    """The documents without repetitions of the same id and text."""
+    """Return the documents without repetitions of the same id and text."""
     found: dict[tuple[str | None, str | None], Any] = {}
     for document in documents:
         same = core_document(document)
@@ -234,9 +236,9 @@ def distinct_documents(documents: Iterable[Any]) -> list[Any]:
 
 
 def returned_contexts(value: Any) -> tuple[list[Any] | None, list[str] | None]:
-    """The contexts that stand under one of the usual names: as documents (texts may be among them), and as texts.
+    """Return the contexts under the usual names: as documents (texts may be among them), and as texts.
 
-    An empty list of documents says that nothing was shown.
+    An empty list of documents means that nothing was shown.
     """
     found = mapping_of(value) or {}
     readings = [reading for name in CONTEXTS if (reading := contexts_in(found.get(name))) is not None]
@@ -248,7 +250,9 @@ def returned_contexts(value: Any) -> tuple[list[Any] | None, list[str] | None]:
 
 
 def found_by_tools(messages: Sequence[Any]) -> list[Any]:
-    """What the tools of this turn found: the documents in their artifacts, else what they said, unless that is the answer."""
+    """Return what the tools of this turn found: the documents in their artifacts; else their texts, unless such a text is the
+    answer.
+    """
     said = [message for message in this_turn(messages) if isinstance(message, OF_TOOLS)]
     left = (document_lists(getattr(message, "artifact", None)) for message in said)
     documents = distinct_documents(document for lists in left for found in lists for document in found)
@@ -257,13 +261,13 @@ def found_by_tools(messages: Sequence[Any]) -> list[Any]:
 
 
 def core_documents(found: Iterable[Any]) -> list[Any]:
-    """The same with the framework's documents as the core's."""
+    """Return the contexts with documents of LangChain replaced by documents of the core."""
     documents = ((item, document_of(item)) for item in found)
     return [item if document is None else core_document(document) for item, document in documents]
 
 
 def with_contexts(found: Iterable[Any]) -> dict[str, Any]:
-    """The two fields that contexts fill: their texts, and the documents."""
+    """Return the two fields that contexts fill: their texts, and the documents."""
     documents = core_documents(found)
     texts = [(item.content or "") if isinstance(item, Document) else item for item in documents]
     return {"retrieved_contexts": texts, "retrieved_documents": documents}

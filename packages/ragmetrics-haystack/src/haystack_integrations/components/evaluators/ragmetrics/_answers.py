@@ -83,18 +83,18 @@ class SASEvaluator:
         self._similarity_model: CrossEncoder | SentenceTransformerEmbeddings | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The component as plain values, as Haystack saves it."""
+        """Return the component as plain values, as Haystack saves it."""
         return default_to_dict(
             self, model=self._model, batch_size=self._batch_size, device=self._device, token=self._token
         )
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> SASEvaluator:
-        """The component that ``to_dict`` wrote; ``data`` is left as it is."""
+        """Make the component that ``to_dict`` wrote; ``data`` is not changed."""
         return default_from_dict(cls, {**data, "init_parameters": dict(data.get("init_parameters", {}))})
 
     def warm_up(self) -> None:
-        """Load the model, if it is not there yet."""
+        """Load the model if it is not loaded yet."""
         if self._similarity_model is None:
             self._similarity_model = self._load()
 
@@ -107,7 +107,7 @@ class SASEvaluator:
             predicted_answers: the answers to judge, in the same order.
 
         Returns:
-            ``individual_scores``: one similarity per pair; ``score``: their mean. For no pairs at all both are 0, as in Haystack.
+            ``individual_scores``: one similarity per pair; ``score``: their mean. Without pairs, both are 0, as in Haystack.
 
         Raises:
             ValueError: the lists differ in length, an answer is no text, or the cross-encoder has several labels.

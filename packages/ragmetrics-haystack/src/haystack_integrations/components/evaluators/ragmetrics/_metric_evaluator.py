@@ -1,8 +1,9 @@
 """Any metric of the core as a component of Haystack.
 
-Strategy. The input sockets are the metric's own inputs, each a list with one item per row, so a metric written tomorrow is a
-component without a line of code here. Saved are the metric, by its own ``to_dict``, and the components that answer it and its
-jurors; a model of the core cannot be saved by Haystack, and the error says so. A saved pipeline may come from anywhere, so the
+Strategy. The input sockets are the metric's own inputs, each a list with one item per row, so a new metric becomes a
+component without any code here. The saved form contains the metric, by its own ``to_dict``, and the components that answer it and
+its
+jurors. Haystack cannot save a model of the core, and the error says so. A saved pipeline may come from anywhere, so the
 class of a metric that is not built in is loaded only from modules that Haystack trusts.
 """
 
@@ -29,17 +30,17 @@ COMPONENTS = ("chat_generator", "embedder")
 
 
 def juror_models(metric: Metric) -> list[dict[str, Any]] | None:
-    """The models of Haystack that the jurors have, in the order of the jurors; None where they have none."""
+    """Return Haystack's models of the jurors, in the order of the jurors; None if the jurors have none."""
     saved = [_saved_models(juror) for juror in _jurors(metric)] if metric.parts else []
     return saved if any(saved) else None
 
 
 def with_juror_models(metric: Metric, saved: Any) -> Metric:
-    """The metric with the models that ``juror_models`` wrote.
+    """Return the metric with the models that ``juror_models`` wrote.
 
     Raises:
-        DeserializationError: the class of a component is of a module that Haystack does not trust.
-        InvalidInput: they are not the models of as many jurors.
+        DeserializationError: the class of a component is in a module that Haystack does not trust.
+        InvalidInput: ``saved`` does not contain the models of as many jurors.
     """
     if saved is None:
         return metric
@@ -50,7 +51,7 @@ def with_juror_models(metric: Metric, saved: Any) -> Metric:
 
 
 def _jurors(metric: Metric) -> Iterator[Metric]:
-    """Those that ask, also in a jury of juries."""
+    """Return the jurors that ask, also those of a jury inside a jury."""
     for part in metric.parts:
         yield from _jurors(part) if part.parts else [part]
 
@@ -87,7 +88,7 @@ BUILT_IN = "ragmetrics_core"
 BRIDGES = (HaystackLLM, HaystackEmbeddings)
 
 SETTINGS = ("progress_bar", "raise_on_failure", "max_concurrency", "max_retries", "timeout", "json_mode")
-"""Arguments that are saved as they are."""
+"""Arguments that are saved unchanged."""
 
 SOCKETS: Mapping[str, Any] = {
     "text": list[str],
@@ -103,26 +104,27 @@ OUTPUTS = {"score": float, "individual_scores": list[float], "results": list[dic
 
 @component
 class MetricEvaluator:
-    """Scores rows with a metric; rows are scored concurrently.
+    """Scores rows with a metric. Rows are scored concurrently.
 
     The inputs are those of the metric, each a list with one item per row: ``MetricEvaluator(ContextRecall())`` takes
     ``user_input``, ``reference`` and ``retrieved_contexts``. An optional input may be left out, or be None in some rows. Contexts
     are texts or documents, as retrievers give them.
 
     Args:
-        metric: any metric. Its own models are used first; a ``HaystackLLM`` or ``HaystackEmbeddings`` among them has the effect
-            of the next two arguments.
+        metric: any metric. If it has models, these are used: its ``HaystackLLM`` then takes the place of ``chat_generator``, and
+            its
+            ``HaystackEmbeddings`` that of ``embedder``.
         chat_generator: answers the metric's questions, if the metric has no LLM; by default OpenAI's.
         embedder: a text embedder or a document embedder, if the metric has no embedding model.
         progress_bar: show a progress bar on stderr, if that is a terminal.
         raise_on_failure: raise if a row cannot be scored; else its score is NaN, and a warning is logged.
         max_concurrency: most calls at a time; a generator without ``run_async`` takes one call at a time.
-        max_retries: how often a lost call is made again; the components' own clients retry nothing.
+        max_retries: how often a lost call is retried; the components' own clients retry nothing.
         timeout: seconds for one attempt of a call; by default learnt from the answers so far.
         json_mode: whether the generator is asked to reply with JSON, as in ``HaystackLLM``.
 
     Raises:
-        InvalidInput: ``metric`` is no metric, a component has no fitting ``run``, or a setting has no possible value.
+        InvalidInput: ``metric`` is no metric, a component has no fitting ``run``, or a setting has an impossible value.
     """
 
     __module__ = HOME
@@ -179,12 +181,12 @@ class MetricEvaluator:
             await call_async_if_any(model, "warm_up")
 
     def close(self) -> None:
-        """Release what the given components hold."""
+        """Release the resources of the given components."""
         for model in self._given:
             call_if_any(model, "close")
 
     async def close_async(self) -> None:
-        """Release, on the running loop, what the given components hold."""
+        """Release the resources of the given components on the running loop."""
         for model in self._given:
             await call_async_if_any(model, "close")
 
@@ -196,10 +198,11 @@ class MetricEvaluator:
             inputs: one list per input of the metric, all of the same length.
 
         Returns:
-            ``score``: the mean over the rows that have a score, NaN if none has; ``individual_scores``: one per row, NaN where
-            there is nothing to score or the row failed; ``results``: for each row the whole score with its evidence, as
-            ``Score.to_dict`` writes it, and ``explanation``, one sentence of it for people; ``meta``: the ``usage`` of all rows,
-            calls and tokens.
+            ``score``: the mean over the rows that have a score; NaN if none has. ``individual_scores``: one per row; NaN if there
+                is nothing to
+            score or the row failed. ``results``: one dict per row with everything that ``Score.to_dict`` writes, evidence
+            included, and under
+            ``explanation`` one sentence for human readers. ``meta``: under ``usage`` the calls and tokens of all rows.
 
         Raises:
             ValueError: an input is missing, is not a list, or the lists differ in length. With ``raise_on_failure``: a value of
@@ -222,10 +225,10 @@ class MetricEvaluator:
         return self._outputs((await aevaluate(rows, self._bare, **settings)).scores[self.metric.name] if rows else ())
 
     def to_dict(self) -> dict[str, Any]:
-        """The component as plain values, as Haystack saves it.
+        """Return the component as plain values, as Haystack saves it.
 
         Raises:
-            SerializationError: the metric, or a juror, has its own model that is no component of Haystack.
+            SerializationError: the metric, or a juror, has a model that is no component of Haystack.
         """
         asked = list(self._bare.models.leaves())
         own = [name for name in ("llm", "embeddings") if any(_is_foreign(getattr(one, name)) for one in asked)]
@@ -250,10 +253,10 @@ class MetricEvaluator:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> MetricEvaluator:
-        """The component that ``to_dict`` wrote; ``data`` is left as it is.
+        """Make the component that ``to_dict`` wrote; ``data`` is not changed.
 
         Raises:
-            DeserializationError: a class is of a module that Haystack does not trust.
+            DeserializationError: a class is in a module that Haystack does not trust.
             InvalidInput: the metric cannot be read.
         """
         data = copy.deepcopy(data)
@@ -271,12 +274,12 @@ class MetricEvaluator:
         if self._llm is None:
             from haystack.components.generators.chat import OpenAIChatGenerator  # noqa: PLC0415  loads OpenAI's client
 
-            # needs no key until it is called
+            # the generator needs no key until it is called
             self._llm = HaystackLLM(OpenAIChatGenerator(), json_mode=self.json_mode)
         return self._llm
 
     def _settings(self, llm: Any, embeddings: Any) -> dict[str, Any]:
-        """How ``evaluate`` is called with these models."""
+        """Return the arguments of ``evaluate`` for these models."""
         return {
             "llm": llm,
             "embeddings": embeddings,
@@ -307,7 +310,7 @@ class MetricEvaluator:
 
 
 def rows_of(metric: Metric, columns: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The rows for ``evaluate``, of lists with one item per row; an optional input may be None.
+    """Turn lists with one item per row into the rows for ``evaluate``. An optional input may be None.
 
     Raises:
         InvalidInput: an input is missing, unknown or not a list, or the lists differ in length.
@@ -331,14 +334,14 @@ def rows_of(metric: Metric, columns: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _read(kind: str, item: Any) -> Any:
-    """The contents of documents in their place where texts are wanted; one without a text stays what it is, and fails its row."""
+    """Replace documents by their contents if texts are wanted. A document without a text stays a document, and its row fails."""
     if kind != "texts" or not isinstance(item, list | tuple):
         return item
     return [part.content if isinstance(part, Document) and part.content is not None else part for part in item]
 
 
 def _components_of_parts(metric: Metric) -> Iterator[Any]:
-    """The components that answer the metrics of which a metric is made."""
+    """Return the components that answer the metrics inside a metric."""
     for models in metric.models.leaves() if metric.parts else ():
         if isinstance(models.llm, HaystackLLM):
             yield models.llm.chat_generator
@@ -347,19 +350,19 @@ def _components_of_parts(metric: Metric) -> Iterator[Any]:
 
 
 def _without_bridges(metric: Metric) -> Metric:
-    """The metric without its models of Haystack: the component calls and saves these itself."""
+    """Return the metric without its Haystack models, because the component calls and saves these itself."""
     names = ("llm", "embeddings", "model")
     changes: dict[str, Any] = {name: None for name in names if isinstance(getattr(metric, name, None), BRIDGES)}
     return replace(metric, **changes) if changes else metric
 
 
 def _is_foreign(model: Any) -> bool:
-    """Whether a model is none of Haystack's, which alone can be saved."""
+    """Whether a model is not Haystack's. Only Haystack's models can be saved."""
     return model is not None and not isinstance(model, BRIDGES)
 
 
 def _load_metric(data: Any) -> Any:
-    """The metric of a saved component; the caller may have made an object of it already."""
+    """Read the metric of a saved component. The caller may already have turned it into an object."""
     if isinstance(data, Metric):
         return data
     for path in metric_paths(data):

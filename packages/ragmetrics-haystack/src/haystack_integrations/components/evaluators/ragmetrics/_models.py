@@ -59,10 +59,10 @@ OPERATIONAL = re.compile(
 
 
 class Component(Bridge[Q, A]):
-    """A bridge to a component of Haystack, which is warmed up before it is called.
+    """A wrapper around a component of Haystack. The component is warmed up before it is called.
 
-    What is called without the retries is a copy of the component as it is then: its clients are made when it is warmed up, one for
-    synchronous and one for asynchronous calls, and may be closed and made anew.
+    Calls without retries use a copy of the warmed-up component. Its clients are made when it is warmed up, one for
+    synchronous and one for asynchronous calls, and may be closed and made again.
     """
 
     _provider = "haystack"
@@ -115,13 +115,13 @@ class Component(Bridge[Q, A]):
 
 
 def call_if_any(component: Any, method: str) -> None:
-    """Call a method of the component's life cycle, ``warm_up`` or ``close``, if it has one."""
+    """Call a method of the component's life cycle, ``warm_up`` or ``close``, if it has that method."""
     if hasattr(component, method):
         getattr(component, method)()
 
 
 async def call_async_if_any(component: Any, method: str) -> None:
-    """The same on the running loop, by the component's asynchronous method if it has one."""
+    """Call a method of the component's life cycle on the running loop, by its asynchronous version if there is one."""
     if hasattr(component, f"{method}_async"):
         await getattr(component, f"{method}_async")()
     else:
@@ -129,11 +129,11 @@ async def call_async_if_any(component: Any, method: str) -> None:
 
 
 AT_ONCE = 16
-"""Most calls to a text embedder that overlap."""
+"""The most calls to a text embedder that overlap."""
 
 
 class Embedded(NamedTuple):
-    """One vector per text, None where an embedder gave none, and the tokens that they cost."""
+    """One vector per text (None if the embedder gave none), and the number of tokens."""
 
     vectors: list[Any]
     tokens: int
@@ -146,7 +146,7 @@ class HaystackEmbeddings(Component[list[str], list[list[float]]], EmbeddingsBrid
         text_embedder: a text embedder, or a document embedder, which takes many texts in one call.
 
     Raises:
-        InvalidInput: it is neither.
+        InvalidInput: ``text_embedder`` is neither.
     """
 
     def __init__(self, text_embedder: Any) -> None:
@@ -191,7 +191,7 @@ class HaystackEmbeddings(Component[list[str], list[list[float]]], EmbeddingsBrid
 
 
 def _documents(texts: list[str]) -> list[Document]:
-    # equal texts would get equal ids
+    # without explicit ids, equal texts would get equal ids
     return [Document(id=str(index), content=text) for index, text in enumerate(texts)]
 
 
@@ -217,7 +217,9 @@ OPENAI = "haystack.components.generators.chat.openai"
 
 
 def default_generator() -> OpenAIChatGenerator:
-    """The generator where the user gives none: OpenAI in JSON mode, with a fixed seed, as Haystack's own evaluators have it."""
+    """Make the generator that is used if the user gives none: OpenAI in JSON mode, with a fixed seed, as in Haystack's own
+    evaluators.
+    """
     from haystack.components.generators.chat import OpenAIChatGenerator  # noqa: PLC0415  loads OpenAI's client
 
     return OpenAIChatGenerator(generation_kwargs={"response_format": {"type": "json_object"}, "seed": 42})
@@ -228,14 +230,15 @@ class HaystackLLM(Component[Ask, str], LLMBridge):
 
     Args:
         chat_generator: any chat generator.
-        json_mode: ask for JSON, with ``response_format`` among the ``generation_kwargs``, where the reply is to be JSON, whatever
-            the generator was set up with. A server that refuses it is asked without from then on. None: only generators of
-            the OpenAI protocol are asked; False: none is.
-        overlap: whether synchronous calls may overlap. None: only if the generator has a ``run_async``, as one that has not
-            may compute in this process and rarely survives overlapping calls.
+        json_mode: whether to ask for JSON, with ``response_format`` in the ``generation_kwargs``, if the reply must be JSON. It
+            replaces the
+            form that the generator was set up with. If a server refuses it, later calls are made without it. None: only for
+            generators of the OpenAI protocol; False: never.
+        overlap: whether synchronous calls may overlap. None: only if the generator has a ``run_async``. A generator without
+            it may compute in this process, and rarely survives overlapping calls.
 
     Raises:
-        InvalidInput: it has no ``run``, or a setting is no switch.
+        InvalidInput: ``chat_generator`` has no ``run``, or ``json_mode`` or ``overlap`` is not True, False or None.
     """
 
     def __init__(self, chat_generator: Any, *, json_mode: bool | None = None, overlap: bool | None = None) -> None:
@@ -267,14 +270,14 @@ class HaystackLLM(Component[Ask, str], LLMBridge):
     def _asks_for_form(self) -> bool:
         if self.json_mode is not None:
             return self.json_mode
-        # known by name, because to import the class loads OpenAI's client
+        # recognized by name, because importing the class loads OpenAI's client
         return any(cls.__module__ == OPENAI for cls in type(self.chat_generator).__mro__)
 
     def _form_arguments(self, form: str) -> dict[str, Any]:
-        """The arguments by which the generator is asked for this form of reply."""
+        """Return the arguments that ask the generator for this form of reply."""
         own = (getattr(self.chat_generator, "generation_kwargs", None) or {}).get("response_format")
         wanted = {"type": "json_object"} if form == "json" else None
-        # one of another task, such as the user's own schema, would make something else of the reply
+        # a form for another task, such as the user's own schema, would change the reply
         return {"generation_kwargs": {"response_format": wanted}} if self._asks_for_form and own != wanted else {}
 
 
@@ -289,7 +292,7 @@ def chat_messages(messages: Iterable[Message]) -> list[ChatMessage]:
 
 
 def call(generator: Any, messages: list[ChatMessage], **settings: Any) -> Any:
-    """Run the generator, inside the span in which Haystack's own components run theirs."""
+    """Run the generator inside a tracing span, as Haystack runs its own components."""
     with _span(generator, messages) as span:
         result = generator.run(messages=messages, **settings)
         span.set_content_tag("haystack.component.output", result)
@@ -297,7 +300,7 @@ def call(generator: Any, messages: list[ChatMessage], **settings: Any) -> Any:
 
 
 async def call_async(generator: Any, messages: list[ChatMessage], **settings: Any) -> Any:
-    """The same with the generator's ``run_async``."""
+    """Run the generator's ``run_async`` inside a tracing span."""
     with _span(generator, messages) as span:
         result = await generator.run_async(messages=messages, **settings)
         span.set_content_tag("haystack.component.output", result)
@@ -313,16 +316,16 @@ def _span(generator: Any, messages: list[ChatMessage]) -> Iterator[Span]:
 
 
 def reply_of(result: Any) -> ChatMessage | None:
-    """The first reply of a generator; None where it gave none."""
+    """Return the first reply of a generator; None if it gave none."""
     replies = result.get("replies") if isinstance(result, Mapping) else None
     return replies[0] if replies else None
 
 
 def read_answer(reply: ChatMessage | None) -> Reply[str]:
-    """What the reply says, and what it cost.
+    """Return the text of the reply, and what it cost.
 
     Raises:
-        BadReply: there is no reply, or it holds no text, as where the model calls a tool instead.
+        BadReply: there is no reply, or the reply has no text, for example because the model calls a tool instead.
     """
     if reply is None:
         raise BadReply("the chat generator gave no reply")

@@ -75,7 +75,7 @@ class RankingEvaluator:
         return value
 
     def _relevant(self, documents: Sequence[Document]) -> list[CoreDocument]:
-        """The documents that have a value, each with its grade."""
+        """Return the documents that have a value, each with its grade."""
         return [
             _with_value(value, 1.0 if document.score is None else document.score)
             for document in documents
@@ -83,7 +83,7 @@ class RankingEvaluator:
         ]
 
     def _value(self, document: Document) -> Any:
-        """The value by which a document is compared; None if it has none."""
+        """Return the value by which a document is compared; None if it has none."""
         field = self.document_comparison_field
         if field in ("content", "id"):
             return getattr(document, field)
@@ -153,11 +153,11 @@ class DocumentNDCGEvaluator(RankingEvaluator):
     _check = validate_inputs
 
     def calculate_dcg(self, gt_docs: list[Document], ret_docs: list[Document]) -> float:
-        """The discounted cumulative gain of one ranking: the sum over hits of grade / log2(rank + 1)."""
+        """Return the discounted cumulative gain of one ranking: the sum over hits of grade / log2(rank + 1)."""
         return (self._score(gt_docs, ret_docs) or 0.0) * self.calculate_idcg(gt_docs)
 
     def calculate_idcg(self, gt_docs: list[Document]) -> float:
-        """The discounted cumulative gain of the ideal ranking, which holds the relevant documents by descending grade."""
+        """Return the discounted cumulative gain of the ideal ranking: the relevant documents by descending grade."""
         # the core only knows normalised gains, but the best document alone gains its grade, so the quotient is the ideal gain
         relevant = self._relevant(gt_docs)
         best = max(relevant, key=lambda document: document.score or 0.0, default=_with_value(None))

@@ -61,7 +61,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, repr=False)
 class NamedValues(ObjectReply):
-    """One JSON object that has at least these keys, whatever their values, NaN included; without keys, any object will do."""
+    """One JSON object that has at least these keys, with any values, NaN included. Without keys, any object is accepted."""
 
     def __post_init__(self) -> None:
         if self.keys:
@@ -72,10 +72,10 @@ class NamedValues(ObjectReply):
         return super().instructions() if self.keys else "Reply with one JSON object and nothing else."
 
     def parse(self, text: str) -> dict[str, Any]:
-        """The object.
+        """Return the object.
 
         Raises:
-            BadReply: the reply holds no object with these keys.
+            BadReply: the reply contains no object with these keys.
         """
         found = clean_object(text)
         if found is not None and found.keys() >= set(self.keys):
@@ -92,7 +92,7 @@ class OfRow(Generic[T]):
     Attributes:
         form: reads the reply.
         number: number of the row, from 0.
-        lists: keys whose values must be lists; in clean JSON a lone text such as "none" is refused there.
+        lists: keys whose values must be lists. In clean JSON, a single text such as "none" is refused for these keys.
         words: the whole question, if the user's own template makes it.
     """
 
@@ -111,10 +111,10 @@ class OfRow(Generic[T]):
         return self.form.instructions()
 
     def parse(self, text: str) -> T:
-        """What ``form`` reads.
+        """Return what ``form`` reads.
 
         Raises:
-            BadReply: ``form`` cannot read it, or it is JSON, but not an object with lists where they must be.
+            BadReply: ``form`` cannot read the reply, or the reply is JSON but not an object with the required lists.
         """
         try:
             found = json.loads(text)
@@ -129,7 +129,7 @@ class OfRow(Generic[T]):
 
 
 def clean_object(text: str) -> dict[str, Any] | None:
-    """The text as a JSON object, as Haystack reads it (NaN is a number); None if it is anything else."""
+    """Return the text as a JSON object, as Haystack reads it (NaN is a number); None for any other text."""
     try:
         found = json.loads(text.strip())
     except (ValueError, RecursionError):
@@ -138,10 +138,10 @@ def clean_object(text: str) -> dict[str, Any] | None:
 
 
 def raise_as_haystack(error: BadReply, outputs: Sequence[str]) -> NoReturn:
-    """Raise what Haystack raises over an unreadable reply.
+    """Raise the exception that Haystack raises for an unreadable reply.
 
     Raises:
-        ValueError: always; a ``JSONDecodeError`` if the reply is no JSON at all.
+        ValueError: always; a ``JSONDecodeError`` if the reply is not JSON.
     """
     if error.raw:
         try:
@@ -164,13 +164,13 @@ def as_examples(
     outputs: Iterable[str],
     names: Mapping[str, str] | None = None,
 ) -> tuple[Example, ...]:
-    """Examples of Haystack as examples of a prompt.
+    """Turn examples of Haystack into examples of a prompt.
 
     Args:
-        examples: as the user gave them, or as a file gave them, which may have sorted their keys.
-        inputs: names of the inputs in the order in which they are shown; others follow in alphabetical order.
-        outputs: the same for the outputs.
-        names: what the prompt calls an input, where that is not Haystack's name.
+        examples: from the user or from a file, which may have sorted their keys.
+        inputs: names of the inputs in the order in which they are shown; other inputs follow in alphabetical order.
+        outputs: names of the outputs, with the same order.
+        names: the prompt's name of an input, if it differs from Haystack's name.
     """
     names = names or {}
     return tuple(
@@ -188,7 +188,9 @@ def _ordered(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
 
 
 def saved_examples(examples: list[dict[str, Any]]) -> list[Any]:
-    """The examples as Haystack saves them; an example with mappings among its values is saved so that no file can reorder it."""
+    """Return the examples as Haystack saves them. An example with mappings among its values is saved so that no file can reorder
+    it.
+    """
     return [
         in_order(readable(item)) if any(_holds_mapping(list(part.values())) for part in item.values()) else item
         for item in examples
@@ -209,20 +211,20 @@ def _as_text(value: Any) -> Any:
 
 
 readable = json_walk(_as_text)
-"""The value as JSON; what JSON cannot hold becomes text, as in Haystack."""
+"""Turns a value into JSON. Values that JSON cannot express become text, as in Haystack."""
 
 
 PATIENCE = 600.0
-"""Seconds that one call may take; the timeouts of the generator are shorter."""
+"""Seconds that one call may take. The timeouts of the generator are shorter."""
 
 FIRST_ATTEMPT = 2
-"""Messages of a question that is asked for the first time: instructions and data."""
+"""The number of messages of a question that is asked for the first time: instructions and data."""
 
 MOST_REFUSALS = 3
-"""How often a row is asked again because the server refuses so many calls at once."""
+"""How often a row is retried because the server refuses too many simultaneous calls."""
 
 SPARE = 0.1
-"""Seconds that all calls of a generator may take longer than those of a script, as on a busy machine."""
+"""Seconds that all calls of a generator together may exceed the time of a script, for example on a busy machine."""
 
 
 @dataclass(frozen=True)
@@ -242,12 +244,12 @@ class Row:
 
 @dataclass(frozen=True)
 class RowMetric(Metric):
-    """What an evaluator asks about each of its rows.
+    """The question that an evaluator asks about each of its rows.
 
     Attributes:
         prompt: the question.
         lists: keys of the reply whose values must be lists.
-        ask: asks the question about a row, and makes a score of the reply.
+        ask: asks the question about a row, and turns the reply into a score.
     """
 
     calls: ClassVar[str] = "1"
@@ -275,21 +277,21 @@ class GeneratorFailed(ModelError):
 
     @classmethod
     def by(cls, cause: Exception, question: str) -> GeneratorFailed:
-        """The failure for this exception. Not an ``__init__``, because errors are copied with their message alone."""
+        """Make the failure for this exception. It is no ``__init__``, because errors are copied with only their message."""
         error = cls(f"{type(cause).__name__}: {cause}")
         error.cause, error.question = cause, question
         return error
 
 
 QUICK = 0.01
-"""Seconds that a model may take for each call and still be one that plays a script."""
+"""The most seconds per call of a model that counts as playing a script."""
 
 
 class BeginInOrder:
-    """Calls that begin in order, until they have taken longer than those of a script.
+    """Makes calls begin in order, until they have taken longer than calls of a script.
 
     Args:
-        spare: seconds that all calls together may take longer than those of a script.
+        spare: seconds that all calls together may exceed the time of a script.
     """
 
     def __init__(self, spare: float) -> None:
@@ -299,7 +301,7 @@ class BeginInOrder:
 
     @contextmanager
     def call(self, number: int) -> Iterator[None]:
-        """The block in which the call of this number, from 0, is made."""
+        """The block in which the call with this number, from 0, is made."""
         with self._changed:
             while self._next < number and self._spare > 0:
                 if not self._changed.wait(QUICK + self._spare):
@@ -316,15 +318,16 @@ class BeginInOrder:
 
 
 class RowJudge:
-    """Judges the rows of one run, each to its end: an unreadable reply is shown to the generator at once.
+    """Judges the rows of one run. If a reply is unreadable, the row is asked again at once, and the generator is shown the
+    reply.
 
     Args:
         generator: the chat generator.
         loop: the event loop that the generator's connections belong to.
-        settings: of ``evaluate``; a generator without ``run_async`` takes one call at a time, whatever they say.
+        settings: of ``evaluate``. A generator without ``run_async`` takes one call at a time, whatever the settings say.
 
     Attributes:
-        model: what messages call the generator.
+        model: the name of the generator in messages.
         replies: the last reply to each row, by its number.
         failures: the exceptions that the generator raised, by number of the row.
     """
@@ -342,7 +345,8 @@ class RowJudge:
         self._settings: dict[str, Any] = {**settings, **alone, "timeout": PATIENCE, "max_retries": 0}
 
     def judge(self, rows: Sequence[Row], metric: Metric) -> Sequence[Score]:
-        """Score the rows synchronously; calls overlap only if the generator has ``run_async``, and so is made for it.
+        """Score the rows synchronously. Calls overlap only if the generator has ``run_async``, which shows that it supports
+        concurrency.
 
         Raises:
             ModelError: a row failed, and failures are to be raised.
@@ -353,7 +357,7 @@ class RowJudge:
         return evaluate(_samples(rows), metric, llm=llm, **self._settings).scores[metric.name]
 
     async def ajudge(self, rows: Sequence[Row], metric: Metric) -> Sequence[Score]:
-        """The same without blocking the running loop."""
+        """Score the rows without blocking the running loop. Arguments and errors are those of ``judge``."""
         if not rows:
             return []
         in_loop = self._has_async and self._loop.is_here()
@@ -369,7 +373,7 @@ class RowJudge:
         raise self._failed(ask, messages, attempt.error)
 
     async def agenerate(self, ask: Ask) -> Reply[str]:
-        """The same with the generator's ``run_async``."""
+        """Answer the question of one row with the generator's ``run_async``."""
         messages = _one_message(ask)
         attempt = Kept()
         with attempt:
@@ -414,9 +418,9 @@ def _is_first(ask: Ask) -> bool:
 
 
 def _one_message(ask: Ask) -> list[ChatMessage]:
-    """The messages of a question, instructions and data in one user message, as Haystack sends no system message.
+    """Join the instructions and the data of a question in one user message, because Haystack sends no system message.
 
-    A question that the user's own template made replaces both.
+    If the user's own template made the question, it replaces both.
     """
     system, user, *rest = ask.messages
     words = _row(ask).words

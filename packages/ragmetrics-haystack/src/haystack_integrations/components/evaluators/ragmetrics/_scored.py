@@ -1,7 +1,7 @@
 """Haystack's ``FaithfulnessEvaluator`` and ``ContextRelevanceEvaluator``, which give a score to each row.
 
 Strategy. Instructions, inputs, outputs and examples are read from an instance of Haystack's class. The prompt and the score are
-those of a metric of the core. If the user changed the instructions or examples, theirs are sent in the place of the core's.
+those of a metric of the core. If the user changed the instructions or examples, the user's version replaces the core's.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ OUTPUTS: dict[str, Any] = {
 
 
 class ScoredEvaluator(LLMEvaluator):
-    """Base of the evaluators with a score for each row; their own documentation names the arguments."""
+    """Base of the evaluators with a score for each row. The subclasses document their arguments."""
 
     _of_haystack: ClassVar[Any]
     """Haystack's class of the same name."""
 
     _names: ClassVar[Mapping[str, str]]
-    """What the core's prompt calls the inputs of Haystack, where it has other names."""
+    """The core's names for Haystack's inputs, if they differ."""
 
     _number: ClassVar[type[float]] = float
     """The type of a row's score in Haystack."""
@@ -77,8 +77,9 @@ class ScoredEvaluator(LLMEvaluator):
             inputs: the inputs of Haystack's evaluator of this name, one list each, all of the same length.
 
         Returns:
-            ``individual_scores`` (NaN for a row that failed); ``score``, the mean of all others; ``results``, with what the model
-            gave, the score and the status of each row; ``meta`` as the generator tells it.
+            ``individual_scores``: one per row, NaN for a row that failed; ``score``: the mean over the rows that did not fail;
+                ``results``: for each
+            row the outputs of the model, the score and the status; ``meta``: the generator's metadata.
 
         Raises:
             ValueError: the inputs cannot be used; with ``raise_on_failure`` also if a row cannot be judged.
@@ -91,10 +92,10 @@ class ScoredEvaluator(LLMEvaluator):
         return self._with_scores(await super().run_async(**inputs))
 
     def to_dict(self) -> dict[str, Any]:
-        """The component as plain values, as Haystack saves it.
+        """Return the component as plain values, as Haystack saves it.
 
         Raises:
-            SerializationError: the instructions were changed, which the saved form has no place for.
+            SerializationError: the instructions were changed, and the saved form cannot contain instructions.
         """
         if self.instructions != self._own.instructions and type(self).__module__ == HOME:
             raise SerializationError(
@@ -110,7 +111,9 @@ class ScoredEvaluator(LLMEvaluator):
         return RowMetric(self._prompt(), tuple(self.outputs), self._ask)
 
     def _own_words(self, prompt: Prompt[Any], outputs: list[str]) -> Prompt[Any]:
-        """The core's prompt for one message, with the user's instructions and examples; ``outputs`` orders those of an example."""
+        """Adapt the core's prompt: one message, and the user's instructions and examples. ``outputs`` orders the outputs of an
+        example.
+        """
         prompt = prompt.replace(notice=NOTICE, version=f"haystack-{prompt.version}")
         if self.examples != self._own.examples:
             prompt = prompt.replace(examples=as_examples(self.examples, dict(self.inputs), outputs, self._names))
@@ -119,12 +122,14 @@ class ScoredEvaluator(LLMEvaluator):
         return prompt
 
     def _result(self, score: Score, judge: RowJudge, row: int) -> dict[str, Any]:
-        given = clean_object(judge.replies[row].text or "") or {}  # with keys that were not asked for
+        given = clean_object(judge.replies[row].text or "") or {}  # includes keys that were not asked for
         lists = {name: list(score.details.get(name, ())) for name in self.outputs}
         return {**given, **lists, "score": self._number(score.value or 0.0)}
 
     def _with_scores(self, result: Mapping[str, Any]) -> dict[str, Any]:
-        """The results with a status per row, the scores of all rows (NaN if a row failed) and the mean of the others."""
+        """Return the results with a status for each row; the score of every row, NaN for a row that failed; and the mean over
+        the other rows.
+        """
         rows: list[dict[str, Any]] = [
             {**{name: [] for name in self.outputs}, "score": math.nan, "status": "error"}
             if row is None
@@ -141,7 +146,7 @@ class ScoredEvaluator(LLMEvaluator):
 
 
 class StatementsAndScores(BaseModel):
-    """The reply that examples without reasons show, as in Haystack."""
+    """A reply without reasons, for examples that have none, as in Haystack."""
 
     statements: list[str]
     statement_scores: list[Literal[0, 1]] = Field(description="per statement, 1 if the contexts support it, else 0")
@@ -211,7 +216,7 @@ class ContextRelevanceEvaluator(ScoredEvaluator):
     _number = int
 
     def _prompt(self) -> Prompt[Any]:
-        # Haystack takes statements as they come, whether they stand in a context or not
+        # Haystack accepts any statements, whether a context contains them or not
         return self._own_words(RelevantStatements().find.replace(check=None), self.outputs)
 
     def _ask(self, prompt: Prompt[Any], row: Row) -> Steps[Score]:
