@@ -139,8 +139,8 @@ class Conditions:
         """Return the conditions that the rows of a run do not meet, one sentence each.
 
         Args:
-            rows: number of rows.
-            scored: number of rows with a score.
+            rows: number of rows, including rows that the run lacks; so ``rows - scored - failed`` is not the unscored rows.
+            scored: number of rows with a score; of a comparison, the number of pairs.
             failed: number of rows that failed.
             of: if there are two runs, the run of these rows, such as `` of old``.
             have: the words for what scored rows have.
