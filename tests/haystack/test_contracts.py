@@ -114,7 +114,7 @@ def test_text_and_document_embedders_agree() -> None:
 def test_embedders_without_texts_and_with_a_single_text() -> None:
     embeddings = HaystackEmbeddings(MockTextEmbedder(dimension=4))
     assert embeddings.embed([]).value == asyncio.run(embeddings.aembed([])).value == []
-    with pytest.raises(InvalidInput, match="^embed takes a list of texts, got one str"):
+    with pytest.raises(InvalidInput, match="^embed takes a list of texts, got a single str"):
         embeddings.embed("text")
 
 

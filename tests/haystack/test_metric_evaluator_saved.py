@@ -98,14 +98,14 @@ def test_a_saved_pipeline_can_name_no_other_module(metric: str) -> None:
 def test_a_saved_metric_that_cannot_be_read(metric: Any) -> None:
     saved = MetricEvaluator(NDCG()).to_dict()
     saved["init_parameters"]["metric"] = metric
-    with pytest.raises(InvalidInput, match="^a metric is read from "):
+    with pytest.raises(InvalidInput, match="^a saved metric must have the form "):
         MetricEvaluator.from_dict(saved)
 
 
 def test_a_saved_component_without_a_metric() -> None:
     saved = MetricEvaluator(NDCG()).to_dict()
     del saved["init_parameters"]["metric"]
-    with pytest.raises(InvalidInput, match="^a metric is read from .*, got None$"):
+    with pytest.raises(InvalidInput, match="^a saved metric must have the form .*, got None$"):
         MetricEvaluator.from_dict(saved)
 
 

@@ -192,7 +192,7 @@ def test_embeddings_refuse_what_is_no_list_of_texts() -> None:
 
     model = LangChainEmbeddings(Small())
     assert model.embed(["a \ud800"]).value == [[1.0]]
-    with pytest.raises(InvalidInput, match="got one str"):
+    with pytest.raises(InvalidInput, match="got a single str"):
         model.embed("text")
     with pytest.raises(InvalidInput, match=r"text \[1\] must be a str, got int"):
         asyncio.run(model.aembed(["a", 1]))  # type: ignore[list-item]

@@ -304,7 +304,7 @@ def test_embeddings() -> None:
     for vectors in (bridge.embed(["a \ud800"]), asyncio.run(bridge.aembed(["a \ud800"]))):
         assert vectors.value == [words("a \ufffd")]
     assert bridge.embed([]) == asyncio.run(bridge.aembed([])) == Reply([], Usage())
-    with pytest.raises(InvalidInput, match="^embed takes a list of texts, got one str"):
+    with pytest.raises(InvalidInput, match="^embed takes a list of texts, got a single str"):
         bridge.embed("text")
 
 

@@ -122,7 +122,7 @@ def test_what_is_no_json_value_leaves_no_settings(value: object) -> None:
 
 def test_texts_that_an_embedding_model_can_read() -> None:
     assert readable_texts(iter(["a \ud800", "b \U0001f600"])) == ["a \ufffd", "b \U0001f600"]
-    with pytest.raises(InvalidInput, match=r"^embed takes a list of texts, got one str: write \[text\]$"):
+    with pytest.raises(InvalidInput, match=r"^embed takes a list of texts, got a single str: write \[text\]$"):
         readable_texts("text")
     with pytest.raises(InvalidInput, match=r"^embed: text \[1\] must be a str, got int$"):
         readable_texts(["a", 1])  # type: ignore[list-item]

@@ -65,7 +65,7 @@ def test_each_metric_that_asks_an_llm_is_a_jury_of_the_models(server: OpenAIServ
         (["-m", "token_f1", "--jury", "openai:mild,openai:odd"], "--jury: none of the metrics asks an LLM: token_f1"),
         (
             ["-m", "correctness", "--jury", "lexical,lexical"],
-            "two members ask the same of the same model (LexicalJudge)",
+            "two members ask the same model (LexicalJudge)",
         ),
     ],
 )

@@ -209,7 +209,7 @@ def test_openai_settings(server: OpenAIServer) -> None:
         OpenAIEmbeddings(dimensions=0)
     with pytest.raises(InvalidInput, match="model must be the name of a model, got ' '"):
         OpenAIEmbeddings(" ")
-    with pytest.raises(InvalidInput, match=r"embed takes a list of texts, got one str: write \[text\]"):
+    with pytest.raises(InvalidInput, match=r"embed takes a list of texts, got a single str: write \[text\]"):
         model.embed("one text")
     with pytest.raises(InvalidInput, match=r"embed: text \[1\] must be a str, got int"):
         model.embed(["a", 2])  # type: ignore[list-item]

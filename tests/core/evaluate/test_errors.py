@@ -132,8 +132,8 @@ class TestErrors:
 
     @pytest.mark.parametrize("kind", [AsyncModel, SyncModel, InstantModel])
     def test_a_bug_in_a_model_propagates(self, kind: type[AsyncModel]) -> None:
-        with pytest.raises(TypeError, match="an LLM answers with a Reply or a str, got int"):
-            evaluate(questions(4), Rated(), llm=kind(TypeError("an LLM answers with a Reply or a str, got int")))
+        with pytest.raises(TypeError, match="an LLM must return a Reply or a str, got int"):
+            evaluate(questions(4), Rated(), llm=kind(TypeError("an LLM must return a Reply or a str, got int")))
 
     def test_a_bug_in_a_metric_propagates(self) -> None:
         @dataclass(frozen=True)

@@ -98,7 +98,7 @@ class TestScores:
             ("x", "other", 4.0),
             ("y", "one", 1.0),
         ]
-        with pytest.raises(InvalidInput, match="two members ask the same of the same model"):
+        with pytest.raises(InvalidInput, match="two members ask the same model"):
             evaluate(rows(2), jury, llm=other, progress=False)
 
     def test_a_juror_that_computes_in_place_pays_its_own_calls_beside_one_that_waits(self) -> None:

@@ -125,12 +125,12 @@ def test_it_is_the_comparison_of_numbers(value: float, bound: float) -> None:
     ("bounds", "text"),
     [
         ({}, "assert_score needs a bound: write at_least=0.8, or at_most=0.1 where low values are good"),
-        ({"at_least": 80}, "at_least: faithfulness goes from 0 to 1, so 80 is no bound for it"),
-        ({"at_most": -0.5}, "at_most: faithfulness goes from 0 to 1, so -0.5 is no bound for it"),
+        ({"at_least": 80}, "at_least: faithfulness goes from 0 to 1, so 80 cannot be a bound"),
+        ({"at_most": -0.5}, "at_most: faithfulness goes from 0 to 1, so -0.5 cannot be a bound"),
         ({"at_least": float("nan")}, "at_least must be a finite number, got nan"),
         ({"at_least": True}, "at_least must be a finite number, got True"),
         ({"at_least": "0.8"}, "at_least must be a finite number, got '0.8'"),
-        ({"at_least": 0.5, "at_most": 0.4}, "at_least=0.5 lies above at_most=0.4, so no score could pass"),
+        ({"at_least": 0.5, "at_most": 0.4}, "at_least=0.5 is above at_most=0.4, so no score could pass"),
     ],
 )
 def test_bounds_that_are_none(bounds: dict[str, Any], text: str) -> None:
@@ -144,8 +144,8 @@ def test_only_scores(given: Any) -> None:
     with pytest.raises(TypeError) as raised:
         assert_score(given, at_least=0.5)
     assert str(raised.value) == (
-        f"assert_score takes the Score that a metric returns, got {type(given).__name__}: give it the whole score, not its value, "
-        'and of a row the one of a metric, such as row["faithfulness"]'
+        f"assert_score takes the Score that a metric returns, got {type(given).__name__}: pass the whole score, not its value; "
+        'from a row, pass the score of one metric, such as row["faithfulness"]'
     )
 
 

@@ -17,7 +17,7 @@ from ragmetrics_core.adapters import in_order
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, [{"x": -math.inf}]])
 def test_evidence_holds_finite_numbers(value: object) -> None:
-    with pytest.raises(ValueError, match="details hold finite numbers, got"):
+    with pytest.raises(ValueError, match="numbers in details must be finite, got"):
         Score(1.0, details={"a": value})
 
 
@@ -32,7 +32,7 @@ def test_evidence_is_checked_once_and_shared() -> None:
     assert not hasattr(one, "evidence")  # a score's evidence is in its details
     assert json.dumps(one.details) == '{"ranks": [1, 2], "n": 0.5}'
     assert pickle.loads(pickle.dumps(one)) == one
-    with pytest.raises(ValueError, match="details hold finite numbers"):
+    with pytest.raises(ValueError, match="numbers in details must be finite"):
         Details(x=math.nan)
 
 
@@ -90,10 +90,10 @@ def test_evidence_shows_what_it_has_besides_to_those_who_look() -> None:
         ([{}, {}], ValueError, "argument 2 is longer"),
         ([1], TypeError, "'int' object is not iterable"),
         (1, TypeError, "'int' object is not iterable"),
-        ([{"by": [2]}], ValueError, "evidence has 'by' already"),
-        ([{"at": object()}], TypeError, "details hold plain JSON values"),
-        ([{"at": math.inf}], ValueError, "details hold finite numbers"),
-        (None, TypeError, "cannot be made: 'NoneType' object has no attribute 'places'"),
+        ([{"by": [2]}], ValueError, r"besides\(\) adds the key 'by', which an item"),
+        ([{"at": object()}], TypeError, "details must consist of plain JSON values"),
+        ([{"at": math.inf}], ValueError, "numbers in details must be finite"),
+        (None, TypeError, r"besides\(\) of the evidence failed: 'NoneType' object has no attribute 'places'"),
     ],
 )
 def test_what_evidence_shows_besides_is_checked_when_it_is_shown(more: Any, error: type[Exception], told: str) -> None:
@@ -115,12 +115,12 @@ def test_evidence_is_shown_as_any_list_wherever_values_become_json() -> None:
 
 @pytest.mark.parametrize("item", [{"a": math.nan}, {"a": [math.inf]}])
 def test_closed_evidence_holds_finite_numbers(item: Any) -> None:
-    with pytest.raises(ValueError, match="details hold finite numbers, got"):
+    with pytest.raises(ValueError, match="numbers in details must be finite, got"):
         Evidence([item])
 
 
 def test_closed_evidence_holds_json_values() -> None:
-    with pytest.raises(TypeError, match="details hold plain JSON values, got object"):
+    with pytest.raises(TypeError, match="details must consist of plain JSON values, got object"):
         Evidence([{"a": object()}])
-    with pytest.raises(TypeError, match="an item of evidence is a mapping, got list"):
+    with pytest.raises(TypeError, match="an item of evidence must be a mapping, got list"):
         Evidence([[1]])  # type: ignore[list-item]

@@ -146,7 +146,7 @@ class Contexts(Metric):
     [
         (None, MissingInput, "contexts needs 'retrieved_contexts', which is missing"),
         (["a", 5], InvalidInput, r"contexts: retrieved_contexts\[1\] must be a str, got int"),
-        ("a", InvalidInput, "contexts: retrieved_contexts must be a list of str, got str: write a list of one"),
+        ("a", InvalidInput, "contexts: retrieved_contexts must be a list of str, got str: write a list with one item"),
         ({"a": 1}, InvalidInput, "contexts: retrieved_contexts must be a list of str, got dict"),
         (5, InvalidInput, "contexts: retrieved_contexts must be a list of str, got int"),
     ],
@@ -201,7 +201,7 @@ def test_ways_to_give_a_sample() -> None:
     assert metric.score(Sample(response="y"), response="x") == expected
     assert asyncio.run(metric.ascore(sample)) == expected
     assert asyncio.run(metric.ascore(response="x", reference="ignored")) == expected
-    with pytest.raises(InvalidInput, match="colour knows no input 'respnse'; it takes response, retrieved_contexts"):
+    with pytest.raises(InvalidInput, match="colour has no input 'respnse'; it takes response, retrieved_contexts"):
         metric.score(respnse="x")
     with pytest.raises(InvalidInput, match="colour.score takes a Sample, a mapping, or the fields by name"):
         metric.score("x")  # type: ignore[arg-type]
@@ -455,8 +455,8 @@ COLOUR_PATH = f"{__name__}:Colour"
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ([], r"a metric is read from \{'metric': name, 'settings': \{...\}\}, got \[\]"),
-        ({"settings": {}}, "a metric is read from"),
+        ([], r"a saved metric must have the form \{'metric': name, 'settings': \{...\}\}, got \[\]"),
+        ({"settings": {}}, "a saved metric must have the form"),
         ({"metric": STRICT, "settings": []}, None),
         ({"metric": STRICT, "settings": [1]}, "settings must be a mapping, got list"),
         ({"metric": STRICT}, "Strict needs the setting 'wanted'"),
@@ -475,7 +475,7 @@ COLOUR_PATH = f"{__name__}:Colour"
         ),
         (
             {"metric": COLOUR_PATH, "settings": {"prompt": {"examples": [{"input": 1}]}}},
-            "the prompt 'colour': every example is a mapping with inputs and output",
+            "the prompt 'colour': every example must be a mapping with inputs and output",
         ),
     ],
 )
@@ -602,5 +602,5 @@ def test_a_scale_without_two_ends_is_refused_before_any_question(ends: tuple[flo
     with pytest.raises(InvalidInput) as caught:
         Latency()
     assert str(caught.value) == (
-        f"latency: a scale is its two finite ends, the lower one first, got {ends!r}: None where an end is not known"
+        f"latency: a scale must be two finite numbers, the lower one first, got {ends!r}: use None if an end is not known"
     )

@@ -161,7 +161,7 @@ def test_an_answer_of_the_wrong_type_is_a_bug() -> None:
         def generate(self, ask: Ask) -> dict[str, str]:
             return {}
 
-    with pytest.raises(TypeError, match="an LLM answers with a Reply or a str, got dict"):
+    with pytest.raises(TypeError, match="an LLM must return a Reply or a str, got dict"):
         run(COLOUR.ask(thing="x"), Models(llm=Wrong()))  # type: ignore[arg-type]
 
 
@@ -307,7 +307,7 @@ def test_what_a_program_yields_is_checked(round_: object) -> None:
     def program() -> Steps[None]:
         yield round_  # type: ignore[misc]
 
-    with pytest.raises(TypeError, match="a program yields rounds, which are tuples of requests, got"):
+    with pytest.raises(TypeError, match="a program must yield tuples of requests, got"):
         run(program(), Models())
 
 
@@ -318,9 +318,9 @@ def test_pairs_are_checked_before_anything_is_asked(pairs: object) -> None:
 
 
 def test_answers_of_no_known_form_are_bugs() -> None:
-    with pytest.raises(TypeError, match="an embedding model answers with one vector per text, got NoneType"):
+    with pytest.raises(TypeError, match="an embedding model must return one vector per text, got NoneType"):
         run(embed(["a"]), models(None))
-    with pytest.raises(TypeError, match="a pair scorer answers with one number per pair, got str"):
+    with pytest.raises(TypeError, match="a pair scorer must return one number per pair, got str"):
         run(compare([("a", "b")]), Models(embeddings=Pairs("5")))  # type: ignore[arg-type]
 
 

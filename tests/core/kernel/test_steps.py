@@ -37,7 +37,7 @@ def test_compare_asks_one_request() -> None:
 
 
 def test_texts_are_checked_before_anything_is_asked() -> None:
-    with pytest.raises(InvalidInput, match=r"embed takes a list of texts, got one str: write \[text\]"):
+    with pytest.raises(InvalidInput, match=r"embed takes a list of texts, got a single str: write \[text\]"):
         next(embed("abc"))
     with pytest.raises(InvalidInput, match=r"embed: text \[1\] must be a str, got int"):
         next(embed(["a", 1]))  # type: ignore[list-item]
@@ -110,5 +110,5 @@ def test_a_forgotten_from_is_named() -> None:
     def program() -> Steps[None]:
         yield embed(["a"])  # type: ignore[misc]
 
-    with pytest.raises(TypeError, match="a program was yielded as it is: write 'yield from'"):
+    with pytest.raises(TypeError, match="a program was yielded instead of run: write 'yield from'"):
         run(program(), Models())

@@ -387,8 +387,8 @@ class TestWhatItIs:
     def test_one_voice_is_not_counted_twice(self) -> None:
         llm = grading(2)
         message = (
-            "correctness_jury: two members ask the same of the same model (ScriptedLLM), which would be one voice counted twice: "
-            "give one of them another model, or judge several times with repeats=..."
+            "correctness_jury: two members ask the same model (ScriptedLLM) the same question, so one opinion would count twice: "
+            "give one member another model, or judge several times with repeats=..."
         )
         with pytest.raises(InvalidInput) as caught:
             Jury([Correctness(llm=llm, name="a"), Correctness(llm=llm, name="b")])
@@ -401,9 +401,9 @@ class TestWhatItIs:
     def test_nor_if_it_speaks_in_a_jury_within_this_one_too(self) -> None:
         llm = grading(2)
         inner = Jury([Correctness(llm=llm), Correctness(llm=grading(3))])
-        with pytest.raises(InvalidInput, match="^outer: two members ask the same of the same model"):
+        with pytest.raises(InvalidInput, match="^outer: two members ask the same model"):
             Jury([inner, Correctness(llm=llm)], name="outer")
-        with pytest.raises(InvalidInput, match="^outer: two members ask the same of the same model"):
+        with pytest.raises(InvalidInput, match="^outer: two members ask the same model"):
             Jury([inner, Jury([Correctness(llm=llm), Correctness(llm=grading(4))])], name="outer")
 
     def test_namesakes_are_told_apart(self) -> None:
@@ -525,7 +525,7 @@ class TestWhatItIs:
         again = Metric.from_dict(data)
         assert again == jury
         assert [item.llm for item in again.parts] == [None, None]
-        with pytest.raises(InvalidInput, match="two members ask the same of the same model"):
+        with pytest.raises(InvalidInput, match="two members ask the same model"):
             replace(again, llm=grading(1))  # both of them by one model are one voice
         pinned = jury.to_dict(defaults=True)["settings"]["jurors"][0]["settings"]
         assert {"threshold", "grade", "name"} <= pinned.keys()

@@ -103,7 +103,7 @@ def test_what_was_changed_after_it_was_validated_is_closed_as_well() -> None:
     rows = rows_of(reason)
     reason.append("there")
     assert rows[0]["reason"] == ("it", "is")
-    with pytest.raises(ValueError, match="details hold finite numbers"):
+    with pytest.raises(ValueError, match="numbers in details must be finite"):
         rows_of(float("nan"))
 
 

@@ -94,7 +94,7 @@ def test_an_example_that_is_no_readable_text() -> None:
     (written,) = prompt.to_dict()["examples"]
     assert written == {"json_text": '{"inputs": {"z": "\\ud800 \\u00e9", "a": 1}, "output": "yes"}'}
     assert prompt.reworded(prompt.to_dict()) == prompt
-    with pytest.raises(InvalidInput, match="every example is a mapping with inputs and output"):
+    with pytest.raises(InvalidInput, match="every example must be a mapping with inputs and output"):
         prompt.reworded({"examples": [{"json_text": "{"}]})
 
 
@@ -161,5 +161,5 @@ def test_settings_of_any_metric_keep_their_order(metric: Weighed) -> None:
 
 
 def test_a_text_that_is_no_json_is_named() -> None:
-    with pytest.raises(InvalidInput, match="^Weighed: the setting 'weights' holds a text that is no JSON: "):
+    with pytest.raises(InvalidInput, match="^Weighed: the setting 'weights' contains a text that is not JSON: "):
         Metric.from_dict({"metric": f"{__name__}:Weighed", "settings": {"weights": {"json_text": "{"}}})

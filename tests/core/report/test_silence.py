@@ -54,7 +54,7 @@ class Length(Metric):
         ({"response": " \n"}, "no_answer", "response is blank"),
         ({"retrieved_contexts": []}, "no_retrieval", "retrieved_contexts is an empty list"),
         ({"retrieved_contexts": ()}, "no_retrieval", "retrieved_contexts is an empty list"),
-        ({"retrieved_contexts": ["", " "]}, "no_retrieval", "retrieved_contexts holds only blank texts"),
+        ({"retrieved_contexts": ["", " "]}, "no_retrieval", "retrieved_contexts contains only blank texts"),
         ({"response": "", "retrieved_contexts": []}, "no_retrieval", "retrieved_contexts is an empty list"),
     ],
 )

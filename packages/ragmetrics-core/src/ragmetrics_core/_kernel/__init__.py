@@ -1,8 +1,9 @@
 """How a metric works: programs, prompts, inputs, drivers. No IO: programs yield requests and are sent replies.
 
-`_steps` is the language of programs, and `_drive` has the two drivers that answer a program. `_inputs` is what a metric takes of a
-sample. `_wording` is what prompts are made of, `_prompt` asks and reads, `_repeated` finds what a reply only repeats. `_metric` is
-the base class of metrics, `_saved_settings` a metric as JSON and back. `_model_traits` reads and checks models and their answers.
+`_steps` defines programs, and `_drive` has the two drivers that answer them. `_inputs` reads the inputs of a metric from a sample.
+`_wording` holds the parts of prompts, `_prompt` asks questions and parses replies, and `_repeated` finds the parts of a reply that
+only repeat the data. `_metric` holds the base class of metrics, `_saved_settings` writes a metric as JSON and reads it back.
+`_model_traits` reads the attributes of models, and validates models and their answers.
 """
 
 from __future__ import annotations

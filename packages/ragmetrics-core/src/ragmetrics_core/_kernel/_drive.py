@@ -1,9 +1,9 @@
-"""The two drivers, and the one place where a request meets a model.
+"""The two drivers of programs, ``run`` and ``arun``, and the calls of models.
 
-Strategy. ``run`` and ``arun`` are the same five lines; all that differs is who answers. ``Models`` turns each request into a
-``Call`` (which function, which argument, how the answer is checked) once, for both worlds; a call is then performed
-synchronously or asynchronously. A model that has only one kind of method is bridged by a thread, never by a nested loop.
-Only ``ModelError`` is turned into a value; anything else that a model raises is a bug and propagates.
+The two drivers differ only in how requests are answered. For both, ``Models`` turns each request into a ``Call``: the function, its
+argument, and the validation of the answer. A call is then performed synchronously or asynchronously. If a model has only the
+other kind of method, it runs in a thread, never in a nested event loop. A ``ModelError`` becomes the outcome of the call; any
+other exception of a model is a bug and propagates.
 """
 
 from __future__ import annotations
@@ -38,12 +38,19 @@ from ._steps import Outcome, Steps, next_round
 T = TypeVar("T")
 
 MAX_THREADS = 64
-"""Most threads that one round of one sample may use when it is run synchronously."""
+"""The largest number of threads for one round of a program that is run synchronously."""
 
 
 @dataclass(slots=True)
 class Call:
-    """One request, resolved: the model's function(s), the argument, and what makes a checked reply of the answer."""
+    """A request resolved to a model.
+
+    Attributes:
+        sync, asynchronous: the functions of the model; at least one is not None.
+        argument: the argument of the function.
+        check: validates an answer and returns it as a ``Reply``.
+        instant: whether the model computes in place.
+    """
 
     sync: Callable[[Any], Any] | None
     asynchronous: Callable[[Any], Awaitable[Any]] | None
@@ -53,11 +60,11 @@ class Call:
 
     @property
     def in_place(self) -> bool:
-        """Whether the answer is computed right here, without any waiting."""
+        """Whether the call can be performed without waiting."""
         return self.instant and self.sync is not None
 
     def perform(self) -> Outcome:
-        """Answer synchronously; an async-only model gets a new event loop."""
+        """Perform the call synchronously; an async-only model runs in a new event loop."""
         try:
             if self.sync is not None:
                 return self.check(self.sync(self.argument))
@@ -66,11 +73,11 @@ class Call:
         except ModelError as error:
             return error
         except StopIteration as stop:
-            # it would end the generator it passes through, and a Future cannot carry it at all
+            # StopIteration would end the program, and a Future cannot contain it
             raise RuntimeError("the model raised StopIteration") from stop
 
     async def aperform(self) -> Outcome:
-        """Answer asynchronously; a model that blocks gets a thread, with the caller's context variables."""
+        """Perform the call asynchronously; a blocking model runs in a thread, with the context variables of the caller."""
         if self.asynchronous is not None:
             try:
                 return self.check(await self.asynchronous(self.argument))
@@ -88,12 +95,13 @@ class Models:
     Attributes:
         llm: answers ``Ask``.
         embeddings: answers ``Embed`` and ``Compare``; a pair scorer answers ``Compare`` only.
-        metric: name of the metric they work for, for messages.
-        members: of a metric that runs others, their models; those that a member lacks are these.
-        voice: of a member, what it asks; members whose voices are equal must have different models. None: that does not matter.
+        metric: the name of the metric that uses the models, for messages.
+        members: for a metric that runs other metrics, their models; a member without a model gets the one of this metric.
+        voice: for a member, a key of what it asks: members with equal voices must have different models. None: no such check.
 
     Raises:
-        InvalidInput: a model is a text, a class, or an object without any method of a model; or two members are the same.
+        InvalidInput: a model is a text, a class, or an object without any method of a model; or two members with equal voices have
+            the same models.
     """
 
     llm: AnyLLM | None = None
@@ -110,7 +118,7 @@ class Models:
             self._check_voices()
 
     def _filled(self, member: Models) -> Models:
-        """A member with these models where it has none."""
+        """Return a member with these models in the place of those that it lacks."""
         llm = self.llm if member.llm is None else member.llm
         embeddings = self.embeddings if member.embeddings is None else member.embeddings
         same = llm is member.llm and embeddings is member.embeddings
@@ -122,30 +130,30 @@ class Models:
             for other in voices[:place]:
                 if one.voice is not None and one.voice == other.voice and one.are_the_same(other):
                     raise InvalidInput(
-                        f"{self.metric}: two members ask the same of the same model ({', '.join(one.names)}), which would be one "
-                        "voice counted twice: give one of them another model, or judge several times with ",
+                        f"{self.metric}: two members ask the same model ({', '.join(one.names)}) the same question, so one opinion "
+                        "would count twice: give one member another model, or judge several times with ",
                         Setting("repeats", ...),
                     )
 
     def _voices(self) -> Iterator[Models]:
-        """The members, and theirs: a juror of a jury within this one speaks here too."""
+        """Yield all members, including members of members, such as the jurors of a jury within a jury."""
         for member in self.members:
             yield member
             yield from member._voices()
 
     def are_the_same(self, other: Models) -> bool:
-        """Whether the answers come from the same models, as far as these say what they are; False where there are none."""
+        """Whether both have the same models, as far as their identities tell; False if ``self`` has no model."""
         pairs = [(getattr(self, kind), getattr(other, kind)) for kind in KINDS]
         return any(one is not None for one, _ in pairs) and all(starmap(same_model, pairs))
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the models are called, such as ``gpt-4o-mini``: the LLM, then the embedding model, as far as there are."""
+        """The names of the models, such as ``gpt-4o-mini``: the LLM, then the embedding model; None is left out."""
         return tuple(ModelTraits.of(model).called for model in (self.llm, self.embeddings) if model is not None)
 
     @property
     def called(self) -> dict[str, str]:
-        """What those that are asked are called, by their kind, ``llm`` and ``embeddings``, as far as there are; each name once."""
+        """The names of the models that answer, by kind (``llm``, ``embeddings``); a kind without a model is left out."""
         found = {}
         for kind in KINDS:
             models = (getattr(item, kind) for item in self.leaves())
@@ -155,32 +163,32 @@ class Models:
         return found
 
     def leaves(self) -> Iterator[Models]:
-        """Those that are asked: these, or instead of them those of the members."""
+        """Yield the models that answer: those of the members, or these models if there are no members."""
         if not self.members:
             yield self
         for member in self.members:
             yield from member.leaves()
 
     def each(self, change: Callable[[Models], Models]) -> Models:
-        """These models and those of all members, changed in the same way."""
+        """Return a copy in which ``change`` was applied to these models and to all members."""
         return change(replace(self, members=tuple(member.each(change) for member in self.members)))
 
     def asked_by(self, request: Request) -> Models:
-        """Those that the request is put to: these, or those of the member that it names."""
+        """Return the models that answer a request: these, or those of the member that ``request.to`` names."""
         models = self
         for member in request.to:
             models = models.members[member]
         return models
 
     def answer(self, requests: Sequence[Request]) -> list[Outcome]:
-        """The outcome of every request of one round, in order; requests that wait for IO are answered concurrently."""
+        """Return the outcomes of the requests of one round, in order; requests that wait for IO run concurrently."""
         calls = [self.asked_by(request).call(request) for request in requests]
         if len(calls) == 1 or all(call.instant for call in calls):
             return [call.perform() for call in calls]
         return in_threads([call.perform for call in calls], min(len(calls), MAX_THREADS))
 
     async def aanswer(self, requests: Sequence[Request]) -> list[Outcome]:
-        """The same, without blocking the running loop."""
+        """Return the outcomes of the requests of one round, in order, without blocking the running loop."""
         calls = [self.asked_by(request).call(request) for request in requests]
         if len(calls) == 1:
             return [await calls[0].aperform()]
@@ -189,11 +197,11 @@ class Models:
         return await all_of(call.aperform() for call in calls)
 
     def call(self, request: Request) -> Call:
-        """The request, resolved to the one of these models that answers it.
+        """Return the call that answers a request.
 
         Raises:
-            ModelError: no model is set that could answer.
-            TypeError: the model that is set lacks the methods.
+            ModelError: no model is set that could answer, or it is a model of LangChain without its wrapper.
+            TypeError: the model lacks the necessary methods.
         """
         if isinstance(request, Ask):
             return Call(*self._generating, request, check_text, self._instant["llm"])
@@ -211,7 +219,7 @@ class Models:
             *self._embedding, texts, lambda answer: cosines(check_vectors(answer, len(texts)), texts, pairs), instant
         )
 
-    # read once: a run makes many calls of each kind
+    # cached, because a run makes many calls of each kind
 
     @cached_property
     def _instant(self) -> dict[str, bool]:
@@ -244,8 +252,8 @@ class Models:
         if is_of_langchain(model):
             wrapper = wrappers(KINDS[attribute][1], model)
             raise ModelError(
-                f"{self.metric or 'this metric'} asks {what}, and {type(model).__name__} is one of LangChain, which has another "
-                f"protocol: give {attribute}={wrapper} with the model in it, from ragmetrics_langchain",
+                f"{self.metric or 'this metric'} asks {what}, but {type(model).__name__} is a model of LangChain, with another "
+                f"protocol: wrap the model with {wrapper} from ragmetrics_langchain, and give it as {attribute}",
                 fatal=True,
             )
         return model
@@ -262,11 +270,11 @@ def _functions(model: Any, sync: str, asynchronous: str) -> Functions:
 
 
 def run(steps: Steps[T], models: Models | AnyLLM) -> T:
-    """Drive a program to its result, synchronously.
+    """Run a program and return its result, synchronously.
 
     Args:
         steps: the program, such as ``PROMPT.ask(...)`` or ``metric.program(sample)``.
-        models: who answers; an LLM alone will do where only an LLM is asked.
+        models: the models that answer the requests; an LLM alone is enough if the program asks only an LLM.
 
     Raises:
         ModelError: a model could not answer and the program did not catch it.
@@ -283,7 +291,7 @@ def run(steps: Steps[T], models: Models | AnyLLM) -> T:
 
 
 async def arun(steps: Steps[T], models: Models | AnyLLM) -> T:
-    """Drive a program to its result without blocking the running loop; otherwise the same as ``run``."""
+    """Run a program and return its result, without blocking the running loop; arguments and errors as in ``run``."""
     answering = models if isinstance(models, Models) else Models(models)
     outcomes = None
     with closing(steps):
@@ -296,7 +304,7 @@ async def arun(steps: Steps[T], models: Models | AnyLLM) -> T:
 
 
 def in_new_loop(function: Callable[..., Awaitable[T]], *arguments: Any) -> T:
-    """Run an async function to its end from synchronous code, also where a loop is already running in this thread."""
+    """Run an async function from synchronous code, also if an event loop is already running in this thread."""
     import asyncio  # noqa: PLC0415  costs more to import than all of this package
 
     async def main() -> T:

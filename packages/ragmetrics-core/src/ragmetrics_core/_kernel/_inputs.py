@@ -1,18 +1,15 @@
-"""What a metric needs of a sample, read off the signature of its ``measure`` method, and the checks at that border.
+"""The inputs that a metric needs from a sample, taken from the signature of its ``measure`` method, and their validation.
 
-Strategy. The kind of an input follows from its name for the fixed sample fields (under any of their common names), and from its
-annotation for a metric's own columns. Every check happens before the first question is asked, so a bad sample costs nothing, and
-every message names the metric, the field and the item inside it. A row is read once for all of its metrics, see ``_row_inputs``.
+The kind of an input follows from its name if it is a sample field (or another common name of one), and from its annotation if it is
+another column. All inputs are validated before the first question is asked, so a bad sample costs nothing. Every message names the
+metric, the field and the item inside it.
 
-Empty is not missing. An absent field is a fault of the data, and an error. But that a system retrieved nothing, or said
-nothing, is its result: such a row is unscored, with a label that summaries count, unless the metric has a value for it
-(rankings do).
+Empty is not the same as missing. A missing field is an error in the data. But if a system retrieved nothing, or answered nothing,
+this is its result: the row is unscored, with a label that summaries count, unless the metric has a value for this case (as rankings
+have).
 
-A rubric: what each score means, in whichever form it is given.
-
-One row as its metrics read it: what several of them name is read and checked once.
-
-Documents above all: rankings are scored by the ten thousand a second, with several metrics that all take the same documents.
+``Reading`` is one row as its metrics read it: an input that several metrics have is read and validated once. This matters most for
+documents: tens of thousands of rankings are scored in a second, by several metrics that take the same documents.
 """
 
 from __future__ import annotations
@@ -31,16 +28,16 @@ from .._values._sample import ALIASES, Document, Documents, Sample
 from .._values._score import Score
 
 RUBRIC_KEY = re.compile(r"(-?\d+)|score(\d+)_description")
-"""What may stand for a score: a whole number, or the name that RAGAS gives to its description."""
+"""The keys of a rubric: a whole number, or the name that RAGAS gives to the description of a score."""
 
 
 def checked_rubric(path: str, value: Any) -> dict[int, str]:
-    """A rubric with whole numbers as keys and a text for each, in ascending order.
+    """Return a rubric with whole numbers as keys, in ascending order, and texts as values.
 
-    Numerals in text count, as in JSON, and so do the keys of RAGAS, ``score1_description``.
+    Numbers may be given as texts, as in JSON; the keys of RAGAS, such as ``score1_description``, are understood too.
 
     Raises:
-        InvalidInput: it is not a rubric; the message starts with ``path``.
+        InvalidInput: the value is not a rubric; the message starts with ``path``.
     """
     if not isinstance(value, Mapping):
         raise InvalidInput(f"{path} must be a mapping from scores to descriptions, got {type(value).__name__}")
@@ -73,22 +70,22 @@ FIELD_KINDS: dict[str, Kind] = {
 
 
 SILENCE = {"retrieved_contexts": "no_retrieval", "response": "no_answer"}
-"""What an empty field means, as the label of the score. Where both are empty, the first of them happened first."""
+"""The label of the score for an empty field. If both fields are empty, the first label counts, because retrieval comes first."""
 
 COMMON = frozenset({str, list, tuple, type(None)})
-"""Types that need no further look."""
+"""Types of values that are never arrays."""
 
 
 class Input(str):
-    """One input of a metric: its name, a str that also tells what is expected under that name.
+    """One input of a metric: a str with its name, and attributes that describe the value.
 
-    It equals its name, as every str does; ``kind`` and ``required`` take no part in comparisons.
+    Like every str, it is compared only by its text: ``kind``, ``required`` and ``takes_empty`` do not count.
 
     Attributes:
-        name: the sample field, or a column of the metric's own.
-        kind: ``text``, ``texts``, ``documents``, ``rubric`` or ``any`` (passed through unchecked).
-        required: False where the metric works without it.
-        takes_empty: whether the metric has a value where nothing was retrieved or answered, and so takes an empty list or text.
+        name: the name of a sample field, or of another column.
+        kind: ``text``, ``texts``, ``documents``, ``rubric`` or ``any`` (passed to the metric without validation).
+        required: False if the metric works without this input.
+        takes_empty: whether the metric has a value if nothing was retrieved or answered, and so accepts an empty list or text.
     """
 
     __slots__ = ("kind", "name", "required", "takes_empty")
@@ -110,26 +107,29 @@ class Input(str):
 
     @classmethod
     def named(cls, name: str, hint: Any = None, *, required: bool = True) -> Input:
-        """An input of that name; its kind follows from the name, else from the annotation (``str``, ``list[str]``)."""
+        """Return the input of this name; its kind follows from the name or else from the annotation (``str``, ``list[str]``)."""
         return cls(name, FIELD_KINDS.get(ALIASES.get(name, name)) or _kind_of(hint), required=required)
 
     def to_dict(self) -> dict[str, Any]:
-        """Name, kind and whether it is required; ``Input(**data)`` reads it back."""
+        """Return the attributes as JSON values; ``Input(**data)`` reads them back."""
         empty = {"takes_empty": True} if self.takes_empty else {}
         return {"name": self.name, "kind": self.kind, "required": self.required, **empty}
 
     def read(self, metric: str, sample: Sample) -> Any:
-        """The checked value; None for an optional input that is absent; an unscored ``Score`` where the system was silent.
+        """Return the validated value of this input in a sample.
+
+        None for an optional input that is absent; an unscored ``Score`` if the system retrieved or answered nothing.
 
         Raises:
-            MissingInput: the input is required and absent or None; blank or an empty list, unless that is silence.
-            InvalidInput: the value has the wrong type; the message holds the path.
+            MissingInput: a required input is absent or None; or it is blank or an empty list, and the system did not leave it
+                empty.
+            InvalidInput: the value has the wrong type; the message contains the path of the wrong value.
         """
         value: Any = sample.get(self.name)
         if self.kind == "documents" and type(value) is list and value and _are_documents(value):
-            return Documents.of(value)  # as nearly always: nothing more to check
+            return Documents.of(value)  # the usual case: nothing more to validate
         as_list: Any = None if type(value) in COMMON else getattr(value, "tolist", None)
-        if as_list is not None:  # numpy arrays and scalars, as Parquet files give
+        if as_list is not None:  # numpy arrays and scalars, as from Parquet files
             value = as_list()
         problem = "is missing" if value is None else self._emptiness(value)
         if problem and not (self.takes_empty and value is not None):
@@ -142,22 +142,22 @@ class Input(str):
 
     @property
     def _field(self) -> str:
-        """The sample field that is meant, whatever the metric calls it."""
+        """The sample field that the name means."""
         return ALIASES.get(self.name, self.name)
 
     def _means_silence(self) -> bool:
-        """Whether the evaluated system left this empty: always so for an answer, and for contexts that the metric needs."""
+        """Whether the evaluated system left this empty: always for an answer, and for contexts if they are required."""
         return self._field == "response" or (self._field in SILENCE and self.required)
 
     def _emptiness(self, value: Any) -> str:
-        """How the value is empty, in words; an empty text where it is not."""
+        """Return in words how the value is empty; an empty text if it is not empty."""
         if isinstance(value, str):
             return "" if value and not value.isspace() else "is blank"
         if isinstance(value, list | tuple | Mapping) and not value:
             # an empty result list is a legitimate outcome of retrieval
             return "" if self.name == "retrieved_documents" else "is an empty list"
         if self.kind == "texts" and isinstance(value, list | tuple) and all(map(_is_blank, value)):
-            return "holds only blank texts"
+            return "contains only blank texts"
         return ""
 
     def __repr__(self) -> str:
@@ -173,18 +173,18 @@ def _input(name: str, kind: Kind, required: bool, takes_empty: bool = False) -> 
 
 
 _shared_input = cache(_input)
-"""The same input for all signatures that name it in the same way: a field is read once for them."""
+"""Returns one shared object for equal inputs of all signatures, so that the field is read once for all of them."""
 
 
 @cache
 def inputs_of(measure: Callable[..., Any], taken_empty: tuple[str, ...] = ()) -> tuple[Input, ...]:
-    """The inputs that the parameters of ``measure`` name; a parameter with a default is optional."""
+    """Return the inputs of a ``measure`` function: its parameters; a parameter with a default is optional."""
     inputs = []
     for parameter in list(inspect.signature(measure).parameters.values())[1:]:
         if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
             raise TypeError(
-                f"{measure.__qualname__}: the parameters are the sample fields the metric needs, so *args and **kwargs need an "
-                "`inputs` property that names them"
+                f"{measure.__qualname__}: the parameters name the sample fields that the metric needs; with *args or **kwargs, the "
+                "metric must name them in a property `inputs`"
             )
         required = parameter.default is parameter.empty
         item = Input.named(parameter.name, _resolved(parameter.annotation, measure), required=required)
@@ -193,12 +193,12 @@ def inputs_of(measure: Callable[..., Any], taken_empty: tuple[str, ...] = ()) ->
 
 
 def _resolved(annotation: Any, measure: Callable[..., Any]) -> Any:
-    """The type that an annotation means; None if it names something that is imported for type checkers only."""
+    """Return the type that an annotation means; None if it uses a name that is imported only for type checkers."""
     holder = types.SimpleNamespace(__annotations__={"value": annotation})
     try:
         return typing.get_type_hints(holder, getattr(measure, "__globals__", {}))["value"]
     except (NameError, TypeError):
-        # the fixed sample fields need no annotation, and a column of another type is passed through
+        # sample fields need no annotation, and other columns are passed on unchecked
         return None
 
 
@@ -215,7 +215,7 @@ def _kind_of(hint: Any) -> Kind:
 
 
 def _are_documents(items: list[Any]) -> bool:
-    """Whether each item is a document or a text, and of no type derived from these."""
+    """Whether each item has exactly the type ``Document`` or ``str``, not a subclass."""
     for item in items:  # noqa: SIM110  a generator takes twice as long
         if type(item) is not Document and type(item) is not str:
             return False
@@ -234,7 +234,7 @@ def _text(path: str, value: Any) -> str:
 
 def _items(path: str, value: Any, what: str) -> Sequence[Any]:
     if not isinstance(value, Sequence) or isinstance(value, str | bytes):
-        cure = ": write a list of one" if isinstance(value, str) else ""
+        cure = ": write a list with one item" if isinstance(value, str) else ""
         raise InvalidInput(f"{path} must be a list of {what}, got {type(value).__name__}{cure}")
     return value
 
@@ -266,28 +266,28 @@ CHECKS: dict[Kind, Callable[[str, Any], Any]] = {
 
 
 READ_ONCE = frozenset({str, list, Documents})
-"""Types of values that are the same for all metrics of a row."""
+"""Types of values that all metrics of a row may share."""
 
 
 class Reading:
-    """One row as its metrics read it. It lives while the row is scored, so that a sample changed afterwards is read anew.
+    """One row as its metrics read it. It is used only while the row is scored, so a sample that is changed later is read again.
 
     Args:
-        sample: what the row holds.
+        sample: the data of the row.
     """
 
     __slots__ = ("_found", "_read", "_sample")
 
     def __init__(self, sample: Sample) -> None:
         self._sample = sample
-        self._read: dict[int, tuple[Input, Any]] = {}  # by the ids of inputs, which are held, so that they stay theirs
+        self._read: dict[int, tuple[Input, Any]] = {}  # by id of the input, which the entry keeps alive
         self._found: dict[Hashable, Any] = {}
 
     def bound(self, metric: str, inputs: tuple[Input, ...]) -> Mapping[str, Any] | Score:
-        """The arguments for the ``measure`` of a metric with these inputs; ``metric`` is its name, for messages.
+        """Return the arguments for the ``measure`` of a metric with these inputs; ``metric`` is its name, for messages.
 
-        Or the unscored score, where the system retrieved or answered nothing. Of a list each metric has a copy, which it may
-        change as it likes.
+        If the system retrieved or answered nothing, return the unscored score instead. Each metric gets its own copy of a list of
+        texts, which it may change.
 
         Raises:
             MissingInput: see ``Input.read``.
@@ -303,7 +303,7 @@ class Reading:
                 self._read[id(item)] = (item, value)
             if kind is Score:
                 silent.append(value)
-            elif value is not None or item.required:  # else it is left to the default in the signature
+            elif value is not None or item.required:  # otherwise the default in the signature is used
                 bound[item.name] = Texts.of(value, self._found) if type(value) is list else value
         if silent:
             return min(silent, key=lambda score: list(SILENCE.values()).index(score.label or ""))

@@ -1,9 +1,9 @@
 """The base class of all metrics: a frozen dataclass whose fields are settings and whose ``measure`` method does the work.
 
-How it works. The parameters of ``measure`` are the sample fields the metric needs; they are read and checked before anything
-is asked. ``measure`` returns a ``Score``, or is a generator that yields requests and returns one. ``begin`` and ``program``
-wrap it so that the score carries its origin: metric, scale, usage, versions of the prompts. Models are fields too, but not
-settings: they take no part in equality, repr or the serialised form, so no key can leak through them.
+The parameters of ``measure`` are the sample fields that the metric needs; they are read and validated before any model is asked.
+``measure`` returns a ``Score``, or is a generator that yields requests and returns a ``Score``. ``begin`` and ``program`` wrap it,
+and add the origin to the score: metric, scale, usage, versions of the prompts. Models are fields too, but not settings: they are
+not part of equality, repr or the serialized form, so no key can leak through them.
 """
 
 from __future__ import annotations
@@ -36,14 +36,15 @@ class Metric(abc.ABC):
     Attributes:
         llm: answers the metric's questions; may be given here or to ``evaluate``.
         embeddings: embeds or compares texts; may be given here or to ``evaluate``.
-        name: column name of the metric's scores; by default the class name in snake_case.
+        name: the column name of the metric's scores; default: the class name in snake_case.
 
     Class attributes to set:
-        scale: lowest and highest value; 0 to 1 unless the metric says otherwise, None where each score states its own.
-        higher_is_better: False where low values are good; None where neither end is better.
-        calls: model calls per sample, in words, for the catalogue (n = retrieved contexts).
-        two_valued: True where every value is one end of the scale or the other, as of a yes or no.
-        takes_empty: inputs for which the metric has a value where they are empty: nothing retrieved, or nothing answered.
+        scale: the lowest and the highest value; default: 0 to 1; None if each score has its own scale.
+        higher_is_better: False if low values are good; None if neither end is better.
+        calls: the number of model calls per sample, in words, for the catalogue (n = number of retrieved contexts).
+        two_valued: True if every value is one of the two ends of the scale, as for yes or no.
+        takes_empty: the inputs that may be empty because nothing was retrieved or answered, and for which the metric then has a
+            value.
     """
 
     scale: ClassVar[tuple[float, float] | None] = (0.0, 1.0)
@@ -57,14 +58,14 @@ class Metric(abc.ABC):
     name: str = field(default="", kw_only=True)
 
     _built_in: ClassVar[Any]
-    """The module of all built-in metrics, which stands above this one: the package sets it."""
+    """Returns the module of all built-in metrics; the package sets this, because this module must not import them."""
 
-    # Any parameters are allowed here: they name the inputs. Subclasses are checked by `inputs`, not by their type.
+    # The parameters of a subclass name its inputs, so any signature is allowed here; `inputs` validates it.
     measure: ClassVar[Callable[..., Score | Steps[Score]]]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        # dataclass() keeps these methods only where it finds them in the class itself
+        # dataclass() keeps these methods only if the class itself defines them
         for name in ("__repr__", "__hash__"):
             if name not in cls.__dict__:
                 setattr(cls, name, getattr(cls, name))
@@ -79,7 +80,7 @@ class Metric(abc.ABC):
             raise TypeError(f"{type(self).__name__} has no measure() method")
         if not self.name:
             object.__setattr__(self, "name", self.usual_name)
-        self.models  # noqa: B018  checks them
+        self.models  # noqa: B018  this validates the models
         self._check_scale()
         self._check_prompts()
 
@@ -94,43 +95,46 @@ class Metric(abc.ABC):
             value = getattr(self, setting.name)
             if isinstance(setting.default, Prompt) and not isinstance(value, Prompt):
                 raise InvalidInput(
-                    f"{self.name}: {setting.name} must be a Prompt, got {type(value).__name__}: change the words of the own one "
+                    f"{self.name}: {setting.name} must be a Prompt, got {type(value).__name__}: change the wording of the default "
                     f"with {type(self).__name__}().{setting.name}.replace(instructions=...)"
                 )
 
     @classmethod
     def default_name(cls) -> str:
-        """The class name in snake_case: ``ContextRecall`` is ``context_recall``, ``NDCG`` is ``ndcg``."""
+        """Return the class name in snake_case: ``context_recall`` for ``ContextRecall``, ``ndcg`` for ``NDCG``."""
         return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", cls.__name__).lower()
 
     @property
     def usual_name(self) -> str:
-        """The name of a metric that was given none: ``default_name()``, and more where a setting makes it another column."""
+        """The name of a metric without a given name: ``default_name()``, with a suffix if a setting makes it a different column."""
         return self.default_name()
 
     @classmethod
     def declared_inputs(cls) -> tuple[Input, ...]:
-        """The inputs that the signature of ``measure`` names, in order."""
+        """Return the inputs that the signature of ``measure`` names, in order."""
         return inputs_of(cls.measure, cls.takes_empty)
 
     # cached, so that a subclass can have a field of this name
     @cached_property
     def inputs(self) -> tuple[Input, ...]:
-        """The sample fields that this metric takes, in order."""
+        """The inputs of this metric, in order."""
         return self.declared_inputs()
 
     @property
     def models(self) -> Models:
-        """The metric's own models, as a driver takes them, with those of its parts as members."""
+        """The models of this metric, in the form for drivers; the models of its ``parts`` are the members."""
         return Models(self.llm, self.embeddings, self.name, tuple(part.models for part in self.parts))
 
     @property
     def parts(self) -> tuple[Metric, ...]:
-        """The metrics whose programs this one runs, by ``asked_of``; most run none."""
+        """The metrics whose programs this metric runs through ``asked_of``; most metrics run none."""
         return ()
 
     def told_of(self: M, models: Models) -> M:
-        """The metric with these models for the metrics that it runs, where those have none."""
+        """Return a metric with these models for the metrics that it runs, unless it has models itself.
+
+        Unchanged if it runs none.
+        """
         if not self.parts:
             return self
         given: Any = {kind: getattr(models, kind) for kind in ("llm", "embeddings") if getattr(self, kind) is None}
@@ -141,13 +145,14 @@ class Metric(abc.ABC):
 
         Args:
             sample: a ``Sample`` or a mapping with its fields.
-            inputs: the fields by name, instead of a sample or on top of it.
+            inputs: fields by name, instead of a sample, or to replace fields of the sample.
 
         Raises:
-            MissingInput: a needed field is absent, None, blank or an empty list; raised before any model is asked. (No retrieved
-                contexts, or a blank response: *unscored*, labelled ``no_retrieval`` or ``no_answer``.)
+            MissingInput: a required field is absent, None, blank or an empty list; raised before any model is asked. (If there are
+                no retrieved contexts, or the response is blank, the score is *unscored*, with the label ``no_retrieval`` or
+                ``no_answer``.)
             InvalidInput: a field has the wrong type, or a name is unknown.
-            ModelError: a model could not answer; ``BadReply`` if its answer is unreadable.
+            ModelError: a model could not answer; ``BadReply`` if its answer cannot be parsed.
         """
         started = self.begin(Reading(self._sample(sample, inputs)))
         return started if isinstance(started, Score) else run(started, self.models)
@@ -158,7 +163,7 @@ class Metric(abc.ABC):
         return started if isinstance(started, Score) else await arun(started, self.models)
 
     def program(self, sample: Sample) -> Steps[Score]:
-        """The program that scores the sample. The inputs are checked now, the questions are asked when it is driven.
+        """Return the program that scores a sample. The inputs are validated now; the questions are asked when the program runs.
 
         Raises:
             MissingInput: see ``score``.
@@ -167,10 +172,10 @@ class Metric(abc.ABC):
         return self._driven(Reading(sample).bound(self._named(), self.inputs))
 
     def begin(self, row: Reading) -> Score | Steps[Score]:
-        """The score, where ``measure`` is a plain function; else the program that asks for it.
+        """Return the score if ``measure`` is a plain function; otherwise the program that returns the score.
 
-        For drivers of many metrics: they make one ``Reading`` of each sample, in which the metrics share what they read, and a
-        metric that asks nothing costs no generator.
+        This is for drivers of several metrics: one ``Reading`` of each sample lets the metrics share the inputs they read, and a
+        metric that asks nothing needs no generator.
 
         Raises:
             MissingInput: see ``score``.
@@ -194,7 +199,7 @@ class Metric(abc.ABC):
         return self._accounted(result)
 
     def _accounted(self, program: Any) -> Steps[Score]:
-        """Note what the program of ``measure`` costs and which prompts it asks."""
+        """Wrap the program of ``measure`` to record its usage and the versions of its prompts."""
         if not isinstance(program, GeneratorType):
             raise TypeError(f"{type(self).__name__}.measure must return a Score, got {type(program).__name__}")
         return self._account(program)
@@ -219,7 +224,7 @@ class Metric(abc.ABC):
             if type(outcomes) is not list:  # a custom driver may send an iterator, which can be read only once
                 outcomes = list(outcomes)
             for outcome in outcomes:
-                # a refused or filtered answer is billed as well, so an error may carry what its call cost
+                # a refused or filtered answer is billed too, so an error may have a usage
                 if outcome.usage is not None:
                     usage = outcome.usage if usage is NO_USAGE else usage + outcome.usage
         if not isinstance(result, Score):
@@ -230,7 +235,7 @@ class Metric(abc.ABC):
         wanted = set(self.inputs)
         for name in inputs:
             if name not in wanted and name not in FIELD_NAMES and name not in ALIASES:
-                raise InvalidInput(f"{self.name} knows no input {name!r}; it takes {', '.join(sorted(wanted))}")
+                raise InvalidInput(f"{self.name} has no input {name!r}; it takes {', '.join(sorted(wanted))}")
         if sample is None:
             return Sample.from_mapping(inputs)
         if isinstance(sample, Mapping):
@@ -243,22 +248,23 @@ class Metric(abc.ABC):
         return sample.updated(inputs) if inputs else sample
 
     def to_dict(self, *, defaults: bool = False) -> dict[str, Any]:
-        """Class and settings as JSON values; models are not part of it, so neither is any key.
+        """Return the class and the settings as JSON values. Models are left out, so there are no keys in it.
 
-        Settings with their default values are left out, so that a saved metric asks with the prompts of the version that loads
-        it; ``defaults`` writes them too, which pins them. Mappings are written as JSON texts: no file changes their order.
+        Settings with their default values are left out, so a saved metric uses the prompts of the version that loads it. With
+        ``defaults``, they are written too, which fixes them. Mappings are written as JSON texts, so that files keep their order.
 
         Raises:
-            InvalidInput: more than the wording of a prompt is changed, which no file can hold.
+            InvalidInput: more than the wording of a prompt was changed, which cannot be written to a file.
         """
         return {"metric": _type_name(type(self)), "settings": settings_of(self, defaults=defaults)}
 
     @classmethod
     def from_dict(cls: type[M], data: Mapping[str, Any]) -> M:
-        """The metric that ``to_dict`` wrote, without models.
+        """Return the metric that ``to_dict`` wrote, without models.
 
         Raises:
-            InvalidInput: the class is not a metric (of this class), or a setting is unknown or has the wrong type.
+            InvalidInput: the class named in ``data`` is not a metric, or not a subclass of this class; or a setting is unknown,
+                missing or has the wrong type.
         """
         return load_metric(cls, data)
 
@@ -267,7 +273,7 @@ class Metric(abc.ABC):
         return f"{type(self).__name__}({', '.join(f'{item.name}={getattr(self, item.name)!r}' for item in shown)})"
 
     def __hash__(self) -> int:
-        # settings may hold mappings, which have no hash; equal metrics have equal names
+        # settings may be mappings, which have no hash; equal metrics have equal names
         return hash((type(self), self.name))
 
     def _is_default(self, item: Field[Any]) -> bool:
@@ -286,6 +292,6 @@ def _type_name(cls: type[Metric]) -> str:
 
 
 def prompts_of(metric: Metric) -> dict[str, Prompt[Any]]:
-    """The prompts among the settings of a metric, by the name of the field."""
+    """Return the prompts among the settings of a metric, by name of the field."""
     settings = {item.name: getattr(metric, item.name) for item in fields(metric)}
     return {name: value for name, value in settings.items() if isinstance(value, Prompt)}

@@ -1,13 +1,10 @@
-"""What models are and what they answer: their optional attributes, checks of what is given as a model, checks of answers.
+"""The optional attributes of models, and the validation of models and of their answers.
 
-Models are other people's objects, and reading an attribute may cost or do anything. So whoever needs the traits reads them once and
-keeps the value, and a single score reads no more than the two that tell how a call is made.
+Models are objects of users, and reading an attribute may be slow or have side effects. So a run reads the traits once and keeps
+them, and a single score reads only the two attributes that decide how a call is made.
 
-What is said of something that was given as a model and is none, with what to write instead.
-
-Texts as every embedding model can read them.
-
-The answers of models are checked once, where they come in, so that no metric ever meets NaN or a missing vector.
+If an object is not a model, the message says what to write instead. The answers of models are validated once, when they arrive, so
+no metric has to handle NaN or a missing vector.
 """
 
 from __future__ import annotations
@@ -24,18 +21,18 @@ from .._values._requests import Reply
 
 @dataclass(frozen=True)
 class ModelTraits:
-    """What a model says about itself.
+    """The optional attributes of a model, read once.
 
     Attributes:
-        kind: name of its class.
-        name: its name in messages: its attribute ``model``, or its class.
-        identity: every setting that can change an answer; None if it does not say.
-        instant: it computes in place.
-        on_this_machine: its server is on this machine.
-        texts_per_call: most texts or pairs in one request; None if it does not say.
-        compares: it has a method for pairs, which is asked instead of comparing its vectors.
-        caveat: what must be known about its answers.
-        testset_caveat: what must be known about test sets that it writes.
+        kind: the name of the class.
+        name: the name in messages: the attribute ``model``, or else the name of the class.
+        identity: every setting that can change an answer, or a name; None if the model has no identity.
+        instant: whether the model computes in place.
+        on_this_machine: whether the server is on this machine.
+        texts_per_call: the largest number of texts or pairs in one call; None if the model does not set it.
+        compares: whether the model has a method for pairs; it is then used instead of the cosine of vectors.
+        caveat: a warning about the answers; None if there is none.
+        testset_caveat: a warning about test sets that the model writes; None if there is none.
     """
 
     kind: str
@@ -50,7 +47,7 @@ class ModelTraits:
 
     @classmethod
     def of(cls, model: Any) -> ModelTraits:
-        """The traits of a model."""
+        """Read the traits of a model."""
         kind = type(model).__name__
         return cls(
             kind=kind,
@@ -66,28 +63,28 @@ class ModelTraits:
 
     @property
     def called(self) -> str:
-        """What an account calls it: the model that its settings name, else its class."""
+        """The name in reports of cost: the setting ``model`` of the identity, or else the name of the class."""
         return str(self.settings.get("model") or self.kind)
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """The identity, where it is a mapping of settings."""
+        """The identity if it is a mapping of settings, otherwise an empty mapping."""
         return self.identity if isinstance(self.identity, Mapping) else {}
 
 
 def same_model(one: Any, other: Any) -> bool:
-    """Whether two models are one and the same, or say of themselves that they are."""
+    """Whether two models are the same object or have equal identities."""
     identity = None if one is None else ModelTraits.of(one).identity
     return one is other or (identity is not None and other is not None and identity == ModelTraits.of(other).identity)
 
 
 def is_instant(model: Any) -> bool:
-    """Whether it computes in place; read alone where nothing else is needed, as an ``identity`` may be long to tell."""
+    """Whether a model computes in place. Unlike ``ModelTraits.of``, this does not read the ``identity``, which may be slow."""
     return bool(getattr(model, "instant", False))
 
 
 def compares_pairs(model: Any) -> bool:
-    """Whether it has a method for pairs; read alone as ``is_instant`` is."""
+    """Whether a model has a method for pairs; like ``is_instant``, this does not read the ``identity``."""
     return any(hasattr(model, method) for method in ("compare", "acompare"))
 
 
@@ -97,10 +94,10 @@ def _text(model: Any, name: str) -> str | None:
 
 
 def prepared(model: Any, repeats: int) -> Any:
-    """The model as a run asks it.
+    """Return the model in the form that a run uses.
 
-    Its retries are off, since only the run sees all failures and can pace the calls. And if rows are judged several
-    times, its cache is off: an answer that a cache gives twice is a single judgement.
+    Its retries are off, because only the run sees all failures and can pace the calls. If rows are judged several times, its
+    cache is off too, because the same answer from a cache is not a second judgement.
     """
     if hasattr(model, "without_retries"):
         model = model.without_retries()
@@ -113,35 +110,35 @@ KINDS = {
     "llm": (("generate", "agenerate"), "OpenAILLM"),
     "embeddings": (("embed", "aembed", "compare", "acompare"), "OpenAIEmbeddings"),
 }
-"""For each kind of model: its methods, of which a model has at least one, and a class to name as an example."""
+"""For each kind of model: the methods of which it must have at least one, and the class that messages name as an example."""
 
 
 FRAMEWORKS = {"LlamaIndex": "llama_index", "LangChain": "langchain_core", "Haystack": "haystack"}
-"""The frameworks with an adapter package, and the package that the classes of their models come from."""
+"""The frameworks that have an adapter package, with the Python package that contains their model classes."""
 
 
 def wrappers(example: str, model: object) -> str:
-    """The adapter packages' classes that wrap such a model; if its framework is known, only the class for that one."""
+    """Return, for messages, the adapter classes that wrap a model; only that of its own framework if this is known."""
     packages = _packages_of(model)
     own = [framework for framework, package in FRAMEWORKS.items() if package in packages]
     return " or ".join(f"{framework}{example.removeprefix('OpenAI')}(...)" for framework in own or FRAMEWORKS)
 
 
 def is_of_langchain(model: object) -> bool:
-    """Whether it is a model of LangChain itself, whose ``generate`` means something else."""
+    """Whether a model comes from LangChain; its method ``generate`` has another meaning there."""
     return FRAMEWORKS["LangChain"] in _packages_of(model)
 
 
 def _packages_of(model: object) -> set[str]:
-    """The packages that the classes of an object come from."""
+    """Return the top-level packages that define the classes of an object."""
     return {cls.__module__.split(".")[0] for cls in type(model).__mro__}
 
 
 def check_model(kind: str, model: object, metric: str) -> None:
-    """Check that something can be a model of this kind, ``llm`` or ``embeddings``, for the metric of that name; None always can.
+    """Check that an object is None or can be a model of a kind (``llm`` or ``embeddings``); ``metric`` is for the message.
 
     Raises:
-        InvalidInput: it is a text, a class, or an object without any method of a model.
+        InvalidInput: the object is a text, a class, or has none of the methods of such a model.
     """
     if model is None:
         return
@@ -166,13 +163,13 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def readable_texts(texts: Iterable[str]) -> list[str]:
-    """The texts, with lone surrogates replaced by U+FFFD, the replacement character: no model can read them.
+    """Return the texts with lone surrogates, which no model can read, replaced by U+FFFD (the replacement character).
 
     Raises:
-        InvalidInput: a lone text instead of a list, or an item that is no text.
+        InvalidInput: ``texts`` is a single text instead of a list, or an item is not a text.
     """
     if isinstance(texts, str):
-        raise InvalidInput("embed takes a list of texts, got one str: write [text]")
+        raise InvalidInput("embed takes a list of texts, got a single str: write [text]")
     items = list(texts)
     for index, item in enumerate(items):
         if not isinstance(item, str):
@@ -181,20 +178,20 @@ def readable_texts(texts: Iterable[str]) -> list[str]:
 
 
 def check_text(answer: Any) -> Reply[str]:
-    """The answer of an LLM: a ``Reply`` or plain text."""
+    """Validate the answer of an LLM (a ``Reply`` or plain text), and return it as a ``Reply``."""
     if isinstance(answer, str):
         return Reply(answer)
     if isinstance(answer, Reply) and isinstance(answer.value, str):
         return answer
-    raise TypeError(f"an LLM answers with a Reply or a str, got {type(answer).__name__}")
+    raise TypeError(f"an LLM must return a Reply or a str, got {type(answer).__name__}")
 
 
 def check_vectors(answer: Any, count: int) -> Reply[list[list[float]]]:
-    """The answer of an embedding model: ``count`` vectors of finite numbers, of one length."""
+    """Validate the answer of an embedding model: ``count`` vectors of finite numbers, all of the same length."""
     reply = answer if isinstance(answer, Reply) else Reply(answer)
     vectors = _plain(reply.value)
     if not isinstance(vectors, list | tuple):
-        raise TypeError(f"an embedding model answers with one vector per text, got {type(vectors).__name__}")
+        raise TypeError(f"an embedding model must return one vector per text, got {type(vectors).__name__}")
     if len(vectors) != count:
         raise ModelError(f"the embedding model returned {len(vectors)} vectors for {count} texts")
     rows = [_floats(vector, "the embedding model") for vector in vectors]
@@ -204,10 +201,10 @@ def check_vectors(answer: Any, count: int) -> Reply[list[list[float]]]:
 
 
 def check_numbers(answer: Any, count: int) -> Reply[list[float]]:
-    """The answer of a pair scorer: ``count`` finite numbers."""
+    """Validate the answer of a pair scorer: ``count`` finite numbers."""
     reply = answer if isinstance(answer, Reply) else Reply(answer)
     if isinstance(reply.value, str) or not hasattr(reply.value, "__len__"):
-        raise TypeError(f"a pair scorer answers with one number per pair, got {type(reply.value).__name__}")
+        raise TypeError(f"a pair scorer must return one number per pair, got {type(reply.value).__name__}")
     numbers = _floats(reply.value, "the pair scorer")
     if len(numbers) != count:
         raise ModelError(f"the pair scorer returned {len(numbers)} numbers for {count} pairs")
@@ -217,20 +214,20 @@ def check_numbers(answer: Any, count: int) -> Reply[list[float]]:
 def cosines(
     reply: Reply[list[list[float]]], texts: Sequence[str], pairs: Sequence[tuple[str, str]]
 ) -> Reply[list[float]]:
-    """The cosine of every pair, from the vectors of the distinct texts."""
+    """Return the cosine of each pair, computed from the vectors of the distinct texts."""
     vectors = dict(zip(texts, reply.value, strict=True))
     return Reply([cosine(vectors[left], vectors[right]) for left, right in pairs], reply.usage)
 
 
 def cosine(left: Sequence[float], right: Sequence[float]) -> float:
-    """Cosine of the angle between two vectors, clipped to [-1, 1].
+    """Return the cosine of the angle between two vectors, clipped to [-1, 1].
 
     Raises:
-        ModelError: a vector is zero, so that it has no direction.
+        ModelError: a vector is zero and so has no direction.
     """
     if left == right and any(left):
-        return 1.0  # exactly, whatever the rounding below would make of it
-    # hypot scales inside, so neither tiny nor huge vectors under- or overflow
+        return 1.0  # exactly, without the rounding errors of the computation below
+    # hypot scales its arguments, so tiny or huge vectors cause no underflow or overflow
     left_length, right_length = math.hypot(*left), math.hypot(*right)
     if not (left_length and right_length):
         raise ModelError("the embedding model returned a zero vector, which has no direction to compare")
@@ -239,15 +236,15 @@ def cosine(left: Sequence[float], right: Sequence[float]) -> float:
 
 
 def distinct_texts(pairs: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """The texts of all pairs, each once, in order of appearance."""
+    """Return the texts of all pairs without duplicates, in order of first appearance."""
     return tuple(dict.fromkeys(text for pair in pairs for text in pair))
 
 
 def _floats(values: Any, who: str) -> list[float]:
     try:
         numbers = list(map(float, _plain(values)))
-    except (OverflowError, TypeError, ValueError):  # a server may send anything in the place of numbers
-        raise ModelError(f"{who} returned something else in the place of finite numbers") from None
+    except (OverflowError, TypeError, ValueError):  # a server may send anything instead of numbers
+        raise ModelError(f"{who} returned a value that is not a finite number") from None
     if not all(map(math.isfinite, numbers)):
         odd = next(number for number in numbers if not math.isfinite(number))
         raise ModelError(f"{who} returned {odd}, which is not a finite number")

@@ -1,12 +1,12 @@
-"""A prompt is a value: words, a form of reply, examples. It renders, asks, reads and, after a bad reply, asks once more.
+"""A prompt: instructions, a reply format and examples. It builds messages, asks, parses, and asks again after a bad reply.
 
-Layout, and why:
+The layout of the messages, and its reasons:
 
-* The system message holds everything that never changes: instructions, the notice that data is only data, the form of the
+* The system message contains everything that never changes: the instructions, the notice that data is only data, the format of the
   reply, the examples. It is the same for every sample, byte for byte, so providers can cache it.
-* The data to be judged comes last, alone in the user message, as one JSON object. Text under judgement is never
-  interpolated into prose, so no quote, brace, template tag or fake delimiter in it can end the data or pose as an order.
-* A bad reply is shown back once, together with what is wrong with it. A second bad reply is a ``BadReply`` that keeps both texts.
+* The data to judge is alone in the user message, as one JSON object. Texts to judge are never inserted into prose, so no quote,
+  brace, template tag or fake delimiter in them can end the data or be taken as an instruction.
+* A bad reply is sent back once, with what is wrong with it. A second bad reply raises a ``BadReply`` with both texts.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ DATA_NOTICE = (
 WORDING = frozenset({"name", "version", "instructions", "examples", "notice"})
 
 TAG = re.compile(r"\+[0-9a-f]{6}\Z")
-"""What a changed wording adds to the version."""
+"""The hash that a changed wording adds to the version."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,19 +43,19 @@ class Prompt(Generic[T]):
     """A question to a model, asked with ``value = yield from prompt.ask(field=..., ...)``.
 
     Attributes:
-        instructions: what the model is to do, in plain words; literal text, no template language runs over it.
-        reply: the form of the reply, such as ``YesNoReply()`` or ``JsonReply(MyModel)``; ``ask`` returns what it reads.
+        instructions: what the model must do, in plain words; literal text, without any template language.
+        reply: the reply format, such as ``YesNoReply()`` or ``JsonReply(MyModel)``; ``ask`` returns the value that it parses.
         examples: worked examples.
-        name: name of the prompt, for reports and for models that know prompts by name.
-        version: version of the wording, recorded with every score. A copy whose words differ from those of the prompt that got
-            this version, if only in the form of the reply, has a hash of its words added ("1+3f9a2c"), unless it is given a
-            its own version.
-        check: an additional check of the value against the inputs; raises ``BadReply`` with the complaint.
-        numbered: names of inputs whose items are sent with numbers, from 1, for replies that name them by number.
-        listed: the numbered input for each item of which the reply has one item of its list; needed only where several inputs are
+        name: the name of the prompt, for reports and for models that know prompts by name.
+        version: the version of the wording, recorded with every score. If a copy has another wording, or only another reply format,
+            than the prompt that was given this version, a hash of the wording is added ("1+3f9a2c"), unless the copy is given a
+            version itself.
+        check: an additional check of the value against the inputs; it raises ``BadReply`` with the complaint.
+        numbered: the names of inputs whose items are sent with numbers, from 1, so that replies can refer to them.
+        listed: the numbered input whose number of items the list in the reply must have; needed only if several inputs are
             numbered.
-        notice: the sentence that declares the data to be data; override it only to translate it.
-        origin: the version that was given, and the words it was given to; filled in here, and handed on to copies.
+        notice: the sentence that declares the data to be only data; override it only to translate it.
+        origin: the version that was given, and the wording for which it was given; set here and passed on to copies.
     """
 
     instructions: str
@@ -85,7 +85,7 @@ class Prompt(Generic[T]):
 
     @cached_property
     def system(self) -> str:
-        """The system message: the same text whatever the data."""
+        """The text of the system message, which does not depend on the data."""
         parts = [self.instructions.strip(), self.notice, self.reply.instructions()]
         parts += [
             f"Example {number}\nData: {self.data(example.inputs)}\nReply: {reply_text(example.output)}"
@@ -94,7 +94,7 @@ class Prompt(Generic[T]):
         return "\n\n".join(part for part in parts if part)
 
     def messages(self, inputs: Mapping[str, Any]) -> tuple[Message, ...]:
-        """The two messages of a first attempt: the instructions, then the data."""
+        """Return the two messages of the first attempt: the instructions, then the data."""
         return (self._system_message, Message("user", self.data(inputs)))
 
     @cached_property
@@ -102,12 +102,12 @@ class Prompt(Generic[T]):
         return Message("system", self.system)
 
     def data(self, inputs: Mapping[str, Any]) -> str:
-        """The data message: the inputs as one JSON object."""
+        """Return the text of the data message: the inputs as one JSON object."""
         if not self.numbered and not hasattr(inputs, "items"):  # an example may be a text or a list
             return to_json(inputs)
         found = next((value.found for value in inputs.values() if type(value) is Texts), None)
         texts = None if found is None else texts_in(inputs)
-        known = {} if found is None or texts is None else found  # the metrics of a row ask the same one after the other
+        known = {} if found is None or texts is None else found  # a cache: the metrics of a row send the same data
         key = ("data", self.numbered, texts)
         if key not in known:
             known[key] = object_json({name: self._sent(name, value) for name, value in inputs.items()})
@@ -115,9 +115,9 @@ class Prompt(Generic[T]):
         return text
 
     def _sent(self, name: str, value: Any) -> Any:
-        """An input as it is sent; texts that the metrics of a row share are written out once for all prompts that send them so."""
+        """Return an input in the form in which it is sent. The JSON of texts that the metrics of a row share is cached."""
         numbered = name in self.numbered
-        # a column holds what it likes, and 1 equals True
+        # only texts can be cached: a column may contain anything, and 1 equals True
         if not isinstance(value, list) or not JUST_TEXT.issuperset(map(type, value)):
             return with_numbers(value) if numbered else value
         if type(value) is not Texts:
@@ -128,24 +128,25 @@ class Prompt(Generic[T]):
         return value.found[key]
 
     def ask(self, /, **inputs: Any) -> Steps[T]:
-        """Ask a model; the value that its reply holds.
+        """Ask a model, and return the value parsed from its reply.
 
         Raises:
-            BadReply: two replies in a row had no honest reading; ``raw`` keeps both.
+            BadReply: neither of two replies could be parsed; ``raw`` contains both.
             ModelError: the model could not answer.
         """
         return self._ask(inputs, None, ())
 
     def ask_for(self, make: Callable[..., R], /, *given: Hashable, **inputs: Any) -> Steps[R]:
-        """Ask a model; what ``make(value, inputs, *given)`` makes of the value that its reply holds.
+        """Ask a model, and return ``make(value, inputs, *given)`` for the value parsed from its reply.
 
-        Metrics that ask the same about a row, and make the same of it, share the result: the reply is read and checked once.
+        Metrics that ask the same question about a row, with the same ``make`` and ``given``, share the result: the reply is parsed
+        and validated once.
 
         Args:
-            make: a function that stands at the top of a module. Nobody may be able to change what it makes: a tuple, an
-                ``Evidence``, a frozen dataclass.
-            given: what else it needs.
-            inputs: as of ``ask``.
+            make: a function at the top level of a module. Its result must be immutable: a tuple, an ``Evidence``, a frozen
+                dataclass.
+            given: further arguments of ``make``.
+            inputs: the inputs of the prompt, as in ``ask``.
 
         Raises:
             BadReply: see ``ask``.
@@ -175,22 +176,22 @@ class Prompt(Generic[T]):
                 continue
             result = value if make is None else make(value, inputs, *given)
             if made is not None:
-                made[key] = (result, self)  # with the prompt, so that its id stays its own
+                made[key] = (result, self)  # the entry holds the prompt, so that its id is not reused
             return result
         raise AssertionError("unreachable")  # pragma: no cover
 
     @cached_property
     def _sends_its_inputs(self) -> bool:
-        """Whether equal questions have equal inputs, as those that are written as here."""
+        """Whether equal messages mean equal inputs; not certain if a subclass builds the messages in another way."""
         cls = type(self)
         return cls.messages is Prompt.messages and cls.data is Prompt.data
 
     def read(self, reply: Reply[str], inputs: Mapping[str, Any]) -> T:
-        """The value in one reply, checked against the inputs.
+        """Parse a reply, and check the value against the inputs.
 
         Raises:
-            BadReply: it has no honest reading, was cut at the token limit, only repeats the data or a verdict in them, or fails
-                the check.
+            BadReply: the reply cannot be parsed without guessing, was cut at the token limit, only repeats the data or a verdict in
+                the data, or fails the check.
         """
         if reply.truncated:
             raise BadReply("the reply was cut at the token limit", reply.value)
@@ -207,7 +208,7 @@ class Prompt(Generic[T]):
         return read
 
     def _count(self, inputs: Mapping[str, Any]) -> int | None:
-        """The number of items that the reply must list: as many as the one input has that is numbered, or ``listed``."""
+        """Return how many items the reply must list: as many as the input ``listed``, or the only numbered one, has; None: any."""
         names = self.numbered if self.listed is None else (self.listed,)
         if not names:
             return None
@@ -217,17 +218,17 @@ class Prompt(Generic[T]):
     def __repr__(self) -> str:
         shown = {item.name: repr(getattr(self, item.name)) for item in fields(self) if item.compare}
         if self.check is not None:
-            shown["check"] = getattr(self.check, "__qualname__", shown["check"])  # as it is written in code
+            shown["check"] = getattr(self.check, "__qualname__", shown["check"])  # the name that code uses
         return f"Prompt({', '.join(f'{name}={text}' for name, text in shown.items())})"
 
     def replace(self, **changes: Any) -> Prompt[T]:
-        """A copy with other words, examples, name or version; other words change the version, see ``version``."""
+        """Return a copy with changed fields; another wording changes the version, see ``version``."""
         return replace(self, **changes)
 
     def to_dict(self) -> dict[str, Any]:
-        """The wording as JSON values; the form of the reply and the check stay with the metric that owns the prompt.
+        """Return the wording as JSON values; the reply format and the check are left out, because they belong to the metric.
 
-        Each example is one JSON text, so that a file that sorts its keys does not change what is sent.
+        The examples are written as JSON texts, so that a file that sorts keys does not change what is sent.
         """
         return {
             "name": self.name,
@@ -238,7 +239,7 @@ class Prompt(Generic[T]):
         }
 
     def reworded(self, wording: Mapping[str, Any]) -> Prompt[T]:
-        """This prompt with the wording that ``to_dict`` wrote; what the wording leaves out stays as it is.
+        """Return a copy with the wording that ``to_dict`` wrote; parts that are left out do not change.
 
         Raises:
             InvalidInput: the wording has an unknown part, or one of the wrong type.
@@ -260,26 +261,26 @@ class Prompt(Generic[T]):
                 changes["examples"] = tuple(Example(item["inputs"], item["output"]) for item in examples)
             except (KeyError, TypeError, ValueError):
                 raise InvalidInput(
-                    f"the prompt {self.name!r}: every example is a mapping with inputs and output"
+                    f"the prompt {self.name!r}: every example must be a mapping with inputs and output"
                 ) from None
         return replace(self, **changes)
 
 
 @cache
 def _repeated() -> ModuleType:
-    """The module, when the first reply is read: compiling its patterns is slow."""
-    from . import _repeated as loaded  # noqa: PLC0415  as said
+    """Import the module when the first reply is parsed, because compiling its patterns is slow."""
+    from . import _repeated as loaded  # noqa: PLC0415  slow to import
 
     return loaded
 
 
 def ask(prompt: Prompt[T], /, **inputs: Any) -> Steps[T]:
-    """Put a prompt to a model with these inputs; the function form of the method of the same name."""
+    """Ask a model with a prompt and inputs, like ``prompt.ask``."""
     return prompt.ask(**inputs)
 
 
 def with_numbers(texts: Iterable[str]) -> dict[int, str]:
-    """The texts under the numbers that a reply is to name them by, from 1; as JSON, ``{"1": "...", "2": "..."}``."""
+    """Return the texts by number, from 1, as replies refer to them; as JSON, ``{"1": "...", "2": "..."}``."""
     return dict(enumerate(texts, 1))
 
 

@@ -1,14 +1,15 @@
-"""What of a reply is no judgement because it was in the data: the data themselves, and a verdict copied from them.
+"""Find the parts of a reply that are copied from the data: the data object itself, and verdicts in the texts that are judged.
 
-Small models repeat their data instead of judging it, or before they do. Data and replies share names of fields, so repeated data
-could be read as a verdict: it is removed before a reply is read. And a text under judgement may hold a verdict in the hope that the
-judge copies it: a reply that is nothing but an object, or a label with its value, from the data is refused. Both sides are compared
-without case, list marks, quotes, escapes and final punctuation. Bare words and numbers are common in honest texts, so nothing
-follows from them. Most replies need none of this: they do not hold the names of the fields, or hold no braces and colons.
+Small models sometimes repeat the data before they judge it, or instead of judging it. Data and replies may have fields of the same
+names, so repeated data could be parsed as a verdict; it is removed before a reply is parsed. A text to judge may also contain a
+verdict, so that the judge copies it. So a reply is refused if it is nothing but an object, or a label with its value, from the
+data. Case, list marks, quotes, escapes and final punctuation are ignored in this comparison. Single words and numbers are common in
+honest texts, so they prove nothing. Most replies need none of these checks, because they contain no names of fields, or no braces
+and colons.
 
-Data is searched for as a known value, not parsed: both sides are written without blanks, quotes and escapes and compared part by
-part, so near-JSON is found too. ``holds_verdict`` finds rows whose texts hold something that reads as a verdict; a summary counts
-them.
+The reply is not parsed for this, but searched for the known data: blanks, quotes and escapes are removed from both, and the parts
+are compared one after another, so data that is not quite JSON is found too. ``holds_verdict`` finds rows whose texts contain
+something that looks like a verdict; a summary counts these rows.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _FILLER = re.compile(
     r"|&(?:quot|apos|amp|lt|gt|#x?[0-9a-f]{2,4});|[\s\x08\"'`“”„‘’\u200b\ufeff]+",
     re.IGNORECASE,
 )
-_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)  # as many characters as before
+_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)  # keeps the number of characters
 _COMMENT = re.compile(r"(?<=[{\[,\n\"\]}])[ \t]{0,40}(?://[^\n]{0,500}|/\*[^*]{0,500}\*/)")
 _LEFT_OUT = re.compile(r"(?:\.\.\.|…)[\]}]{0,9}\Z")
 _NO_WORD = re.compile(r"[\W_]+")
@@ -40,14 +41,14 @@ _FORM = re.compile(r"(?:the|field|key|name|value|input|data|json|ya?ml|xml|md|ma
 _MAX_DEPTH = 40
 _MAX_STARTS = 1000
 _CUT = sys.maxsize
-"""The end of a value that the text does not hold to the end."""
+"""Stands for the end of a value that is cut off by the end of the text."""
 
 Squeezed = tuple[str, list[int]]
-"""A text without blanks, quotes and escapes, and where each of its characters stood."""
+"""A text without blanks, quotes and escapes, and the original position of each of its characters."""
 
 
 def _meant(match: re.Match[str]) -> str:
-    """What is left of a piece of filler: the character that an escape means, unless that is filler too."""
+    """Return the character that an escape means; empty if the match is other filler, or the character is filler itself."""
     if match["high"]:
         return chr(0x10000 + ((int(match["high"], 16) - 0xD800) << 10) + int(match["low"], 16) - 0xDC00)
     if match["code"]:
@@ -60,7 +61,7 @@ def _meant(match: re.Match[str]) -> str:
 
 
 def squeeze(text: str) -> Squeezed:
-    """The text without what copying changes."""
+    """Return a text in lower case, without what copying may change: blanks, quotes and escapes."""
     parts: list[str] = []
     places: list[int] = []
     at = 0
@@ -76,12 +77,12 @@ def squeeze(text: str) -> Squeezed:
 
 
 def uncommented(text: str) -> str:
-    """The text with blanks in the place of comments."""
+    """Replace comments by the same number of blanks."""
     return _COMMENT.sub(lambda match: " " * len(match[0]), text) if "//" in text or "/*" in text else text
 
 
 def _written(value: Any, depth: int = 0) -> Any:
-    """A JSON value with its texts squeezed: a dict of keys with their colons, a list, or the ways to write a scalar."""
+    """Return a JSON value with squeezed texts: a dict (each key with its colon), a list, or a tuple of forms of a scalar."""
     if isinstance(value, Mapping) and depth < _MAX_DEPTH:
         return {_simplified(str(key)) + ":": _written(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list) and depth < _MAX_DEPTH:
@@ -98,7 +99,7 @@ def _simplified(value: Any) -> str:
 
 
 def _end(text: str, at: int, value: Any, stop: int) -> int:
-    """Where a value ends that begins at ``at``; -1 where another one, or none, is there, ``_CUT`` where the text stops first."""
+    """Return the end of ``value`` in ``text`` if it begins at ``at``; -1 if it does not, ``_CUT`` if the text ends within it."""
     if isinstance(value, tuple):
         end = next((at + len(way) for way in value if text.startswith(way, at)), -1)
         return _CUT if end < 0 and _are_cut(value, text, at, stop) else end
@@ -124,7 +125,7 @@ def _end(text: str, at: int, value: Any, stop: int) -> int:
 
 
 def _are_cut(ways: Iterable[str], text: str, at: int, stop: int) -> bool:
-    """Whether the text stops within one of these ways to go on."""
+    """Whether the rest of the text, up to ``stop``, is the beginning of one of these texts."""
     if stop == _CUT:
         return False
     rest = text[at:stop]
@@ -132,26 +133,26 @@ def _are_cut(ways: Iterable[str], text: str, at: int, stop: int) -> bool:
 
 
 def _goes_on(text: str, at: int, value: Any, stop: int) -> bool:
-    """Whether an object that is cut has its first field, and goes on, or had no other."""
+    """Whether a cut-off object has one complete field, and a comma after it or no other field."""
     key = next((key for key in value if text.startswith(key, at + 1)), None)
     end = -1 if key is None else _end(text, at + 1 + len(key), value[key], stop)
     return 0 < end < _CUT and (len(value) == 1 or text.startswith(",", end))
 
 
 def _starts(value: Any) -> str:
-    """What a value that is no scalar may begin with."""
+    """Return a pattern for the possible beginnings of an object or a list."""
     if isinstance(value, dict):
         return r"\{(?:" + "|".join(map(re.escape, value)) + ")"
     return r"\[" + (_starts(value[0]) if value and not isinstance(value[0], tuple) else "")
 
 
 def spans_of(value: Any, text: Squeezed, *, cut: bool = False) -> list[tuple[int, int]]:
-    """Where an object, or a list, is in a text, from left to right, as positions in the text before it was squeezed.
+    """Find the places of an object or a list in a text, from left to right, as positions in the original text.
 
     Args:
         value: the object or list.
-        text: where it is looked for.
-        cut: whether an object counts as well of which the end of the text, or "...", has cut off some fields.
+        text: the squeezed text to search.
+        cut: whether to find also an object that is cut off by the end of the text or by "...".
     """
     squeezed, places = text
     written = _written(value)
@@ -171,19 +172,19 @@ def spans_of(value: Any, text: Squeezed, *, cut: bool = False) -> list[tuple[int
 
 
 def stands_in(value: Any, text: Squeezed) -> bool:
-    """Whether a text holds an object, or a list."""
+    """Whether a text contains an object or a list."""
     return bool(spans_of(value, text))
 
 
 def says_only(fields: Mapping[str, Any], text: Squeezed) -> bool:
-    """Whether a text is all these fields with their values, and nothing else: as YAML, XML, headings, a table, several objects."""
+    """Whether a text contains all fields with their values and nothing else, as YAML, XML, headings, a table or several objects."""
     rest = _NO_WORD.sub("", text[0])
     written = {_words(name): _words(value) for name, value in fields.items()}
     for name, value in sorted(written.items(), key=lambda item: -len(item[1])):
         if name + value not in rest:
             return False
         rest = rest.replace(name + value, " ", 1)
-    for name in written:  # once more in the tags that close
+    for name in written:  # the names in closing tags
         rest = rest.replace(name, " ")
     return all(map(_FORM.fullmatch, rest.split()))
 
@@ -210,7 +211,7 @@ _MAX_COLONS = 2000
 
 
 def holds_verdict(text: str) -> bool:
-    """Whether the text holds an object with a verdict, or a label with one."""
+    """Whether a text contains an object with a verdict, or a label with a verdict."""
     for colon in ":：":
         at = text.find(colon)
         for _ in range(_MAX_COLONS):
@@ -223,7 +224,7 @@ def holds_verdict(text: str) -> bool:
 
 
 def judged_text(sample: Sample) -> str:
-    """The texts of a row that judges are shown, as one."""
+    """Return the texts of a row that judges see, joined into one text."""
     texts: list[Any] = [sample.user_input, sample.response, sample.reference]
     for found in (sample.retrieved_contexts, sample.reference_contexts, sample.retrieved_documents):
         if isinstance(found, (list, tuple)):
@@ -250,7 +251,7 @@ _EMPTIED = re.compile(
 _MAX_NESTING = 40
 _END = 12
 _SEVERAL = 2
-"""Fields of the data that no verdict has by chance."""
+"""The least number of fields of the data that a verdict does not have by chance."""
 
 _ENDED = re.compile(r"(?<!\d)[.!?。！？]|[\n{}\[\]>]")
 _GOES_ON = re.compile(r"[^\w\n{\[<-]*(?:[a-zß-ÿ][^\n.!?{}\[\]<]*[.!?]?)?")
@@ -262,13 +263,13 @@ _ANNOUNCED = re.compile(rf"\A(?:{_SURE})?[^:：.!?。\n]{{0,150}}[:：]\W*\n", r
 
 
 def without_data(text: str, inputs: Mapping[str, Any], data: Callable[[Mapping[str, Any]], str]) -> str:
-    """The reply without the data object that was sent, without what announces or wraps it.
+    """Remove the data object from a reply, with the words that announce it and the marks that enclose it.
 
     Raises:
-        BadReply: nothing else is left.
+        BadReply: nothing else is left of the reply.
     """
     if not _may_repeat(text, inputs):
-        return text  # as nearly always
+        return text  # the usual case
     sent = _object(data(inputs))
     if not sent:
         return text
@@ -292,7 +293,7 @@ def without_data(text: str, inputs: Mapping[str, Any], data: Callable[[Mapping[s
 
 
 def _may_repeat(text: str, inputs: Mapping[str, Any]) -> bool:
-    """Whether the names of the fields stand in a reply, or it breaks off; in what is repeated they do, escapes aside."""
+    """Whether a reply may repeat the data: it contains the names of all fields, or it contains a brace and is cut off."""
     lower = text.lower()
     for name in inputs:
         known = name.lower() in lower or ("_" in name and name.lower().replace("_", " ") in lower)
@@ -303,7 +304,7 @@ def _may_repeat(text: str, inputs: Mapping[str, Any]) -> bool:
 
 
 def _object(data: str) -> Any:
-    """The data as an object; None where a custom prompt sends something else."""
+    """Parse the data as an object; None if a custom prompt sends something else."""
     try:
         sent = json.loads(data)
     except (ValueError, RecursionError):
@@ -312,7 +313,7 @@ def _object(data: str) -> Any:
 
 
 def _without_labels(text: str, sent: Mapping[str, Any]) -> str:
-    """What stands behind all fields of the data, each with its value, in another layout than that of an object."""
+    """Remove all fields of the data, with their values, if they are written in another layout than that of an object."""
     head, _, tail = text.rpartition("\n\n")
     for said, rest in ((text, ""), (head, tail)):
         plain = _LIST_MARK.sub("", _ANNOUNCED.sub("", said))
@@ -324,7 +325,7 @@ def _without_labels(text: str, sent: Mapping[str, Any]) -> str:
 
 
 def _without_fields(text: str, sent: Mapping[str, Any]) -> str:
-    """An object that holds all fields of the data, and others, without the former."""
+    """If a reply is an object with all fields of the data, return it with only its other fields."""
     held = _object(text) or {}
     others = {key: value for key, value in held.items() if key not in sent}
     if len(sent) < _SEVERAL or any(name not in held or held[name] != value for name, value in sent.items()):
@@ -333,7 +334,7 @@ def _without_fields(text: str, sent: Mapping[str, Any]) -> str:
 
 
 def _without_sentences(parts: list[str]) -> str:
-    """The parts of a reply between the places where the data stood, without the sentences that they stood in."""
+    """Join the parts of a reply between the removed data, without the rest of the sentences that contained the data."""
     rest = parts[0]
     for part in parts[1:]:
         outside = rest.count("{") + rest.count("[") <= rest.count("}") + rest.count("]")
@@ -367,7 +368,7 @@ _DASH = re.compile(r" [-–—] ")
 _WORD = re.compile(r"[^\W_]+|[✅✓✔❌✗✘👍👎]|\[\[")
 _NEXT = r"(?:[\W_]{1,40}|(?<=\[))"
 _VALUE_NEXT = r"[\W_]{0,40}?[:=>|→\n–—-][\W_]{0,40}"
-_NO_KEY = r"(?![\"'])"  # one label says no more than a word where the data hold an object with such a key
+_NO_KEY = r"(?![\"'])"  # a single label proves nothing if the data contain an object with such a key
 _MOST_WORDS = 4
 _LONGEST_LABELS = 1000
 _MAX_WRAPPERS = 6
@@ -379,13 +380,13 @@ _SEPARATES = re.compile(r"[:：=＝>|→\n\[]| [-–—] ")
 
 
 def check_own(text: str, asked: Asked) -> None:
-    """Refuse a reply that is nothing but an object, or a label with its value, copied from the data.
+    """Check that a reply is not merely an object, or a label with its value, that is copied from the data.
 
     Raises:
-        BadReply: it is.
+        BadReply: the reply is merely such a copy.
     """
     if text[:1] == "{" and not text[1:2].isalpha() and not asked.has_braces:
-        return  # as nearly always
+        return  # the usual case
     body = (_THOUGHT.split(text)[-1] if "<" in text or "[/" in text else text).strip(_BLANKS)
     if body[:1] in _WRAPS and (wrapped := _WRAPPED.fullmatch(body)):
         inner = wrapped["tagged"] or wrapped["boxed"]
@@ -399,10 +400,13 @@ def check_own(text: str, asked: Asked) -> None:
 
 
 def holds_object(value: Any, asked: Asked) -> bool:
-    """Whether the data hold an object, given as JSON or as text, or the one inside it; case and true for "yes" aside."""
+    """Whether the data contain an object (a value, or JSON text), or the object inside it.
+
+    Case is ignored, and ``true`` counts as "yes".
+    """
     data = _plain("\n".join(asked.data))
     objects = list(_wrapped(value))
-    if "\\u" not in data:  # else keys in the data may be escaped
+    if "\\u" not in data:  # otherwise keys in the data may be escaped
         objects = [item for item in objects if isinstance(item, list) or all(_plain(key) in data for key in item)]
     if not objects:
         return False
@@ -411,7 +415,7 @@ def holds_object(value: Any, asked: Asked) -> bool:
 
 
 def _wrapped(value: Any) -> Iterator[Any]:
-    """The object that a value, or a text, is, and the one inside it beside which no verdict stands."""
+    """Yield the object that a value, or a JSON text, is; and the single object inside it, unless there is a verdict beside it."""
     for _ in range(_MAX_WRAPPERS):
         if isinstance(value, str):
             try:
@@ -428,7 +432,7 @@ def _wrapped(value: Any) -> Iterator[Any]:
         if not isinstance(value, dict) or not value:
             return
         yield value
-        # a list of verdicts in an object is not looked into: each may well be what another one was
+        # lists of verdicts are not searched: a single verdict may equal one in the data by chance
         inner = [item for item in value.values() if isinstance(item, dict) or (isinstance(item, str) and "{" in item)]
         beside = {key: item for key, item in value.items() if isinstance(item, (str, int, float)) and item not in inner}
         if len(inner) != 1 or (len(value) > 1 and holds_verdict(to_json(beside))):
@@ -437,7 +441,7 @@ def _wrapped(value: Any) -> Iterator[Any]:
 
 
 def _folded_value(value: Any) -> Any:
-    """A JSON value in the letters of ``_folded``."""
+    """Apply ``_folded`` to all texts of a JSON value."""
     if isinstance(value, dict):
         return {_folded(str(key)): _folded_value(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -448,7 +452,7 @@ def _folded_value(value: Any) -> Any:
 
 
 def _stands_as_labels(body: str, asked: Asked) -> bool:
-    """Whether a text is nothing but labels with values that the data holds too, without regard to marks and case."""
+    """Whether a text is nothing but labels with their values that the data contain too, apart from marks and case."""
     if len(body) > _LONGEST_LABELS or not _SEPARATES.search(body):
         return False
     labels = _labels(_folded(body))
@@ -462,12 +466,12 @@ def _stands_as_labels(body: str, asked: Asked) -> bool:
         pattern += (behind_label if _SEPARATED.search(between) else _NEXT) + re.escape(after[0])
     data = _plain("\n".join(asked.data))
     if any(word[0] not in data for word in words if word[0] not in {"yes", "no"}):
-        return False  # as nearly always
+        return False  # the usual case
     return bool(re.search(rf"(?<![^\W_]){pattern}(?![^\W_])", _folded(data)))
 
 
 def _labels(body: str) -> str:
-    """A text without its introduction and marks around its lines, or "" if they are not labels with their values."""
+    """Return the lines of a text without introduction and marks; "" if they are not labels with their values."""
     written = {
         f"[[{mark[1]}" if (mark := _MARK.fullmatch(line)) else _EDGES.sub("", line): line for line in body.splitlines()
     }
@@ -485,13 +489,13 @@ def _labels(body: str) -> str:
 
 
 def _folded(text: str) -> str:
-    """A text in lower case, with yes for true and no for false, without marks of lists and what closes a tag."""
+    """Return a text in lower case, with yes for true and no for false, without list marks and closing tags."""
     text = _LIST_MARK.sub("", _CLOSING_TAG.sub("\n", _plain(text)))
     return _TRUTH.sub(lambda match: "yes" if match[1] else "no", text)
 
 
 def _plain(text: str) -> str:
-    """A text in lower case, with one way to write each letter."""
+    """Return a text in lower case, with Unicode and HTML escapes normalized and without invisible characters."""
     if "&" in text:
         text = html.unescape(text)
     if text.isascii():

@@ -1,9 +1,9 @@
-"""A metric's settings as JSON values, and back.
+"""Write the settings of a metric as JSON values, and read them back.
 
-Only what differs from the default is written, so that a saved metric profits from better prompts, and in a form whose order no
-file can change. Values are checked against the annotations of the dataclass fields, so that a wrong setting in a file is named
-when it is read. Models are never written: a field that takes no part in equality is not a setting. Of a prompt only the wording
-is written, since the form of its reply belongs to the code that reads it.
+Only settings that differ from their defaults are written, so that a saved metric gets the improved prompts of later versions.
+Mappings are written in a form that keeps their order in any file. When settings are read, values are validated against the
+annotations of the dataclass fields, so the message names the wrong setting. Models are never written: a field that is not compared
+is not a setting. Of a prompt only the wording is written, because the reply format belongs to the code of the metric.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from ._prompt import Prompt
 M = TypeVar("M")
 
 JURORS = "jurors"
-"""The setting that holds metrics."""
+"""The name of the setting that contains other metrics."""
 
 
 def settings_of(metric: Any, *, defaults: bool = False) -> dict[str, Any]:
-    """The settings that differ from their defaults, by name; with ``defaults`` all.
+    """Return the settings that differ from their defaults, by name; with ``defaults``, all settings.
 
     Raises:
-        InvalidInput: a prompt has another form of reply than the metric's own, which no file can hold.
+        InvalidInput: more than the wording of a prompt was changed, which cannot be written to a file.
     """
     written = [item for item in fields(metric) if item.compare and (defaults or not _is_default(metric, item))]
     return {item.name: _written(metric, item, defaults=defaults) for item in written}
@@ -38,7 +38,7 @@ def settings_of(metric: Any, *, defaults: bool = False) -> dict[str, Any]:
 
 def _is_default(metric: Any, item: Field[Any]) -> bool:
     value, default = getattr(metric, item.name), _default(metric, item)
-    # equal values may still be shown to a model in another way: True and 1, or mappings in another order
+    # equal values may look different to a model: True and 1, or mappings in another order
     return value is default or bool(value == default and repr(value) == repr(default))
 
 
@@ -57,26 +57,27 @@ def _written(metric: Any, item: Field[Any], *, defaults: bool) -> Any:
     default = item.default
     if not isinstance(default, Prompt) or not _same_but_version(value, default.reworded(value.to_dict())):
         raise InvalidInput(
-            f"{metric.name}: the prompt {item.name!r} cannot be written, because more than the wording of the metric's own "
-            "prompt is changed: keep such a metric in code"
+            f"{metric.name}: the prompt {item.name!r} cannot be written, because more than its wording differs from the "
+            "default prompt of the metric: define such a metric in code"
         )
     return value.to_dict()
 
 
 def _same_but_version(one: Prompt[Any], two: Prompt[Any]) -> bool:
-    # words under the version of other words get their own version when they are read back
+    # a wording that has the version of another wording gets a new version when it is read back
     return one.replace(version="") == two.replace(version="")
 
 
 def named_metric(path: str, root: type[Any]) -> Any:
-    """What ``Name`` (a class of a built-in metric) or ``module:NAME`` (a class, or a metric with its settings) stands for.
+    """Return the metric class or the metric object that a name stands for.
 
     Args:
-        path: the name.
+        path: ``Name`` for the class of a built-in metric, or ``module:NAME`` for any class, or for a metric object with its
+            settings.
         root: the base class of all metrics.
 
     Raises:
-        InvalidInput: there is no such module or name, or what it stands for is no metric.
+        InvalidInput: there is no such module or name, or the object with this name is not a metric.
     """
     module_name, _, name = path.rpartition(":")
     module = _imported(path, module_name) if module_name else root._built_in()
@@ -84,7 +85,7 @@ def named_metric(path: str, root: type[Any]) -> Any:
     try:
         for part in name.split("."):
             found = getattr(found, part, None)
-    except ImportError as error:  # for a name of RAGAS our modules raise one that says what to use instead
+    except ImportError as error:  # our modules raise it for names of RAGAS; it says what to use instead
         raise InvalidInput(str(error)) from None
     if found is None:
         close = difflib.get_close_matches(name, dir(module), n=1)
@@ -99,9 +100,9 @@ def named_metric(path: str, root: type[Any]) -> Any:
 
 
 def built_in_metric(name: str, root: type[Any]) -> Any:
-    """The built-in metric of which this is the class or the column in a file of scores; None where there is none.
+    """Return the class of a built-in metric from the name of the class, or of a column in a file of scores; None if there is none.
 
-    A column may be named for a setting too, as ``noise_sensitivity_relevant`` is; then it begins with the name of its metric.
+    The column of some metrics has the name of a setting at its end, such as ``noise_sensitivity_relevant``.
     """
     module = root._built_in()
     found = (getattr(module, each) for each in module.__all__)
@@ -114,21 +115,21 @@ def built_in_metric(name: str, root: type[Any]) -> Any:
 
 
 def _imported(path: str, name: str) -> ModuleType:
-    """The module of a user that the path of a metric names."""
+    """Import the module of the user that the path of a metric names."""
     if name.startswith("."):
         raise InvalidInput(f"the metric {path!r} names a module by a relative path: give its full name")
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is None or not (name == error.name or name.startswith(f"{error.name}.")):
-            raise  # the module exists, but it imports one that does not
+            raise  # the module exists, but imports a module that does not
         raise InvalidInput(f"the metric {path!r} names the module {name!r}, which is not found") from None
 
 
 def load_metric(base: type[M], data: Mapping[str, Any]) -> M:
-    """The metric that ``to_dict`` wrote; ``base`` is the class that it must have."""
+    """Return the metric that ``to_dict`` wrote; its class must be ``base`` or a subclass."""
     if not isinstance(data, Mapping) or not isinstance(data.get("metric"), str):
-        raise InvalidInput(f"a metric is read from {{'metric': name, 'settings': {{...}}}}, got {data!r}")
+        raise InvalidInput(f"a saved metric must have the form {{'metric': name, 'settings': {{...}}}}, got {data!r}")
     settings = data.get("settings") or {}
     if not isinstance(settings, Mapping):
         raise InvalidInput(f"{data['metric']}: settings must be a mapping, got {type(settings).__name__}")
@@ -143,12 +144,12 @@ def load_metric(base: type[M], data: Mapping[str, Any]) -> M:
 
 
 def metric_paths(data: Any) -> Iterator[str]:
-    """The classes that ``Metric.from_dict`` loads for these data, as they are named there: its own, and those of its jurors.
+    """Yield the names of the classes that ``Metric.from_dict`` would load: that of the metric, and those of its jurors.
 
-    Data that are no metric name none: ``from_dict`` says what is wrong with them.
+    Yields nothing for data that are not a metric; ``from_dict`` reports the error.
 
     Raises:
-        InvalidInput: the jurors are written as a text that is no JSON.
+        InvalidInput: the jurors are written as a text that is not JSON.
     """
     if not isinstance(data, Mapping):
         return
@@ -158,13 +159,13 @@ def metric_paths(data: Any) -> Iterator[str]:
     try:
         jurors = read_in_order(settings.get(JURORS)) if isinstance(settings, Mapping) else None
     except ValueError as error:
-        raise InvalidInput(f"the setting {JURORS!r} holds a text that is no JSON: {error}") from None
+        raise InvalidInput(f"the setting {JURORS!r} contains a text that is not JSON: {error}") from None
     for juror in jurors if isinstance(jurors, list) else ():
         yield from metric_paths(juror)
 
 
 def _check_names(metric: str, settings: Mapping[str, Any], known: Mapping[str, Field[Any]]) -> None:
-    """Every setting is known, and none without a default is left out."""
+    """Check that every setting is known, and that no setting without a default is missing."""
     unknown = sorted(set(settings) - set(known))
     if unknown:
         raise InvalidInput(f"{metric} has no setting {unknown[0]!r}; it has {', '.join(sorted(known)) or 'none'}")
@@ -181,7 +182,7 @@ def _read(cls: type, name: str, value: Any) -> Any:
     try:
         return read_in_order(value)
     except ValueError as error:
-        raise InvalidInput(f"{cls.__name__}: the setting {name!r} holds a text that is no JSON: {error}") from None
+        raise InvalidInput(f"{cls.__name__}: the setting {name!r} contains a text that is not JSON: {error}") from None
 
 
 def _setting(cls: type, item: Field[Any], value: Any) -> Any:
@@ -191,14 +192,14 @@ def _setting(cls: type, item: Field[Any], value: Any) -> Any:
                 f"{cls.__name__}: the setting {item.name!r} is a prompt: give a mapping with its wording"
             )
         return item.default.reworded(value)
-    from pydantic import PydanticUserError, TypeAdapter, ValidationError  # noqa: PLC0415  heavy, and needed for files only
+    from pydantic import PydanticUserError, TypeAdapter, ValidationError  # noqa: PLC0415  slow to import, and needed only for files
 
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(typing.get_type_hints(cls)[item.name])
     except (NameError, PydanticUserError):
-        return value  # a type that only the metric's own checks know
+        return value  # only the metric itself can validate a value of this type
     try:
-        # a bool is not a number, though Python counts it as one
+        # a bool is not a number, although Python treats it as one
         return adapter.validate_python(value, strict=isinstance(value, bool))
     except ValidationError as error:
         problem = error.errors()[0]["msg"]

@@ -1,9 +1,9 @@
-"""The language metrics are written in: programs that yield requests and are sent back the replies.
+"""Programs: the generators in which metrics are written. They yield requests, and the replies are sent back.
 
-Strategy. A program is a generator. It yields one *round*, a tuple of requests that may be answered concurrently, and
-is sent one outcome per request: a ``Reply``, or the ``ModelError`` that the model raised. Errors travel as values so
-that one failing request never loses the others of its round; they are raised here, inside the program, where a metric
-can catch them. Nothing in this module performs IO; ``run`` and ``arun`` do.
+A program yields one *round* at a time: a tuple of requests that may be answered concurrently. It is then sent one outcome per
+request: a ``Reply``, or the ``ModelError`` that the model raised. Errors are sent as values, so that one failed request does not
+lose the other replies of its round; ``unwrap`` raises them inside the program, where a metric can catch them. Nothing in this
+module performs IO; ``run`` and ``arun`` do.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ Steps = Generator[tuple[Request, ...], Sequence[Outcome], T]
 
 
 def unwrap(outcome: Outcome) -> Reply[Any]:
-    """The reply, or the model's error raised at this point of the program."""
+    """Return the reply, or raise the error of the model."""
     if isinstance(outcome, ModelError):
         raise outcome
     return outcome
 
 
 def embed(texts: Iterable[str]) -> Steps[list[list[float]]]:
-    """Ask the embedding model for one vector per text; one request, whatever the number of texts.
+    """Ask the embedding model for one vector per text, in a single request.
 
     Raises:
         InvalidInput: an item is not a text.
@@ -45,7 +45,7 @@ def embed(texts: Iterable[str]) -> Steps[list[list[float]]]:
 
 
 def compare(pairs: Iterable[tuple[str, str]]) -> Steps[list[float]]:
-    """Ask for one similarity per pair of texts; one request, whatever the number of pairs.
+    """Ask for one similarity per pair of texts, in a single request.
 
     A pair scorer answers with its own score (0 to 1), an embedding model with the cosine (-1 to 1).
 
@@ -62,14 +62,14 @@ def compare(pairs: Iterable[tuple[str, str]]) -> Steps[list[float]]:
 
 
 def together(*programs: Steps[Any], keep_bad_replies: bool = False) -> Steps[list[Any]]:
-    """Run several programs side by side, their requests joined into common rounds; the results, in order.
+    """Run several programs concurrently, with their requests joined into common rounds; return their results, in order.
 
     Args:
         programs: generators, such as ``PROMPT.ask(...)`` or ``embed(...)``.
         keep_bad_replies: return the ``BadReply`` of a program as its result instead of raising it.
 
     Raises:
-        ModelError: the first one that a program raised; the other programs are closed.
+        ModelError: the first error that a program raised; the other programs are closed.
     """
     for program in programs:
         if not isinstance(program, GeneratorType):
@@ -107,15 +107,15 @@ def together(*programs: Steps[Any], keep_bad_replies: bool = False) -> Steps[lis
 
 
 def asked_of(member: int, program: Steps[T], noted: Callable[[Request], object] | None = None) -> Steps[T]:
-    """The program of another metric, with its requests put to that metric's own models.
+    """Run the program of another metric inside this one; its requests are answered by the models of the other metric.
 
     Args:
-        member: its place among the ``members`` of the ``models`` of the metric that runs it.
-        program: such as ``metric.program(sample)``.
-        noted: called with each request, before it is put.
+        member: the position of the other metric in ``models.members`` of the metric that runs it.
+        program: the program, such as ``metric.program(sample)``.
+        noted: called with each request before it is yielded.
 
     Raises:
-        ModelError: whatever the program raises.
+        ModelError: an error that the program raises.
     """
     outcomes: Sequence[Outcome] | None = None
     with closing(program):
@@ -132,10 +132,12 @@ def asked_of(member: int, program: Steps[T], noted: Callable[[Request], object] 
 
 
 def next_round(program: Steps[Any], outcomes: Any) -> tuple[Request, ...]:
-    """Send the outcomes of the last round in, get the next round out; ``StopIteration`` carries the result.
+    """Send the outcomes of the last round to a program, and return its next round.
 
     Raises:
-        TypeError: the program yielded something other than requests; where that is a program, a ``from`` was forgotten.
+        StopIteration: the program has ended; its result is the value of the exception.
+        TypeError: the program yielded something other than a tuple of requests, such as a program (with ``yield`` instead of
+            ``yield from``).
     """
     requests = program.send(outcomes)
     requests = requests if type(requests) is tuple else _as_round(program, requests)
@@ -146,7 +148,7 @@ def next_round(program: Steps[Any], outcomes: Any) -> tuple[Request, ...]:
 
 
 def _as_round(program: Steps[Any], requests: object) -> tuple[Request, ...]:
-    """What the program yielded, if it is a tuple; what is in it is looked at by ``next_round``, once, as it goes out."""
+    """Check that the program yielded a tuple; ``next_round`` checks its items."""
     if not isinstance(requests, tuple):
         raise _refused(program, requests)
     return requests
@@ -155,5 +157,5 @@ def _as_round(program: Steps[Any], requests: object) -> tuple[Request, ...]:
 def _refused(program: Steps[Any], requests: object) -> TypeError:
     program.close()
     if isinstance(requests, GeneratorType):
-        return TypeError("a program was yielded as it is: write 'yield from'")
-    return TypeError(f"a program yields rounds, which are tuples of requests, got {type(requests).__name__}")
+        return TypeError("a program was yielded instead of run: write 'yield from'")
+    return TypeError(f"a program must yield tuples of requests, got {type(requests).__name__}")

@@ -1,8 +1,8 @@
-"""The text of a prompt and of its reply: instructions, worked examples, the form of the reply, and how data is written.
+"""The parts of a prompt and of its reply: instructions, worked examples, the reply format, and how data is written as JSON.
 
-A judge may quote what it judges. The words of a reply alone seldom tell whether a verdict in it is quoted, but the data does: a
-verdict that is in the data was there before the judge spoke. So a prompt passes its data on with the text of the reply, as a
-``ReplyText``, which is an ordinary str elsewhere.
+A judge may quote the text that it judges, and the reply alone seldom shows whether a verdict in it is a quotation. But a verdict
+that is also in the data may be quoted from there. So a prompt passes its data to the parser with the text of the reply, in a
+``ReplyText``, which otherwise is an ordinary str.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from .._values._plain import plain
 from .._values._requests import ReplyFormat
 
-# What a quotation may lose or gain on its way: blanks, quotes, escapes, emphasis.
+# What a quotation may lose or gain when it is copied: blanks, quotes, escapes, emphasis.
 _LOOSE = re.compile(r"[\s\"'`\\*_>#~|“”‘’„‟‚«»‹›「」『』\u200b-\u200f\u2060\ufeff]+")
 
 
@@ -34,7 +34,7 @@ def _squeezed(text: str) -> str:
 
 
 def _texts(data: Any, depth: int = 0) -> Iterator[str]:
-    """Every text in the inputs of a prompt."""
+    """Yield every text in the inputs of a prompt."""
     if isinstance(data, str):
         yield data
     elif depth < _MAX_DEPTH:
@@ -44,9 +44,13 @@ def _texts(data: Any, depth: int = 0) -> Iterator[str]:
 
 
 class Asked:
-    """What is known of the question: the inputs of the prompt, and the number of items that the reply must list (None: any).
+    """The question that a reply answers.
 
-    Nothing is worked out before it is needed: most replies are clean JSON, and need none of it.
+    Everything is computed only when it is needed, because most replies are clean JSON.
+
+    Args:
+        inputs: the inputs of the prompt; None: they are not known.
+        count: the number of items that the reply must list; None: any number.
     """
 
     def __init__(self, inputs: Mapping[str, Any] | None = None, count: int | None = None) -> None:
@@ -55,12 +59,12 @@ class Asked:
 
     @cached_property
     def data(self) -> list[str]:
-        """Every text that was sent."""
+        """Every text in the data sent."""
         return [text for text in _texts(self._inputs) if text]
 
     @property
     def has_braces(self) -> bool:
-        """Whether an object may stand in a text that was sent."""
+        """Whether the data sent may contain a JSON object, in a text or as a value."""
         for value in self._inputs.values():
             if type(value) is str:
                 if "{" in value:
@@ -87,24 +91,24 @@ class Asked:
 
     @property
     def known(self) -> bool:
-        """Whether the data is known at all."""
+        """Whether the data sent is known."""
         return bool(self._inputs)
 
     def holds_mark(self, mark: str) -> bool:
-        """Whether the data holds a mark such as ``</think>``."""
+        """Whether the data contains a mark such as ``</think>``."""
         return bool(self._inputs) and mark.casefold() in self._plain
 
     def holds(self, text: str) -> bool:
-        """Whether the data holds ``text``, without regard to blanks, quotes and emphasis."""
+        """Whether the data contains ``text``, apart from case, blanks, quotes, escapes and emphasis."""
         wanted = _squeezed(text)
         return bool(wanted and self._inputs) and wanted in self._sent
 
     def holds_saying(self, text: str) -> bool:
-        """Whether the data holds a phrase of at least two words; a single word may be there by chance."""
+        """Whether the data contains a phrase of at least two words; a single word may occur by chance."""
         return bool(self._inputs) and len(re.findall(r"\w+", text)) > 1 and self.holds(text)
 
     def on(self, text: str) -> str:
-        """A part of the reply, with what is known of the question."""
+        """Return a part of the reply with its question attached."""
         return ReplyText(text, self)
 
 
@@ -112,7 +116,7 @@ NOTHING = Asked()
 
 
 class ReplyText(str):
-    """The text of a reply, with what is known of the question."""
+    """The text of a reply, with the question that it answers."""
 
     __slots__ = ("asked",)
     asked: Asked
@@ -123,28 +127,28 @@ class ReplyText(str):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # a copy or a pickled reply is a plain str: what was asked is needed only where the reply is read
+        # a copied or pickled reply is a plain str: the question is needed only while the reply is parsed
         return (str, (str(self),))
 
 
 def asked_of(text: str) -> Asked:
-    """What is known of the question that ``text`` answers."""
+    """Return the question that a text answers; ``NOTHING`` if it is not known."""
     return text.asked if isinstance(text, ReplyText) else NOTHING
 
 
 encode = json.JSONEncoder(ensure_ascii=False, default=plain).encode
-"""Made once: ``json.dumps`` makes an encoder at each call that has settings."""
+"""Encode a value as JSON. (``json.dumps`` with options would create an encoder at each call.)"""
 
 
 quote = encode_basestring
-"""The JSON of a text; ``encode`` gives the same, with one call more."""
+"""Encode a text as JSON; the same as ``encode``, but faster."""
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
 class Example:
-    """One worked example: the data, and the reply that is right for it (a str, or JSON values, or a pydantic object)."""
+    """One worked example: the data, and the correct reply to it (a str, JSON values or a pydantic object)."""
 
     inputs: Mapping[str, Any]
     output: Any
@@ -154,7 +158,7 @@ class Example:
         object.__setattr__(self, "output", _as_asked(self.output))
 
     def __eq__(self, other: object) -> bool:
-        # what a model is shown counts, and it is shown keys in their order
+        # examples are equal if they look equal to a model, which sees the order of keys
         return self._shown == other._shown if isinstance(other, Example) else NotImplemented
 
     def __hash__(self) -> int:
@@ -166,12 +170,12 @@ class Example:
 
 
 def _as_asked(output: Any) -> Any:
-    """The reply with the keys that the form of the reply asks for, as plain JSON values."""
+    """Return a reply as plain JSON values, with the keys (aliases) of its reply format."""
     return output.model_dump(mode="json", by_alias=True) if hasattr(output, "model_dump") else plain(output)
 
 
 class Words(NamedTuple):
-    """Everything that the words of a system message are made of."""
+    """The parts from which the text of a system message is made."""
 
     instructions: str
     examples: tuple[Example, ...]
@@ -179,42 +183,42 @@ class Words(NamedTuple):
     reply: ReplyFormat[Any]
 
     def same_as(self, other: Words) -> bool:
-        """Whether the model reads the same."""
+        """Whether both give the same system message."""
         return self[:3] == other[:3] and self._same_form(other)
 
     def tag(self, other: Words) -> str:
-        """A hash of these words; the form of the reply counts only where it differs from the other's."""
+        """Return a hash of this wording; the reply format is included only if it differs from that of ``other``."""
         shown = [[to_json(item.inputs), reply_text(item.output)] for item in self.examples]
         wording = [self.instructions, shown, self.notice]
         form = [] if self._same_form(other) else [self.reply.instructions()]
         return hashlib.sha256(to_json(wording + form).encode()).hexdigest()[:6]
 
     def _same_form(self, other: Words) -> bool:
-        # writing out a form may cost time, and most copies share the form of their original
+        # writing the instructions may be slow, and most copies share the format of their original
         return self.reply is other.reply or self.reply.instructions() == other.reply.instructions()
 
 
 def to_json(data: Any) -> str:
-    """The data as one line of JSON that any transport can carry and that decodes back to exactly the data.
+    """Write data as one line of JSON that can be encoded as UTF-8 and decodes to exactly the same data.
 
-    One exception: two lone surrogates in a row that would form a pair come back as the character they form, as JSON has it.
+    One exception, due to JSON: two lone surrogates in a row that form a pair decode to the character of this pair.
     """
     return _carried(encode(data))
 
 
 class Written(str):
-    """The JSON of a value."""
+    """A text that already is JSON."""
 
     __slots__ = ()
 
     @classmethod
     def of(cls, value: Any) -> Written:
-        """The JSON of this value."""
+        """Write a value as JSON."""
         return cls(encode(value))
 
     @classmethod
     def of_texts(cls, texts: Iterable[str], *, numbered: bool) -> Written:
-        """The JSON of a list of texts, or of a mapping that has them under their numbers, from 1."""
+        """Write texts as a JSON list or, if ``numbered``, as a JSON object with their numbers, from 1, as keys."""
         quoted: Iterator[str] = map(quote, texts)
         if numbered:
             quoted = (f'"{number}": {text}' for number, text in enumerate(quoted, 1))
@@ -223,7 +227,7 @@ class Written(str):
 
 
 def object_json(members: Mapping[str, Any]) -> str:
-    """The JSON of an object, as ``to_json`` has it; what is ``Written`` is not written once more."""
+    """Write an object as JSON, like ``to_json``; values that are ``Written`` already are inserted unchanged."""
     parts = [
         f"{quote(name)}: {value if type(value) is Written else quote(value) if type(value) is str else encode(value)}"
         for name, value in members.items()
@@ -232,11 +236,11 @@ def object_json(members: Mapping[str, Any]) -> str:
 
 
 def _carried(text: str) -> str:
-    if text.isascii():  # every str knows this of itself, so asking costs nothing
+    if text.isascii():  # this check is fast, because a str knows it
         return text
     try:
         text.encode()
-    except UnicodeEncodeError:  # lone surrogates cannot travel as UTF-8, but their escapes can
+    except UnicodeEncodeError:  # lone surrogates cannot be encoded as UTF-8, but their escapes can
         text = SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
     return text
 

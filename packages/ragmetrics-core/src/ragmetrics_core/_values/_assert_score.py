@@ -1,7 +1,7 @@
-"""An assertion about one score, for tests. Its message shows the evidence, so a failed test need not run again to see why.
+"""An assertion about one score, for tests. Its message shows the evidence, so there is no need to run a failed test again.
 
-It needs no test framework. A comparison (``score.value >= 0.8``) would say that 0.5 is less than 0.8, and of a score without a
-value that None cannot be compared.
+It needs no test framework. A plain comparison (``assert score.value >= 0.8``) would only report that 0.5 is less than 0.8, and for
+a score without a value, that None cannot be compared.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from ._evidence import evidence_in_words, in_words, one_line
 from ._score import Score
 
 NEAR = {"rel_tol": 1e-9, "abs_tol": 1e-18}
-"""Difference below which a value equals the bound: a mean of tenths is seldom exact."""
+"""The tolerances within which a value counts as equal to the bound: a mean of tenths is seldom exact."""
 
 DIGITS = range(2, 12)
 LONGEST_NAME = 80
-"""Characters of a metric's name that are shown."""
+"""The largest number of characters of a metric's name in a message."""
 
 
 def assert_score(score: Score, *, at_least: float | None = None, at_most: float | None = None) -> None:
@@ -26,19 +26,19 @@ def assert_score(score: Score, *, at_least: float | None = None, at_most: float 
     Args:
         score: what a metric returned.
         at_least: the lowest value that passes, on the scale of the metric.
-        at_most: the highest value that passes, for metrics of which low values are good.
+        at_most: the highest value that passes, for metrics for which low values are good.
 
     Raises:
-        AssertionError: the value is out of bounds, and the message shows what the score rests on; or there is no value, and it
-            says why: a score that is unscored or failed is never good enough.
-        InvalidInput: there is no bound, a bound is no number on the scale of the score, or the first lies above the second.
-        TypeError: ``score`` is no ``Score``.
+        AssertionError: the value is out of bounds, or the score has no value, because it is unscored or failed. The message shows
+            the evidence of the value, or why there is none.
+        InvalidInput: no bound is given, a bound is not a number on the scale of the score, or ``at_least`` is above ``at_most``.
+        TypeError: ``score`` is not a ``Score``.
     """
     __tracebackhide__ = True  # pytest shows the line of the test
     if not isinstance(score, Score):
         raise TypeError(
-            f"assert_score takes the Score that a metric returns, got {type(score).__name__}: give it the whole score, not its "
-            'value, and of a row the one of a metric, such as row["faithfulness"]'
+            f"assert_score takes the Score that a metric returns, got {type(score).__name__}: pass the whole score, not its "
+            'value; from a row, pass the score of one metric, such as row["faithfulness"]'
         )
     _check_bounds(score, at_least, at_most)
     name = one_line(score.metric or "the score", LONGEST_NAME)
@@ -59,7 +59,7 @@ def _wanted(at_least: float | None, at_most: float | None) -> str:
 
 
 def _shown(value: float, bound: float) -> str:
-    """The value with two decimals, and more where it would look like the bound."""
+    """Return the value with two decimals, or with more if it would otherwise look equal to the bound."""
     texts = (f"{value:.{digits}f}" for digits in DIGITS)
     return next((text for text in texts if float(text) != bound), repr(value))
 
@@ -75,7 +75,7 @@ def _check_bounds(score: Score, at_least: float | None, at_most: float | None) -
         if score.scale is not None and not score.scale[0] <= bound <= score.scale[1]:
             low, high = score.scale
             raise InvalidInput(
-                f"{name}: {score.metric or 'the score'} goes from {low:g} to {high:g}, so {bound:g} is no bound for it"
+                f"{name}: {score.metric or 'the score'} goes from {low:g} to {high:g}, so {bound:g} cannot be a bound"
             )
     if at_least is not None and at_most is not None and at_least > at_most:
-        raise InvalidInput(f"at_least={at_least:g} lies above at_most={at_most:g}, so no score could pass")
+        raise InvalidInput(f"at_least={at_least:g} is above at_most={at_most:g}, so no score could pass")

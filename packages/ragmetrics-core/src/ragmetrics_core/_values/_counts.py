@@ -1,4 +1,4 @@
-"""Numbers with what they count, as messages and reports say them; and items by what they have in common."""
+"""Counts with their noun, for messages and reports; and items grouped by a key."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ Item = TypeVar("Item")
 
 
 def count_of(number: int, noun: str) -> str:
-    """Such as ``1 row`` or ``1,200 rows``; for nouns whose plural takes an s."""
+    """Return a count with its noun, such as ``1 row`` or ``1,200 rows``; the plural must end in ``s``."""
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def grouped(pairs: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
-    """The items of each key; keys and items in the order in which they come."""
+    """Group items by key. Keys, and the items of a key, keep the order of ``pairs``."""
     found: dict[Key, list[Item]] = {}
     for key, item in pairs:
         found.setdefault(key, []).append(item)

@@ -1,10 +1,10 @@
-"""The evidence of scores: plain JSON values, checked and copied once. Evidence that many scores share cannot be changed.
+"""The evidence of scores: plain JSON values, validated and copied once. Evidence that several scores share is read-only.
 
-The verdicts on the claims of a text are evidence of a dozen metrics. Checking and copying them for each score would cost more than
-everything else, and a shared list must not be writable. So shared evidence is read-only: mapping proxies and tuples. A score turns
-them into lists and dicts when its details are read, and then adds what ``besides`` computes.
+The verdicts on the claims of a text are evidence for a dozen metrics. To validate and copy them for each score would take more time
+than everything else, and a shared list must not be writable. So shared evidence consists of mapping proxies and tuples. When the
+details of a score are read, these become dicts and lists, and the keys that ``besides`` computes are added.
 
-`Texts` are the lists of texts that a row gives to its metrics; they carry what one metric computed to the next.
+`Texts` are the lists of texts that the metrics of a row get; they carry a cache that these metrics share.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from ._requests import NO_USAGE, Usage
 
 
 class Texts(list[str]):
-    """Texts as ``measure`` gets them: a new list, with what the metrics of one row found out.
+    """A list of texts as ``measure`` gets it: a new list for each metric, with a cache that the metrics of the row share.
 
     Attributes:
-        found: results that are worth keeping while the row is being scored, by whatever they depend on; all metrics have the same.
-            Keep only what cannot be changed.
+        found: the cache: results worth keeping while the row is scored, by a key of everything they depend on. Keep only values
+            that cannot be changed.
     """
 
     __slots__ = ("found",)
@@ -32,13 +32,13 @@ class Texts(list[str]):
 
     @classmethod
     def of(cls, texts: Iterable[str], found: dict[Hashable, Any]) -> Texts:
-        """The texts, with what was found out so far."""
+        """Return the texts with the given cache."""
         made = cls(texts)
         made.found = found
         return made
 
     def copy(self) -> Texts:
-        """Another list of the same texts, which shares what was found out."""
+        """Return another list of the same texts, with the same cache."""
         return Texts.of(self, self.found)
 
 
@@ -47,7 +47,10 @@ LISTS = frozenset({list, tuple, Texts})
 
 
 def texts_in(inputs: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[Any, ...]] | None:
-    """The names, and the values, where each is a text, a list of texts (as a tuple) or None; else None, as 1 equals True."""
+    """Return the names and the values of inputs, to be used as a key; lists of texts become tuples.
+
+    None if a value is neither a text, a list of texts nor None: as keys, 1 and True would be equal.
+    """
     values: list[Any] = []
     for value in inputs.values():
         if type(value) is str or value is None:
@@ -63,21 +66,22 @@ Besides = Callable[[], Iterable[Mapping[str, Any]]]
 
 
 class Evidence(Shown[Mapping[str, Any]]):
-    """Items of evidence, such as the verdicts on claims, as mappings that can only be read; lists in them are tuples.
+    """Items of evidence, such as the verdicts on claims, as read-only mappings; lists in them become tuples.
 
-    ``Score(value, details={"verdicts": Evidence(rows)})``: the details hold a list of dicts, as if they were given one. Copied or
-    pickled, evidence is such a list.
+    In the details of a score, evidence appears as a list of dicts: ``Score(value, details={"verdicts": Evidence(rows)})``. A copied
+    or pickled ``Evidence`` becomes such a list.
 
     Args:
-        items: what metrics read. Those of other evidence are shown as they are there, unless ``besides`` says otherwise.
-        besides: makes a mapping for each item, with what the details show in addition. It is called when the details are read, from
-            any thread, so that it costs nothing for scores that are not looked into. Items that are read one by one do not have
-            these additions.
+        items: the items that metrics read. If they are another ``Evidence``, its ``besides`` is kept unless a new one is given.
+        besides: returns a mapping for each item, with keys to add to this item in the details. It is called when the details are
+            read, from any thread, so it costs nothing as long as the details of a score are not read. Items read from the
+            ``Evidence`` itself lack these keys.
 
     Raises:
-        TypeError: an item is no mapping, or JSON has no such value. What ``besides`` makes is checked when it is shown.
-        ValueError: a number is not finite. When it is shown: ``besides`` makes something for more or fewer items than there are,
-            or has something that an item has as well.
+        TypeError: an item is not a mapping, or holds a value that JSON does not have. The values from ``besides`` are checked when
+            the details are read.
+        ValueError: a number is not finite. When the details are read: ``besides`` returns more or fewer mappings than there are
+            items, or a key that the item already has.
     """
 
     besides: Besides | None
@@ -89,44 +93,47 @@ class Evidence(Shown[Mapping[str, Any]]):
 
     @classmethod
     def of_closed(cls, items: Iterable[Mapping[str, Any]], besides: Besides | None = None) -> Evidence:
-        """The same of items that are closed already: each a ``MappingProxyType`` of a dict that no other code holds.
+        """Return evidence of items that are already read-only: each a ``MappingProxyType`` of a dict that no other code holds.
 
-        Nothing is looked at: the caller vouches that there are only texts, whole numbers, bools, None and tuples of these in them.
+        Nothing is validated: the caller guarantees that the items hold only texts, whole numbers, bools, None and tuples of these.
         """
         made = super().__new__(cls, items)
         made.besides = besides
         return made
 
     def shown(self) -> list[Any]:
-        """The items with what is shown in addition."""
-        # their own method is faster than dict(item), which asks for each key
+        """Return the items as dicts, with the keys that ``besides`` adds."""
+        # faster than dict(item), which looks up each key
         rows: list[Any] = [item.copy() for item in cast("Iterable[Any]", self)]
         if self.besides is not None:
             try:
                 additions = list(self.besides())
-            except AttributeError as error:  # as such, a score would seem to have no details
-                raise TypeError(f"what evidence shows in addition cannot be made: {error}") from error
+            except AttributeError as error:  # it would look as if the score had no attribute `details`
+                raise TypeError(f"besides() of the evidence failed: {error}") from error
             for row, more in zip(rows, additions, strict=True):
                 added = plain(dict(more))
                 if twice := row.keys() & added.keys():
-                    raise ValueError(f"evidence has {min(twice)!r} already, so it cannot be shown in addition")
+                    raise ValueError(
+                        f"besides() adds the key {min(twice)!r}, which an item of the evidence already has: give it another "
+                        "name"
+                    )
                 row.update(added)
         return rows
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # mappings that can only be read are neither copied nor pickled, and neither are most functions
+        # read-only mappings and most functions can be neither copied nor pickled
         return (list, (plain(self),))
 
 
 def _closed_item(item: Mapping[str, Any]) -> Mapping[str, Any]:
     closed: Any = _closed(item if type(item) is dict else plain(item))
     if type(closed) is not MappingProxyType:
-        raise TypeError(f"an item of evidence is a mapping, got {type(item).__name__}")
+        raise TypeError(f"an item of evidence must be a mapping, got {type(item).__name__}")
     return closed
 
 
 def _closed(value: Any) -> Any:
-    """The value as plain JSON values that can only be read."""
+    """Return the value as read-only plain JSON values."""
     if type(value) in PLAIN_TYPES:
         return value
     if isinstance(value, list | tuple):
@@ -138,13 +145,13 @@ def _closed(value: Any) -> Any:
 
 
 class Details(dict[str, Any]):
-    """Evidence as plain JSON values, checked and copied once: scores that rest on the same evidence may share it.
+    """Evidence as plain JSON values, validated and copied once, so that several scores can share it.
 
-    ``Details(ranks=[1, 3], relevant=2)``, or like any dict from a mapping or from pairs, as ``dataclasses.asdict`` gives them.
+    It is built like a dict: from keywords, as in ``Details(ranks=[1, 3], relevant=2)``, from a mapping, or from pairs.
 
     Raises:
         ValueError: a number is not finite.
-        TypeError: JSON has no such value.
+        TypeError: JSON does not have such a value.
     """
 
     __slots__ = ()
@@ -155,7 +162,7 @@ class Details(dict[str, Any]):
 
 
 def unread_details(values: Mapping[str, Any] | None) -> Details:
-    """Details as a score keeps them until they are read: checked and copied, except ``Evidence``."""
+    """Return details in the form that a score keeps until they are read: validated and copied, except ``Evidence``."""
     if type(values) is Details:
         return values
     made = Details()
@@ -165,7 +172,7 @@ def unread_details(values: Mapping[str, Any] | None) -> Details:
 
 
 def with_prompts(details: Details, prompts: Mapping[str, str]) -> Details:
-    """The same details, with the versions of the prompts."""
+    """Return a copy of the details with the versions of the prompts added."""
     made = Details()
     made.update(details, prompts=dict(prompts))
     return made
@@ -176,7 +183,7 @@ State = Literal["scored", "unscored", "failed"]
 
 @dataclass(frozen=True, init=False)
 class ScoreFields:
-    """What a ``Score`` holds; there they are described."""
+    """The fields of a ``Score``, which describes them."""
 
     value: float | None
     passing: bool | None = None
@@ -189,7 +196,7 @@ class ScoreFields:
     label: str | None = None
 
     unread: ClassVar[Details]
-    """The details as they are until they are read, with ``Evidence`` in them; each score has its own."""
+    """The details before they are read, which may still contain ``Evidence``; set on each instance."""
 
     @property
     def state(self) -> State:

@@ -1,14 +1,15 @@
-"""Every error this library raises on purpose.
+"""Every error that this library raises on purpose.
 
     RagmetricsError
       +-- MissingInput   (also a ValueError)   a sample field that the metric needs is not there
       +-- InvalidInput   (also a ValueError)   a field or a setting has the wrong type or an impossible value
       +-- MissingExtra   (also an ImportError) an optional dependency is not installed
       +-- ModelError                           a model could not answer: network, key, quota, unknown model
-            +-- BadReply                       a model answered, but the answer has no honest reading
+            +-- BadReply                       a model answered, but the answer cannot be parsed
 
-The first three are the caller's to mend, ``ModelError`` is the model's or its server's. Only ``ModelError`` is
-ever recorded in a score by a run over many samples; anything outside this tree is a bug and propagates.
+The caller can correct the first three; a ``ModelError`` is due to the model or its server. A run over many samples records a
+``ModelError``, and a ``MissingInput`` or ``InvalidInput`` that concerns a sample, in the failed score. An error outside this tree
+is a bug, and stops the run.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ class Setting:
     """A setting that a message names: an argument in Python, an option on the command line and in pytest.
 
     Attributes:
-        name: of the argument.
-        value: that it has or should have; ``...`` where the user is to choose one, None where only the name matters.
-        before: words that come before it; left out with it where there is no such setting.
-        python: how it is given in Python, where that is not as a plain argument.
+        name: the name of the argument.
+        value: the value that the setting has or should have; ``...`` if the user must choose one, None if only the name is shown.
+        before: text in front of the setting; left out together with the setting where the setting does not exist.
+        python: how the setting is written in Python, if not as a plain argument.
     """
 
     name: str
@@ -50,23 +51,23 @@ class Setting:
 class RagmetricsError(Exception):
     """Root of all errors of this library.
 
-    The arguments are the parts of the message: texts, and each ``Setting`` that is named between them.
+    The arguments are the parts of the message: texts and ``Setting`` objects.
 
     Attributes:
-        partial: what was finished, where the error stopped a run over many samples: an ``Evaluation``, or the ``Testset`` of a
-            generation.
-        needs_key: True where nothing is wrong but that there is no API key, so the same call works with a key.
+        partial: the part that was finished before the error stopped a run over many samples: an ``Evaluation``, or a ``Testset`` if
+            one was being generated; else None.
+        needs_key: True if only the API key is missing, so that the same call works with a key.
     """
 
     partial: Any = None
     needs_key: bool = False
 
     def message(self, write: Callable[[Setting], str] = str) -> str:
-        """The message, with control characters as escapes, as it may quote data and replies.
+        """Return the message, with control characters escaped, because it may quote data and replies.
 
         Args:
-            write: how a setting is called where the message is shown, empty where there is no such setting; default: as an
-                argument in Python.
+            write: returns the name of a setting in the interface that shows the message, or an empty text if the setting does not
+                exist there; default: the argument in Python.
         """
         return harmless("".join(_written(part, write) for part in self.args))
 
@@ -82,11 +83,13 @@ def _written(part: object, write: Callable[[Setting], str]) -> str:
 
 
 class MissingInput(RagmetricsError, ValueError):
-    """A field that the metric needs is absent or None, or it is empty where that cannot be the system's own result.
+    """A field that the metric needs is absent or None, or is empty although the system under test cannot have left it empty.
 
     Attributes:
-        metric: name of the metric that asked for the field.
-        field: name of the sample field.
+        metric: the name of the metric that needs the field.
+        field: the name of the sample field.
+        problem: what is wrong with the field, such as ``is missing``.
+        cure: what the user can do; empty: the usual advice.
     """
 
     def __init__(self, metric: str, field: str, problem: str = "is missing", cure: str = "") -> None:
@@ -97,11 +100,11 @@ class MissingInput(RagmetricsError, ValueError):
         self.cure = cure
 
     def message(self, write: Callable[[Setting], str] = str) -> str:  # noqa: ARG002  no setting is named
-        """The message for the caller of a metric."""
+        """Return the message for the caller of a metric."""
         return self._with_cure(f"give {self.field}=... or leave the metric out for this sample")
 
     def message_for_data(self) -> str:
-        """The message where the samples are rows of a data set."""
+        """Return the message for samples that are rows of a data set."""
         return self._with_cure(f"add it to the data as a column {self.field!r}, or leave the metric out")
 
     def _with_cure(self, usual: str) -> str:
@@ -111,26 +114,26 @@ class MissingInput(RagmetricsError, ValueError):
 class InvalidInput(RagmetricsError, ValueError):
     """A field or a setting has the wrong type or an impossible value.
 
-    The message starts with the path of the culprit, such as ``retrieved_contexts[2]``.
+    The message starts with the path of the wrong value, such as ``retrieved_contexts[2]``.
     """
 
 
 class MissingExtra(RagmetricsError, ImportError):
-    """An optional dependency is not installed; the message holds the pip command that installs it."""
+    """An optional dependency is not installed; the message contains the pip command that installs it."""
 
 
 class ModelError(RagmetricsError):
     """A model (LLM, embeddings, pair scorer) could not answer.
 
     Attributes:
-        usage: what the failed call cost, where the model knows it; on an error raised by a metric, everything that the metric
-            spent.
-        prompts: the versions of the prompts that were asked, by name; set by the metric that asked.
-        details: evidence that was gathered all the same; set by the metric that asked.
+        usage: the usage of the failed call, None if the model does not know it; on an error raised by a metric, the usage of all
+            calls of the metric.
+        prompts: the versions of the prompts used so far, by name of prompt; set by the metric.
+        details: the evidence collected before the error; set by the metric.
         fatal: True when every further call would fail the same way (key refused, unknown model).
         transient: True when the same call may succeed later (busy server, lost connection).
-        rate_limited: True when the server took too many calls at once or in too short a time (429).
-        retry_after: seconds after which the server asks to be called again, where it said so.
+        rate_limited: True when the server refused the call because there were too many at once or in too short a time (429).
+        retry_after: the seconds after which the server asks to be called again; None if it named no time.
     """
 
     usage: Any = None
@@ -153,10 +156,10 @@ class ModelError(RagmetricsError):
 
 
 class BadReply(ModelError):
-    """A reply that cannot be read honestly.
+    """A reply that cannot be parsed without guessing.
 
     Attributes:
-        reason: what is wrong with the reply, in words a model can act upon.
+        reason: what is wrong with the reply, in words that help a model to correct it.
         raw: the text of every reply that was tried, oldest first.
     """
 

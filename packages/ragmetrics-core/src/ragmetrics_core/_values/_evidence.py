@@ -1,8 +1,9 @@
-"""What a score rests on, in one sentence.
+"""The evidence of a score, in one sentence.
 
-Details have no fixed form, as every metric keeps what it has, custom metrics included. So they are read by their shape, never by
-metric: a list of verdicts is counted and the failing items are quoted, ratings are given with their reasons, texts are quoted,
-numbers are named. A metric that can say it better sets ``reason``. Long texts are shortened; ``details`` hold all of it.
+Details have no fixed form, because every metric, also a custom one, keeps what it has. So they are read by their shape, never by
+metric. Of a list of verdicts, the true ones are counted and the failing items quoted; ratings are given with their reasons, texts
+are quoted, and numbers are given with their names. A metric that has a better sentence sets ``reason``. Long texts are shortened;
+the full texts are in ``details``.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from ._details import ScoreFields
 
 REASONS = ("reason", "why", "explanation", "feedback", "comment", "rationale")
 PLAIN_NAMES = frozenset({"verdicts", "results", "items", "judgements", "judgments"})
-"""Names of lists that say less than the keys of their items do."""
+"""Names of lists that are less telling than the keys of their items."""
 
 NO_MARKS = ("number", "window")
-"""Numbers of an item that are no rating of it."""
+"""Keys of an item whose numbers are not a rating."""
 
 
 class Item(NamedTuple):
-    """One entry of a list: what it is about, what was said of it, why."""
+    """One entry of a list: its text, its verdict or rating, and the reason."""
 
     text: str | None
     mark: Any
@@ -29,7 +30,7 @@ class Item(NamedTuple):
 
 
 def judged_items(values: Sequence[Mapping[str, Any]]) -> tuple[list[Item], str | None]:
-    """The items of a list of mappings, and the key of their verdict, true or false; None where they have no common one."""
+    """Return the items of a list of mappings, and the key of their true or false verdict; None if they have no common key."""
     flags = [next((key for key, item in value.items() if isinstance(item, bool)), None) for value in values]
     items = [_item(value, flag) for value, flag in zip(values, flags, strict=True)]
     return items, flags[0] if len(set(flags)) == 1 else None
@@ -43,7 +44,7 @@ def _item(value: Mapping[str, Any], flag: str | None) -> Item:
 
 
 def plural_name(name: str, values: Sequence[Mapping[str, Any]]) -> str:
-    """What the items are, such as ``claims``; empty where it is not said."""
+    """Return a plural noun for the items, such as ``claims``; empty if there is none."""
     if name not in PLAIN_NAMES:
         return name
     subject = next((key for key, item in values[0].items() if isinstance(item, str) and key not in REASONS), "")
@@ -51,17 +52,21 @@ def plural_name(name: str, values: Sequence[Mapping[str, Any]]) -> str:
 
 
 def take_side_by_side(details: dict[str, Any]) -> tuple[str, list[Item], bool] | None:
-    """Lists of equal length, one of which gives the reasons, are about the same things: take them out of the details together.
+    """Turn the list ``reasons`` and the lists of the same length into items, and remove these lists from ``details``.
+
+    Used are ``reasons``; the first flat list that holds only texts, as the texts of the items; and the first other flat list, as
+    their marks. If the reasons are also found elsewhere in the details, only ``reasons`` is removed.
 
     Returns:
-        What the items are, the items, and whether their marks are verdicts, 1 or 0; None where there are no such lists.
+        The name of the items, the items, and whether the marks are verdicts (the items have texts, and every mark is 0 or 1). None
+        if no items were made.
     """
     reasons = details.get("reasons")
     if not (isinstance(reasons, list) and reasons and all(isinstance(why, str | None) for why in reasons)):
         return None
     beside = {name: value for name, value in details.items() if isinstance(value, list) and len(value) == len(reasons)}
     if _have_reasons(beside.values()) or (len(reasons) == 1 and details.get("reason") == reasons[0]):
-        del details["reasons"]  # they are said elsewhere
+        del details["reasons"]  # the reasons are repeated in another list, or under "reason"
         return None
     flat = [name for name, value in beside.items() if name != "reasons" and not any(map(is_nested, value))]
     if not flat:
@@ -75,27 +80,27 @@ def take_side_by_side(details: dict[str, Any]) -> tuple[str, list[Item], bool] |
 
 
 def _have_reasons(lists: Iterable[list[Any]]) -> bool:
-    """Whether a list holds what the reasons explain with the reasons in it, as a list of verdicts does."""
+    """Whether any of the lists has its reasons in its items, like a list of verdicts."""
     return any(all(isinstance(item, Mapping) and "reason" in item for item in values) for values in lists)
 
 
 def is_nested(value: Any) -> bool:
-    """Whether it is a list or a mapping."""
+    """Whether a value is a list or a mapping."""
     return isinstance(value, list | Mapping)
 
 
 MOST_ITEMS, MOST_PARTS = 3, 8
-"""Items of a list and parts of the evidence that are shown; the rest is counted."""
+"""The largest number of items of a list, and of parts of the evidence, that are shown; the rest is counted."""
 
 LONGEST_QUOTE, LONGEST_REASON, LONGEST = 120, 200, 2000
-"""Characters of a quotation, of the reason for one item, and of the whole."""
+"""The largest number of characters of a quotation, of the reason for an item, and of the sentence."""
 
 NOT_EVIDENCE = frozenset({"prompts", "raw"})
-"""Details that say how a score was made, and nothing about the sample."""
+"""Details about how a score was made, which say nothing about the sample."""
 
 
 def in_words(score: ScoreFields) -> str:
-    """One sentence on what a score rests on; where it holds no evidence, on its value."""
+    """Return one sentence on the evidence of a score; if there is no evidence, on its value."""
     if score.error is not None:
         return one_line(f"failed: {score.error}", LONGEST)
     if score.value is None:
@@ -105,9 +110,9 @@ def in_words(score: ScoreFields) -> str:
 
 
 def evidence_in_words(score: ScoreFields, *, only_failing: bool = False) -> str:
-    """What a score with a value rests on; empty where it holds no evidence.
+    """Return the evidence of a score that has a value; empty if there is none.
 
-    With ``only_failing``, lists of verdicts are not counted: what did not hold is quoted, and that is all.
+    ``only_failing``: of lists of verdicts, only quote the failing items, and do not count the others.
     """
     details = {name: item for name, item in score.details.items() if name not in NOT_EVIDENCE}
     repeats = details.pop("repeats", None)
@@ -117,7 +122,7 @@ def evidence_in_words(score: ScoreFields, *, only_failing: bool = False) -> str:
 
 
 def details_in_words(details: dict[str, Any], *, counted: bool = True) -> str:
-    """What details say, on one line; empty if they say nothing. The dict is used up."""
+    """Return the details on one line; empty if there is nothing to show. ``details`` is changed."""
     parts = [part for part in _parts(details, counted=counted) if part]
     if len(parts) > MOST_PARTS:
         parts[MOST_PARTS:] = [f"and {len(parts) - MOST_PARTS} more"]
@@ -182,7 +187,7 @@ def _list(name: str, values: list[Any], *, counted: bool) -> str:
 
 
 def _further_flags(values: Sequence[Mapping[str, Any]], items: Sequence[Item], flag: str) -> Iterable[str]:
-    """What else is true of items that hold, such as that a claim is supported and contradicted."""
+    """Yield a text for each other flag that is true of items with a true verdict, such as "supported but contradicted: ..."."""
     names = dict.fromkeys(key for value in values for key, item in value.items() if item is True and key != flag)
     for name in names:
         marked = [
@@ -202,7 +207,7 @@ def _entry(value: Any) -> Item:
 
 
 def _verdicts(name: str, items: Sequence[Item], held: str, not_held: str, *, counted: bool) -> str:
-    """How many hold, and which do not; where some do not, their number may be left out."""
+    """Return how many verdicts are true, and the failing items; the count may be left out (``counted``) if any item fails."""
     failing = [(number, item) for number, item in enumerate(items, 1) if not item.mark]
     share = " ".join(part for part in (f"{len(items) - len(failing)} of {len(items)}", name, held) if part)
     if not failing:
@@ -253,7 +258,7 @@ def _count(count: Any, name: str) -> str:
 
 
 def scalar(value: Any) -> str:
-    """A plain value, on one line: ``yes``, ``0.3333``, ``none``."""
+    """Return a plain value as a short text: ``yes``, ``0.3333``, ``none``."""
     if value is None or isinstance(value, bool):
         return {None: "none", True: "yes", False: "no"}[value]
     if isinstance(value, int):
@@ -266,7 +271,7 @@ def _quoted(text: str) -> str:
 
 
 def one_line(text: str, length: int) -> str:
-    """The text on one line, without what a terminal would obey, cut where it is long."""
+    """Return the text on one line, shortened to ``length`` characters, with unprintable characters replaced."""
     line = " ".join(text[: 4 * length].split())
     line = "".join(character if character.isprintable() else "\ufffd" for character in line)
     return line if len(line) <= length and len(text) <= 4 * length else f"{line[: length - 3].rstrip()}..."

@@ -1,7 +1,7 @@
 """A score with its evidence as HTML for notebooks: static, without scripts, every text of data and models escaped.
 
-It says what `_findings` says, in the same words. Marks have colours that can be read on light and on dark ground, and nothing
-is said by a colour alone.
+The content and the words are those of `_findings`. The colours of marks are readable on light and on dark backgrounds, and no
+meaning is carried by colour alone.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ STYLE = Html(
 
 
 def block(*children: str | None) -> Html:
-    """Elements as one output of a notebook, with their style, which reaches nothing outside."""
+    """Return elements as one output of a notebook, with a style sheet that applies only to them."""
     return element("div", element("style", STYLE), *children, class_="ragmetrics")
 
 
 def grid(
     headings: Sequence[str], rows: Iterable[Sequence[str | Html]], *, caption: str | None = None, numbers: bool
 ) -> Html:
-    """A table.
+    """Return a table.
 
     Args:
         headings: the names of the columns.
-        rows: their cells; texts are made printable.
-        caption: what the table is about.
-        numbers: whether all columns but the first hold numbers, which are set to the right.
+        rows: the cells of each row; control characters in texts are escaped.
+        caption: the title of the table; None: there is none.
+        numbers: whether all columns except the first hold numbers, which are aligned to the right.
     """
     right = ["number" if numbers and place else None for place in range(len(headings))]
     head = (element("th", readable(name), scope="col", class_=side) for name, side in zip(headings, right, strict=True))
@@ -63,12 +63,12 @@ def _cell(cell: str | Html) -> str:
 
 
 def score_html(score: ScoreFields) -> Html:
-    """The score as an output of a notebook."""
+    """Return the score as an output of a notebook."""
     return block(score_body(score))
 
 
 def score_body(score: ScoreFields) -> Html:
-    """The score, and below it what it rests on; without the style."""
+    """Return the score with its evidence below it, without the style sheet."""
     found = findings_of(score.details)
     why = readable(standing(score))
     parts = [element("p", element("strong", readable(headline(score))))]

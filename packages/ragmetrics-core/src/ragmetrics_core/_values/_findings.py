@@ -1,7 +1,7 @@
 """The evidence of a score as a list of findings, and as lines of text.
 
-Details are read by their shape, as in `_evidence`. A finding always has its verdict in words; marks and colours only repeat it.
-Programs that only compute scores do not load this module.
+Details are read by their shape, as in `_evidence`. The verdict of a finding is always in words; marks and colours only repeat it.
+Programs that only compute scores do not import this module.
 """
 
 from __future__ import annotations
@@ -24,25 +24,27 @@ from ._layout import fitted, readable, shortened
 
 NOT_STATED = "not stated"
 ABOUT_PASSAGES = "useful"
-"""The verdict of which there is one per passage, in their order."""
+"""The verdict that is given for each passage, in the order of the passages."""
 
 WHOLE_TEXTS = ("reference", "response")
 MOST_PASSAGE = 10**9
 
 
 class Finding(NamedTuple):
-    """What a judge said about one thing.
+    """What a judge said about one item, such as a claim or a passage.
 
     Attributes:
-        part: what it is one of, such as ``claims`` or ``response claims``; of a row that was judged several times, the number of
-            the judgement stands before it. Empty if it is not said.
-        number: its place among them, from 1.
-        text: the claim or statement; None if it is known by its number alone, as passages are.
-        holds: whether it holds; None where the verdict is neither, as ``not stated``, or where there is none.
-        verdict: in a word: ``supported``, ``contradicted``, ``not stated``, ``useful``, a rating; empty if there is none.
-        passages: numbers of the passages that support it, from 1.
-        against: numbers of the passages that contradict it.
-        reason: why, as the judge put it; may be empty.
+        part: the list to which the item belongs, such as ``claims`` or ``response claims``, after the number of the judgement or
+            the name of the juror if there are several; empty if the list has no name.
+        number: the position of the item in its list, from 1.
+        text: the claim or statement; None for an item that only has a number, such as a passage.
+        holds: whether the verdict is positive; None if it is neither positive nor negative, like ``not stated``, or if there is
+            none.
+        verdict: the verdict in a word or two: ``supported``, ``contradicted``, ``not stated``, ``useful``, a rating; empty if there
+            is none.
+        passages: the numbers, from 1, of the passages that support the item.
+        against: the numbers, from 1, of the passages that contradict the item.
+        reason: the reason in the words of the judge; may be empty.
     """
 
     part: str
@@ -56,18 +58,18 @@ class Finding(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Its text, or what it is called by its number, such as ``passage 2``."""
+        """The text of the item, or its name with its number, such as ``passage 2``."""
         if self.text is not None and self.text.strip():
             return self.text
         return f"{self.part.removesuffix('s') if self.part.endswith('s') else 'no.'} {self.number}"
 
 
 class Findings(NamedTuple):
-    """What the details of a score hold.
+    """The content of the details of a score.
 
     Attributes:
-        items: the verdicts, in the order of the details.
-        words: what else the details say, on one line.
+        items: the findings, in the order of the details.
+        words: the other details, on one line.
     """
 
     items: tuple[Finding, ...]
@@ -75,7 +77,7 @@ class Findings(NamedTuple):
 
 
 def findings_of(details: Mapping[str, Any]) -> Findings:
-    """The evidence in the details of a score."""
+    """Return the findings and the other details of a score."""
     left = {name: item for name, item in details.items() if name not in NOT_EVIDENCE}
     findings = [*_of_repeats(left), *_of_jurors(left)]
     beside = take_side_by_side(left)
@@ -88,7 +90,7 @@ def findings_of(details: Mapping[str, Any]) -> Findings:
 
 
 def _of_repeats(details: dict[str, Any]) -> Iterator[Finding]:
-    """What each of several judgements of the row rests on."""
+    """Yield a finding for each of several judgements of the row, each followed by the findings of this judgement."""
     if not _is_list_of_mappings(details.get("repeats")):
         return
     for number, judgement in enumerate(details.pop("repeats"), 1):
@@ -98,11 +100,11 @@ def _of_repeats(details: dict[str, Any]) -> Iterator[Finding]:
 
 
 def _of_jurors(details: dict[str, Any]) -> Iterator[Finding]:
-    """What each juror of a jury says, and what that rests on."""
+    """Yield a finding for each juror of a jury, each followed by the findings of this juror."""
     jurors = details.get("jurors")
     if not (_is_list_of_mappings(jurors) and all(_text(item.get("juror")) for item in jurors)):
         return
-    for name in ("jurors", "rule", "tied"):  # the reason of the score tells the other two
+    for name in ("jurors", "rule", "tied"):  # the reason of the score contains the rule and the tie
         details.pop(name, None)
     for number, item in enumerate(jurors, 1):
         model = _text(item.get("model"))
@@ -118,7 +120,7 @@ def _why(judgement: Mapping[str, Any]) -> str:
 
 
 def _inner_findings(judgement: Mapping[str, Any], by: str) -> Iterator[Finding]:
-    """What one of several judgements rests on."""
+    """Yield the findings of one of several judgements, with its name ``by`` before their part."""
     inner = judgement.get("details")
     for finding in findings_of(inner).items if isinstance(inner, Mapping) else ():
         yield finding._replace(part=f"{by}, {finding.part}".removesuffix(", "))
@@ -137,16 +139,17 @@ def _judged(name: str, values: Sequence[Mapping[str, Any]]) -> Iterator[Finding]
     for number, (value, item) in enumerate(zip(values, items, strict=True), 1):
         passages = _numbers(value.get("passages" if "passages" in value else "supported_by"))
         against = _numbers(value.get("contradicted_by"))
-        looked_for = flag is None and "passages" in value and item.mark is None
+        is_search = flag is None and "passages" in value and item.mark is None
         found = ("found", True) if passages else ("not found", False)
-        verdict, holds = found if looked_for else _verdict(value, flag, item)
+        verdict, holds = found if is_search else _verdict(value, flag, item)
         yield Finding(part, number, item.text, holds, verdict, passages, against, item.why)
 
 
 def _compared(name: str, found: Iterable[Finding], details: Mapping[str, Any]) -> Iterable[Finding]:
-    """The findings without numbers of passages, where the claims of a list were compared with one text as a whole.
+    """Remove the numbers of passages from findings about claims that were compared with one whole text, not with passages.
 
-    That is so for ``reference_verdicts``, and for ``response_claims`` where no other list tells what the passages say.
+    These are the lists ``reference_verdicts`` and ``response_verdicts``; and, if the details have no list ``verdicts``, also
+    ``reference_claims`` and ``response_claims``. All other findings are returned unchanged.
     """
     text, _, kind = name.partition("_")
     if text not in WHOLE_TEXTS or not (kind == "verdicts" or (kind == "claims" and "verdicts" not in details)):
@@ -156,7 +159,7 @@ def _compared(name: str, found: Iterable[Finding], details: Mapping[str, Any]) -
 
 
 def _verdict(value: Mapping[str, Any], flag: str | None, item: Item) -> tuple[str, bool | None]:
-    """The verdict in a word, and whether the thing holds."""
+    """Return the verdict in a word or two, and whether it is positive (None: neither)."""
     if flag is None:
         return _verdict_of(item.mark), None
     name = flag.replace("_", " ")
@@ -175,7 +178,7 @@ def _is_list_of_mappings(value: Any) -> TypeGuard[list[Mapping[str, Any]]]:
 
 
 def _numbers(values: Any) -> tuple[int, ...]:
-    """Those that can be the number of a passage."""
+    """Return the values that can be numbers of passages; none if ``values`` is not a list."""
     if not isinstance(values, list):
         return ()
     return tuple(value for value in values if type(value) is int and 0 < value < MOST_PASSAGE)
@@ -186,7 +189,7 @@ def _text(value: Any) -> str:
 
 
 QUOTED = 160
-"""Columns of a passage that are shown below a claim."""
+"""The largest number of columns of a passage quoted below a claim."""
 
 
 Tone = Literal["", "title", "good", "bad", "open", "aside"]
@@ -196,14 +199,14 @@ TONES: Mapping[str, Tone] = {"✔": "good", "✘": "bad", "–": "open"}
 
 
 class Line(NamedTuple):
-    """A line and what it is, for those who paint it."""
+    """A line of text, with its tone, from which callers choose a colour."""
 
     text: str
     tone: Tone = ""
 
 
 def mark_of(finding: Finding) -> str:
-    """``✔`` it holds, ``✘`` it does not, ``–`` neither, ``•`` there is no verdict but a rating or a text."""
+    """Return ``✔`` for a positive verdict, ``✘`` for a negative one, ``–`` for neither, ``•`` for a rating or a text."""
     if finding.holds is None:
         return "–" if finding.verdict and not _is_number(finding.verdict) else "•"
     return "✔" if finding.holds else "✘"
@@ -214,7 +217,7 @@ def _is_number(word: str) -> bool:
 
 
 def headline(score: ScoreFields) -> str:
-    """The value with its scale, or why there is none; then the verdict and the label."""
+    """Return the metric and the value (or the state if there is none), with scale, verdict and label in parentheses."""
     said = []
     if score.value is not None and score.scale is not None:
         said.append(f"scale {scalar(score.scale[0])} to {scalar(score.scale[1])}")
@@ -228,12 +231,12 @@ def headline(score: ScoreFields) -> str:
 
 
 def standing(score: ScoreFields) -> str:
-    """Why there is no value, or the reason of the value; empty where the evidence alone tells."""
+    """Return the error, or the reason, of a score; empty if it has neither."""
     return score.error or score.reason or ""
 
 
 def verdict_words(finding: Finding) -> str:
-    """The verdict with its passages: ``supported by passages 1, 3, contradicted by passage 2``."""
+    """Return the verdict with its passages: ``supported by passages 1, 3, contradicted by passage 2``."""
     said = finding.verdict + _by(finding.passages, finding.verdict)
     against = f"contradicted{_by(finding.against, 'contradicted')}" if finding.against else ""
     return ", ".join(filter(None, ("" if against and finding.verdict == "contradicted" else said, against)))
@@ -248,19 +251,19 @@ def _by(passages: Sequence[int], verdict: str) -> str:
 
 
 def evidence_lines(score: ScoreFields, width: int, contexts: Any = None) -> list[Line]:
-    """The score, and below it what it rests on.
+    """Return the lines of a score and its evidence.
 
     Args:
         score: the score.
-        width: columns of the terminal.
-        contexts: the retrieved contexts; passages that a verdict names are quoted from them, as far as they fit a line or two.
+        width: the width of the terminal, in columns.
+        contexts: the retrieved contexts, from which the passages named in verdicts are quoted, shortened to ``QUOTED`` columns.
     """
     found = findings_of(score.details)
     tone: Tone = "bad" if score.state == "failed" else "title"
     lines = _painted(fitted(headline(score), width, others="  "), tone)
     if standing(score):
         lines += _painted(fitted(standing(score), width, "  ", "  "))
-    # a row that could not be scored may have anything there
+    # in a row that could not be scored, the contexts may be of any type
     passages = contexts if isinstance(contexts, Sequence) and not isinstance(contexts, str) else ()
     part, quoted = "", {number: text for number, text in enumerate(passages, 1) if isinstance(text, str)}
     for finding in found.items:

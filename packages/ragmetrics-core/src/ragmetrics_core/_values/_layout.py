@@ -1,7 +1,8 @@
-"""Texts of data and models on a terminal: nothing in them steers it, and they fit the columns that there are.
+"""Prepare texts from data and models for a terminal: escape control characters, and break lines to a width.
 
-Claims, reasons and ids come from documents and models, so they may be hostile. What would move the cursor, change colours, hide
-text or turn the direction of writing is shown as an escape. The two joiners stay: Persian, Hindi and emojis are written with them.
+Claims, reasons and ids come from documents and models, so they may be hostile. Characters that would move the cursor, change
+colours, hide text or change the direction of writing are shown as escapes. The two zero-width joiners stay, because Persian, Hindi
+and emojis need them.
 """
 
 from __future__ import annotations
@@ -11,18 +12,18 @@ from collections.abc import Iterable, Iterator
 
 JOINERS = "\u200c\u200d"
 BLANKS = "".join(map(chr, (0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000)))
-"""Spaces that are no control characters, though Python does not call them printable."""
+"""Spaces that are not control characters, although Python counts them as not printable."""
 
 Piece = tuple[str, int]
-"""Characters that stay on one line, and the number of blanks before them."""
+"""Characters that stay on one line, and the number of blanks before them if they do not begin a line."""
 
 
 def printable(text: str, kept: str = "") -> str:
-    """The text with control characters shown as escapes: ids and errors can hold what a terminal would obey.
+    """Return the text with control characters as escapes: ids and errors can contain commands for the terminal.
 
     Args:
         text: the text.
-        kept: characters that stay as they are.
+        kept: characters that are not escaped.
     """
     if text.isprintable():
         return text
@@ -32,17 +33,17 @@ def printable(text: str, kept: str = "") -> str:
 
 
 def harmless(text: str) -> str:
-    """The same for a text of several lines: its line ends stay, and so do spaces of any width, and joiners."""
+    """Return a text of several lines with control characters as escapes, except line ends, spaces of any width and joiners."""
     return printable(text, f"\n{BLANKS}{JOINERS}")
 
 
 def readable(text: str) -> str:
-    """A text of people on one line, printable; blanks and line ends become single spaces."""
+    """Return a text on one line, with control characters as escapes; blanks and line ends become single spaces."""
     return printable(" ".join(text.split()), JOINERS)
 
 
 def cells(text: str) -> int:
-    """Columns that a terminal takes for a printable text: two for a character of Chinese, Japanese or Korean."""
+    """Return the width of a printable text in columns of a terminal; a Chinese, Japanese or Korean character takes two."""
     return len(text) if text.isascii() else sum(map(_width, text))
 
 
@@ -53,20 +54,20 @@ def _width(character: str) -> int:
 
 
 def fitted(text: str, width: int, first: str = "", others: str = "") -> list[str]:
-    """The lines of a text, none wider than ``width`` columns; words are split only where they are wider than that, or are CJK.
+    """Break a text into lines of at most ``width`` columns; only words that are wider, and CJK words, are split.
 
     Args:
-        text: as data has it; it is made printable.
-        width: columns of the terminal.
-        first: what the first line begins with.
-        others: what the other lines begin with.
+        text: any text; control characters are escaped.
+        width: the width of a line, in columns.
+        first: the beginning of the first line.
+        others: the beginning of all other lines.
     """
     most = max(1, width - max(cells(first), cells(others)))
     return filled((piece for word in readable(text).split() for piece in parted(word, most)), width, first, others)
 
 
 def filled(pieces: Iterable[Piece], width: int, first: str, others: str) -> list[str]:
-    """The lines of these pieces, each as full as it can be."""
+    """Put pieces into lines, each as full as possible."""
     lines, used, fresh = [first], cells(first), True
     for piece, blanks in pieces:
         gap = 0 if fresh else blanks
@@ -80,7 +81,7 @@ def filled(pieces: Iterable[Piece], width: int, first: str, others: str) -> list
 
 
 def parted(word: str, most: int) -> Iterator[Piece]:
-    """The parts of a word: characters of two columns one by one, the others together, as far as they fit."""
+    """Split a word into pieces of at most ``most`` columns; each character of two columns is a piece by itself."""
     piece, taken, blanks = "", 0, 1
     for character in word:
         width = _width(character)
@@ -93,7 +94,7 @@ def parted(word: str, most: int) -> Iterator[Piece]:
 
 
 def shortened(text: str, most: int) -> str:
-    """The text on one line, printable, cut at its end where it takes more than so many columns."""
+    """Return the text on one line, with escapes, and cut at the end to ``most`` columns."""
     line = readable(text)
     if cells(line) <= most:
         return line
@@ -101,7 +102,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def within(text: str, most: int) -> str:
-    """The beginning of a text that takes at most so many columns."""
+    """Return the longest beginning of a text that takes at most ``most`` columns."""
     taken = 0
     for place, character in enumerate(text):
         taken += _width(character)

@@ -1,8 +1,8 @@
-"""Values as plain JSON: the one walk through lists and mappings, and a form in which no file changes the order of keys.
+"""Convert values to plain JSON, and keep the order of keys in files that sort them.
 
-A model sees the items of a mapping in their order (an example of a prompt: first the reason, then the verdict), but YAML writers
-and JSON stores sort keys. So ``in_order`` writes a mapping as one JSON text under the key ``json_text``. A mapping that was written
-plainly, by hand or by an earlier version, is read as it is.
+A model sees the items of a mapping in order (in an example of a prompt, first the reason, then the verdict), but YAML writers and
+JSON stores sort keys. So ``in_order`` writes a mapping as one JSON text under the key ``json_text``. ``read_in_order`` also accepts
+plain mappings, written by hand or by an earlier version.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ LISTS = (list, tuple)
 
 
 class Shown(tuple[T_co, ...]):
-    """A tuple that is shown as something else than its items."""
+    """A tuple that is converted to other values than its items."""
 
     __slots__ = ()
 
     def shown(self) -> list[Any]:
-        """The items that are shown."""
+        """Return the values to convert instead of the items."""
         raise NotImplementedError
 
 
@@ -38,12 +38,12 @@ def json_walk(
     kept: frozenset[type] = PLAIN_TYPES,
     mapping: Callable[[Mapping[Any, Any]], Any] | None = None,
 ) -> Callable[[Any], Any]:
-    """A function that copies a value as JSON has it: tuples become lists, and the keys of mappings become texts.
+    """Return a function that copies a value as JSON values: tuples become lists, and the keys of mappings become texts.
 
     Args:
-        leaf: says what becomes of a value that is neither a list nor a mapping; what is plain already is not shown to it.
-        kept: types whose values are plain already, as every finite float is.
-        mapping: says what becomes of a mapping; by default a dict with its items.
+        leaf: converts a value that is neither plain already nor a list nor a mapping.
+        kept: the types whose values are plain already; finite floats are always plain.
+        mapping: converts a mapping; default: to a dict with converted items.
     """
 
     def of_mapping(value: Mapping[Any, Any]) -> Any:
@@ -55,12 +55,12 @@ def json_walk(
         kind = type(value)
         if kind in kept or (kind is float and isfinite(value)):
             return value
-        if kind is dict:  # as nearly always
+        if kind is dict:  # the usual case
             return of_mapping(value)
         if isinstance(value, Shown):
             value = value.shown()
         if isinstance(value, LISTS):
-            # ranks and texts need no second look, and there are many of them
+            # the shortcut matters: there are many lists of ranks and texts
             return list(value) if kept.issuperset(map(type, value)) else [walk(item) for item in value]
         return of_mapping(value) if isinstance(value, Mapping) else leaf(value)
 
@@ -69,7 +69,7 @@ def json_walk(
 
 def _in_details(value: Any) -> Any:
     if type(value) is float:
-        raise ValueError(f"details hold finite numbers, got {value}")
+        raise ValueError(f"numbers in details must be finite, got {value}")
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
     if hasattr(value, "to_dict"):
@@ -81,38 +81,38 @@ def _in_details(value: Any) -> Any:
     for base in (str, int, float):  # enum members and other kinds of text and number
         if isinstance(value, base):
             return plain(base(value))
-    raise TypeError(f"details hold plain JSON values, got {type(value).__name__}")
+    raise TypeError(f"details must consist of plain JSON values, got {type(value).__name__}")
 
 
 plain = json_walk(_in_details)
-"""The value as plain JSON values, copied, so that evidence can be written down and read back: pydantic models and dataclasses
+"""Return a copy of a value as plain JSON values, so that it can be written to a file and read back. Pydantic models and dataclasses
 become dicts, arrays become lists.
 
 Raises:
-    TypeError: JSON has no such value.
+    TypeError: JSON does not have such a value.
     ValueError: a number is not finite.
 """
 
 
 TEXT = "json_text"
-"""The only key of a mapping that was written as a text."""
+"""The only key of a mapping that was written as a JSON text."""
 
 
 def in_order(value: Any) -> Any:
-    """The value as plain JSON values, with each mapping that is not empty as ``{"json_text": ...}``.
+    """Return the value as plain JSON values, with each mapping that is not empty as ``{"json_text": ...}``.
 
     Raises:
-        TypeError: JSON has no such value.
+        TypeError: JSON does not have such a value.
         ValueError: a number is not finite.
     """
     return _WALK(value)
 
 
 def read_in_order(value: Any) -> Any:
-    """What ``in_order`` wrote, with its mappings in their order.
+    """Restore the value that ``in_order`` wrote: every ``{"json_text": ...}`` becomes the mapping again, its keys in the old order.
 
     Raises:
-        ValueError: a text is not JSON.
+        ValueError: the text under ``json_text`` is not JSON.
     """
     if isinstance(value, Mapping) and value.keys() == {TEXT} and isinstance(value[TEXT], str):
         return json.loads(value[TEXT])
@@ -132,6 +132,6 @@ def _text(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     try:
         text.encode()
-    except UnicodeEncodeError:  # lone surrogates cannot stand in a file, but their escapes can
+    except UnicodeEncodeError:  # a file cannot contain lone surrogates, but it can contain their escapes
         return json.dumps(value)
     return text

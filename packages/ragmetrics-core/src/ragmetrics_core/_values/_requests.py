@@ -1,25 +1,25 @@
-"""What a metric may ask of the outside world, and what comes back. Values only: nothing here performs IO.
+"""The requests of metrics to models, and the replies. These are values only: nothing here performs IO.
 
-Three kinds of request exist because three kinds of model exist: an LLM answers messages, an embedding model maps texts to
-vectors, a pair scorer compares two texts. All are frozen and hashable, so that a driver can recognise the same request
-asked twice. What decides equality of an ``Ask`` is what is sent: the messages and the form of the reply. The prompt and the
-inputs travel along for models that do not read text, such as the offline judge.
+There are three kinds of request for three kinds of model: an LLM answers messages, an embedding model maps texts to vectors, a pair
+scorer compares two texts. All requests are frozen and hashable, so that a driver can find equal requests. Two ``Ask`` are equal if
+their messages and reply formats are equal, that is, everything that is sent. They also contain the prompt and the inputs, for
+models that do not read text, such as the offline judge.
 
-Models, prompts and reply formats are structural types: a class needs the methods, and no base class.
+Models, prompts and reply formats are structural types: a class needs the methods, but no base class.
 
-A model may offer a synchronous method, an asynchronous one, or both; the drivers take the one that fits and bridge the
-gap with a thread. Optional attributes tell more:
+A model may have a synchronous method, an asynchronous one, or both. The drivers use the one that fits, and call a synchronous
+method from asynchronous code in a thread. A model may have these optional attributes:
 
 * ``identity``: a mapping of every setting that can change a reply (never a key or another secret);
-* ``instant``: True for a model that computes in place, for which threads would only cost time;
-* ``caveat``: what must be known about the model's answers, for every table that shows them;
+* ``instant``: True for a model that computes in place and so fast that a thread would only cost time;
+* ``caveat``: a warning about the model's answers, shown with every table of them;
 * ``on_this_machine``: True for a model whose server is on this machine, so ``ragmetrics doctor`` may look for it there;
-* ``texts_per_call``: of an embedding model or a pair scorer, the most texts or pairs that make one request;
-* ``without_retries()``: the same model without its retries, for ``evaluate``, which repeats lost calls itself;
-* ``without_cache()``: the same model without its cache, for ``evaluate(repeats=...)``, which judges each row anew.
+* ``texts_per_call``: the largest number of texts or pairs in one call to an embedding model or a pair scorer;
+* ``without_retries()``: returns the same model without retries, for ``evaluate``, which retries lost calls itself;
+* ``without_cache()``: returns the same model without its cache, for ``evaluate(repeats=...)``, which judges each row anew.
 
-A reply format may have ``is_json``: whether its replies are JSON, so that models ask their servers for JSON. Without it, a
-format with a schema counts as JSON, and one without as text.
+A reply format may have the attribute ``is_json``: whether its replies are JSON, so that models ask their servers for JSON. Without
+this attribute, a format with a schema counts as JSON, and a format without a schema as text.
 """
 
 from __future__ import annotations
@@ -43,11 +43,13 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What answering cost. Token counts are what the server reported: 0 where it reported none.
+    """The calls and tokens of one or more answers. Token counts are those that the server reported, 0 if it reported none.
 
     Attributes:
-        calls: requests answered by a model, cached ones included.
-        cached_calls: those among them that were answered from memory or disk.
+        calls: the number of requests answered by a model, including cached ones.
+        prompt_tokens: the number of tokens sent.
+        completion_tokens: the number of tokens generated.
+        cached_calls: the number of these calls that were answered from memory or disk.
     """
 
     calls: int = 0
@@ -64,7 +66,7 @@ class Usage:
         )
 
     def to_dict(self) -> dict[str, int]:
-        """The four counts, ready for JSON."""
+        """Return the four counts as a dict for JSON."""
         return {
             "calls": self.calls,
             "prompt_tokens": self.prompt_tokens,
@@ -77,11 +79,11 @@ NO_USAGE = Usage()
 ONE_CALL = Usage(calls=1)
 
 MOST_COUNTED = 2**53
-"""A larger number is not a count; up to this one, all programs that read JSON agree on the number."""
+"""The largest number accepted as a count: programs that read JSON agree on whole numbers up to this one."""
 
 
 def counted(number: object) -> int:
-    """A count as a server reports it; 0 where it reports none, or an impossible one."""
+    """Return a count that a server reported; 0 if it reported none, or an impossible value."""
     return number if type(number) is int and 0 <= number <= MOST_COUNTED else 0
 
 
@@ -90,13 +92,13 @@ class Ask:
     """One question to an LLM.
 
     Attributes:
-        messages: what is sent: the system message with the instructions, the user message with the data as JSON, and on a
+        messages: the messages to send: the system message with the instructions, the user message with the data as JSON, and on a
             second attempt the bad reply and what was wrong with it.
-        reply: the form of the reply; its ``schema`` is a JSON schema or None.
-        prompt: the prompt that was rendered (``prompt.name`` tells built-in prompts apart).
-        inputs: the data before rendering.
-        to: whose model is asked, of a metric made of others: its place among them, from the outermost in. It says nothing about
-            what is asked, so that the same question is the same for every metric.
+        reply: the format of the reply; its ``schema`` is a JSON schema or None.
+        prompt: the prompt from which the messages were made; ``prompt.name`` identifies built-in prompts.
+        inputs: the data that the prompt was filled with.
+        to: for a metric that contains other metrics, the positions that lead to the metric whose model is to answer, outermost
+            first. It does not count for equality, so equal questions are equal for every metric.
     """
 
     messages: tuple[Message, ...]
@@ -107,7 +109,7 @@ class Ask:
 
     @property
     def wants_json(self) -> bool:
-        """Whether the reply is to be JSON: what its format says by ``is_json``; if it says nothing, whether it has a schema."""
+        """Whether the reply must be JSON: ``is_json`` of its format or, without this attribute, whether it has a schema."""
         return is_json(self.reply)
 
 
@@ -138,13 +140,13 @@ Request = Ask | Embed | Compare
 
 @dataclass(frozen=True, slots=True)
 class Reply(Generic[T_co]):
-    """What a model answered.
+    """The answer of a model.
 
     Attributes:
         value: text for an ``Ask``, vectors for an ``Embed``, numbers for a ``Compare``.
-        usage: what the answer cost.
+        usage: the calls and tokens of the answer.
         truncated: True when the model stopped at its token limit, so that the text may lack its end.
-        made: what programs that share the reply have made of its value so far; None: no program shares it.
+        made: a cache of what programs that share the reply parsed from its value; None: no program shares it.
     """
 
     value: T_co
@@ -154,9 +156,13 @@ class Reply(Generic[T_co]):
 
 
 def texts_of(name: str, texts: Iterable[str]) -> tuple[str, ...]:
-    """The texts as a tuple; a lone str, or an item that is not a text, is refused before it costs a call."""
+    """Return the texts as a tuple.
+
+    Raises:
+        InvalidInput: ``texts`` is a single str, or an item is not a str; ``name`` is the name of the function in the message.
+    """
     if isinstance(texts, str):
-        raise InvalidInput(f"{name} takes a list of texts, got one str: write [text]")
+        raise InvalidInput(f"{name} takes a list of texts, got a single str: write [text]")
     items: tuple[Any, ...] = tuple(texts)
     for index, item in enumerate(items):
         if not isinstance(item, str):
@@ -165,40 +171,40 @@ def texts_of(name: str, texts: Iterable[str]) -> tuple[str, ...]:
 
 
 class ReplyView(Protocol):
-    """What a model may know about the form of the reply it is asked for."""
+    """The part of a reply format that models can see."""
 
     @property
     def schema(self) -> Mapping[str, Any] | None:
-        """JSON schema of the reply, or None where the reply is plain text."""
+        """The JSON schema of the reply; None if the reply has no schema."""
         ...
 
 
 class ReplyFormat(ReplyView, Protocol[T_co]):
-    """A form of reply: how it is asked for and how it is read.
+    """A reply format: the instructions for the model, and the parser of its reply.
 
     Implementations are values: frozen, hashable, picklable, with a repr that can be read back.
     """
 
     def instructions(self) -> str:
-        """The words that tell a model how to reply."""
+        """Return the instructions that tell a model how to reply."""
         ...
 
     def parse(self, text: str) -> T_co:
-        """The value that the text holds; raises ``BadReply`` where there is no honest reading."""
+        """Parse the text of a reply; raises ``BadReply`` if this is not possible without guessing."""
         ...
 
 
 class PromptView(Protocol):
-    """What a model may know about the prompt it is asked with."""
+    """The part of a prompt that models can see."""
 
     @property
     def name(self) -> str:
-        """Name of the prompt, unique among the built-in ones."""
+        """The name of the prompt, unique among the built-in prompts."""
         ...
 
     @property
     def version(self) -> str:
-        """Version of the wording."""
+        """The version of the wording."""
         ...
 
 
@@ -206,7 +212,7 @@ class SyncLLM(Protocol):
     """An LLM that can only be called synchronously."""
 
     def generate(self, ask: Ask) -> Reply[str] | str:
-        """Answer one question; raises ``ModelError`` when it cannot."""
+        """Answer one question; raises ``ModelError`` if the model cannot answer."""
         ...
 
 
@@ -214,7 +220,7 @@ class AsyncLLM(Protocol):
     """An LLM that can only be called asynchronously."""
 
     async def agenerate(self, ask: Ask) -> Reply[str] | str:
-        """Answer one question; raises ``ModelError`` when it cannot."""
+        """Answer one question; raises ``ModelError`` if the model cannot answer."""
         ...
 
 
@@ -230,7 +236,7 @@ class SyncEmbeddings(Protocol):
     """An embedding model that can only be called synchronously."""
 
     def embed(self, texts: Sequence[str]) -> Reply[Vectors] | Vectors:
-        """One vector per text; raises ``ModelError`` when it cannot."""
+        """Return one vector per text; raises ``ModelError`` if the model cannot answer."""
         ...
 
 
@@ -239,7 +245,7 @@ class Embeddings(SyncEmbeddings, Protocol):
     """An embedding model: one vector of finite numbers per text, all of one length, in the order of the texts."""
 
     async def aembed(self, texts: Sequence[str]) -> Reply[Vectors] | Vectors:
-        """One vector per text; raises ``ModelError`` when it cannot."""
+        """Return one vector per text; raises ``ModelError`` if the model cannot answer."""
         ...
 
 
@@ -248,7 +254,7 @@ class PairScorer(Protocol):
     """A model that compares two texts, such as a cross-encoder: one finite number per pair, in the order of the pairs."""
 
     def compare(self, pairs: Sequence[tuple[str, str]]) -> Reply[Sequence[float]] | Sequence[float]:
-        """One number per pair, 0 (unrelated) to 1 (same meaning); raises ``ModelError`` when it cannot."""
+        """Return one number per pair, 0 (unrelated) to 1 (same meaning); raises ``ModelError`` if the model cannot answer."""
         ...
 
 

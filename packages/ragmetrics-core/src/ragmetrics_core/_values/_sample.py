@@ -1,10 +1,10 @@
-"""One row of a data set: what was asked, found, answered and expected, under names that never change.
+"""One row of a data set: what was asked, retrieved, answered and expected, under stable field names.
 
-``Sample.from_mapping`` is the border: it accepts the common other column names, keeps unknown columns as metadata, and
-refuses a row whose columns contradict each other. The types of the values are checked later, by the metric that uses them,
-so that a bad column that no metric uses costs nothing.
+``Sample.from_mapping`` reads the data of users: it accepts other common column names, keeps unknown columns as metadata, and
+refuses a row whose columns contradict each other. The types of values are checked later, by the metric that uses them, so a
+bad column that no metric uses does no harm.
 
-A row of a run is a sample with its place in the input, or the reason why it could not be read.
+A ``Row`` of a run is a sample with its place in the input, or the reason why the sample could not be read.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ALIASES = {
     "expected_output": "reference",
     "rubrics": "rubric",
 }
-"""Other common column names and the field each one means."""
+"""Other common column names, and the field that each of them means."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,10 @@ class Document:
     """A retrieved or a relevant document.
 
     Attributes:
-        content: its text.
-        id: its identifier.
-        score: for a relevant document, its grade of relevance (0 or more); for a retrieved one, the retriever's score.
-        meta: anything else; metrics can match documents by ``meta.<key>``.
+        content: the text; None if it is not known.
+        id: the identifier; None if there is none.
+        score: for a relevant document, its grade of relevance (0 or more); for a retrieved one, the score of the retriever.
+        meta: other data; metrics can match documents by ``meta.<key>``.
     """
 
     content: str | None = None
@@ -58,18 +58,19 @@ class Document:
     def __post_init__(self) -> None:
         if not (self.content is None or isinstance(self.content, str)):
             raise InvalidInput(f"a document's content must be a str, got {type(self.content).__name__}")
-        # the usual type comes first, since asking for any mapping takes longer than all the rest
+        # the usual type comes first, because the check for any mapping takes longer than everything else
         if type(self.meta) is not dict and not isinstance(self.meta, Mapping):
             raise InvalidInput(f"a document's meta must be a mapping, got {type(self.meta).__name__}")
 
     @classmethod
     def of(cls, value: object, path: str) -> Document | str:
-        """A document from a mapping or from any object with the same attributes; a str stays as it is.
+        """Return a document made from a mapping, or from an object with the attributes of a document; return a str unchanged.
 
         Keys of the mapping that are not fields of a document become metadata.
 
         Raises:
-            InvalidInput: the value is neither; the message starts with ``path``.
+            InvalidInput: the value is none of these, a mapping has neither content nor id nor meta, or a field has the wrong type;
+                the message starts with ``path``.
         """
         if isinstance(value, cls | str):
             return value
@@ -101,14 +102,14 @@ def _with_other_keys(meta: Any, mapping: Mapping[str, Any]) -> Any:
     others = {name: item for name, item in mapping.items() if name not in DOCUMENT_FIELDS}
     if not meta:
         return others
-    return {**others, **meta} if isinstance(meta, Mapping) else meta  # the document refuses what is not a mapping
+    return {**others, **meta} if isinstance(meta, Mapping) else meta  # Document refuses anything but a mapping
 
 
 class Documents(list[Document | str]):
-    """Checked documents as ``measure`` gets them: a list that the metrics of one row share, with what they found out about it.
+    """Validated documents as ``measure`` gets them: one list for all metrics of a row, with a cache that they share.
 
     Attributes:
-        found: results that are worth keeping while the row is being scored, by whatever they depend on.
+        found: the cache: results worth keeping while the row is scored, by a key of everything they depend on.
     """
 
     __slots__ = ("found",)
@@ -117,15 +118,15 @@ class Documents(list[Document | str]):
 
     @classmethod
     def of(cls, documents: list[Document | str]) -> Documents:
-        """The documents in a new list, without cached results."""
-        made = cls(documents)  # without a Python __init__, which would take as long as all the rest
+        """Return the documents in a new list with an empty cache."""
+        made = cls(documents)  # no Python __init__: it would take as long as everything else
         made.found = {}
         return made
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One sample to evaluate. Every field is optional; each metric says which ones it needs.
+    """One sample to evaluate. Every field is optional; each metric says which fields it needs.
 
     Attributes:
         user_input: the question.
@@ -136,8 +137,8 @@ class Sample:
         retrieved_documents: the documents found, in rank order.
         reference_documents: the relevant documents.
         rubric: what each score means, for rubric metrics.
-        id: identifier of the sample, carried through.
-        metadata: anything else, carried through and never judged (unless a ``CustomJudge`` asks for a column by name).
+        id: the identifier of the sample, copied to the results.
+        metadata: other data, copied to the results. It is never judged, unless a ``CustomJudge`` asks for a column by name.
     """
 
     user_input: str | None = None
@@ -153,18 +154,18 @@ class Sample:
 
     @classmethod
     def from_mapping(cls, row: Mapping[str, Any]) -> Sample:
-        """The sample that a row describes.
+        """Make a sample from a row of data.
 
-        Other common column names are understood (``question``, ``answer``, ``contexts``, ``ground_truth``, ...), also where they
-        differ in case, spaces or dashes (``Ground Truth``), a lone text in ``context`` counts as a list of one, and unknown
-        columns become metadata. Arrays, as data frames and Parquet files hold them, become lists.
+        Other common column names are understood (``question``, ``answer``, ``contexts``, ``ground_truth``, ...), also with other
+        case, spaces or dashes (``Ground Truth``). A single text in ``context`` counts as a list of one text. Unknown columns become
+        metadata. Arrays, as data frames and Parquet files contain them, become lists.
 
         Raises:
             InvalidInput: two columns name the same field and differ, or ``metadata`` is not a mapping.
         """
         if not PLAIN.issuperset(map(type, row.values())):
             row = {column: without_arrays(value) for column, value in row.items()}
-        if FIELD_NAMES.issuperset(row) and "metadata" not in row:  # nothing to rename and nothing to sort out
+        if FIELD_NAMES.issuperset(row) and "metadata" not in row:  # only field names: the usual case
             return cls(**row)
         meant = fields_of(tuple(row))
         values = _by_field(row, meant)
@@ -175,7 +176,10 @@ class Sample:
         return cls(**values, metadata={**(given or {}), **unknown})
 
     def get(self, name: str) -> Any:
-        """The field of that name (other common names of it included), or the metadata column of that name, or None."""
+        """Return the value of a field, or of a metadata column; None if there is neither.
+
+        Other common names of a field count as its name.
+        """
         if name in FIELD_NAMES:
             return getattr(self, name)
         if name in ALIASES:
@@ -186,14 +190,14 @@ class Sample:
         return getattr(self, meant[name]) if meant else None
 
     def updated(self, row: Mapping[str, Any]) -> Sample:
-        """This sample with the fields that a row sets replaced; unknown columns are added to the metadata."""
+        """Return a copy with the fields of a row instead of its own; unknown columns of the row are added to the metadata."""
         other = Sample.from_mapping(row)
         names = set(fields_of(tuple(row)).values()) - {"metadata"}
         changes = {name: getattr(other, name) for name in names}
         return replace(self, **changes, metadata={**self.metadata, **other.metadata})
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields that are set, under their own names, ready for JSON as far as the metadata is."""
+        """Return the fields that are set, under their own names. The result can be written as JSON if the metadata can."""
         row: dict[str, Any] = {}
         for item in fields(self):
             value = getattr(self, item.name)
@@ -212,19 +216,20 @@ BETWEEN_WORDS = re.compile(r"[\s_-]+|(?<=[a-z0-9])(?=[A-Z])")
 
 
 def plain_name(column: object) -> str:
-    """A column's name without regard to case, spaces, dashes, humps: ``ground_truth`` for ``Ground Truth`` and ``groundTruth``."""
+    """Normalize the name of a column to snake case: ``ground_truth`` for ``Ground Truth``, ``ground-truth`` and ``groundTruth``."""
     return "_".join(part for part in BETWEEN_WORDS.split(str(column).strip()) if part).lower()
 
 
 @lru_cache(1024)
 def fields_of(columns: tuple[Any, ...]) -> Mapping[Any, str]:
-    """The field that each column means, for those that mean one.
+    """Return the field that each column means; columns that mean no field are left out.
 
-    Where a column has the very name of a field, or one of its other common names, columns whose names only resemble these do not
-    count. A column that resembles ``metadata`` never does, for people fill it with anything.
+    If a column has exactly the name of a field, or one of its other common names, columns whose names are only equal after
+    normalization do not count for this field. A column like ``Metadata`` never means ``metadata``, because its content may be
+    anything.
     """
     exact: dict[Any, str] = {}
-    for column in columns:  # in their order, in which messages name them
+    for column in columns:  # in this order, messages name the columns
         if column in ALIASES:
             exact[column] = ALIASES[column]
         elif column in FIELD_NAMES:
@@ -239,20 +244,20 @@ def fields_of(columns: tuple[Any, ...]) -> Mapping[Any, str]:
 
 
 def _by_field(row: Mapping[str, Any], meant: Mapping[str, str]) -> dict[str, Any]:
-    """The values of the columns that mean a field, by the name of the field."""
+    """Return the values of the columns that mean a field, by name of the field."""
     given: dict[str, dict[str, Any]] = {}
     for column, name in meant.items():
         value = row[column]
-        lone = isinstance(value, str) and plain_name(column) == "context"
-        given.setdefault(name, {})[column] = [value] if lone else value
+        is_single_text = isinstance(value, str) and plain_name(column) == "context"
+        given.setdefault(name, {})[column] = [value] if is_single_text else value
     return {name: agreed(name, values) for name, values in given.items()}
 
 
 def agreed(field: str, values: Mapping[str, Any]) -> Any:
-    """What several columns say of one field, which must be the same; None says nothing.
+    """Return the common value of several columns that mean the same field; columns with None are ignored.
 
     Raises:
-        InvalidInput: two of them differ.
+        InvalidInput: two of the values differ.
     """
     found, first = None, ""
     for column, value in values.items():
@@ -265,18 +270,18 @@ def agreed(field: str, values: Mapping[str, Any]) -> Any:
 
 
 PLAIN = frozenset({str, int, float, bool, list, dict, type(None)})
-"""Types of cells that stay as they are."""
+"""The types of cells that need no conversion."""
 
 
 def without_arrays(value: Any) -> Any:
-    """The value with lists instead of numpy arrays, and Python's numbers instead of numpy's."""
+    """Return the value with lists instead of numpy arrays, and Python numbers instead of numpy numbers."""
     if type(value) in PLAIN or not hasattr(value, "tolist"):
         return value
     return _deep(value.tolist())
 
 
 def _deep(value: Any) -> Any:
-    """What an array held; there may be further arrays inside it."""
+    """Convert the content of an array, which may contain other arrays."""
     if isinstance(value, list):
         return [_deep(item) for item in value]
     if isinstance(value, dict):
@@ -305,11 +310,11 @@ class Row:
     """One row of the input.
 
     Attributes:
-        index: its position, from 0.
-        place: where it stands, for messages: ``questions.jsonl, line 7`` or ``row 3``.
-        sample: what it holds; an empty sample (with the id, if there is one) where it cannot be read.
-        problem: why it cannot be read; the message starts with the place.
-        asked: names of the metrics that are asked about it; None: all.
+        index: the position of the row, from 0.
+        place: the place of the row in the input, for messages: ``questions.jsonl, line 7`` or ``row 3``.
+        sample: the data of the row; if the row cannot be read, an empty sample (with the id, if there is one).
+        problem: why the row cannot be read, in a message that starts with the place; None if it can be read.
+        asked: the names of the metrics that are asked about the row; None: all metrics.
     """
 
     index: int
@@ -323,7 +328,7 @@ class Row:
         return self.asked is None or metric in self.asked
 
     def locate(self, error: InvalidInput | MissingInput) -> InvalidInput | MissingInput:
-        """The same error, naming the row as well."""
+        """Return the same error with the place of the row in its message."""
         if isinstance(error, MissingInput):
             return MissingInput(error.metric, error.field, f"{error.problem} in {self.place}", error.cure)
         return InvalidInput(f"{self.place}: ", *error.args)

@@ -1,15 +1,15 @@
-"""A score has three states and never mixes them.
+"""A score is in exactly one of three states.
 
-* scored: ``value`` is a finite number inside the metric's scale;
-* unscored: there is honestly nothing to score, and ``reason`` says why;
+* scored: ``value`` is a finite number on the scale of the metric;
+* unscored: there is nothing to score in the sample, and ``reason`` says why;
 * failed: something went wrong, and ``error`` says what.
 
-An illegal score cannot be built, so no later code has to look for NaN. What was checked once is not checked again: ranking
-metrics make a hundred thousand scores a second. That is why scores that rest on the same evidence may share it: as ``Details``, or
-as ``Evidence`` in their details, of which each makes its own copy when they are read.
+An invalid score cannot be created, so no later code has to check for NaN. Nothing is validated twice, because ranking metrics
+create a hundred thousand scores a second. So scores with the same evidence may share it: as ``Details``, or as ``Evidence`` in
+their details, from which each score makes its own copy when its details are read.
 
-Every row of a run has a score of every metric, so that tables and files are rectangles. Where a run does not ask a metric about a
-row, the score of that row says so (``not_asked``), and counts of rows leave it out.
+Every row of a run has a score from every metric, so tables and files have no gaps. If a run does not ask a metric about a row, the
+score of this row is ``not_asked``, and counts of rows leave it out.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from ._requests import NO_USAGE, Usage
 
 
 def checked_scale(scale: Sequence[float]) -> tuple[float, float]:
-    """The two ends of a scale as floats.
+    """Return the two ends of a scale as floats.
 
     Raises:
-        ValueError: they are no two finite numbers, the lower one first.
+        ValueError: the scale is not a pair of finite numbers, the lower one first.
     """
     try:
         low, high = map(float, scale)
@@ -38,28 +38,28 @@ def checked_scale(scale: Sequence[float]) -> tuple[float, float]:
         low, high = math.nan, math.nan
     if not (low <= high and high - low < math.inf):
         raise ValueError(
-            f"a scale is its two finite ends, the lower one first, got {scale!r}: None where an end is not known"
+            f"a scale must be two finite numbers, the lower one first, got {scale!r}: use None if an end is not known"
         )
     return low, high
 
 
 @dataclass(frozen=True, init=False)
 class Score(ScoreFields):
-    """The outcome of one metric on one sample.
+    """The result of one metric on one sample.
 
     Attributes:
-        value: a finite number inside ``scale``, or None when the sample was not scored.
-        passing: the verdict of metrics that have one, else None.
+        value: a finite number inside ``scale``; None if the score is unscored or failed.
+        passing: whether the sample passed; None if the metric gives no such verdict.
         reason: why the value is what it is, or why there is none.
-        details: the evidence, as plain JSON values: statements, verdicts, ratings, questions. Read it, do not write to it.
-        error: what went wrong, when the score failed.
-        usage: what the score cost: calls, tokens, cached calls.
-        metric: name of the metric.
-        scale: lowest and highest possible value.
-        label: the kind of outcome in a word, such as ``no_retrieval`` and ``no_answer``; summaries count the rows of each.
+        details: the evidence, as plain JSON values: statements, verdicts, ratings, questions. Do not change it.
+        error: what went wrong, if the score failed; else None.
+        usage: the calls, tokens and cached calls that the score needed.
+        metric: the name of the metric.
+        scale: the lowest and the highest possible value; None if they are not known.
+        label: the kind of outcome in a word, such as ``no_retrieval`` or ``no_answer``; summaries count the rows with each label.
 
     Raises:
-        ValueError: the value is not finite or lies outside the scale, or the three states are mixed.
+        ValueError: the value is not finite or is outside the scale, or the fields belong to different states.
         TypeError: the value is not a number, or the details are not JSON values.
     """
 
@@ -105,12 +105,12 @@ class Score(ScoreFields):
 
     @classmethod
     def unscored(cls, reason: str, *, details: Mapping[str, Any] | None = None, label: str | None = None) -> Score:
-        """There is nothing to score in this sample, for the reason given."""
+        """Return a score without a value, for a sample in which there is nothing to score."""
         return cls(None, reason=reason, details=details or {}, label=label)
 
     @classmethod
     def failed(cls, error: str | RagmetricsError, *, details: Mapping[str, Any] | None = None) -> Score:
-        """The sample could not be scored; a ``BadReply`` leaves its raw texts in ``details["raw"]``."""
+        """Return the score of a sample that could not be scored; the texts of a ``BadReply`` are kept in ``details["raw"]``."""
         evidence = {**(error.details if isinstance(error, ModelError) else {}), **(details or {})}
         if isinstance(error, BadReply):
             evidence["raw"] = list(error.raw)
@@ -128,7 +128,10 @@ class Score(ScoreFields):
         usage: Usage = NO_USAGE,
         prompts: Mapping[str, str] | None = None,
     ) -> Score:
-        """This score with its origin filled in: the metric, its scale, the usage, the versions of the prompts asked."""
+        """Return a copy with its origin: the metric, its scale, the usage, and the versions of the prompts used.
+
+        A scale that the score already has is kept.
+        """
         scale = self.scale or scale
         if self.value is not None:
             _check_scale(self.value, metric, scale)
@@ -140,42 +143,43 @@ class Score(ScoreFields):
         return made
 
     def explain(self) -> str:
-        """One sentence for people on what the score rests on, such as "1 of 2 claims supported; not supported: 'C is D.'".
+        """Explain the score in one sentence, such as "1 of 2 claims supported; not supported: 'C is D.'".
 
-        It is the reason, if there is one, else it is made from ``details``; of a score without a value it says why there is
-        none. Long texts are shortened; ``details`` hold them in full.
+        The sentence is ``reason`` if it is set; otherwise it is made from ``details``. For a score without a value, it says why
+        there is none. Long texts are shortened; the full texts are in ``details``.
         """
         return in_words(self)
 
     def text(self, width: int = 80, contexts: Sequence[str] | None = None) -> str:
-        """What the score rests on, to be printed: every claim with its verdict (✔ holds, ✘ does not, – neither), passages, reason.
+        """Return the score and its evidence as text to print: every claim with its verdict, its passages and the reason.
 
-        Control characters are shown as escapes, so nothing that a model wrote can steer a terminal.
+        The marks mean: ✔ positive, ✘ negative, – neither. Control characters are escaped, so that a text written by a model cannot
+        send commands to the terminal.
 
         Args:
-            width: columns that it may take.
-            contexts: the retrieved contexts, so that the passages that verdicts name can be quoted.
+            width: the width of the text, in columns.
+            contexts: the retrieved contexts, from which the passages named in verdicts are quoted; None: none are quoted.
         """
-        from ._findings import evidence_lines  # noqa: PLC0415  who only computes scores does without
+        from ._findings import evidence_lines  # noqa: PLC0415  not needed to compute scores
 
         return "\n".join(line.text for line in evidence_lines(self, width, contexts))
 
     def _repr_html_(self) -> str:
-        """Notebooks show the evidence."""
-        from ._evidence_html import score_html  # noqa: PLC0415  who only computes scores does without
+        """Return the score with its evidence as HTML for notebooks."""
+        from ._evidence_html import score_html  # noqa: PLC0415  not needed to compute scores
 
         return score_html(self)
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """IPython shows the evidence."""
+        """Print the score with its evidence in IPython."""
         printer.text("Score(...)" if cycle else self.text())
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain JSON values; ``Score.from_dict`` reads it back."""
+        """Return all fields and the state as plain JSON values; ``Score.from_dict`` reads them back."""
         return self.with_details(dict(self.details))
 
     def with_details(self, details: Any) -> dict[str, Any]:
-        """What ``to_dict`` returns, with these details."""
+        """Return what ``to_dict`` returns, with the given details instead of its own."""
         return {
             "metric": self.metric,
             "value": self.value,
@@ -191,16 +195,16 @@ class Score(ScoreFields):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Score:
-        """The score that ``to_dict`` wrote."""
+        """Return the score that ``to_dict`` wrote."""
         given = {name: data.get(name) for name in ("passing", "reason", "error", "metric", "label")}
         usage = Usage(**(data.get("usage") or {}))
         return cls(data["value"], details=data.get("details"), usage=usage, scale=data.get("scale") or None, **given)
 
-    if not TYPE_CHECKING:  # or a score would seem to have any attribute
+    if not TYPE_CHECKING:  # type checkers would accept any attribute
 
         def __getattr__(self, name: str) -> Any:
             own = vars(self)
-            if name == "unread" and "details" in own:  # a subclass has set its fields itself
+            if name == "unread" and "details" in own:  # a subclass that set its fields itself
                 own["unread"] = unread_details(own["details"])
             elif name == "details" and "unread" in own:
                 if Evidence in map(type, own["unread"].values()):
@@ -235,12 +239,12 @@ def _check_no_value(passing: bool | None, reason: str | None, error: str | None)
 def _check_scale(value: float, metric: str | None, scale: tuple[float, float] | None) -> None:
     if scale is not None and not scale[0] <= value <= scale[1]:
         raise ValueError(
-            f"{metric or 'the score'}: {value} is outside the scale {scale}; a metric tells its own by `scale`"
+            f"{metric or 'the score'}: {value} is outside the scale {scale}; set the attribute `scale` of the metric"
         )
 
 
 def _number(value: Any) -> float:
-    """A float from any real number, numpy scalars included; text and None are refused."""
+    """Convert any real number, including numpy scalars, to a float; text and None are refused."""
     if isinstance(value, str | bytes) or not hasattr(value, "__float__"):
         raise TypeError(f"a score must be a number, got {type(value).__name__}")
     return float(value)
@@ -250,7 +254,7 @@ NOT_ASKED = "not_asked"
 
 
 def not_asked(metric: str, scale: tuple[float, float] | None) -> Score:
-    """The score of a row that the metric was not asked about."""
+    """Return the score of a row that the metric was not asked about."""
     return Score(
         None, reason="the run does not ask this metric about this row", metric=metric, scale=scale, label=NOT_ASKED
     )

@@ -1,4 +1,4 @@
-"""Checks of settings that several functions share, so that each has one message."""
+"""Validation of settings that several functions have, with the same message everywhere."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ._errors import InvalidInput, Setting
 
 
 def check_whole(name: str, value: object, *, least: int | None = None) -> None:
-    """Check that a setting is a whole number, and none below ``least``.
+    """Check that a setting is a whole number, and not below ``least``.
 
     Args:
-        name: what messages call the setting.
-        value: what was given; a bool is not a number.
-        least: the lowest possible value; None: there is none.
+        name: the name of the setting in messages.
+        value: the value given; a bool is not a number.
+        least: the lowest possible value; None: there is no lowest value.
 
     Raises:
-        InvalidInput: it is not.
+        InvalidInput: the value is not such a number.
     """
     if isinstance(value, bool) or not isinstance(value, int) or (least is not None and value < least):
         at_least = "" if least is None else f" from {least}"
@@ -26,10 +26,10 @@ def check_whole(name: str, value: object, *, least: int | None = None) -> None:
 
 
 def check_seconds(name: str, value: object) -> None:
-    """Check that a setting is a positive number, or None.
+    """Check that a setting is a positive number of seconds, or None.
 
     Raises:
-        InvalidInput: it is not.
+        InvalidInput: the value is neither.
     """
     if value is None:
         return
@@ -41,7 +41,7 @@ def check_run_dir(path: object) -> None:
     """Check that the directory of a run is a path, or None.
 
     Raises:
-        InvalidInput: it is not.
+        InvalidInput: the value is neither.
     """
     if path is None:
         return
@@ -53,17 +53,17 @@ def check_switch(name: str, value: object) -> None:
     """Check that a setting is on (True), off (False) or not set (None).
 
     Raises:
-        InvalidInput: it is something else.
+        InvalidInput: the value is something else.
     """
     if value is not None and not isinstance(value, bool):
         raise InvalidInput(f"{name} must be True, False or None, got {value!r}")
 
 
 def check_calls(max_concurrency: object, max_retries: object = 0, timeout: object = None) -> None:
-    """Check the settings of a run's calls.
+    """Check the settings for the calls of a run.
 
     Raises:
-        InvalidInput: one of them has no possible value.
+        InvalidInput: the value of one of them is not possible.
     """
     check_whole("max_concurrency", max_concurrency, least=1)
     check_whole("max_retries", max_retries, least=0)
@@ -71,16 +71,16 @@ def check_calls(max_concurrency: object, max_retries: object = 0, timeout: objec
 
 
 def check_known(owner: str, given: Iterable[str], known: Iterable[str], note: str = "") -> None:
-    """Check that there are settings of these names.
+    """Check that all given names are names of settings.
 
     Args:
-        owner: what messages call the one that has the settings.
-        given: the names that were given.
-        known: the names that there are.
-        note: what messages add to the list of all names.
+        owner: the name, in messages, of the object that has the settings.
+        given: the names to check.
+        known: the names of all settings.
+        note: a text that messages add to the list of all names.
 
     Raises:
-        InvalidInput: there is no such setting; the message has the nearest name, or all of them.
+        InvalidInput: a name is unknown; the message suggests the most similar name, or else lists all names.
     """
     names = list(known)
     unknown = next((name for name in given if name not in names), None)

@@ -1,7 +1,7 @@
-"""HTML out of Python values: every text is escaped, and only what was built here counts as markup.
+"""Build HTML from Python values; every text is escaped.
 
-Text under judgement is hostile. So markup has its own type, ``Html``, which only this module makes. Every plain ``str`` is a text
-and is escaped, so no page can forget to escape one.
+The texts that are judged may be hostile. So markup has its own type, ``Html``, which only this module creates. Every plain ``str``
+counts as text and is escaped, so a page cannot forget it.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from html import escape
 
 UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-"""Characters that HTML has no place for, and halves of characters, which no file can hold."""
+"""Characters that HTML does not allow, and lone surrogates, which a file cannot contain."""
 
 VOID = frozenset({"br", "hr", "meta"})
-"""Elements that are written without an end."""
+"""Elements that have no end tag."""
 
 
 class Html(str):
@@ -27,19 +27,20 @@ EMPTY = Html("")
 
 
 def shown(text: str) -> Html:
-    """The text as markup that shows it, character by character."""
+    """Escape a text, and replace characters that HTML does not allow."""
     return Html(escape(UNPRINTABLE.sub("\ufffd", text)))
 
 
 def joined(parts: Iterable[str | None]) -> Html:
-    """The parts, one behind the other; texts are escaped, None is left out."""
+    """Join parts; texts are escaped, and None is left out."""
     return Html("".join(part if isinstance(part, Html) else shown(part) for part in parts if part is not None))
 
 
 def element(name: str, *children: str | None, **attributes: object) -> Html:
-    """An element: ``element("td", "text", class_="number", aria_label="mean")``.
+    """Build an element: ``element("td", "text", class_="number", aria_label="mean")``.
 
-    Attributes that are None or False are left out, those that are True have no value; a ``_`` in a name stands for ``-``.
+    Attributes that are None or False are left out; attributes that are True get no value. In names, ``_`` becomes ``-``, and a
+    ``_`` at the end is dropped.
     """
     given = (
         f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{shown(str(value))}"')
