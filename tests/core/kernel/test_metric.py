@@ -310,7 +310,7 @@ def test_mistakes_in_a_metric_are_named() -> None:
         def measure(self, **fields: Any) -> Score:
             return Score(1)
 
-    with pytest.raises(TypeError, match=r"\*args and \*\*kwargs need an `inputs` property"):
+    with pytest.raises(TypeError, match=r"with \*args or \*\*kwargs, the metric must name them"):
         Loose().score(response="x")
 
     @dataclass(frozen=True)
@@ -431,7 +431,7 @@ def test_a_prompt_of_another_form_cannot_be_written() -> None:
 
     metric = Colour(prompt=COLOUR.replace(reply=Other()))
     with pytest.raises(
-        InvalidInput, match="colour: the prompt 'prompt' cannot be written, because more than the wording"
+        InvalidInput, match="colour: the prompt 'prompt' cannot be written, because more than its wording"
     ):
         metric.to_dict()
 

@@ -137,7 +137,7 @@ class SilentLLM:
 
 
 def test_an_llm_that_says_nothing_is_caught() -> None:
-    with pytest.raises(AssertionError, match="an LLM must return a Reply or a str, got None"):
+    with pytest.raises(AssertionError, match="an LLM answers with a Reply or a str, got None"):
         Contract().test_it_answers_with_text(SilentLLM())
     with pytest.raises(AssertionError, match="has generate"):
         Contract().test_it_has_a_method_that_answers(object())
