@@ -78,18 +78,15 @@ class EvaluationRecord:
         run_id: LangChain's id of the root run.
         sample: what was recovered: question, response, contexts; a reference from the run's metadata.
         scores: by name of the metric; empty if no metric was asked. A metric that failed has a failed score.
-        status: ``scored``: the metrics were asked; ``failed``: no metric gave a score, and not only because a field is
-            missing; ``error``: the chain itself failed; ``incomplete``: its answer is incomplete, because a stream was closed or
-            a
-            task cancelled; ``interrupted``: a graph waits for a person; ``skipped``: the call was not chosen for judging, or the
-            run has several
-            questions, as with ``map()``.
+        status: ``scored``: the metrics were asked; ``failed``: no metric gave a score, and not only because a field is missing;
+            ``error``: the chain itself failed; ``incomplete``: its answer is incomplete, because a stream was closed or a task
+            cancelled; ``interrupted``: a graph waits for a person; ``skipped``: the call was not chosen for judging, or the run
+            has several questions, as with ``map()``.
         error: the exception of the chain, and the errors of the judging.
         name: name of the root run.
         tags, metadata: of the root run, from its config.
         trace_id: the trace that the run belongs to, if it is known: the run's own trace, unless the run is below another run,
-            such as
-            a traced function.
+            such as a traced function.
         timestamp: when the run had finished, with its time zone (UTC).
     """
 
@@ -398,8 +395,7 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
         """Evaluate all chains that are called in this block, without a ``config``. The end of the block waits for the judging.
 
         Calls in threads that do not carry the context of the block, such as those of a ``ThreadPoolExecutor``, are not seen. Of
-        two
-        nested blocks, only the inner one counts.
+        two nested blocks, only the inner one counts.
         """
         token = _attached.set(self)
         try:

@@ -112,14 +112,12 @@ def langsmith_feedback(client: Any, *, project: str | None = None) -> Callable[[
     """Make an ``on_result`` for ``RagEvaluationCallback`` that posts every score as feedback to the run in LangSmith.
 
     It first waits until all runs are sent. The comment of a score says in a sentence what the score rests on, or why there is
-    none. If one
-    score cannot be posted, the others are still posted; the ``error`` of the record says which scores are missing.
+    none. If one score cannot be posted, the others are still posted; the ``error`` of the record says which scores are missing.
 
     Args:
         client: a ``langsmith.Client``.
         project: name of the project that the runs are traced to; newer versions of LangSmith require it. The project is created
-            if it does
-            not exist yet.
+            if it does not exist yet.
     """
     from langchain_core.tracers.langchain import wait_for_all_tracers  # noqa: PLC0415  loads LangSmith, which is slow
 
@@ -177,8 +175,7 @@ class Judge:
         """Judge one output. ``fields``: further fields of the sample.
 
         If LangSmith uploads no results (``upload_results=False``), the judging is not traced either. LangChain would treat that
-        mode
-        as enabled tracing, and would post every call. When LangSmith calls this method, it is already imported.
+        mode as enabled tracing, and would post every call. When LangSmith calls this method, it is already imported.
         """
         needs_reference = "reference" in self._metric.inputs and not any(fields.get(name) for name in REFERENCES)
         sample = sample_of_example(inputs, outputs, reference_outputs, self._keys, needs_reference=needs_reference)

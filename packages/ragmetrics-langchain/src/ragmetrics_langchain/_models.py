@@ -7,18 +7,14 @@ tagged as a
 judge's call. So a callback that evaluates live chains ignores it, and LangGraph does not stream it to the user of the graph.
 
 Forms of reply. Every provider asks for a schema in a different way, which its integration implements: ``with_structured_output``
-binds
-the schema to the model and adds a parser. The core parses replies itself, so only the model with its bound arguments is used. If
-an
-integration has no such method, the model is asked in plain text. All changes are made to the models inside ``bind``,
-``with_retry``
-and ``with_fallbacks``.
+binds the schema to the model and adds a parser. The core parses replies itself, so only the model with its bound arguments is
+used. If an integration has no such method, the model is asked in plain text. All changes are made to the models inside ``bind``,
+``with_retry`` and ``with_fallbacks``.
 
 Identity. Chat and completion models state their parameters (``_identifying_params``, ``_llm_type``); LangChain itself
-distinguishes
-models by these. They lack the address of the server, so it is added from the fields that contain one. Embedding models
-state nothing, so their own fields are used. A model that states nothing, or states a value that is not JSON, has no identity: its
-answers are never replayed in a later run. Secrets are left out, whether they are recognized by name or by value.
+distinguishes models by these. They lack the address of the server, so it is added from the fields that contain one. Embedding
+models state nothing, so their own fields are used. A model that states nothing, or states a value that is not JSON, has no
+identity: its answers are never replayed in a later run. Secrets are left out, whether they are recognized by name or by value.
 
 Event loops. Integrations share connections without saying so: langchain-openai keeps one asynchronous client per address in a
 process,

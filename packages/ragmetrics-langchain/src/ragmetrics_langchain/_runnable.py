@@ -1,9 +1,8 @@
 """A metric as a Runnable, which works wherever a LangChain chain works.
 
 Strategy. All inherited methods (``batch``, ``stream``, ``|``, ``assign``, ``with_retry``, ...) call ``invoke`` or ``ainvoke``.
-These two use the core's own program and drivers, so a score is the same as without LangChain. Every call of the judge
-gets the config that LangChain makes for children of the metric's run, and so becomes a child run. No call stores anything on the
-object,
+These two use the core's own program and drivers, so a score is the same as without LangChain. Every call of the judge gets the
+config that LangChain makes for children of the metric's run, and so becomes a child run. No call stores anything on the object,
 because ``batch`` uses it from many threads.
 """
 

@@ -282,8 +282,7 @@ class Runs:
 
     def _fallbacks(self) -> Node | None:
         """Return the run of ``with_fallbacks`` that this run is an attempt of. LangChain gives such attempts no parent, but the
-        config of the
-        attempt is in the context.
+        config of the attempt is in the context.
         """
         ambient = var_child_runnable_config.get() or {}
         parent = self._nodes.get(getattr(ambient.get("callbacks"), "parent_run_id", None) or NO_RUN)
@@ -449,8 +448,7 @@ def hearing_graphs(cls: Any) -> Any:
     waits.
 
     A graph that ``interrupt_before`` or ``interrupt_after`` stops looks like a graph that has ended. Newer versions of LangGraph
-    have
-    an event that distinguishes the two cases.
+    have an event that distinguishes the two cases.
     """
     if importlib.util.find_spec("langgraph") is None or importlib.util.find_spec("langgraph.callbacks") is None:
         return cls

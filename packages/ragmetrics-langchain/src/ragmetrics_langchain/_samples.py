@@ -2,8 +2,7 @@
 
 Strategy. Unlike the output of a program, a row is written for a metric. So it is read key by key, as the core reads rows, and two
 keys for one field must agree. Documents fill two fields, ``retrieved_contexts`` and ``retrieved_documents``; a value given under
-the name of the
-other field takes precedence. ``messages`` fill only fields that have no value otherwise.
+the name of the other field takes precedence. ``messages`` fill only fields that have no value otherwise.
 """
 
 from __future__ import annotations

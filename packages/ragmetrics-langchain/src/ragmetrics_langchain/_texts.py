@@ -1,9 +1,8 @@
 """Read the fields that are one text, in any value of a program: the question, the answer and the reference.
 
 Strategy. A value is searched in a fixed order. A text or a message is used unchanged. In a mapping (or an object with fields),
-the
-usual names come first, then ``messages``, and last the only text under a name that means nothing else.
-Nothing is guessed: if two readings are equally good, neither is used.
+the usual names come first, then ``messages``, and last the only text under a name that means nothing else. Nothing is guessed: if
+two readings are equally good, neither is used.
 """
 
 from __future__ import annotations
@@ -99,8 +98,7 @@ def find_answer(value: Any, inputs: Any = None, depth: int = 3, *, whole: bool =
     """Return the answer in a value; None if it is not clear which part is the answer.
 
     A number or a boolean counts as its text. A None under a name that means an answer says that there is no answer, unless
-    another
-    such name or the messages have one.
+    another such name or the messages have one.
 
     Args:
         value: the output of a program.

@@ -115,9 +115,8 @@ def marked(node: pytest.Item | pytest.Function | Any) -> dict[str, Any]:
 
     Raises:
         InvalidInput: a marker has an unknown argument, or one without a name; or two markers on the same function or module give
-            the same
-            argument, so that one of them would be dropped. On a class this is allowed, because it also has the markers of its
-            bases.
+            the same argument, so that one of them would be dropped. On a class this is allowed, because it also has the markers
+            of its bases.
     """
     found: dict[str, Any] = {}
     for place, pairs in groupby(node.iter_markers_with_node("ragmetrics"), key=lambda pair: pair[0]):

@@ -2,18 +2,14 @@
 
 A claim is named by its text, as reports write it, or by its number among the claims of the row. Claims of one row are alike, so
 each row is a cluster. Among many slices some look bad by chance, so the intervals of their differences hold for all slices
-together
-(Bonferroni).
+together (Bonferroni).
 
 A label does not record how its row was chosen. But rows that were picked by hand can be recognized: they are the first rows of
-the
-file, or the judge's scores of them, or its certainty, differ from those of all rows by more than a random draw explains.
+the file, or the judge's scores of them, or its certainty, differ from those of all rows by more than a random draw explains.
 
 The rows to label next are lines to fill in, with the question, the answer, no score, and the weight that the draw gives the row.
-A
-weight of 1 counts as much as a row drawn uniformly; 2 is the largest possible weight. So lines of several draws, and labels of
-rows that
-were drawn uniformly, may be used together.
+A weight of 1 counts as much as a row drawn uniformly; 2 is the largest possible weight. So lines of several draws, and labels of
+rows that were drawn uniformly, may be used together.
 """
 
 from __future__ import annotations
@@ -282,8 +278,7 @@ def _have_a_label(count: int, noun: str) -> str:
 
 RARE = 3.0
 """A number of standard errors. In fewer than 3 of 1,000 draws the mean over drawn rows, of scores or of the judge's uncertainty,
-lies this far
-from the mean over all rows.
+lies this far from the mean over all rows.
 """
 
 

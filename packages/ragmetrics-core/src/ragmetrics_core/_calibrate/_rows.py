@@ -1,8 +1,7 @@
 """The labels that people gave to the rows of a run, metric by metric, and which of them are still valid.
 
 A row that most annotators pass is a pass. A row on which they are split counts as half a pass in a mean, and is left out if only
-a
-verdict can be used. Grades are averaged. Labels of rows that changed since people read them are left out.
+a verdict can be used. Grades are averaged. Labels of rows that changed since people read them are left out.
 """
 
 from __future__ import annotations

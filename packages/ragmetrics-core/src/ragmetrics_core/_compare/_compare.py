@@ -32,9 +32,8 @@ def finished(families: Sequence[Sequence[MetricPairs]]) -> list[list[MetricCompa
     """Return the comparisons of all families, with p-values adjusted for the number of tests.
 
     Within a family the adjustment is Holm's. Then every p-value is multiplied by the number of families that have tests, so that
-    the
-    error rate of all families together stays within 5 %. This matters because a slice has few rows and the errors of metrics and
-    slices add up.
+    the error rate of all families together stays within 5 %. This matters because a slice has few rows and the errors of metrics
+    and slices add up.
     """
     alone = [[pairs.usable.difference() for pairs in family] for family in families]
     p_values = [list(map(_p_value, found)) for found in alone]

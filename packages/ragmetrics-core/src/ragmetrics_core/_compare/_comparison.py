@@ -30,8 +30,8 @@ class MetricComparison:
         interval: 95 % interval of the difference, with its method; None if there is no interval.
         p_value: two-sided p-value of "there is no difference"; None without an interval.
         p_adjusted: the p-value, adjusted by Holm's method for the number of metrics, or of metrics and slices, that are compared.
-            If there
-            are slices, each of these two families gets half of the error rate, so that all verdicts together err in at most 5 %.
+            If there are slices, each of these two families gets half of the error rate, so that all verdicts together err in at
+            most 5 %.
         method: the method of the interval; ``none`` without an interval.
         pairs: number of rows that have a value in both runs.
         changed: number of pairs whose two values differ by more than rounding.
@@ -45,18 +45,15 @@ class MetricComparison:
             not allow an estimate, or if it would be more than 100,000.
         warnings: the differences in judges, prompts or settings between the runs.
         credited: False if ``warnings`` forbid the comparison, and for slices by a label that differs between the runs, which
-            allow no
-            conclusion; ``why`` gives the reason. If different judges were allowed, it is True and the warnings stay.
+            allow no conclusion; ``why`` gives the reason. If different judges were allowed, it is True and the warnings stay.
         void: why it is not known that both runs measured the same thing: the judge of a run is not known, or references differ.
-            Every
-            gate on a drop is then undecided. Empty if it is known, and if different judges were allowed.
+            Every gate on a drop is then undecided. Empty if it is known, and if different judges were allowed.
         changes: the rows that changed most; empty for slices.
         values: the pairs of values.
         absent: number of rows with a value in the first run that the second run does not have, or did not score with this metric.
         short: number of rows with a value in both runs, of which the second run has more repeats without a value.
         with_lost: the pairs, together with the rows that the second run has lost or does not have, each with the worst value
-            there; None
-            if there are no such rows, or if no value is known to be the worst.
+            there; None if there are no such rows, or if no value is known to be the worst.
     """
 
     name: str

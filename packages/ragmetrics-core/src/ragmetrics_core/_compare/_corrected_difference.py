@@ -2,8 +2,7 @@
 both runs.
 
 Each row is its own control. The difference of the labels is known for every row that people labelled in both runs, the difference
-of
-the scores for every pair. `corrected_mean` combines them, as it combines the labels and scores of one run.
+of the scores for every pair. `corrected_mean` combines them, as it combines the labels and scores of one run.
 """
 
 from __future__ import annotations

@@ -2,10 +2,8 @@
 
 A score depends on a system and on its judge. If the judge, its prompts, its parameters or the metric differ between two runs, a
 difference may come from them, and the scores do not show it. So the judges are compared first, by the digests that a run keeps of
-its
-settings and models, and by the versions of the prompts that every score names. What a run does not record is reported as unknown
-and
-never assumed to be equal.
+its settings and models, and by the versions of the prompts that every score names. What a run does not record is reported as
+unknown and never assumed to be equal.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """The evidence for a gate on a drop between two runs: how much worse the second run is, pair by pair.
 
 A drop has the direction of its metric: the fall of the mean if high values are good, its rise if low values are good. It is
-computed
-over the rows that have a value in both runs, on the metric's own scale, with the intervals of a comparison. Five rules keep it
-honest:
+computed over the rows that have a value in both runs, on the metric's own scale, with the intervals of a comparison. Five rules
+keep it honest:
 
 * A gate fails if the comparison is refused: when judges differ, no difference is credited to the system, good or bad.
 * A gate is undecided if the comparison is void: a judge is not known, or references differ.

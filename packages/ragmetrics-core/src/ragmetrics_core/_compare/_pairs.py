@@ -2,8 +2,7 @@
 
 Rows are paired by their id if both runs have ids, otherwise by a digest of question and reference. Rows of one run that cannot be
 distinguished in this way are repeats of one row. Rows paired by an id must have the same question. Ids that count the lines of a
-file
-move to other rows as soon as a line is added, and then the whole comparison would be meaningless.
+file move to other rows as soon as a line is added, and then the whole comparison would be meaningless.
 
 The slice of a pair is that of the first run; if the first run has no value, that of the second. Metadata do not depend on the
 outcome, but labels that a metric gave may. Rows that are chosen because the first run did badly on them do better in any second
@@ -362,8 +361,7 @@ class MetricPairs:
         lost: values of rows of both runs that only the first run scored, by position in the first run.
         absent: values of rows that the second run does not have, or did not score with this metric, by position in the first run.
         short: for rows with a value in both runs of which the second run has more repeats without a value: the share of these
-            repeats, by
-            position in ``rows``.
+            repeats, by position in ``rows``.
         scale_problem: in words, how the scales of the two runs differ; empty if they agree.
         higher_is_better: whether high values are good; None: neither end is better, or it is not known.
         knows_better: whether the better end is known.

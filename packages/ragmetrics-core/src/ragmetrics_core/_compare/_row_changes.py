@@ -1,9 +1,8 @@
 """Find the rows that changed most between two runs, and the changes in the evidence of their scores.
 
 Evidence has no fixed form, so claims are found by their shape and never by the metric: a list of objects that have a text and
-``supported``, or a list of ``statements`` beside a list of ``statement_scores``, 0 and 1. Two claims are the same if
-their texts are equal apart from spaces and citation markers such as [1]. For other evidence, the sentence that explains each
-score is kept.
+``supported``, or a list of ``statements`` beside a list of ``statement_scores``, 0 and 1. Two claims are the same if their texts
+are equal apart from spaces and citation markers such as [1]. For other evidence, the sentence that explains each score is kept.
 """
 
 from __future__ import annotations
@@ -160,7 +159,6 @@ def _claims(details: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
 
 def _plain(text: str) -> str:
     """Return the text of a claim without citation markers and with single blanks, so that a claim stays the same when only its
-    citations change.
-    A text that consists only of markers keeps them.
+    citations change. A text that consists only of markers keeps them.
     """
     return " ".join(CITATION.sub("", text).split()) or " ".join(text.split())

@@ -1,16 +1,13 @@
 """The four verdicts that a comparison gives on a metric, and the reasons for them.
 
-*Better* and *worse* need an adjusted p-value of at most 0.05 together with a 95 % interval that excludes 0. With fewer than
-six changed pairs (with clusters: six clusters) no test can reach that, however large the changes are: five coins all fall on one
-side
+*Better* and *worse* need an adjusted p-value of at most 0.05 together with a 95 % interval that excludes 0. With fewer than six
+changed pairs (with clusters: six clusters) no test can reach that, however large the changes are: five coins all fall on one side
 once in sixteen throws. *Better* has one more condition: it must hold if the rows that only the second run has lost count as the
-worst
-value, because a system that stays silent on hard questions must not win.
+worst value, because a system that stays silent on hard questions must not win.
 
 *No difference larger than the margin* needs an interval within the margin, and enough rows to have met rare large changes
 (`statistics._pairs`). Everything else is *cannot say*, with the number of rows that would show a difference of the margin. This
-number
-is never computed from the observed difference, which would only restate the p-value.
+number is never computed from the observed difference, which would only restate the p-value.
 """
 
 from __future__ import annotations

@@ -1,34 +1,25 @@
 """Decide gates by intervals, all gates of one call together.
 
-*Green* needs no adjustment. A gate passes if the lower end of its 95 % interval reaches the limit (for ``<=``, the upper end).
-It is less likely that all of several gates pass by chance than that one of them does. A pass also needs enough rows to have met
-rare
+*Green* needs no adjustment. A gate passes if the lower end of its 95 % interval reaches the limit (for ``<=``, the upper end). It
+is less likely that all of several gates pass by chance than that one of them does. A pass also needs enough rows to have met rare
 large losses, which an interval of few rows cannot show (`statistics._pairs`). It must also hold if rows that only an earlier run
-has
-count as the worst value.
+has count as the worst value.
 
 *Red* is adjusted. With eight slices whose means are exactly at the limit, some interval would lie wholly on the bad side in 18 %
 of runs (1 - 0.975^8), and people would learn to distrust red. So the decision follows Holm (1979, Scandinavian Journal of
-Statistics
-6:65). With m undecided gates, a gate is red if its interval at a confidence of 1 - 0.05 / m lies on the bad side. Then m becomes
-the
-number of remaining gates, and the step is repeated until no gate becomes red. This is his step-down procedure on the p-values
-that the
-intervals imply; a single gate is red by its 95 % interval. If all values are 0 or 1, that interval is too narrow in its tails,
-and an
-exact test must agree (`of_mean`). Simulated at the limit, with 1, 8 and 24 gates of 10 to 200 rows, some gate is red in at most 4
-% of
-runs.
+Statistics 6:65). With m undecided gates, a gate is red if its interval at a confidence of 1 - 0.05 / m lies on the bad side. Then
+m becomes the number of remaining gates, and the step is repeated until no gate becomes red. This is his step-down procedure on
+the p-values that the intervals imply; a single gate is red by its 95 % interval. If all values are 0 or 1, that interval is too
+narrow in its tails, and an exact test must agree (`of_mean`). Simulated at the limit, with 1, 8 and 24 gates of 10 to 200 rows,
+some gate is red in at most 4 % of runs.
 
 *Conditions* come before both: with too few scores, too many failures, or a run that did not reach its end, a gate fails.
 Such rows are counted and not estimated, because the mean of the other rows says nothing about them.
 
 *The rows that would decide* are the rows of a new run that decides in 80 % of cases if the true mean and spread are the observed
 ones: n (Z + 0.84)² / z², with z for the quantile at which the interval now ends at the limit, and Z for the quantile that
-decides. The
-number has to be fixed before looking at the scores. Adding rows until a gate is decided makes it falsely green in 0.12 of runs
-whose
-mean is exactly at the limit, and falsely red in 0.09.
+decides. The number has to be fixed before looking at the scores. Adding rows until a gate is decided makes it falsely green in
+0.12 of runs whose mean is exactly at the limit, and falsely red in 0.09.
 """
 
 from __future__ import annotations

@@ -41,15 +41,12 @@ class Evidence:
         repeated: whether these clusters are repeats of a row.
         unmet: the conditions that the rows do not meet, in words.
         doubt: returns why the interval at a confidence cannot be trusted although it lies on the good side of the gate's limit
-            (1),
-            or on the bad side (-1); empty if it can. None: it can always be trusted.
+            (1), or on the bad side (-1); empty if it can. None: it can always be trusted.
         enough: the number of rows, or clusters, that would have met rare, large losses (`statistics._pairs`). With fewer a gate
-            does not
-            pass. None: any number is enough.
+            does not pass. None: any number is enough.
         missing: in words, the rows that have a value only in an earlier run; empty if there are none.
         worst_case: returns the interval at a confidence if those rows count as the worst value for the gate, or None for no
-            interval.
-            The attribute itself is None if no value is known to be the worst.
+            interval. The attribute itself is None if no value is known to be the worst.
         warnings: caveats on all of this.
         void: why the gate stays undecided whatever the numbers are, in words; empty if the numbers decide.
     """

@@ -1,8 +1,7 @@
 """Gates: the limits that a run must keep to pass, parsed from a text and checked against the run's metrics.
 
 A gate is a text, ``faithfulness >= 0.8`` or ``faithfulness drop <= 0.03``, so that a command line, a configuration file and a
-test
-write it in the same way. `_evidence` collects the evidence of a run, `_decision` decides, `_results` has the results.
+test write it in the same way. `_evidence` collects the evidence of a run, `_decision` decides, `_results` has the results.
 """
 
 from __future__ import annotations
@@ -41,8 +40,7 @@ class Gate:
         relation: ``>=`` or ``<=``.
         limit: the number, on the scale of the metric.
         of: ``mean``: the mean of the rows. ``drop``: how much worse the second of two runs is. This is the fall of the mean if
-            high values
-            are good, and its rise if low values are good; it is negative if the second run is better.
+            high values are good, and its rise if low values are good; it is negative if the second run is better.
     """
 
     metric: str

@@ -115,15 +115,13 @@ class GateResult:
         estimate: the mean of the rows, or their drop; None if no row has a score.
         interval: its 95 % interval, with its method; None if there is no interval.
         adjusted: the interval that had to lie on the bad side for ``failed``, adjusted for the number of gates that were still
-            undecided:
-            wider than ``interval`` if there were several.
+            undecided: wider than ``interval`` if there were several.
         rows: number of all rows, with and without a score.
         scored: number of rows with a score.
         failed: number of rows whose scoring failed.
         rows_needed: how many rows with a score a new run needs to decide an undecided gate in 80 % of cases, if the true mean and
             spread are the observed ones. None if the gate is decided, if the rows allow no estimate, or if more than 100,000
-            would
-            be needed. Adding rows to this run until it is decided makes false verdicts more likely.
+            would be needed. Adding rows to this run until it is decided makes false verdicts more likely.
         by: the path of the column that defines the slice; None for all rows.
         label: the value of that column in the rows of the slice; None for the rows without a value.
         clusters: number of clusters of the rows; None if rows are taken to be independent.

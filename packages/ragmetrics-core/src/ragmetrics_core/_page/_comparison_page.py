@@ -1,11 +1,9 @@
 """The page of a comparison: two runs side by side in one HTML file, which opens without a network and escapes all texts.
 
 As in the text of a comparison, warnings that forbid crediting a difference to the system come before any number. The header says
-which
-runs are compared and who scored them, and each metric has a card with its verdict. Then come slices, gates, rows without a pair
-or a
-value, and notes on the numbers. All of this is markup that needs no script. The rows, which the script shows, are columns with
-two sides each.
+which runs are compared and who scored them, and each metric has a card with its verdict. Then come slices, gates, rows without a
+pair or a value, and notes on the numbers. All of this is markup that needs no script. The rows, which the script shows, are
+columns with two sides each.
 """
 
 from __future__ import annotations

@@ -1,18 +1,15 @@
 """The frame of a page: one file, small enough to send, which loads nothing and runs nothing except its own script.
 
 The sources are plain HTML, CSS and JavaScript in the folder `sources`, joined unchanged when a page is written. The content
-security
-policy of the page names its script and its style by their digests: any other script in the file can neither run, nor be
+security policy of the page names its script and its style by their digests: any other script in the file can neither run, nor be
 loaded, nor send anything.
 
 Data is compressed JSON in base64, which means nothing in HTML. The browser unpacks it with its own DecompressionStream. No text
 of the data is in the file in plain form, so none can close a tag.
 
 The evidence of a row is everything known about it. It is stored in blocks that are unpacked when a row is opened. A block has
-some
-dozens of rows: fewer would compress badly, more would take too long to unpack for one row. The evidence of the worst rows is
-added
-first. Evidence that no longer fits is left out, and the page says how many rows this concerns.
+some dozens of rows: fewer would compress badly, more would take too long to unpack for one row. The evidence of the worst rows is
+added first. Evidence that no longer fits is left out, and the page says how many rows this concerns.
 """
 
 from __future__ import annotations

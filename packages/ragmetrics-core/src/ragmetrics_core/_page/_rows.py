@@ -1,13 +1,11 @@
 """The data that a page has about every row from the start: enough for its table, its filters and its search.
 
 The data is stored in columns, not rows: ten thousand rows are a few lists of one type each, which compress well and are parsed in
-one
-step. Scores come from the columns of the run. Texts are cut to their beginnings; the rest of a row is its evidence, which is read
-one row at a time.
+one step. Scores come from the columns of the run. Texts are cut to their beginnings; the rest of a row is its evidence, which is
+read one row at a time.
 
 Label mode needs a name under which the browser stores labels. This is a digest of the rows and their scores, not of the file, so
-the
-same run written again, with more evidence or by a later version, finds its labels again.
+the same run written again, with more evidence or by a later version, finds its labels again.
 """
 
 from __future__ import annotations
@@ -216,9 +214,8 @@ class PairedRows:
     """The columns of all rows of two runs, and the evidence of each row.
 
     A row of the page is a pair, or a row that only one run has; it is identified by its position in ``Pairing.units``. Values are
-    those
-    that the comparison counts: repeats of a row count once, with their mean. Texts are those of the first repeat.
-    The name of a row comes from the first run if that run has the row.
+    those that the comparison counts: repeats of a row count once, with their mean. Texts are those of the first repeat. The name
+    of a row comes from the first run if that run has the row.
     """
 
     def __init__(self, pairing: Pairing, metrics: Sequence[MetricComparison]) -> None:

@@ -2,9 +2,8 @@
 
 Input rows may mix numbers and texts in one column, objects in the metadata, documents of two kinds, and numbers where texts are
 expected. A column whose values are all of one plain type keeps this type. Any other column becomes text, and its values that are
-not
-texts are written as JSON. Lists become lists of texts. So the content of a cell never depends on the file format that is written
-later.
+not texts are written as JSON. Lists become lists of texts. So the content of a cell never depends on the file format that is
+written later.
 
 Evidence is four columns of lists of equal length per metric, so that ``explode`` makes one row per claim.
 

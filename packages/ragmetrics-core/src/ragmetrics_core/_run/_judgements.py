@@ -1,13 +1,11 @@
 """Rows with several judgements: repeats by one judge, and the jurors of a jury. Also rows for which the system was silent.
 
 A judge that is asked twice may give two answers. The spread of its answers, and the agreement of jurors, show how far a single
-score
-can be trusted. Both are read from the evidence of the scores, so they are the same for a resumed run, a loaded run
-and a file of scores.
+score can be trusted. Both are read from the evidence of the scores, so they are the same for a resumed run, a loaded run and a
+file of scores.
 
 A system must not gain by staying silent on hard questions. It would gain if these rows were unscored, because unscored rows are
-not in
-the mean. So a run can count such rows as the worst value.
+not in the mean. So a run can count such rows as the worst value.
 """
 
 from __future__ import annotations
@@ -169,8 +167,7 @@ class JurySummary:
         tied: number of rows without a majority, or whose median lies between two different values.
         incomplete: number of rows with a score to which not all jurors contributed.
         disputed: the rows on which the jurors differ most, as (label, difference), the largest difference first. A difference is
-            the mean
-            difference between two jurors, on the scale of the metric.
+            the mean difference between two jurors, on the scale of the metric.
     """
 
     jurors: tuple[JurorSummary, ...]

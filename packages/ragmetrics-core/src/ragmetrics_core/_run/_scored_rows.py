@@ -124,10 +124,8 @@ class ScoredRows:
         """The state of the run.
 
         ``finished``; ``stopped`` on purpose, by a budget or a person; ``interrupted``: it has not reached its end; ``damaged``:
-        its
-        scores are not those that it ended with; ``unverified``: it is finished, but was written by an earlier version that kept
-        no digest of
-        the scores.
+        its scores are not those that it ended with; ``unverified``: it is finished, but was written by an earlier version that
+        kept no digest of the scores.
         """
         if self.fault == "damaged":
             return "damaged"
@@ -240,11 +238,9 @@ class ScoredRows:
 
         Args:
             evidence: adds ``<metric>_claims``, ``_parts`` (the kind of the claims, such as "response claims"), ``_verdicts``,
-                ``_passages``
-                and ``_against`` (numbers, from 1, of the passages that support and that contradict a claim) and ``_reasons``.
-                These are
-                lists of equal length, which ``frame.explode([...])`` turns into rows. Also adds ``<metric>_details``, all
-                evidence as JSON.
+                ``_passages`` and ``_against`` (numbers, from 1, of the passages that support and that contradict a claim) and
+                ``_reasons``. These are lists of equal length, which ``frame.explode([...])`` turns into rows. Also adds
+                ``<metric>_details``, all evidence as JSON.
 
         Raises:
             MissingExtra: pandas is not installed.

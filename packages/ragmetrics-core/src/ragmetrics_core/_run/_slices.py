@@ -112,8 +112,7 @@ class RowGroups:
         slices: one slice label per row, None for a row without a value; the whole attribute is None if no column to slice by was
             given.
         clusters: one cluster label per row, that is, what the row shares with others; the whole attribute is None if rows are
-            taken to be
-            independent.
+            taken to be independent.
     """
 
     def __init__(self, by: str | None, cluster: str | None) -> None:

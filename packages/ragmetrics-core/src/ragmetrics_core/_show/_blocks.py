@@ -11,9 +11,8 @@ the same blocks, so none can leave out a sentence or a number that another one s
 blocks.
 
 Texts in blocks are plain strings that may quote data unescaped: the renderer escapes them. So a function that makes blocks never
-calls
-``printable``, ``prose``, ``code`` or ``element``; it cuts long names with ``cut_middle``. A list without items, a
-table without rows and a note without words are left out. Three things depend on the renderer:
+calls ``printable``, ``prose``, ``code`` or ``element``; it cuts long names with ``cut_middle``. A list without items, a table
+without rows and a note without words are left out. Three things depend on the renderer:
 
 * A terminal is read from its end, a page from its top. Notes at the end of a result stay there in text; Markdown and HTML put
 them

@@ -1,8 +1,7 @@
 """The numbers of a summary and their words: one metric, one slice, the reasons for missing scores, the whole run.
 
 A mean over no values is shown as "-". Below the table come the rows to read first: those with the lowest values, and those
-without
-a value. Rows without a value are grouped by cause, because ten rows with one cause need one cure.
+without a value. Rows without a value are grouped by cause, because ten rows with one cause need one cure.
 """
 
 from __future__ import annotations
@@ -229,8 +228,7 @@ class Summary(Result):
         waited: for each metric, the mean seconds that a row waited for models; metrics that wait for no model are left out.
         by: the path of the column that defines ``slices``; None if there are no slices.
         slices: the metrics for each value of the column, by the value as text: ``slices["de"]["faithfulness"].mean``; the key
-            None
-            has the rows without a value.
+            None has the rows without a value.
     """
 
     title: str

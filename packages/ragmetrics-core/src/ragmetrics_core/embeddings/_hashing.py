@@ -1,10 +1,9 @@
 """Embeddings without a model: hashed words and character n-grams, for tests, demonstrations and offline baselines.
 
 Strategy. Every word, and every run of three to five characters of a word, adds to one component of the vector. A hash that is the
-same
-in every process chooses the component and the sign; with random signs, collisions cancel out on average (Weinberger et al. 2009,
-arXiv:0902.2206). Counts are damped by a square root. Texts that share words, or word stems, are similar; the meaning of words
-plays no part.
+same in every process chooses the component and the sign; with random signs, collisions cancel out on average (Weinberger et al.
+2009, arXiv:0902.2206). Counts are damped by a square root. Texts that share words, or word stems, are similar; the meaning of
+words plays no part.
 """
 
 from __future__ import annotations

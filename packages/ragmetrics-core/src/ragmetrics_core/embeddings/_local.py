@@ -1,13 +1,11 @@
 """Models of the sentence-transformers package, which run in this process. A model is loaded once, when it is first used, and is
-used by one
-thread at a time.
+used by one thread at a time.
 
 Loading takes seconds and memory, so a metric that never needs its model does not load it. Every use takes a lock, because
 tokenizers store their padding settings on themselves and fail if two threads set them.
 
 The models have only synchronous methods, because computing blocks. The code that drives a model from an event loop decides how
-many threads
-to use.
+many threads to use.
 
 ``CrossEncoder`` is a cross-encoder: it reads the two texts of a pair together and gives one score.
 

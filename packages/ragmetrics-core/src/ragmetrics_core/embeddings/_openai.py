@@ -1,10 +1,9 @@
 """Embeddings of the OpenAI protocol: OpenAI, Azure, or any compatible server. Clients and errors are those of ``OpenAILLM``.
 
 Strategy. The texts are sent in batches. Servers answer in different ways: some leave ``index`` out, some do not support base64,
-and some
-send an error with status 200. A vector that is assigned to the wrong text would be a wrong score that nothing reveals. Therefore
-the
-``index`` fields are used only if every index occurs exactly once; if all are left out, the order of the vectors is used.
+and some send an error with status 200. A vector that is assigned to the wrong text would be a wrong score that nothing reveals.
+Therefore the ``index`` fields are used only if every index occurs exactly once; if all are left out, the order of the vectors is
+used.
 """
 
 from __future__ import annotations
@@ -108,15 +107,14 @@ class OpenAIEmbeddings(OpenAIModel):
 
     Args:
         model: name of the model, or of the deployment on Azure.
-        client: an ``openai.OpenAI``, ``AsyncOpenAI``, ``AzureOpenAI`` or ``AsyncAzureOpenAI``; either kind serves both
-            ``embed`` and ``aembed``. The client is never closed here.
+        client: an ``openai.OpenAI``, ``AsyncOpenAI``, ``AzureOpenAI`` or ``AsyncAzureOpenAI``; either kind serves both ``embed``
+            and ``aembed``. The client is never closed here.
         base_url: address of a compatible server; needs no key.
         api_key: default: the value of the environment variable ``key_variable``.
         dimensions: length of the vectors, for models that can shorten theirs.
         batch_size: most texts sent in one request (OpenAI accepts up to 2048).
         timeout: seconds to wait for an answer. The limits on the size of an answer and on its total time, and the treatment of
-            redirects, are
-            those of ``OpenAILLM``.
+            redirects, are those of ``OpenAILLM``.
         max_retries: retries of the openai client; default: the package's (2). ``evaluate`` retries by its own rules.
         key_variable: the environment variable that holds the key; default: ``OPENAI_API_KEY``. The key in any other variable is
             never sent.

@@ -24,8 +24,7 @@ def llm_factory(model: str, provider: str = "openai", client: Any = None, **sett
     Args:
         model: name of the model; ``lexical`` is the offline judge.
         provider: ``openai`` for OpenAI and every compatible server (with ``base_url``); the name of a server (``azure``,
-            ``ollama``,
-            ``vllm``, ``llamacpp``, ``lmstudio``, ``openrouter``, ``litellm``), whose address and key come from its
+            ``ollama``, ``vllm``, ``llamacpp``, ``lmstudio``, ``openrouter``, ``litellm``), whose address and key come from its
             environment variables; or ``lexical``.
         client: an ``openai.OpenAI``, ``AsyncOpenAI``, ``AzureOpenAI`` or ``AsyncAzureOpenAI``.
         settings: the settings of ``OpenAILLM``, such as ``base_url`` or ``temperature``; for Azure also ``api_version``.

@@ -1,14 +1,12 @@
 """Reply formats: how a model is asked to reply, and how its reply is read.
 
 A format is a value with ``instructions()`` for the prompt, ``parse(text)`` and, if structured output can express the reply, a
-``schema``.
-The readers are tolerant of form and strict about meaning. They accept code fences, prose, thinking, near-JSON, other keys, other
-languages
-and other ways of writing a number. A reply that has no honest reading raises ``BadReply``; it never becomes a default value.
+``schema``. The readers are tolerant of form and strict about meaning. They accept code fences, prose, thinking, near-JSON, other
+keys, other languages and other ways of writing a number. A reply that has no honest reading raises ``BadReply``; it never becomes
+a default value.
 
 Before a format reads a reply, the prompt removes the passages that repeat its data, and refuses a structured verdict that is
-itself in the
-data (``_kernel/_repeated``).
+itself in the data (``_kernel/_repeated``).
 
 The steps from there are the same for every format; ``_pipeline`` calls them in this order:
 

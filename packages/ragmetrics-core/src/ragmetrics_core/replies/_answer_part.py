@@ -1,14 +1,10 @@
 """Find the part of a raw reply that is the answer.
 
 Three things can surround an answer: thinking (in tags or channels), tokens of chat templates (headers, end of turn), and turns of
-a
-conversation that the model invents after its own turn. Each of them can also be quoted: a text under judgement may contain
-``</think>``
-followed by a verdict. Therefore a tag or token counts only if it cannot be a quotation: it is not in quotes, and it is not in the
-data that
-was sent. A part that is left out although it might be the answer is kept as ``doubted``. If a doubted part gives a different
-answer, the
-reply is unreadable.
+a conversation that the model invents after its own turn. Each of them can also be quoted: a text under judgement may contain
+``</think>`` followed by a verdict. Therefore a tag or token counts only if it cannot be a quotation: it is not in quotes, and it
+is not in the data that was sent. A part that is left out although it might be the answer is kept as ``doubted``. If a doubted
+part gives a different answer, the reply is unreadable.
 """
 
 from __future__ import annotations

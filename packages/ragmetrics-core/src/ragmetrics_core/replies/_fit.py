@@ -1,9 +1,8 @@
 """Make JSON data fit a pydantic model, before pydantic validates the data.
 
-Keys are matched by name, then regardless of case and style, then by synonym if only one reading is possible. A list may come as
-a list, as an object keyed by number, as a text, as a list of wrapped items, or in another order with numbers that give the order.
-An item
-may come as an object or as the one value that matters. A missing value stays missing, and validation reports it.
+Keys are matched by name, then regardless of case and style, then by synonym if only one reading is possible. A list may come as a
+list, as an object keyed by number, as a text, as a list of wrapped items, or in another order with numbers that give the order.
+An item may come as an object or as the one value that matters. A missing value stays missing, and validation reports it.
 
 The form of a value is flexible: true, "yes" and "1" fit a 0/1 choice, and "4" fits a number. The meaning is not: 2 is not a yes,
 "maybe" is not a verdict, 1.5 is not an integer, true is not a score, and null is no value.
@@ -406,8 +405,7 @@ def _check_beside(data: dict[str, Any], field: FieldPlan, value: Any, matched: s
     """Check that the other keys of an object do not contradict this field.
 
     A second key must not contradict a verdict ("supported": true beside "verdict": "not supported"). If a field comes under two
-    of its names,
-    both must have the same value ("for": [1] beside "supported_by": [] would be ambiguous).
+    of its names, both must have the same value ("for": [1] beside "supported_by": [] would be ambiguous).
     """
     is_reason = stem(field.name) in REASONS
     for key, other in data.items():

@@ -74,8 +74,7 @@ def is_chat(text: str, source: str = "") -> bool:
     """Whether a text is a greeting, an offer or a question, and not a statement.
 
     A text that comes from ``source`` is not chat. The title of a film may be a greeting ("Hello, Dolly!"), and a statement may
-    end with a title
-    that is a question ("It is Who's Afraid of Virginia Woolf?").
+    end with a title that is a question ("It is Who's Afraid of Virginia Woolf?").
     """
     end = text.rstrip(" \t\r\n*_\"'`)”»")
     asks = end.endswith(ASKS)

@@ -1,12 +1,9 @@
 """Read an object of a user's pydantic model.
 
 Most replies are clean JSON in the exact shape of the model. They take the short path: decode, check every key, validate strictly.
-All other
-replies take the long path: find the answer in the text (JSON, JSON inside other JSON, tags, an outline, a list), fit it to the
-model, and
-validate. The short path must not be laxer than the long path. It checks the keys because a model whose fields all have defaults
-would
-accept any object.
+All other replies take the long path: find the answer in the text (JSON, JSON inside other JSON, tags, an outline, a list), fit it
+to the model, and validate. The short path must not be laxer than the long path. It checks the keys because a model whose fields
+all have defaults would accept any object.
 """
 
 from __future__ import annotations
@@ -215,8 +212,7 @@ class JsonReply(Generic[M]):
     """One JSON object that fits a pydantic model. The value is an instance of the model.
 
     The reader accepts code fences, prose, thinking, wrapper objects, near-JSON, other key styles, and other keys that are
-    unambiguous. It checks
-    types and choices as strictly as the model states them.
+    unambiguous. It checks types and choices as strictly as the model states them.
 
     Raises:
         InvalidInput: ``model`` is not a pydantic model class.

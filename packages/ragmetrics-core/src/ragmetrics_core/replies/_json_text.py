@@ -5,9 +5,8 @@ commas, raw newlines, unquoted keys, brackets that are never closed. A regular e
 retry at every bracket takes quadratic time. So one iterative scanner with an explicit stack reads the text from
 left to right and never goes back. If a value fails, the search for the next value continues at the point of failure.
 
-The scanner is tolerant of form only. It closes brackets that the end of the text left open. A string, key or
-item that is cut in the middle is reported as ``cut``, and a value that stops being JSON half way as ``broken``. Nothing is
-completed.
+The scanner is tolerant of form only. It closes brackets that the end of the text left open. A string, key or item that is cut in
+the middle is reported as ``cut``, and a value that stops being JSON half way as ``broken``. Nothing is completed.
 
 The hard question is where a string ends if quotes inside it are not escaped (``'the harbour's depth'``, ``"says
 "no" twice"``). A quote closes its string only if the text after it can follow a value there: a closing bracket, the
@@ -187,8 +186,7 @@ class Found(NamedTuple):
 
     ``state`` is ``whole``; ``closed`` (only closing brackets of objects were missing); ``open`` (a list was still open and may
     have had more items); ``cut`` (the text ends inside an item); or ``broken`` (the text stops being JSON, or an object gives one
-    key two
-    values). If ``cut`` or ``broken``, ``value`` is what was read until then.
+    key two values). If ``cut`` or ``broken``, ``value`` is what was read until then.
     """
 
     value: Any
@@ -319,8 +317,7 @@ def _at_stop(stack: list[_Frame], start: int, stopped: Stopped) -> tuple[Found |
     """Finish the value at the point where the text is cut inside a string, or stops being JSON.
 
     If it is cut, the value keeps the beginning of the string. If it stops being JSON, braces in prose give no value, nor does a
-    bracket with
-    numbers, which is an interval or a citation; anything else is a broken value.
+    bracket with numbers, which is an interval or a citation; anything else is a broken value.
     """
     top = stack[-1]
     if stopped.cut:
@@ -379,8 +376,7 @@ def clean_json(text: str, decoder: json.JSONDecoder = _DECODER) -> tuple[Any] | 
     """Return the value of a text that is JSON and nothing else, in a tuple (the value may be null); None for any other text.
 
     Repeated keys and numbers that are not finite are refused here, because the standard library accepts them silently. A value
-    that the
-    decoder refuses is not JSON either.
+    that the decoder refuses is not JSON either.
     """
     try:
         value = decoder.decode(text)

@@ -1,8 +1,7 @@
 """Names that models use for the same key.
 
-Keys are compared without regard to case, style and decoration (``finalScore``, ``Final Score``, ``final_score
-(1-5)``). In addition, a small table of synonyms says which keys mean a verdict, a number, a reason, a list of
-claims and so on.
+Keys are compared without regard to case, style and decoration (``finalScore``, ``Final Score``, ``final_score (1-5)``). In
+addition, a small table of synonyms says which keys mean a verdict, a number, a reason, a list of claims and so on.
 """
 
 from __future__ import annotations

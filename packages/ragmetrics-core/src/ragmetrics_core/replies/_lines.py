@@ -1,9 +1,8 @@
 """Read a list of short texts: questions, claims, key points.
 
 The plain form is one text per line, numbered or with bullets. If a model sends JSON instead, it is read like a model with one
-list, except
-that the list may have any name. Numbering, labels, introductions, closing remarks, empty lines and repetitions are left out; the
-wording of an item is never changed.
+list, except that the list may have any name. Numbering, labels, introductions, closing remarks, empty lines and repetitions are
+left out; the wording of an item is never changed.
 """
 
 from __future__ import annotations

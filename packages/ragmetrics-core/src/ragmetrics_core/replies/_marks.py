@@ -1,12 +1,10 @@
 """Find scores in running text.
 
 A number in prose is a score only if a mark shows that it is one. There are four kinds of marks, strongest first: a final or
-overall
-score ("Overall score: 4"); a label or marker ("Score: 4", "[RESULT] 4", "[[4]]", a line that is nothing
-but the number); a score named in a sentence ("the rating is 4"); a sentence that grants points ("I rate it 4 out of
-5"). The strongest kind present decides. All marks of that kind must agree: two values, or an unreadable value, are no
-answer. Numbers that are quoted, hypothetical, or labelled as something else (confidence, maximum, word count) are
-not marks.
+overall score ("Overall score: 4"); a label or marker ("Score: 4", "[RESULT] 4", "[[4]]", a line that is nothing but the number);
+a score named in a sentence ("the rating is 4"); a sentence that grants points ("I rate it 4 out of 5"). The strongest kind
+present decides. All marks of that kind must agree: two values, or an unreadable value, are no answer. Numbers that are quoted,
+hypothetical, or labelled as something else (confidence, maximum, word count) are not marks.
 
 Texts are tidied before they are searched (lower case, single spaces), so every gap in a pattern is bounded and every
 search takes linear time.

@@ -1,10 +1,8 @@
 """Read data that are written as tags (``<answer>no</answer>``), as a Markdown table, or as an outline in the style of YAML.
 
 A tag counts only if it or an enclosing tag is closed; tags that format text do not count. A tag that is left open ends with its
-parent. A
-text is read as a table or an outline only if every line belongs to it. If it has any other line, it is prose, and prose is not
-turned into
-data.
+parent. A text is read as a table or an outline only if every line belongs to it. If it has any other line, it is prose, and prose
+is not turned into data.
 """
 
 from __future__ import annotations

@@ -1,18 +1,14 @@
 """Turn the text of a reply into its answer.
 
-The steps are the same for all formats. A ``Reader`` supplies what differs: which of the JSON values in a text may be the
-answer, how a value is read, how words are read, and when two answers are the same. Each step is flexible about form and strict
-about
+The steps are the same for all formats. A ``Reader`` supplies what differs: which of the JSON values in a text may be the answer,
+how a value is read, how words are read, and when two answers are the same. Each step is flexible about form and strict about
 meaning. Most replies are JSON and nothing else, and need only the first step.
 
 A reply may contain several JSON values: an echoed schema, a draft, an object quoted from the text under judgement, the answer,
-the answer
-again. The reader classifies each value as an answer, a bad answer, or neither. Then ``choose`` decides. It drops
-the values that are in the data that was sent. The remaining answers must agree, and must not be announced as another speaker's.
-If two
-answers disagree, no single word decides between them, because any word may belong to a quotation. The exception is a final answer
-after
-drafts that the judge calls drafts.
+the answer again. The reader classifies each value as an answer, a bad answer, or neither. Then ``choose`` decides. It drops the
+values that are in the data that was sent. The remaining answers must agree, and must not be announced as another speaker's. If
+two answers disagree, no single word decides between them, because any word may belong to a quotation. The exception is a final
+answer after drafts that the judge calls drafts.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Describe what a pydantic model expects: its plan, computed once, and its shape in one line, for the instructions.
 
 A plan lists the fields of a model with the names that a reply may use for them. It also names the field of the model's list if
-there is
-only one list. A reply that is only that list, or only one item of it, can then be understood.
+there is only one list. A reply that is only that list, or only one item of it, can then be understood.
 
 A JSON schema costs a few hundred tokens in every call; the shape gives the same information in a few dozen. Its placeholders are
 written in angle brackets, so that an echo of the shape is never mistaken for an answer.
@@ -107,8 +106,7 @@ class ModelPlan(NamedTuple):
     """The fields of a model, its only list, and every key that its clean JSON may contain.
 
     ``synonyms``: for each field with several keys, the set of keys that validation accepts. ``others``: the keys in these sets
-    that are not the
-    first key of their field.
+    that are not the first key of their field.
     """
 
     fields: tuple[FieldPlan, ...]
@@ -129,8 +127,7 @@ class ModelPlan(NamedTuple):
         """Whether validation cannot overlook a key of an object: every key belongs to the model or to a model inside it.
 
         An object with two keys of the same field is refused too, because validation would take one key and overlook the other. If
-        some part
-        of the model takes keys of any name, every object is accepted.
+        some part of the model takes keys of any name, every object is accepted.
         """
         return self.known is None or (self.known.issuperset(data) and self._has_each_field_once(data))
 

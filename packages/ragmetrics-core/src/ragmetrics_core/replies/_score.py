@@ -92,9 +92,8 @@ def _reason(text: str, scale: Scale) -> str:
 class ScoreReply:
     """A score from ``low`` to ``high`` with its reason. The value is ``(float, str)``.
 
-    ``halves=True`` tells the model that half points are allowed; the reader accepts any number in the range. Other
-    scales ("4/10" on 1 to 5, "80%"), ranges ("3-4"), numbers off the scale and several scores that disagree raise
-    ``BadReply``.
+    ``halves=True`` tells the model that half points are allowed; the reader accepts any number in the range. Other scales ("4/10"
+    on 1 to 5, "80%"), ranges ("3-4"), numbers off the scale and several scores that disagree raise ``BadReply``.
 
     Raises:
         InvalidInput: the range is empty or not finite.

@@ -1,11 +1,9 @@
 """Decide whether a reply speaks in the judge's own words or in those of the text under judgement.
 
 A judge that was attacked often says so: it quotes the verdict that the text demands, and then gives its own verdict or declines.
-Three
-things show that a verdict may be a quotation: quotation marks around it, words before it that name another speaker ("the
+Three things show that a verdict may be a quotation: quotation marks around it, words before it that name another speaker ("the
 response demands"), and words anywhere that decline to judge. If one of them is present, an answer that is found only after it
-does not
-count. The cost is at most a second question to the model.
+does not count. The cost is at most a second question to the model.
 
 The patterns that look for speakers search a lower-case text, which is three times as fast as ignoring the case.
 """

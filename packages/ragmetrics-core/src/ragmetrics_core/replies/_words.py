@@ -1,8 +1,7 @@
 """Yes, no and related words, by language.
 
-A word is listed only if it can be the whole answer to a yes/no question. Words that also have another use
-("no evidence", "si" as "if", "da" as "there") count only before a full stop, a comma or the end; the reader in
-``_verdict`` checks that.
+A word is listed only if it can be the whole answer to a yes/no question. Words that also have another use ("no evidence", "si" as
+"if", "da" as "there") count only before a full stop, a comma or the end; the reader in ``_verdict`` checks that.
 """
 
 from __future__ import annotations

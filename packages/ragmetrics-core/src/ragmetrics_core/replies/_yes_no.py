@@ -1,8 +1,7 @@
 """Read a yes or a no.
 
-The schema puts the reason before the answer, so that a model thinks before it decides. The reader accepts that
-object, a bare word, a label, an answer in another language and a label of a two-valued scale. It refuses a reply that says both
-or neither.
+The schema puts the reason before the answer, so that a model thinks before it decides. The reader accepts that object, a bare
+word, a label, an answer in another language and a label of a two-valued scale. It refuses a reply that says both or neither.
 """
 
 from __future__ import annotations

@@ -17,21 +17,18 @@ class ScriptedLLM:
     """An LLM that gives scripted replies.
 
     Args:
-        replies: one of three forms. (Several replies may also be given as several arguments.)
-            A list: its replies are given in order, one per question. Each is the text of a reply, a whole ``Reply``, or a
-                ``ModelError``
-            (such as a ``BadReply``), which is raised.
-            A mapping from prompt names to lists: each prompt has its own script, so that concurrent questions
-            get the same replies in any order. A single reply instead of a list answers every question.
-            A function from the ``Ask`` to a reply.
+        replies: one of three forms. (Several replies may also be given as several arguments.) A list: its replies are given in
+            order, one per question. Each is the text of a reply, a whole ``Reply``, or a ``ModelError`` (such as a ``BadReply``),
+            which is raised. A mapping from prompt names to lists: each prompt has its own script, so that concurrent questions
+            get the same replies in any order. A single reply instead of a list answers every question. A function from the
+            ``Ask`` to a reply.
 
     Attributes:
         asks: every question so far, in order of arrival.
 
     Raises:
         AssertionError: (when asked) the script has no reply left, or none for the prompt. It is not a ``ModelError``, so it fails
-            the
-            test instead of becoming a failed score.
+            the test instead of becoming a failed score.
     """
 
     instant = True

@@ -1,10 +1,8 @@
 """HTTP clients for openai clients that are made here. They limit the size and the time of an answer, and follow no redirect.
 
 Strategy. An answer may arrive slowly without end, or decompress from a few bytes to gigabytes. A redirect may send a question,
-with
-all judged data, to another server. httpx has no limits for this, but it calls ``send`` for every answer. There the body
-is read in chunks, and the answer is refused if it is too long or takes longer than the timeout of its request. The classes are
-made
+with all judged data, to another server. httpx has no limits for this, but it calls ``send`` for every answer. There the body is
+read in chunks, and the answer is refused if it is too long or takes longer than the timeout of its request. The classes are made
 when they are first needed, because the packages are slow to import. Like the clients of the openai package, these close
 themselves in the end.
 """

@@ -8,9 +8,8 @@ loop always gets a separate client, built like the given client (see ``PerLoop``
 A client cannot be rebuilt if it is a subclass, has a custom HTTP client, or fetches its credentials itself. Then
 a synchronous client serves asynchronous code from a thread, and an asynchronous client serves only the first event loop.
 
-The settings of a given client are read only here, and through a public method: its ``copy`` passes all
-settings to the constructor, under the documented names. So a copy is made of a stand-in object whose constructor only records
-these settings.
+The settings of a given client are read only here, and through a public method: its ``copy`` passes all settings to the
+constructor, under the documented names. So a copy is made of a stand-in object whose constructor only records these settings.
 """
 
 from __future__ import annotations
@@ -151,8 +150,7 @@ class Clients:
     Args:
         client: the user's ``openai.OpenAI`` or ``openai.AsyncOpenAI`` (Azure clients included), or None.
         settings: settings of the clients that are made here: ``base_url``, ``api_key``, ``key_variable``, ``timeout``,
-            ``max_retries``. A
-            setting that is None is left out.
+            ``max_retries``. A setting that is None is left out.
 
     Raises:
         MissingExtra: the openai package is not installed.

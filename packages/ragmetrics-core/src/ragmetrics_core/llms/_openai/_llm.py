@@ -1,16 +1,13 @@
 """An LLM behind the OpenAI chat protocol: OpenAI, Azure, or any compatible server (Ollama, vLLM, llama.cpp, ...).
 
 Strategy. An exchange (see ``_attempts``) decides what is sent and how answers are read, but makes no calls. A model makes the
-calls
-with the client for the situation, synchronously or asynchronously. Retries of failed connections and busy servers are left to the
-openai
-client.
+calls with the client for the situation, synchronously or asynchronously. Retries of failed connections and busy servers are left
+to the openai client.
 
 Exceptions of the openai package become the error messages that all models share (see ``_failures``). The original exception
-contains
-the request with its headers, so it is never chained. Every exception that the package raises for a call counts as a failure of
-that call,
-because a server can make the package raise nearly anything. Therefore the block that catches exceptions contains only the call.
+contains the request with its headers, so it is never chained. Every exception that the package raises for a call counts as a
+failure of that call, because a server can make the package raise nearly anything. Therefore the block that catches exceptions
+contains only the call.
 """
 
 from __future__ import annotations
@@ -53,8 +50,7 @@ class TranslatedErrors:
     in ``failure``.
 
     Errors of ``ragmetrics_core``, cancellation and Ctrl-C are not caught. The failure is not raised from here, so that the
-    exception
-    raised later has no link to the original exception, which contains the key.
+    exception raised later has no link to the original exception, which contains the key.
     """
 
     failure: Failure
@@ -203,12 +199,11 @@ class OpenAILLM(OpenAIModel):
         max_retries: retries of the openai client; default: the package's (2). ``evaluate`` retries by its own rules.
         key_variable: the environment variable that holds the key; default: ``OPENAI_API_KEY``. The key in any other variable is
             never sent.
-        structured: the highest form of structured output to try: ``schema`` (JSON schema), ``json`` (JSON mode) or ``text``.
-            If the server refuses a form, the next lower form is used and remembered.
+        structured: the highest form of structured output to try: ``schema`` (JSON schema), ``json`` (JSON mode) or ``text``. If
+            the server refuses a form, the next lower form is used and remembered.
         temperature: sent only if it is set, because newer models refuse it.
         parameters: any other parameter of the chat protocol, such as ``max_completion_tokens``, ``seed``, ``extra_body``; each is
-            sent
-            only if it is set. Parameters that only some servers know go into ``extra_body``.
+            sent only if it is set. Parameters that only some servers know go into ``extra_body``.
 
     Raises:
         MissingExtra: the openai package is not installed.
@@ -254,8 +249,7 @@ class OpenAILLM(OpenAIModel):
 
         Raises:
             ModelError: there is no key or a key that no header can carry, no connection, no such model, no quota left or no
-                answer in time, or
-                the answer does not follow the protocol.
+                answer in time, or the answer does not follow the protocol.
             BadReply: the model refused to answer, a content filter stopped it, or its answer has no text.
             InvalidInput: a message cannot be sent as UTF-8, or the given client cannot serve synchronous calls.
         """

@@ -1,17 +1,15 @@
 """The OpenAI chat protocol over a lean HTTP client, for very many calls.
 
 Strategy. The request and the reading of an answer are the same as for ``OpenAILLM`` (see ``_attempts``); only the HTTP client
-differs.
-The openai package spends about a millisecond of processor time on each call, and aiohttp an eighth of that. The difference
-decides
-how long hundreds of thousands of calls take, and how much of a machine is left for a model on the same machine.
+differs. The openai package spends about a millisecond of processor time on each call, and aiohttp an eighth of that. The
+difference decides how long hundreds of thousands of calls take, and how much of a machine is left for a model on the same
+machine.
 
 ``Endpoint`` is the server where ``OpenAIServerLLM`` posts its questions: address, key, connections, and the errors of calls.
 
-aiohttp does the HTTP; this module chooses the session for the running loop and distinguishes the errors of aiohttp.
-A failure is returned, not raised, so that the exception of aiohttp, which contains the request, is not chained.
-Every exception that aiohttp raises for a call counts as a failure of that call, because a server can make it raise nearly
-anything.
+aiohttp does the HTTP; this module chooses the session for the running loop and distinguishes the errors of aiohttp. A failure is
+returned, not raised, so that the exception of aiohttp, which contains the request, is not chained. Every exception that aiohttp
+raises for a call counts as a failure of that call, because a server can make it raise nearly anything.
 """
 
 from __future__ import annotations
@@ -307,15 +305,14 @@ class OpenAIServerLLM:
     Args:
         base_url: address of the server, such as ``http://localhost:8000/v1``. A proxy that the environment names is used.
         model: name of the model.
-        api_key: sent as a bearer token; most local servers need none. The environment variable
-            ``OPENAI_API_KEY`` is used only for ``https://api.openai.com/v1``, so that no other server ever sees that key.
+        api_key: sent as a bearer token; most local servers need none. The environment variable ``OPENAI_API_KEY`` is used only
+            for ``https://api.openai.com/v1``, so that no other server ever sees that key.
         timeout: seconds for a whole request; None: no limit. Connecting may take 10 seconds of it.
-        structured: the highest form of structured output to try: ``schema`` (JSON schema), ``json`` (JSON mode) or ``text``.
-            If the server refuses a form, the next lower form is used and remembered.
+        structured: the highest form of structured output to try: ``schema`` (JSON schema), ``json`` (JSON mode) or ``text``. If
+            the server refuses a form, the next lower form is used and remembered.
         temperature: sent only if it is set, because newer models refuse it.
         parameters: any other parameter of the chat protocol, such as ``max_completion_tokens`` or ``seed``; each is sent only if
-            it is set. The
-            entries of a mapping ``extra_body`` become parameters of the request, as in the openai package.
+            it is set. The entries of a mapping ``extra_body`` become parameters of the request, as in the openai package.
 
     Raises:
         MissingExtra: aiohttp is not installed.
@@ -369,8 +366,7 @@ class OpenAIServerLLM:
 
         Raises:
             ModelError: there is no connection, the key is refused, there is no such model, no quota left or no answer in time, or
-                the answer does
-                not follow the protocol.
+                the answer does not follow the protocol.
             BadReply: the model refused to answer, a content filter stopped it, or its answer has no text.
             InvalidInput: a message cannot be sent as UTF-8.
         """

@@ -1,22 +1,18 @@
 """Build the request for one question to a chat server, and read its answer. There is no IO here: the models make the calls.
 
 The ladder of structured output has three rungs: a JSON schema, JSON mode, and plain text. Every question for JSON starts on the
-highest rung
-that is not known to be refused. If the server refuses the form (and nothing else), the same question is asked one rung lower. The
-refusal is remembered only if the lower rung worked, so a refusal for another reason, such as a text that is too long, never costs
-a model
-its schemas. A refusal that is only said in words is remembered only after a second question met it too. If a server calls one
-schema
-invalid, only that schema is no longer sent. Reply formats read all three forms, so the rung never changes what a reply means.
+highest rung that is not known to be refused. If the server refuses the form (and nothing else), the same question is asked one
+rung lower. The refusal is remembered only if the lower rung worked, so a refusal for another reason, such as a text that is too
+long, never costs a model its schemas. A refusal that is only said in words is remembered only after a second question met it too.
+If a server calls one schema invalid, only that schema is no longer sent. Reply formats read all three forms, so the rung never
+changes what a reply means.
 
 Deciding whether an error is about the form: a wrong guess costs a model its schemas for good, so the server's own pointer to the
-cause
-(``param`` of the protocol, ``loc`` of FastAPI servers) decides if there is one. Without a pointer, only phrases that servers are
-known to use count. A phrase that is also in the question does not count, because servers quote requests.
+cause (``param`` of the protocol, ``loc`` of FastAPI servers) decides if there is one. Without a pointer, only phrases that
+servers are known to use count. A phrase that is also in the question does not count, because servers quote requests.
 
 The parameters of the chat protocol are checked when a model is made, so that a misspelt parameter is not found after an hour. The
-usual
-names are listed here. Any other name is looked up in the openai package, which takes most of a second to load.
+usual names are listed here. Any other name is looked up in the openai package, which takes most of a second to load.
 """
 
 from __future__ import annotations
@@ -103,8 +99,7 @@ class Ladder:
     Args:
         highest: the first rung to try.
         trusts_status: whether a refusal may be about the form whatever its words. It is set for models of a framework, which meet
-            all kinds of
-            servers.
+            all kinds of servers.
     """
 
     def __init__(self, highest: Rung = "schema", *, trusts_status: bool = False) -> None:

@@ -84,8 +84,7 @@ def check_url(url: object, name: str = "base_url") -> None:
 
     Raises:
         InvalidInput: the address is no text, does not start with http:// or https://, has no valid host and port, or has a query
-            or
-            a fragment.
+            or a fragment.
     """
     if not isinstance(url, str):
         raise InvalidInput(f"{name} must be the address of a server, got {type(url).__name__}")
@@ -232,8 +231,7 @@ class PerLoop(Generic[C]):
 
 class OpenClient(Generic[C]):
     """A client that can be closed from two places: when its event loop shuts down, or when its owner no longer needs it.
-    Whichever comes first
-    closes it; the other waits until it is closed.
+    Whichever comes first closes it; the other waits until it is closed.
 
     Args:
         client: the client.

@@ -1,10 +1,8 @@
 """Error messages for every way in which a call to a server of the OpenAI protocol can fail. Each message names a cure.
 
-A client turns the errors of its library into a ``Refused`` or into the arguments of one of these methods, so the messages
-are the same for all clients. Servers echo keys, so every text from outside passes through ``mask``, and no secret is shown. Every
-error
-carries ``transient`` (True if the same call may work later) and ``retry_after`` (seconds, or None) for a caller that
-retries.
+A client turns the errors of its library into a ``Refused`` or into the arguments of one of these methods, so the messages are the
+same for all clients. Servers echo keys, so every text from outside passes through ``mask``, and no secret is shown. Every error
+carries ``transient`` (True if the same call may work later) and ``retry_after`` (seconds, or None) for a caller that retries.
 """
 
 from __future__ import annotations
