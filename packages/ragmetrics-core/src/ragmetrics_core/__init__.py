@@ -96,8 +96,8 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-# The engine needs asyncio and a progress bar, test sets need pydantic, which cost more to import than all the rest: loaded when
-# first used.
+# The engine needs asyncio and a progress bar, and test sets need pydantic. These are slow to import, so they are imported on first
+# use.
 EVALUATION = frozenset(
     {
         "Calibration",
@@ -122,12 +122,12 @@ def _built_in_metrics() -> ModuleType:
     return metrics
 
 
-Metric._built_in = staticmethod(_built_in_metrics)  # saved settings name these metrics, and stand below them
+Metric._built_in = staticmethod(_built_in_metrics)  # saved settings name these metrics, but must not import them
 
 MODELS = frozenset({"embeddings_named", "llm_named"})
 TESTSETS = frozenset({"Testset", "agenerate_testset", "generate_testset"})
 
-if not TYPE_CHECKING:  # to a checker, every name would exist
+if not TYPE_CHECKING:  # type checkers would accept any name
 
     def __getattr__(name: str) -> Any:
         if name in EVALUATION:

@@ -1,8 +1,8 @@
-"""Helpers that know nothing of metrics: threads, tasks, secrets, how long a server asks to wait.
+"""Helpers that do not depend on metrics.
 
-`_threads` and `_blocking` lead from synchronous code to asynchronous code and back, and run coroutines side by side,
-`_secrets` hides keys in texts, `_retry_after` reads a server's refusal, `_other_names` knows what people look for in the wrong
-module or under other names.
+`_threads` and `_blocking` connect synchronous and asynchronous code and run coroutines concurrently. `_secrets` masks keys in
+texts. `_retry_after` parses the waiting time in the refusal of a server. `_other_names` suggests the right module or name for a
+wrong one. `_signatures` copies signatures, `_strict_schema` converts JSON schemas, and `_tokens` estimates numbers of tokens.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The way from synchronous code into an event loop, also where one is already running in the caller's thread.
+"""Run coroutines from synchronous code, also if an event loop is already running in the caller's thread.
 
-Several coroutines side by side, none of which outlives the first error or a cancellation.
+``all_of`` runs several coroutines concurrently, and cancels the rest after the first error or a cancellation.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from ._threads import in_loop, start
 T = TypeVar("T")
 
 GLANCE = 0.2
-"""Seconds between two looks for a Ctrl-C that the caller's own loop has caught."""
+"""Seconds between two checks for a Ctrl-C that the event loop of the caller has caught."""
 
 
 def run_blocking(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run a coroutine function to its end from synchronous code, also where a loop is already running in this thread.
+    """Run a coroutine function from synchronous code, also if a loop is already running in this thread.
 
-    Ctrl-C cancels it in both cases and returns at once.
+    In both cases, Ctrl-C cancels the coroutine and returns at once.
     """
     return _on_other_thread(main) if in_loop() else asyncio.run(main())
 
@@ -42,25 +42,28 @@ def _on_other_thread(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
             _heed_ctrl_c()
         return running.result()
     except KeyboardInterrupt:
-        # it may have been raised inside the coroutine, which has ended then
+        # if it was raised inside the coroutine, the coroutine has ended
         either: list[Future[Any]] = [running, inside]
         wait(either, return_when=FIRST_COMPLETED)
         if inside.done() and not running.done():
             loop, task = inside.result()
-            with suppress(RuntimeError):  # the loop closes at this very moment
+            with suppress(RuntimeError):  # the loop is just closing
                 loop.call_soon_threadsafe(task.cancel)
         raise
 
 
 def _heed_ctrl_c() -> None:
-    """Since Python 3.11 ``asyncio.run`` turns Ctrl-C into a cancellation of its task, which is not seen while that task blocks."""
+    """Raise ``KeyboardInterrupt`` if Ctrl-C cancelled the current task, as ``asyncio.run`` does since Python 3.11."""
     task = asyncio.current_task()
     if task is not None and getattr(task, "cancelling", int)():
         raise KeyboardInterrupt
 
 
 async def all_of(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """The results of all, run side by side; the first error ends the others before it is raised."""
+    """Run coroutines concurrently and return their results.
+
+    After the first error, the others are cancelled and the error is raised.
+    """
     tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
     try:
         return await asyncio.gather(*tasks)

@@ -1,8 +1,8 @@
-"""Names that are not where they are looked for: those of RAGAS with a direct replacement, and ours in another module.
+"""Advice for names that a module does not have: names of RAGAS with a direct replacement, and our names in another module.
 
-A module asks here before it says that it has no such attribute. The error is an ``ImportError``, since the text of an
-``AttributeError`` is lost on the way out of ``from module import name``. No name of RAGAS becomes an alias of ours, as the scores
-differ. The page for users of RAGAS has all of their names, with those that have no replacement.
+Modules use it in ``__getattr__``. The error is an ``ImportError``, because ``from module import name`` drops the text of an
+``AttributeError``. No name of RAGAS is an alias of one of ours, because the scores differ. The page for users of RAGAS lists all
+its names, including those without a replacement.
 """
 
 from __future__ import annotations
@@ -48,18 +48,18 @@ REPLACEMENTS = {
     "ragmetrics_haystack.HaystackLLM": "HaystackLLMWrapper",
     "ragmetrics_haystack.HaystackEmbeddings": "HaystackEmbeddingsWrapper",
 }
-"""What to use here, and the names of RAGAS 0.1 to 0.4 that it replaces."""
+"""The names to use here, each with the names of RAGAS 0.1 to 0.4 that it replaces."""
 
 REPLACED = {name: use for use, names in REPLACEMENTS.items() for name in names.split()}
 
 
 def replacement_of(name: str) -> str | None:
-    """What to use instead of a name of RAGAS, in words; None for other names."""
+    """Return a sentence on what to use instead of a name of RAGAS; None for other names."""
     return f"instead of RAGAS' {name}, use {REPLACED[name]}" if name in REPLACED else None
 
 
 def no_attribute(module: str, name: str) -> Exception:
-    """The error for a module that has no such attribute."""
+    """Return the error for a module without this attribute: with advice if there is any."""
     advice = replacement_of(name)
     if advice is None and name[:1].isupper():
         homes = (f"ragmetrics_core.{home}" for home in OWN_MODULES)

@@ -1,7 +1,7 @@
-"""How long a server asks to wait, from the headers of its refusal.
+"""How long a server asks to wait, parsed from the headers of its refusal.
 
-Headers come from strangers: one that is not plainly a number of seconds or a date, or that asks for more than a year, is
-ignored. It is never an error, since no row may be lost to a header.
+Headers cannot be trusted: a value that is neither a plain number of seconds nor a date, or that is more than a year, is ignored. It
+is never an error, because a row must not fail because of a header.
 """
 
 from __future__ import annotations
@@ -10,22 +10,23 @@ import re
 from collections.abc import Mapping
 
 NUMBER = re.compile(r"[ \t]*([0-9]{1,15}(?:\.[0-9]{0,15})?)[ \t]*")
-"""No sign, no exponent, no digits of other scripts: Python would read all of these."""
+"""A number without sign, exponent or digits of other scripts, all of which ``float`` would accept."""
 
 DATE_AT_MOST = 64
-"""Characters of a date; those of the standard have 29."""
+"""The largest number of characters of a date; a date of the standard has 29."""
 
 YEAR = 366 * 86_400.0
-"""Seconds; a header that asks for more means something else."""
+"""The largest waiting time in seconds that is believed."""
 
 
 def seconds_to_wait(headers: Mapping[str, str]) -> float | None:
-    """Seconds, never negative; None where the headers do not say.
+    """Return the seconds to wait, never negative; None if the headers name no time.
 
-    ``retry-after-ms`` (OpenAI, Azure) is more precise; ``Retry-After`` holds seconds or a date (RFC 9110, 10.2.3).
+    ``retry-after-ms`` (OpenAI, Azure) is preferred, because it is more precise; ``Retry-After`` contains seconds or a date (RFC
+    9110, 10.2.3).
 
     Args:
-        headers: those of the answer, with names in lower case, or in a mapping that ignores case.
+        headers: the headers of the answer, with names in lower case, or in a mapping that ignores case.
     """
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None and milliseconds / 1000 <= YEAR:
@@ -53,5 +54,5 @@ def _until(date: str) -> float | None:
         if then.tzinfo is None:  # "-0000" in a date means UTC
             then = then.replace(tzinfo=timezone.utc)
         return max((then - datetime.now(timezone.utc)).total_seconds(), 0.0)
-    except (ValueError, TypeError, IndexError, OverflowError):  # the parser raises all of these on nonsense
+    except (ValueError, TypeError, IndexError, OverflowError):  # errors that the parser raises for invalid dates
         return None

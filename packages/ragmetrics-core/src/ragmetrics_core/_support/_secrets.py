@@ -1,9 +1,9 @@
-"""What is secret: by the name of a setting, by its value, and by its shape. The one place that hides it in texts.
+"""Find secrets by the name of a setting, by value and by shape, and mask them in texts.
 
-Strategy. Servers echo keys and libraries quote the request with its headers, so every text from outside passes through here before
-it is shown or stored. Hiding too much costs a few words of a message; hiding too little costs a key.
+Servers echo keys, and libraries quote requests with their headers, so every text from outside is masked here before it is shown or
+stored. Masking too much costs a few words of a message; masking too little costs a key.
 
-A block that keeps what was raised in it, for those who must not raise from where it was caught.
+``Kept`` is a context manager that keeps an exception, so that it can be raised later, outside of the ``except`` block.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from collections.abc import Iterable, Mapping
 
 MASKED = "***"
 LONGEST = 500
-"""Characters of a server's message that are worth showing."""
+"""The largest number of characters of a server's message that are shown."""
 
 SEARCHED, UNSURE = 8192, 1024
-"""Characters of such a message that are searched, and how many at their end are dropped, as they may be half of a secret."""
+"""The characters of a message that are searched, and the characters dropped at their end, which may be part of a secret."""
 
 SHORTEST_SECRET = 8
-"""The length from which a secret is looked for in texts: shorter ones occur in ordinary words too."""
+"""The least length of a secret that is searched for: shorter ones also occur in ordinary words."""
 
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 SECRET = (
     *("key", "keys", "token", "secret", "secrets", "password", "authorization", "credential", "credentials"),
-    "headers",  # all of them, as the name of a header need not tell that it authorises
+    "headers",  # all headers, because a name does not always show that a header authorizes
 )
 NOT_SECRET = frozenset({"prompt_cache_key"})
 LOOKS_SECRET = re.compile(
@@ -36,7 +36,7 @@ LOOKS_SECRET = re.compile(
 AUTHORISATION = re.compile(
     r"(^|[-_])(authorization|cookie|api[-_]?key|subscription[-_]key|token|secret|password)$", re.IGNORECASE
 )
-"""Names of headers that say who asks, not who answers."""
+"""Names of headers that authorize the caller, and do not choose the model that answers."""
 
 IN_QUERY = re.compile(r"([?&][\w.-]*(?:key|token|secret|password|sig|signature)=)[^&#\s'\"]+", re.IGNORECASE)
 
@@ -47,9 +47,9 @@ def is_secret(name: object) -> bool:
 
 
 def routing_digest(headers: Mapping[str, str]) -> str | None:
-    """A digest of the headers that may decide who answers, as gateways have them; None if there are no such headers.
+    """Return a digest of the headers that may decide which model answers, as with gateways; None if there are none.
 
-    Those that authorise are left out: another key of the same account changes no reply.
+    Headers that authorize are left out, because another key of the same account does not change a reply.
     """
     routing = sorted((name.lower(), value) for name, value in headers.items() if not AUTHORISATION.search(name))
     if not routing:
@@ -58,7 +58,7 @@ def routing_digest(headers: Mapping[str, str]) -> str | None:
 
 
 def conceal(text: str, secrets: Iterable[str] = ()) -> str:
-    """The text without the secrets and without anything shaped like a key, or like a password in an address.
+    """Mask the given secrets in a text, and everything that looks like a key, or like a password in an address.
 
     Args:
         text: any text from outside.
@@ -68,17 +68,17 @@ def conceal(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def without_secrets(text: str, secrets: Iterable[str]) -> str:
-    """The text without the secrets themselves; everything else, which may be an answer that was paid for, stays as it is."""
+    """Mask only the given secrets; the rest of the text, which may be an answer that was paid for, is not changed."""
     known = [secret for secret in secrets if len(secret) >= SHORTEST_SECRET]
-    # the longest first, so that no secret is cut in two by one that is a part of it
+    # the longest first: a secret may be part of another one
     for secret in sorted(known, key=len, reverse=True):
         text = text.replace(secret, MASKED)
     return text
 
 
 def mask(text: str, secrets: Iterable[str]) -> str:
-    """The same as ``conceal``, with a long text cut short."""
-    text = without_secrets(text, secrets)  # first, so that the cut below never leaves half of one
+    """Mask secrets like ``conceal``, and shorten a long text."""
+    text = without_secrets(text, secrets)  # first, so that the cut below never leaves a part of a secret
     if len(text) > SEARCHED:
         return f"{conceal(text[:SEARCHED])[:-UNSURE][:LONGEST]} ..."
     text = conceal(text)
@@ -86,7 +86,7 @@ def mask(text: str, secrets: Iterable[str]) -> str:
 
 
 class Kept:
-    """A block that keeps the exception that ended it, as ``error``, for later. Cancellation and Ctrl-C go through."""
+    """A context manager that keeps the exception of its block in ``error``; cancellation and Ctrl-C are passed on."""
 
     error: Exception
 

@@ -1,4 +1,4 @@
-"""Functions that take the same arguments, written once."""
+"""Give a function the signature of another one."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ R = TypeVar("R")
 
 
 def with_arguments_of(other: Callable[P, Any]) -> Callable[[Callable[..., R]], Callable[P, R]]:
-    """Have a function take the arguments of another one; type checkers, ``help`` and notebooks see these.
+    """Return a decorator that gives a function the arguments of another one, also for type checkers, ``help`` and notebooks.
 
-    It gets them all by name, those that were left out with their defaults, those of ``**options`` as one mapping ``options``. ::
+    The function gets all arguments by name, with the defaults of those that were left out; ``**options`` arrive as one mapping
+    ``options``. ::
 
         @with_arguments_of(evaluate_retriever)
         async def aevaluate_retriever(**given):

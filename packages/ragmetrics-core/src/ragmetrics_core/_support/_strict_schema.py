@@ -1,7 +1,7 @@
-"""JSON schemas in the strict dialect of structured output.
+"""Convert JSON schemas to the strict dialect of structured output.
 
-A server that promises a reply in a schema wants every property required, no others allowed, and nothing beside a reference.
-A schema that the dialect cannot express (objects with free keys, tuples, values of any type) has no strict form.
+In this dialect, every property is required, no other properties are allowed, and a reference has no other keys beside it. Some
+schemas cannot be expressed in it: objects with free keys, tuples, values of any type.
 The dialect: https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
 """
 
@@ -20,15 +20,15 @@ PORTABLE = (
 
 
 class NotStrictError(Exception):
-    """The schema says something that the strict dialect cannot express."""
+    """The schema cannot be expressed in the strict dialect."""
 
 
 def strict_schema(schema: Mapping[str, Any], *, portable: bool = False) -> dict[str, Any] | None:
-    """The schema in the strict dialect; None where it has no such form.
+    """Return the schema in the strict dialect; None if this is not possible.
 
     Args:
         schema: a JSON schema of an object.
-        portable: leave out what only some servers accept: keywords that restrict a value, and words beside a reference.
+        portable: whether to leave out what only some servers accept: keywords that restrict a value, and keys beside a reference.
     """
     try:
         strict = _strict(_resolved(_unwrapped(schema), schema), schema, portable=portable)
@@ -55,7 +55,7 @@ def _strict(node: Any, root: Mapping[str, Any], *, portable: bool) -> dict[str, 
 
 
 def _plain(node: Any, root: Mapping[str, Any], *, portable: bool) -> Mapping[str, Any]:
-    """One schema without what only wraps it, if the dialect can express it."""
+    """Unwrap a schema, or a part of one; raises ``NotStrictError`` if the dialect cannot express it."""
     if not isinstance(node, Mapping):
         raise NotStrictError  # a schema may also be true or false
     node = _unwrapped(node)
@@ -70,7 +70,7 @@ def _plain(node: Any, root: Mapping[str, Any], *, portable: bool) -> Mapping[str
 
 
 def _unwrapped(node: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A schema that is all of one other one is that one: pydantic wrote references like this before 2.9."""
+    """Merge an ``allOf`` with a single schema into its parent; pydantic before 2.9 wrote references like this."""
     if len(node.get("allOf", ())) != 1:
         return node
     return {**node["allOf"][0], **{key: item for key, item in node.items() if key != "allOf"}}
@@ -84,7 +84,7 @@ def _portable(node: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _resolved(node: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The schema that a reference refers to, joined with what stands beside the reference; any other schema unchanged."""
+    """Return the schema that a reference refers to, merged with the keys beside the reference; other schemas are unchanged."""
     if "$ref" not in node:
         return node
     found = root

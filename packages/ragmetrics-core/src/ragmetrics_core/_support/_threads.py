@@ -1,8 +1,8 @@
-"""Blocking calls on their own threads: from asynchronous code, or several at once from synchronous code.
+"""Run blocking calls in threads: from asynchronous code, or several at a time from synchronous code.
 
-Neither ``asyncio.to_thread`` nor a ``ThreadPoolExecutor``: the pool of the former is small and shared, so that it, not the
-caller, would decide how many calls run at once; and the interpreter waits for the threads of both when it ends, so that Ctrl-C
-would hang until the last call returns. A daemon thread ends with the process.
+``asyncio.to_thread`` and ``ThreadPoolExecutor`` are not used for two reasons. The pool of ``to_thread`` is small and shared, so the
+pool would limit how many calls run at a time. And the interpreter waits for the threads of both at exit, so Ctrl-C would hang until
+the last call returns. The daemon threads used here end with the process.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ T = TypeVar("T")
 
 
 def start(function: Callable[[], T]) -> Future[T]:
-    """Begin a call on its own thread, with the caller's context variables; its result, when it comes."""
+    """Start a call in a new thread, with the context variables of the caller, and return the future of its result."""
     from concurrent.futures import Future  # noqa: PLC0415  costs more to import than all of this package
 
     future: Future[T] = Future()
-    future.set_running_or_notify_cancel()  # a caller that stops waiting leaves, and the result is dropped
+    future.set_running_or_notify_cancel()  # if the caller stops waiting, the result is dropped
     context = contextvars.copy_context()
 
     def work() -> None:
         try:
             result = context.run(function)
-        except StopIteration as stop:  # a task that is given one would wait for ever
+        except StopIteration as stop:  # an asyncio task that gets a StopIteration would wait forever
             problem = RuntimeError("the function raised StopIteration")
             problem.__cause__ = stop
             future.set_exception(problem)
-        except BaseException as error:  # noqa: BLE001  handed to the waiting caller, and raised there
+        except BaseException as error:  # noqa: BLE001  raised in the waiting caller
             future.set_exception(error)
         else:
             future.set_result(result)
@@ -43,9 +43,9 @@ def start(function: Callable[[], T]) -> Future[T]:
 
 
 def in_threads(functions: Iterable[Callable[[], T]], most: int) -> list[T]:
-    """What the functions return, in their order, called at the same time on at most ``most`` threads.
+    """Call functions concurrently in at most ``most`` threads, and return their results in order.
 
-    Where the system has no thread left, or gives out none because the program is ending, the caller's own thread does the rest.
+    If no more threads can be started, because there are too many or the program is ending, the caller's thread calls the rest.
     """
     waiting = enumerate(functions)
     found: dict[int, T] = {}
@@ -72,7 +72,7 @@ def _started(work: Callable[[], None]) -> Future[None] | None:
 
 
 async def in_own_thread(function: Callable[[], T]) -> T:
-    """What the function returns, called on its own thread with the caller's context variables."""
+    """Call a function in a new thread, with the context variables of the caller, and return its result."""
     import asyncio  # noqa: PLC0415  costs more to import than all of this package
 
     return await asyncio.wrap_future(start(function))

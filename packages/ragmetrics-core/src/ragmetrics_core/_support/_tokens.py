@@ -1,11 +1,11 @@
-"""How many tokens a text has, as a good guess that needs no vocabulary and no download.
+"""Estimate the number of tokens of a text without a vocabulary or a download.
 
-Strategy. Vocabularies differ from model to model, and a server counts for itself; what a price needs to know beforehand is the
-size. So words, numbers and marks are weighed, and letters of other scripts by their script. The weights are those of a least
-squares fit to o200k_base, the vocabulary of OpenAI's models since 2024, over prompts, retrieved passages, replies of judges and the
-messages of programs in 29 languages. Of a few hundred texts of a kind, the guess is off by 1 % (English prompts and passages), by
-up to 14 % in most other languages, and by 15 to 21 % in the worst (Finnish, Polish, Czech and Hungarian have more tokens,
-Vietnamese has fewer).
+Vocabularies differ from model to model, and servers report the exact numbers; an estimate of the price needs only the approximate
+size. So words, numbers and marks have weights; letters of other scripts have a weight for their script. The weights are from a
+least squares fit to o200k_base, the vocabulary of OpenAI's models since 2024, over prompts, retrieved passages, replies of judges
+and the messages of programs in 29 languages. Of a few hundred texts of a kind, the guess is off by 1 % (English prompts and
+passages), by up to 14 % in most other languages, and by 15 to 21 % in the worst (Finnish, Polish, Czech and Hungarian have more
+tokens, Vietnamese has fewer).
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ SCRIPTS = (
     *((0x3040, OTHER), (0x3100, 0.636), (0x3400, OTHER)),  # Kana
     *((0xA000, 0.801), (0xAC00, OTHER), (0xD7B0, 0.675)),  # Han, Hangul
 )
-"""The end of a range of characters, and what one of its letters weighs; None where words are weighed."""
+"""The end of each range of characters, and the weight of one of its letters; None: whole words are weighed."""
 
 
 def tokens_in(text: str) -> float:
-    """A guess of the number of tokens in a text."""
+    """Estimate the number of tokens in a text."""
     total = 0.0
     for part in PARTS.finditer(text):
         length = part.end() - part.start()
