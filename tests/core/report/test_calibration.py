@@ -167,8 +167,8 @@ class TestWeights:
     def test_weights_on_another_scale_do_not_stand_beside_none(self) -> None:
         values, labels = judged()
         assert problem(run(values), [{**labels[0], "weight": 50}, *labels[1:]]) == (
-            "label 1: the weight 50 cannot be combined with labels without a weight, such as that in label 2, which count "
-            "as 1 (rows drawn uniformly): give every label its weight, on one scale"
+            "label 1: the weight 50 is above 2, so it cannot be combined with labels without a weight, such as the one in "
+            "label 2, which count as 1: give every label a weight, on one scale"
         )
 
     def test_a_row_has_one_weight(self) -> None:
@@ -608,7 +608,8 @@ class TestWhereItIsShown:
         with pytest.raises(InvalidInput) as caught:
             run([1.0, *values[1:]]).summary(calibration=calibration)
         assert str(caught.value) == (
-            "calibration belongs to another run (200 scored rows of 'm', here 200): calibrate this one"
+            "calibration belongs to another run: it has 200 scored rows of 'm' with the mean 0.8, and this run has 200 with the "
+            "mean 0.805: calibrate this run"
         )
         with pytest.raises(InvalidInput):
             run(values[:100]).to_html(tmp_path / "page.html", calibration=calibration)

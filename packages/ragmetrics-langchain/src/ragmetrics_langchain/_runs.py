@@ -372,9 +372,11 @@ def _newer(self: Any, event: Any) -> None:
 
 
 class Hook:
-    """A hook. It passes the event to the runs of its watcher, and passes a run that the event finishes to ``_finish``.
+    """A callback method of a watcher. It reports the event to the watcher's runs. If the event finishes a run, it calls the
+    watcher's ``_finish`` with that run.
 
-    LangChain passes some arguments by position; their names are read from its base class.
+    LangChain passes some arguments by position; their names are read from the method of the same name in LangChain's
+    ``BaseCallbackHandler``.
     """
 
     __code__ = _stub.__code__  # ``inspect`` recognises a function by this attribute and the next three

@@ -157,7 +157,9 @@ def _in_mapping(value: Any, mapping: Mapping[str, Any], inputs: Any, depth: int,
 
 
 def _names(mapping: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names that mean an answer, with structured output before the message that it was parsed from."""
+    """Return the keys under which an answer may stand, in order of preference. Structured output ("parsed") comes before the
+    message that it was parsed from ("raw").
+    """
     message = mapping.get("message")
     return (
         "structured_response",

@@ -254,9 +254,9 @@ def finish(state: State, config: pytest.Config) -> bool:
 
 
 def _join(state: State, outcome: Outcome) -> None:
-    """Make one run of the parts.
+    """Join the parts that this session scored into one run.
 
-    All of them must be there still when it is made: another session in the same directory writes over them.
+    After joining, check that no part has disappeared: another session that uses the same directory would have overwritten it.
     """
     runs, places, joined = [], [], None
     for part in state.parts_of_session():

@@ -59,11 +59,12 @@ class State:
         return self.run_dir / PARTS
 
     def check(self) -> None:
-        """Check before anything is paid for that gates can be decided at the end of the session.
+        """Check, before anything is paid for, whether the gates can be decided at the end of the session.
 
         Raises:
-            pytest.UsageError: a gate cannot be parsed, the baseline does not exist, a word or a number is wrong, or in continuous
-                integration pytest has not read the settings beside the tests.
+            pytest.UsageError: a gate cannot be parsed or needs a baseline that is not given; the baseline does not exist, is
+                damaged or would be overwritten; a setting has an impossible value; or, in continuous integration, pytest has not
+                read the configuration file next to the tests.
         """
         if in_ci() and not self.is_worker and any_option(self.config):
             from ._options import problem_of_configuration  # noqa: PLC0415  used by few

@@ -318,7 +318,9 @@ def doubts(judged: Judged) -> Iterator[str]:
 
 
 def _shift(values: Sequence[float], places: Sequence[int], weights: Sequence[float] | None) -> float:
-    """Return by how many standard errors the mean over some rows is above the mean over all rows; 0 if this cannot be computed."""
+    """Return the (weighted) mean over the rows at ``places`` minus the mean over all rows, in standard errors; 0 if this cannot
+    be computed.
+    """
     count, own = len(values), [values[place] for place in places]
     masses = [1.0] * len(own) if weights is None else weights
     mean = math.fsum(values) / count

@@ -201,7 +201,8 @@ class Calibration(Result):
         item = self[name]
         if item.rows != rows or item.judge_mean != mean:
             raise InvalidInput(
-                f"calibration belongs to another run ({item.rows} scored rows of {name!r}, here {rows}): calibrate this one"
+                f"calibration belongs to another run: it has {item.rows} scored rows of {name!r} with the mean "
+                f"{item.judge_mean:g}, and this run has {rows} with the mean {mean:g}: calibrate this run"
             )
         return item if item.corrected is not None else None
 

@@ -101,8 +101,8 @@ def _check_weights(rows: Sequence[LabelledRow]) -> None:
     for weight, place in known if without else ():
         if weight > HEAVIEST * (1 + 1e-6):
             raise InvalidInput(
-                f"{place}: the weight {weight:g} cannot be combined with labels without a weight, such as that in {without}, "
-                "which count as 1 (rows drawn uniformly): give every label its weight, on one scale"
+                f"{place}: the weight {weight:g} is above {HEAVIEST:g}, so it cannot be combined with labels without a "
+                f"weight, such as the one in {without}, which count as 1: give every label a weight, on one scale"
             )
 
 

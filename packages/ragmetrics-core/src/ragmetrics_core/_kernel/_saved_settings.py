@@ -57,8 +57,8 @@ def _written(metric: Any, item: Field[Any], *, defaults: bool) -> Any:
     default = item.default
     if not isinstance(default, Prompt) or not _same_but_version(value, default.reworded(value.to_dict())):
         raise InvalidInput(
-            f"{metric.name}: the prompt {item.name!r} cannot be written, because more than its wording differs from the "
-            "default prompt of the metric: define such a metric in code"
+            f"{metric.name}: the prompt {item.name!r} cannot be saved, because it differs from the default prompt in more "
+            "than its wording: define such a metric in code"
         )
     return value.to_dict()
 
@@ -136,7 +136,7 @@ def load_metric(base: type[M], data: Mapping[str, Any]) -> M:
     cls = named_metric(data["metric"], base)
     if isinstance(cls, base):
         raise InvalidInput(
-            f"{data['metric']!r} is a metric with its settings, not a class: name its class {type(cls).__name__}"
+            f"{data['metric']!r} is a metric object, not a class: give the name of its class, {type(cls).__name__}"
         )
     known = {item.name: item for item in fields(cls) if item.compare}
     _check_names(cls.__name__, settings, known)

@@ -41,8 +41,8 @@ class Cloze(NamedTuple):
 
 
 def clozes(sentence: str, language: str) -> Iterator[Cloze]:
-    """Return the sentence as a question without a blank, and then one question for each of its pieces, with the piece left
-    blank.
+    """Yield the whole sentence as a question, without a blank. If the sentence has several pieces, then yield one question for
+    each piece, in which that piece is replaced by a blank.
     """
     bare = sentence.rstrip(_ENDS)
     yield Cloze(f"{bare}?", bare, sentence)

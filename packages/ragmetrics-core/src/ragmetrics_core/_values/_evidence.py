@@ -30,7 +30,9 @@ class Item(NamedTuple):
 
 
 def judged_items(values: Sequence[Mapping[str, Any]]) -> tuple[list[Item], str | None]:
-    """Return the items of a list of mappings, and the key of their true or false verdict; None if they have no common key."""
+    """Turn each mapping into an ``Item``. Return the items, and the key that holds the true or false verdict in every mapping;
+    the key is None if the mappings have no such key in common.
+    """
     flags = [next((key for key, item in value.items() if isinstance(item, bool)), None) for value in values]
     items = [_item(value, flag) for value, flag in zip(values, flags, strict=True)]
     return items, flags[0] if len(set(flags)) == 1 else None

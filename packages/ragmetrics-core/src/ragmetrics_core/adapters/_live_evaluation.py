@@ -83,7 +83,7 @@ class Finished(Protocol[R_co, T]):
         ...
 
     def complete(self) -> object:
-        """Call the user's functions that are needed to read the call; runs in a background thread."""
+        """Run the user's functions that are needed to read this finished call. Runs in a background thread."""
         ...
 
     def record(self) -> R_co:

@@ -62,7 +62,8 @@ class FailureLog:
                 self._in_a_row[name] += 1
 
     def failed(self, name: str, problem: BaseException | str, further: str = "are only counted, see counts") -> bool:
-        """Note a failure. Returns whether only a field of the row is missing.
+        """Count a failure, and log it unless its cause was logged before. Return True if the failure is only a missing field of
+        the row.
 
         Args:
             name: the name of the metric or of the function.
@@ -76,17 +77,18 @@ class FailureLog:
         if is_missing:
             kind = said
         elif not kind.isidentifier():
-            kind = ""  # other texts may differ each time
+            kind = ""  # texts without the class of an error may differ each time, so they are one cause
         cause = (name, kind, bool(getattr(raised, "fatal", False)))
         with self._lock:
             times = self._logged.get(cause, 0)
             in_a_row = self._in_a_row.get(name, 0)
-            is_known = times > 0 and (is_missing or in_a_row < 2 ** (times - 1))
+            # a known cause is logged again only after 1, 2, 4, ... scores in a row; a missing field never
+            is_silent = times > 0 and (is_missing or in_a_row < 2 ** (times - 1))
             if not is_missing:
                 self._in_a_row[name] = 0
-            if not is_known:
+            if not is_silent:
                 self._logged[cause] = times + 1
-        if not is_known:
+        if not is_silent:
             more = "rows with missing fields" if is_missing else "failures"
             trace = None if isinstance(raised, RagmetricsError) else raised
             self._logger.warning("%s failed: %s; further %s %s", name, said, more, further, exc_info=trace)

@@ -320,7 +320,7 @@ def _extras(found: Diagnosis, answers: dict[Rung, Found], listed: list[dict[str,
 async def _pace(
     found: Diagnosis, asked: Callable[[Rung], Awaitable[Found]], answers: dict[Rung, Found], used: Rung
 ) -> None:
-    """Measure how fast one answer comes, and whether two are made at the same time."""
+    """Measure how long one answer takes, and whether the server works on two requests at the same time."""
     if any(answer.late for answer in answers.values()) or answers[used].reply is None:
         return
     start = time.perf_counter()

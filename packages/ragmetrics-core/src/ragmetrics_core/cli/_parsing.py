@@ -241,7 +241,9 @@ def parse_least(texts: Iterable[str], scales: Mapping[str, tuple[float, float] |
 
 
 def compared_with_least(summary: Summary, least: Mapping[str, float]) -> tuple[list[str], list[str]]:
-    """Return the results of ``--fail-under`` in words: the metrics that reach their lowest mean, and those that do not."""
+    """Return one sentence per metric of ``--fail-under``: first for the metrics whose mean reaches the required minimum, then
+    for those that miss it (mean too low, no score, or too many failed rows).
+    """
     reached: list[str] = []
     missed: list[str] = []
     for name, value in least.items():

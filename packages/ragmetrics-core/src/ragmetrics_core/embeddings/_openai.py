@@ -150,7 +150,7 @@ class OpenAIEmbeddings(OpenAIModel):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Every setting that can change a vector, without the key."""
+        """Every setting that can change a vector. The API key is not included."""
         return self._identity(dimensions=self.dimensions)
 
     def embed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:

@@ -50,7 +50,7 @@ class AnswerCorrectness(Metric):
         return FactualCorrectness(beta=self.beta, extract=self.extract, verify=self.verify, name=self.name)
 
     def measure(self, user_input: str, response: str, reference: str) -> Steps[Score]:
-        """Compute the parts with a weight above 0, in common rounds."""
+        """Compute the parts that have a weight above 0, with their model requests sent together."""
         programs: list[Steps[Any]] = [
             self._factual.measure(response, reference, user_input),
             compare([(response, reference)]),

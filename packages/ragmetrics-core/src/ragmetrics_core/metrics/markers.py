@@ -152,7 +152,8 @@ def find(text: str, meanings: Meanings) -> Iterator[Found]:
 
 
 def find_by(pattern: str, text: str, meanings: Meanings) -> Iterator[Found]:
-    """Find the markers that match a user's pattern, in order. Its one group holds numbers or names, separated by commas.
+    """Find the markers that match a user's regular expression, in order. Its one capture group holds numbers or names, separated
+    by commas.
 
     Raises:
         InvalidInput: see ``compiled``.

@@ -165,7 +165,7 @@ class ScalarReader(Reader[Answer[T]]):
             return Bad(f"{shown(key)}: {unreadable.reason}")
 
     def _in_children(self, data: dict[str, Any], names: dict[str, str], depth: int) -> Reading[Answer[T]]:
-        """Read the values that may contain an answer."""
+        """Look for the answer inside those values of the object that may contain one, one level deeper."""
         alone = len(data) == 1
         keys = [key for key in data if not is_no_answer(key) and self._opens(names[key], data[key], alone=alone)]
         return _agreed([self.in_value(data[key], depth + 1) for key in keys])

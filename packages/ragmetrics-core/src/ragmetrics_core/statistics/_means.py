@@ -146,12 +146,15 @@ FEW = 50
 
 
 def reach_of(units: Sequence[tuple[float, int]], most: float) -> tuple[float, float]:
-    """Return the farthest sums, for the worse and for the better, that can be expected of an unseen unit of average size.
+    """Return the largest loss and the largest gain, as sums of changes, that can be expected of an unseen unit of average size.
 
-    If there were changes in a direction, this is the largest of all k mean changes plus 2 / k of it. For k changes drawn
-    uniformly between 0 and any maximum, this bound reaches the maximum in 0.67 (k = 1) to 0.86 of cases. If there were no changes
-    in a direction, they are assumed to mirror the changes in the other direction: the mean square of these changes divided by
-    their mean. This gives about the same spread as flipping signs.
+    If units changed in a direction, its bound is (1 + 2 / k) times the largest mean change per row among the k changed units, in
+    either direction, at most ``most``, times the average number of rows of a unit. For k changes drawn uniformly between 0 and
+    any maximum, this bound reaches the maximum in 0.67 (k = 1) to 0.86 of cases.
+
+    If no unit changed in a direction, changes in it are assumed to mirror those in the other direction: the sum of the squared
+    sums of the units divided by the sum of their absolute values, at most the bound above. This gives about the same spread as
+    flipping signs.
 
     Args:
         units: for each unit, the sum of its changes and its number of rows; at least one sum is not 0.
