@@ -171,7 +171,7 @@ def test_no_token_counts_and_no_list_of_models(server: OpenAIServer) -> None:
         "none are reported -> costs are not known, and --budget tokens=N or dollars=N has no effect",
     )
     assert checks["speed"] == ("-", "N s for an answer")
-    assert checks["context"] == ("-", "the server does not tell how many tokens fit")
+    assert checks["context"] == ("-", "the server does not say how many tokens fit")
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_no_token_counts_and_no_list_of_models(server: OpenAIServer) -> None:
     [
         ({"meta": {"n_ctx": 4096}}, "4096 tokens"),
         ({"context_length": 131072}, "131072 tokens"),
-        ({"meta": "odd", "context_length": "many"}, "the server does not tell how many tokens fit"),
+        ({"meta": "odd", "context_length": "many"}, "the server does not say how many tokens fit"),
     ],
 )
 def test_how_many_tokens_fit(server: OpenAIServer, described: dict[str, Any], told: str) -> None:
@@ -522,7 +522,7 @@ class TestEmbeddings:
         assert (status, output) == (
             0,
             (
-                "lexical\nit can be used: it works offline, and asks nobody\n\n"
+                "lexical\nit can be used: it works offline and needs no server\n\n"
                 "hashing\n  ok  vectors  512 numbers each; 3 texts in N s\nit can be used"
             ),
         )

@@ -115,7 +115,7 @@ def test_rows_that_are_not_alike() -> None:
         ("response", (), "response (its name)"),
         ("Answer", (), "Answer (a common name)"),
         ("outputs.answer", (), "outputs.answer (found inside)"),
-        ("Bot", ("--map", "answer=bot"), "Bot (as told)"),
+        ("Bot", ("--map", "answer=bot"), "Bot (as given)"),
     ],
 )
 def test_why_a_field_is_read_from_a_column(header: str, words: tuple[str, ...], rule: str) -> None:

@@ -48,7 +48,7 @@ def test_look_shows_what_the_option_does(tmp_path: Path) -> None:
     path.write_text(CSV, encoding="utf-8")
     result = call("look", str(path), "--rows", "0", "--map", "question=prompt")
     assert result.exit_code == 0, result.stderr
-    assert "user_input          1 of 1  prompt (as told)" in result.stdout
+    assert "user_input          1 of 1  prompt (as given)" in result.stdout
     assert "retrieved_contexts  1 of 1  context_1, context_2, context_10 (" in result.stdout
 
 

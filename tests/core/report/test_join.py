@@ -75,7 +75,9 @@ def test_what_cannot_be_joined(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="^places must have one entry for each of the 1 rows, got 2$"):
         join_runs([one], places=["a", "b"])
     one.to_jsonl(tmp_path / "scores-only.jsonl")
-    with pytest.raises(InvalidInput, match=r"scores-only.jsonl cannot be joined to others: nobody knows who gave"):
+    with pytest.raises(
+        InvalidInput, match=r"scores-only.jsonl cannot be joined to others: its metrics and models are unknown"
+    ):
         join_runs([one, Evaluation.load(tmp_path / "scores-only.jsonl")])
 
 

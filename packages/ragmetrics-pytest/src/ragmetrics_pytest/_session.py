@@ -273,7 +273,7 @@ def _join(state: State, outcome: Outcome) -> None:
     if lost := state.claimed - {part.path.name for part in state.parts_of_session()}:
         raise InvalidInput(
             f"another session has scored in {state.run_dir} meanwhile, and {len(lost)} of {len(state.claimed)} parts of this one "
-            "are lost: give each a directory of its own by --ragmetrics-run-dir"
+            "are lost: give each another directory by --ragmetrics-run-dir"
         )
     outcome.evaluation = joined
 

@@ -130,7 +130,7 @@ class Part:
         others = {path.name for path in top.iterdir()} - OWN if top.exists() else set()
         if others and not self.path.parent.is_dir():
             raise pytest.fail.Exception(
-                f"ragmetrics_run_dir {top} holds {min(others)}, which is no session of pytest: name a directory of its own",
+                f"ragmetrics_run_dir {top} holds {min(others)}, which is no session of pytest: name another directory",
                 pytrace=False,
             )
         self.path.mkdir(parents=True, exist_ok=True)

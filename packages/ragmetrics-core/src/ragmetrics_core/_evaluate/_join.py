@@ -82,8 +82,8 @@ def _settings(part: Evaluation) -> RunSettings:
         raise InvalidInput(f"runs must be Evaluations, got {type(part).__name__}")
     if part.settings is None:
         raise InvalidInput(
-            f"{part.source or 'a run'} cannot be joined to others: nobody knows who gave its scores, as it is a file of scores or "
-            "its run.json is damaged"
+            f"{part.source or 'a run'} cannot be joined to others: its metrics and models are unknown, because it is a file of "
+            "scores or its run.json is damaged"
         )
     return part.settings
 

@@ -141,7 +141,7 @@ def likely(keys: Sequence[str], name: str) -> str:
 def rule(name: str, columns: tuple[str, ...], mapped: Mapping[str, Any]) -> str:
     """Say why a field is read from these columns."""
     if name in mapped:
-        return "as told"
+        return "as given"
     column, *others = columns
     common = [ALIASES.get(plain_name(column), plain_name(column)) in FIELD_NAMES for column in columns]
     if others:

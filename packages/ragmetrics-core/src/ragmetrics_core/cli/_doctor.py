@@ -311,7 +311,7 @@ def _extras(found: Diagnosis, answers: dict[Rung, Found], listed: list[dict[str,
     entry = next((item for item in entries if item["id"] == model), {})
     meta = entry.get("meta") if isinstance(entry.get("meta"), dict) else {}
     told = [value for name in CONTEXT for value in (entry.get(name), (meta or {}).get(name)) if isinstance(value, int)]
-    found.add("context", "-", f"{told[0]} tokens" if told else "the server does not tell how many tokens fit")
+    found.add("context", "-", f"{told[0]} tokens" if told else "the server does not say how many tokens fit")
     headers = {name: value for answer in answers.values() for name, value in answer.headers.items()}
     limits = [f"{name.removeprefix('x-ratelimit-')} {most}" for name, most in headers.items() if LIMIT.fullmatch(name)]
     found.add("limits", "-", ", ".join(limits) or "the server does not tell its limits")
@@ -426,7 +426,7 @@ async def _examined(llm: str | None, embeddings: str | None, base_url: str | Non
         if isinstance(model, OpenAILLM):
             found.append(await examine_llm(llm, model, timeout))
         else:
-            found.append(Diagnosis(llm, verdict="it can be used: it works offline, and asks nobody", usable=True))
+            found.append(Diagnosis(llm, verdict="it can be used: it works offline and needs no server", usable=True))
     if embeddings is not None:
         found.append(await examine_embeddings(embeddings, vectors, timeout))
     return found
