@@ -181,7 +181,7 @@ class ScoresFile:
     def _open(self, path: Path, mode: str) -> None:
         try:
             if path.exists() and not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
-                raise InvalidInput(f"{path} is no regular file: ", *ANOTHER)
+                raise InvalidInput(f"{path} is not a regular file: ", *ANOTHER)
             # no buffer: the operating system has a line as soon as it is written
             self._use(path.open(mode, buffering=0))
         except OSError as error:
