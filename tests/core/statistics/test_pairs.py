@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -18,6 +18,8 @@ from ragmetrics_core import InvalidInput
 from ragmetrics_core.statistics import FEWEST_CHANGED, METHODS, PairedDifference, paired_difference
 
 UNIT = (0.0, 1.0)
+CANCEL_BEFORE = [0.25, 0.5, *[0.25] * 7, 0.5, *[0.25] * 3]
+CANCEL_AFTER = [0.25, 0.75, *[0.25] * 10, 0.5]
 Z2 = 1.959963984540054**2
 BEFORE, AFTER = [0.2, 0.5, 0.9, 0.4, 0.7], [0.4, 0.6, 0.85, 0.9, 0.75]
 
@@ -283,6 +285,7 @@ class TestAlways:
         assert wide.p_value == narrow.p_value
 
     @given(pairs(), st.floats(-3, 3))
+    @example((CANCEL_BEFORE, CANCEL_AFTER, [0] * 12 + [1]), 1.64)  # the changes of cluster 0 cancel out
     def test_both_runs_shifted_alike(self, sample: tuple[Any, ...], shift: float) -> None:
         before, after, clusters = sample
         scale = (shift, 1 + shift)

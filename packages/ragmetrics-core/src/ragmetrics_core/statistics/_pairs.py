@@ -163,7 +163,9 @@ class _Changes:
         count, mean = len(values), math.fsum(values) / len(values)
         if clusters is not None and len(set(clusters)) < count:
             found = clustered_mean(values, clusters)
-            found = replace(found, variance=found.variance if found.variance > near**2 else 0.0)
+            # changes of a cluster that cancel out leave a rounding error, which has no direction
+            sums = tuple((total if abs(total) > near * rows else 0.0, rows) for total, rows in found.clusters)
+            found = replace(found, variance=found.variance if found.variance > near**2 else 0.0, clusters=sums)
             changed = len({cluster for cluster, value in zip(clusters, values, strict=True) if value})
             return cls(values, found, changed, width, near, clustered=True)
         alike = max(values) - min(values) <= near
