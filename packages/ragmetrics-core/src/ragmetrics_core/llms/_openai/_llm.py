@@ -101,27 +101,23 @@ def _refused(error: Any) -> Refused | None:
     return Refused.of(error.status_code, body, error.message, error, seconds_to_wait(headers))
 
 
-OF_OWN_CLIENTS = ("base_url", "api_key", "timeout", "max_retries", "key_variable")
-"""The settings of the clients that a model makes, in the order in which the model is given them."""
-
-
 class OpenAIModel:
     """The common base of the models of the openai package.
 
     Args:
         model: name of the model.
         client: the user's client, or None.
-        settings: the settings of ``OF_OWN_CLIENTS``, for clients that are made here.
+        settings: the settings of clients that are made here, see ``Clients``.
 
     Raises:
         InvalidInput: the model has no name, or an argument is refused by ``Clients``.
         MissingExtra: the openai package is not installed.
     """
 
-    def __init__(self, model: str, client: openai.OpenAI | openai.AsyncOpenAI | None, *settings: Any) -> None:
+    def __init__(self, model: str, client: openai.OpenAI | openai.AsyncOpenAI | None, **settings: Any) -> None:
         check_model(model)
         self.model = model
-        self._clients = Clients(client, dict(zip(OF_OWN_CLIENTS, settings, strict=True)))
+        self._clients = Clients(client, settings)
 
     def without_retries(self: M) -> M:
         """Return the same model without retries, for a caller that retries itself, as ``evaluate`` does."""
@@ -227,7 +223,15 @@ class OpenAILLM(OpenAIModel):
     ) -> None:
         self.parameters = chat_parameters(structured, temperature, parameters, SET_ELSEWHERE)
         self.structured = structured
-        super().__init__(model, client, base_url, api_key, timeout, max_retries, key_variable)
+        super().__init__(
+            model,
+            client,
+            base_url=base_url,
+            api_key=api_key,
+            timeout=timeout,
+            max_retries=max_retries,
+            key_variable=key_variable,
+        )
         check_parameters(parameters, by_package=True)
         self._ladder = Ladder(structured)
 
