@@ -15,6 +15,7 @@ from itertools import islice
 from typing import Any
 
 from .._run._judgements import judgements
+from .._values._counts import grouped
 from .._values._plain import plain
 from .._values._score import Score
 from ._pairs import MetricPairs, Pairing
@@ -134,14 +135,9 @@ def claims_of(scores: Iterable[Score]) -> dict[str, bool]:
     """Return for each claim, by its text, whether it is supported. If there are several judgements, the majority decides; a tie
     means not supported.
     """
-    votes: dict[str, list[bool]] = {}
-    for score in scores:
-        for details in judgements(score.details):
-            once: dict[str, bool] = {}
-            for text, supported in _claims(details):  # a claim that occurs twice is supported if both occurrences are
-                once[text] = supported and once.get(text, True)
-            for text, supported in once.items():
-                votes.setdefault(text, []).append(supported)
+    said = (grouped(_claims(details)) for score in scores for details in judgements(score.details))
+    # a claim that occurs twice in a judgement is supported if both occurrences are
+    votes = grouped((text, all(each)) for claims in said for text, each in claims.items())
     return {text: sum(given) * 2 > len(given) for text, given in votes.items()}
 
 

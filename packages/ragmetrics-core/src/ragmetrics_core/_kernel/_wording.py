@@ -212,11 +212,6 @@ class Written(str):
     __slots__ = ()
 
     @classmethod
-    def of(cls, value: Any) -> Written:
-        """Write a value as JSON."""
-        return cls(encode(value))
-
-    @classmethod
     def of_texts(cls, texts: Iterable[str], *, numbered: bool) -> Written:
         """Write texts as a JSON list or, if ``numbered``, as a JSON object with their numbers, from 1, as keys."""
         quoted: Iterator[str] = map(quote, texts)

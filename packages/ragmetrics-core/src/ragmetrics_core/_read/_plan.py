@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
+from .._values._counts import grouped
 from .._values._errors import InvalidInput, Setting
 from .._values._sample import ALIASES, FIELD_NAMES, fields_of, plain_name, without_arrays
 from ._cells import ITEMS, literal
@@ -292,16 +293,13 @@ def plan_for(mapped: tuple[Mapped, ...], columns: tuple[Any, ...], inside: tuple
     """
     traces = tuple(name for name in columns if _part(name, columns))
     keys = {name: found for name, found in zip(traces, inside, strict=False) if found}
-    found: Sources = {}
-    for item in mapped:
-        found.setdefault(item.field, []).append(item.source(columns))
+    found: Sources = grouped((item.field, item.source(columns)) for item in mapped)
     claimed = _whole_columns(found)
     free = tuple(column for column in columns if column not in claimed)
     inner = _inside(free, keys)
     opened = {path[0] for sources in inner.values() for source in sources for path in source.paths}
-    named: Sources = {}
-    for column, field in fields_of(tuple(column for column in free if column not in opened)).items():
-        named.setdefault(field, []).append(Source(str(column), ((column,),)))
+    meant = fields_of(tuple(column for column in free if column not in opened))
+    named: Sources = grouped((field, Source(str(column), ((column,),))) for column, field in meant.items())
     for rank in (named, _numbered({name: (name,) for name in free}), inner):
         found.update({field: sources for field, sources in rank.items() if field not in found})
     used = _whole_columns(found)

@@ -16,7 +16,7 @@ import json
 import re
 import unicodedata
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from hashlib import blake2b
 from typing import Any
@@ -27,6 +27,7 @@ from .._kernel._metric import Metric, prompts_of
 from .._kernel._model_traits import ModelTraits
 from .._kernel._prompt import Prompt
 from .._kernel._saved_settings import built_in_metric
+from .._values._counts import grouped
 from .._values._errors import InvalidInput
 from .._values._plain import plain
 from .._values._requests import Usage
@@ -388,18 +389,19 @@ def _other_run(there: RunSettings, here: RunSettings) -> Iterable[str]:
 
 def _other_scorers(there: Mapping[str, ScoredBy], here: Mapping[str, ScoredBy]) -> Iterable[str]:
     """Each difference once, with the metrics that it concerns; without them if it concerns all."""
-    found: dict[str, list[str]] = {}
-    for name, item in here.items():
-        known = there[name]
-        for kind, words in KINDS.items():
-            before, now = known.model(kind), item.model(kind)
-            if before and now and (text := before.difference(now, words)):
-                found.setdefault(text, []).append(name)
-        for setting in unequal_names(known.settings, item.settings):
-            other = f"other words of the prompt {setting!r}" if setting in item.prompts else f"different {setting}"
-            found.setdefault(other, []).append(name)
+    found = grouped((text, name) for name, item in here.items() for text in _differences(there[name], item))
     for text, names in found.items():
         yield text if len(names) == len(here) else f"{', '.join(names)}: {text}"
+
+
+def _differences(there: ScoredBy, here: ScoredBy) -> Iterator[str]:
+    """The differences between two scorers of one metric."""
+    for kind, words in KINDS.items():
+        before, now = there.model(kind), here.model(kind)
+        if before and now and (text := before.difference(now, words)):
+            yield text
+    for setting in unequal_names(there.settings, here.settings):
+        yield f"other words of the prompt {setting!r}" if setting in here.prompts else f"different {setting}"
 
 
 def _choice(sampled: Mapping[str, Any] | None) -> str:

@@ -16,7 +16,7 @@ from .._run._judgements import JurorSummary, JurySummary
 from .._show._blocks import Block, Details, Heading, Items, Note, Result, Table
 from .._show._tables import LONGEST_ROW, cut_middle, first_of, in_groups, number, or_dash, whole
 from .._store._prices import ModelUsage
-from .._values._counts import count_of
+from .._values._counts import count_of, grouped
 from .._values._layout import printable
 from .._values._plain import plain
 from .._values._requests import Usage
@@ -390,14 +390,14 @@ def _of_scores(metrics: Sequence[MetricSummary]) -> Iterator[str]:
 
 def _labels_without_rate(metrics: Sequence[MetricSummary]) -> Iterator[str]:
     """Return the number of rows per label that the rates leave out, in one remark for all metrics with the same numbers."""
-    found: dict[str, list[str]] = {}
+    pairs = []
     for item in metrics:
         others = Counter(item.labels) - Counter({label: rate.count for label, rate in item.label_rates.items()})
         if others:
             rows = ", ".join(f"{_name(label)} on {count} of {item.rows} rows" for label, count in others.items())
             worst = f"; {item.silent} of them counted as the worst value" if item.silent else ""
-            found.setdefault(f"{rows}{worst}", []).append(item.name)
-    return (f"{text}: {first_of(names)}" for text, names in found.items())
+            pairs.append((f"{rows}{worst}", item.name))
+    return (f"{text}: {first_of(names)}" for text, names in grouped(pairs).items())
 
 
 def _of_calls(summary: Summary) -> Iterator[str]:

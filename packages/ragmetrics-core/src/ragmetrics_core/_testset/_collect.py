@@ -34,6 +34,7 @@ from .._engine._pending import PendingCall, RowMemory
 from .._kernel._drive import Models
 from .._kernel._steps import Outcome, Steps, next_round
 from .._support._blocking import all_of
+from .._values._counts import grouped
 from .._values._errors import BadReply, InvalidInput, ModelError
 from .._values._sample import Sample
 from ._chunks import Chunk, chunks_of
@@ -264,10 +265,7 @@ def in_turn(chunks: Sequence[Chunk], seed: object) -> list[Chunk]:
     the chunks in each.
     """
     chance = random.Random(repr(seed))  # noqa: S311  not for secrets
-    documents: dict[str, list[Chunk]] = {}
-    for chunk in chunks:
-        documents.setdefault(chunk.document, []).append(chunk)
-    order = list(documents.values())
+    order = list(grouped((chunk.document, chunk) for chunk in chunks).values())
     chance.shuffle(order)
     for parts in order:
         chance.shuffle(parts)

@@ -20,7 +20,7 @@ from .._read._cells import document_of
 from .._read._input_file import NOT_UTF8, InputFile, lines_of
 from .._read._rows import open_rows
 from .._show._tables import first_of
-from .._values._counts import count_of
+from .._values._counts import count_of, grouped
 from .._values._errors import InvalidInput, MissingExtra
 from .._values._layout import readable
 from .._values._sample import Document
@@ -216,9 +216,7 @@ def _from_memory(documents: Any) -> Iterator[GivenDocument]:
 
 def by_reason(skipped: Iterable[Skipped]) -> list[str]:
     """Return one line per reason, with the names of the first few files that were skipped for this reason."""
-    names: dict[str, list[str]] = {}
-    for item in skipped:
-        names.setdefault(item.reason, []).append(item.name)
+    names = grouped((item.reason, item.name) for item in skipped)
     return [f"{first_of(files)}: {reason}" for reason, files in names.items()]
 
 

@@ -83,11 +83,12 @@ scaled by the ratio of CR2 to the plain estimate, and the quantile is Student's.
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from .._values._counts import grouped
 from .._values._errors import InvalidInput
 from ._distributions import beta_cdf, crossing, normal_quantile, t_quantile
 from ._interval import (
@@ -128,9 +129,7 @@ def clustered_mean(values: Sequence[float], clusters: Sequence[Hashable]) -> Clu
     """Return the mean of values, given the cluster of each value. There must be two clusters or more."""
     count = len(values)
     mean = math.fsum(values) / count
-    rows: defaultdict[Hashable, list[float]] = defaultdict(list)
-    for value, cluster in zip(values, clusters, strict=True):
-        rows[cluster].append(value)
+    rows = grouped(zip(clusters, values, strict=True))
     shares = [len(found) / count for found in rows.values()]
     squares = [math.fsum(value - mean for value in found) ** 2 for found in rows.values()]
     plain = math.fsum(squares)
