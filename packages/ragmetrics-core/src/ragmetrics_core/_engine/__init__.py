@@ -5,18 +5,19 @@ or results. Its modules, from the rows down to the wire:
 
 * ``_schedule`` decides which row is scored when.
 * ``_questions`` decides which requests become calls. ``_pending`` tells which requests are equal, and ``_reply_keys`` computes the
-  keys of their replies in the journal.
+  keys of their replies in the journal. ``_tasks`` has the workers of one run, and the calls that they wait for.
 * ``_transport`` holds the route to one model, and ``_batches`` merges many requests into one call.
 * ``_calls`` makes the calls. ``_gate`` and ``_window`` limit how many are made at a time, ``_deadline`` limits how long each may
-  take, and ``_budget`` limits what they may cost.
+  take, and ``_budget`` limits what they may cost. ``_traffic`` keeps what was learnt about each server for the next run.
 """
 
 from __future__ import annotations
 
 from ._budget import Budget
-from ._calls import Rules
 from ._questions import Answers
 from ._reply_keys import Keys, ReplyStore
 from ._schedule import AskedBy, Assignment, Engine
+from ._tasks import Tasks
+from ._traffic import Traffic
 
-__all__ = ["Answers", "AskedBy", "Assignment", "Budget", "Engine", "Keys", "ReplyStore", "Rules"]
+__all__ = ["Answers", "AskedBy", "Assignment", "Budget", "Engine", "Keys", "ReplyStore", "Tasks", "Traffic"]

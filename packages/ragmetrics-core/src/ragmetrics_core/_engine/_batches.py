@@ -67,12 +67,19 @@ class Batches:
         self._waiting.append((request, waiter))
         self._items_waiting += len(_items(request))
         self._start()
-        return await waiter
+        try:
+            return await waiter
+        except asyncio.CancelledError:
+            self._drop_cancelled()
+            raise
 
-    def close(self) -> None:
-        """Cancel the calls that are in flight."""
-        for work in self._in_flight:
-            work.cancel()
+    def _drop_cancelled(self) -> None:
+        """Remove the requests that were cancelled, and cancel a call if all its requests were."""
+        self._waiting = deque(item for item in self._waiting if not item[1].done())
+        self._items_waiting = sum(len(_items(request)) for request, _ in self._waiting)
+        for work, batch in self._in_flight.items():
+            if batch and all(waiter.done() for _, waiter in batch):
+                self._caller.cancel(work)
 
     def _start(self, one_is_over: bool = False) -> None:
         """Start another call if one may be started; ``one_is_over``: one of the calls in flight already has its answer."""
@@ -89,19 +96,16 @@ class Batches:
         await self._send(batch, whole=True)
 
     def _ended(self, work: asyncio.Task[None]) -> None:
-        """Start the next batch. An error or a cancellation is passed on to every waiting request."""
+        """Start the next batch. An error is passed on to every waiting request."""
         batch = self._in_flight.pop(work)
         error = None if work.cancelled() else work.exception()
-        if error is None and not work.cancelled():
+        if error is None:
             if self._waiting:
                 self._start()
             return
         for _, waiter in [*batch, *self._waiting]:
             if not waiter.done():
-                if error is None:
-                    waiter.cancel()
-                else:
-                    waiter.set_exception(error)
+                waiter.set_exception(error)
         self._waiting.clear()
         self._items_waiting = 0
 

@@ -24,8 +24,7 @@ from .._kernel._steps import Outcome
 from .._values._errors import ModelError
 from .._values._requests import Reply, Usage
 from ._budget import Budget
-from ._deadline import Deadline
-from ._gate import Gate, Pace
+from ._traffic import Server
 from ._window import NEVER, Permit
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.25, 20.0
@@ -43,19 +42,6 @@ PATIENCE = 600.0
 
 GONE = 50
 """The number of calls given up in a row, without any answer in between, after which the run stops."""
-
-
-@dataclass(frozen=True)
-class Rules:
-    """How calls are made.
-
-    Attributes:
-        timeout: seconds for one attempt; None: the limit is learnt from the answers.
-        max_retries: the largest number of retries of a lost call.
-    """
-
-    timeout: float | None = None
-    max_retries: int = 5
 
 
 @dataclass(slots=True)
@@ -80,6 +66,12 @@ class CallHistory:
 class ModelCaller:
     """Makes the calls to one model.
 
+    Args:
+        model, traits: the model and its traits.
+        server: limits the calls.
+        max_retries: the largest number of retries of a lost call.
+        budget: counts what the calls cost.
+
     Attributes:
         model: the model.
         usage: the usage of all calls so far.
@@ -87,19 +79,19 @@ class ModelCaller:
         seconds: the total time of all answered calls.
     """
 
-    def __init__(self, model: Any, traits: ModelTraits, gate: Gate, rules: Rules, budget: Budget) -> None:
+    def __init__(self, model: Any, traits: ModelTraits, server: Server, max_retries: int, budget: Budget) -> None:
         self.model = model
         self._name = traits.name
         self._traits = traits
         self.usage = Usage()
         self.repeated = 0
         self.seconds = 0.0
-        self._rules = rules
+        self._max_retries = max_retries
         self._budget = budget
-        self._pace = Pace(gate)
-        self._deadline = Deadline(rules.timeout)
+        self._server = server
+        self._pace = server.pace
+        self._deadline = server.deadline
         self._jitter = random.Random()  # noqa: S311  it spreads calls, no secret depends on it
-        self._heard = float("-inf")  # when the model last answered
         self._given_up = 0
         self._resting: list[float] = []  # times at which lost calls are retried
 
@@ -161,7 +153,7 @@ class ModelCaller:
         """
         if (error.retry_after or 0.0) > PATIENCE:
             raise _later(error)
-        return error if history.started - max(history.since, self._heard) > PATIENCE else None
+        return error if history.started - max(history.since, self._server.heard_at) > PATIENCE else None
 
     async def _lost(self, error: ModelError, history: CallHistory) -> ModelError | None:
         """Pause before the retry of a lost call and return None; return an error if the call is to be given up."""
@@ -178,7 +170,7 @@ class ModelCaller:
     def _book(self, outcome: Outcome, permit: Permit, now: float, started: float, size: int) -> None:
         """Report how an attempt ended to the deadline and the pace."""
         if isinstance(outcome, Reply) or not outcome.transient:
-            self._heard = now
+            self._server.heard_at = now
             self.seconds += now - started
             self._given_up = 0
             self._deadline.learn(now - started, size if isinstance(outcome, Reply) else 1)
@@ -217,12 +209,12 @@ class ModelCaller:
         """The number of retries that a lost call may have, after ``silent`` timeouts."""
         if silent >= TRIES_IN_SILENCE:
             return 0
-        unheard = self._heard < 0
-        return min(self._rules.max_retries, TRIES_UNHEARD - 1) if unheard else self._rules.max_retries
+        unheard = self._server.heard_at < 0
+        return min(self._max_retries, TRIES_UNHEARD - 1) if unheard else self._max_retries
 
-    def close(self) -> None:
-        """Prepare for the end of the run: calls that are cancelled from here on are not retried."""
-        self._deadline.close()
+    def cancel(self, task: asyncio.Task[Any]) -> None:
+        """Cancel a task that makes a call: the call is not retried."""
+        self._deadline.cancel(task)
 
     def _spend(self, outcome: Outcome, call: Call) -> None:
         if outcome.usage is not None:

@@ -50,7 +50,6 @@ class Deadline:
         self._largest = 1
         self._watched: dict[asyncio.Task[Any], tuple[float, float]] = {}
         self._cut: set[asyncio.Task[Any]] = set()
-        self._closed = False
         self._glance: asyncio.TimerHandle | None = None
 
     @property
@@ -92,7 +91,7 @@ class Deadline:
             return await answer
         except asyncio.CancelledError:
             # if the run was cancelled as well, pass that cancellation on
-            if task not in self._cut or self._closed or _cancellations(task) > before + 1:
+            if task not in self._cut or _cancellations(task) > before + 1:
                 raise
             return None
         finally:
@@ -101,10 +100,15 @@ class Deadline:
                 self._cut.remove(task)
                 getattr(task, "uncancel", int)()  # Python 3.10 does not count cancellations
 
-    def close(self) -> None:
-        """Stop watching for timeouts. From here on, a cancelled call counts as cancelled by the run."""
-        self._closed = True
-        self._watched.clear()
+    def cancel(self, task: asyncio.Task[Any]) -> None:
+        """Cancel a task that may wait for an answer, so that this does not count as a timeout."""
+        self._watched.pop(task, None)
+        self._cut.discard(task)
+        task.cancel()
+
+    def leave_loop(self) -> None:
+        """Forget the timer of the present event loop, which has ended."""
+        self._glance = None
 
     def _look(self) -> None:
         self._glance = None

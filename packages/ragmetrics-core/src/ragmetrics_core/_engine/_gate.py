@@ -130,6 +130,11 @@ class Pace:
         """Report that the call failed (5xx, reset, timeout, cancelled), which does not change the window."""
         self._leave()
 
+    def leave_loop(self) -> None:
+        """Forget the timer of the present event loop, which has ended."""
+        self._loop = self._timer = None
+        self._wake = NEVER
+
     def go(self, most: int | None = None) -> None:
         """Give permits to the waiting callers that may go, to ``most`` of them at most, and set the timer for the next caller."""
         now = self._now()

@@ -1,7 +1,7 @@
 """Answer requests: a known answer is not asked for again, and equal requests share one call.
 
 An answer is looked up in this order: among the replies to this row so far, from any of its metrics; in the journal, if there is
-one; among the calls in flight, for any row. Only then is a new call made, in a task of the run. A program that shares an answer
+one; among the calls in flight, for any row of any run. Only then is a new call made, in a task. A program that shares an answer
 gets the usage of one cached call without tokens, so the totals stay correct. A failed call is not kept: the next program with this
 request makes the call again.
 
@@ -11,7 +11,7 @@ Requests to a model that computes in place (``instant``) are answered at once, w
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from .._kernel._drive import Models
@@ -19,53 +19,45 @@ from .._kernel._steps import Outcome
 from .._values._errors import ModelError
 from .._values._requests import Ask, Reply, Request, Usage
 from ._budget import Budget
-from ._calls import ModelCaller, Rules
-from ._gate import Gate
+from ._calls import ModelCaller
 from ._pending import Landed, PendingCall, RowMemory, as_shared, to_share
 from ._reply_keys import ReplyStore
+from ._tasks import CallInFlight, Tasks, no_op
+from ._traffic import Traffic
 from ._transport import Route
 
 
-def no_op(*_: Any) -> None:
-    """Do nothing: the default of a callback."""
-
-
 class Answers:
-    """Answers the requests of all programs of a run, and holds the tasks of the run.
+    """Answers the requests of all programs of one or more runs.
 
     Args:
-        max_concurrency: the largest number of calls in flight.
-        rules: the timeout and the retries of calls.
-        budget: the budget of the run.
+        traffic: limits the calls to each server.
+        max_retries: the largest number of retries of a lost call.
+        budget: the budget of the runs.
         journal: keeps the replies, and contains those of earlier runs; None: no replies are kept.
         heard: a callback that gets the outcome of each call.
 
     Attributes:
-        budget: the budget of the run.
-        gathering: the number of requests that wait for a batch or for its answer.
-        on_gathering: a callback for when this number grows.
+        budget: the budget of the runs.
+        traffic: limits the calls to each server.
     """
 
     def __init__(
         self,
-        max_concurrency: int,
-        rules: Rules,
+        traffic: Traffic,
+        max_retries: int,
         budget: Budget,
         journal: ReplyStore | None,
         heard: Callable[[Outcome], None] = no_op,
     ) -> None:
-        self._gate = Gate(max_concurrency)
-        self._rules = rules
+        self.traffic = traffic
+        self._max_retries = max_retries
         self.budget = budget
         self._journal = journal
         self._heard = heard
         self._routes: dict[int, Route] = {}
-        self._in_flight: dict[PendingCall, asyncio.Task[Landed | None]] = {}
+        self._in_flight: dict[PendingCall, CallInFlight] = {}
         self._kept = 0
-        self.gathering = 0
-        self.on_gathering: Callable[[], None] = no_op
-        self._tasks: set[asyncio.Task[Any]] = set()
-        self._over: asyncio.Future[None] | None = None
 
     @property
     def caveats(self) -> Iterator[str]:
@@ -93,41 +85,6 @@ class Answers:
         waits = [caller.waiting(asyncio.get_running_loop().time()) for caller in self.callers if not caller.busy]
         return min(filter(None, waits), default=None) if len(waits) == len(list(self.callers)) else None
 
-    async def run(self, workers: Iterable[Coroutine[None, None, None]]) -> None:
-        """Run the workers and all tasks that they start to the end. The first error, or a cancellation, cancels all other tasks."""
-        self._over = asyncio.get_running_loop().create_future()
-        for worker in workers:
-            self.start(worker)
-        try:
-            await self._over
-        except BaseException:
-            for route in self._routes.values():
-                route.close()
-            left = list(self._tasks)
-            for task in left:
-                task.cancel()
-            await asyncio.gather(*left, return_exceptions=True)
-            raise
-
-    def start(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Start a task of the run."""
-        task = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._ended)
-        return task
-
-    def _ended(self, task: asyncio.Task[Any]) -> None:
-        self._tasks.discard(task)
-        error = None if task.cancelled() else task.exception()
-        if self._over is None or self._over.done():
-            return
-        if task.cancelled():
-            self._over.cancel()
-        elif error is not None:
-            self._over.set_exception(error)
-        elif not self._tasks:
-            self._over.set_result(None)
-
     def resolve(self, models: Models, requests: Sequence[Request], repeat: int) -> list[PendingCall]:
         """Return the pending calls for the requests of one round.
 
@@ -141,7 +98,8 @@ class Answers:
             model: Any = asked.llm if isinstance(request, Ask) else asked.embeddings
             route = self._routes.get(id(model))
             if route is None:  # the route holds the model, so that its id is not reused
-                route = Route(model, self._gate, self._rules, self.budget, stored=self._journal is not None)
+                server = self.traffic.server_of(model)
+                route = Route(model, server, self._max_retries, self.budget, stored=self._journal is not None)
                 self._routes[id(model)] = route
             calls.append(PendingCall(model, route.traits, call, asked.call, request, repeat))
         return calls
@@ -167,19 +125,20 @@ class Answers:
         pending.outcome = outcome
         return outcome is not None
 
-    def task_of(self, pending: PendingCall) -> asyncio.Future[Landed | None]:
+    def task_of(self, pending: PendingCall, run: Tasks) -> asyncio.Future[Landed | None]:
         """Return the task that makes a call: that of an equal call in flight, or a new one. Its result is None without budget."""
         if pending.task is None:
-            task = self._in_flight.get(pending)
-            pending.is_shared = task is not None
-            if task is None:
-                task = self._in_flight[pending] = self.start(self._call(pending))
-            pending.task = task
+            call = self._in_flight.get(pending)
+            pending.is_shared = call is not None
+            if call is None:
+                call = self._in_flight[pending] = self._start(pending, run)
+            call.join(run)
+            pending.task = call.task
         return pending.task
 
-    async def outcomes(self, calls: Sequence[PendingCall], memory: RowMemory) -> list[Outcome] | None:
+    async def outcomes(self, calls: Sequence[PendingCall], memory: RowMemory, run: Tasks) -> list[Outcome] | None:
         """Return the outcomes of a round, whose calls run concurrently; None: the budget was used up before all calls were made."""
-        tasks = [self.task_of(pending) for pending in calls if not self.is_there(pending, memory)]
+        tasks = [self.task_of(pending, run) for pending in calls if not self.is_there(pending, memory)]
         if tasks:
             await asyncio.wait(tasks)
         found = [pending.outcome for pending in calls if self.is_there(pending, memory)]
@@ -230,17 +189,28 @@ class Answers:
         self._heard(outcome)
         return to_share(outcome)
 
-    async def _call(self, pending: PendingCall) -> Landed | None:
+    def _start(self, pending: PendingCall, run: Tasks) -> CallInFlight:
+        task = asyncio.ensure_future(self._call(pending, run))
+
+        def cancel() -> None:
+            self._in_flight.pop(pending, None)  # an equal question of another run must not wait for it
+            self._routes[id(pending.model)].server.deadline.cancel(task)
+
+        return CallInFlight(task, cancel)
+
+    async def _call(self, pending: PendingCall, run: Tasks) -> Landed | None:
         gathers = not isinstance(pending.request, Ask)
         try:
             if gathers:
-                self.gathering += 1
-                self.on_gathering()
+                run.gathering += 1
+                run.on_gathering()
             outcome = await self._routes[id(pending.model)].perform(pending)
             if outcome is None:
                 return None
             outcome = self._journal_reply(pending, outcome)
             return Landed(outcome, as_shared(outcome))
         finally:
-            self.gathering -= gathers
-            del self._in_flight[pending]
+            run.gathering -= gathers
+            call = self._in_flight.get(pending)
+            if call is not None and call.task is asyncio.current_task():
+                del self._in_flight[pending]

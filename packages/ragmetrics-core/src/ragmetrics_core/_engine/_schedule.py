@@ -35,7 +35,8 @@ from .._values._score import Score, not_asked
 from ._batches import MOST_REQUESTS
 from ._budget import Allowance, RowAccount
 from ._pending import PendingCall, RowMemory
-from ._questions import Answers, no_op
+from ._questions import Answers
+from ._tasks import Tasks, no_op
 
 HOLDERS = ("jurors", "unreadable")
 """The keys of details that contain a list of the details of several judges: of a jury, or of a question asked in other words."""
@@ -134,6 +135,7 @@ class Engine:
     def __init__(self, assignments: Sequence[Assignment], answers: Answers, *, max_rows: int, raising: bool) -> None:
         self._assignments = assignments
         self._answers = answers
+        self._tasks = Tasks()
         self._allowance = Allowance(answers.budget)
         self._most = max_rows
         self.waited = {assignment.metric.name: 0.0 for assignment in assignments}
@@ -155,17 +157,18 @@ class Engine:
             RagmetricsError: an error that stops the whole run. Rows in progress are given up; ``finished`` has already got the
                 others.
         """
-        self._answers.on_gathering = lambda: self._grow(rows, finished)
+        self._tasks.on_gathering = lambda: self._grow(rows, finished)
         try:
-            await self._answers.run([self._work(rows, finished)])
+            with self._answers.traffic.in_use():
+                await self._tasks.run([self._work(rows, finished)])
         finally:  # otherwise a reference cycle would keep all scored rows in memory
-            self._answers.on_gathering = no_op
+            self._tasks.on_gathering = no_op
 
     def _grow(self, rows: Iterator[Row], finished: Finished) -> None:
         """Start another worker, if their number allows it."""
-        if self._open and self._workers < self._most + min(self._answers.gathering, MOST_GATHERING):
+        if self._open and self._workers < self._most + min(self._tasks.gathering, MOST_GATHERING):
             self._workers += 1
-            self._answers.start(self._work(rows, finished))
+            self._tasks.start(self._work(rows, finished))
 
     async def _work(self, rows: Iterator[Row], finished: Finished) -> None:
         new = True
@@ -272,7 +275,7 @@ class Engine:
                 work.turn = self._allowance.turn(work.account, work.calls)
             if not work.turn.done():
                 return [work.turn]
-        tasks: list[asyncio.Future[Any]] = [self._answers.task_of(call) for call in missing]
+        tasks: list[asyncio.Future[Any]] = [self._answers.task_of(call, self._tasks) for call in missing]
         if any(task.done() for task in tasks):
             raise BudgetUsedUp
         return tasks

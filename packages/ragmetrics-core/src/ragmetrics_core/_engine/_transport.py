@@ -2,8 +2,7 @@
 
 There are two transports. *Single calls* carry questions to a language model: one call for each question, with retries, at the pace
 that the server accepts (`_calls`). *Batches* carry texts and pairs to an embedding model, many in one call (`_batches`). Another
-transport, such as a batch API that answers a day later, would be a class with ``perform`` and ``close`` and a line in
-``Route.perform``.
+transport, such as a batch API that answers a day later, would be a class with ``perform`` and a line in ``Route.perform``.
 """
 
 from __future__ import annotations
@@ -15,10 +14,10 @@ from .._kernel._steps import Outcome
 from .._values._requests import Ask, Compare, Request
 from ._batches import Batches
 from ._budget import Budget
-from ._calls import ModelCaller, Rules
-from ._gate import Gate
+from ._calls import ModelCaller
 from ._pending import PendingCall
 from ._reply_keys import Keys
+from ._traffic import Server
 
 MOST_TEXTS = 2048
 """The largest number of texts or pairs in one call to a model that does not set ``texts_per_call``."""
@@ -30,14 +29,16 @@ class Route:
     Attributes:
         model: the model; this reference keeps its ``id`` from being reused.
         traits: the traits of the model.
+        server: limits the calls to the model.
         caller: makes the calls.
         keys: computes the keys of the replies in the store; None if there is no store, or the model has no identity.
     """
 
-    def __init__(self, model: Any, gate: Gate, rules: Rules, budget: Budget, *, stored: bool) -> None:
+    def __init__(self, model: Any, server: Server, max_retries: int, budget: Budget, *, stored: bool) -> None:
         self.model = model
         self.traits = ModelTraits.of(model)
-        self.caller = ModelCaller(model, self.traits, gate, rules, budget)
+        self.server = server
+        self.caller = ModelCaller(model, self.traits, server, max_retries, budget)
         self.keys = Keys(self.traits.identity) if stored and self.traits.identity else None
         self._batches: dict[type[Request], Batches] = {}
 
@@ -57,9 +58,3 @@ class Route:
             overlapping = pending.call.asynchronous is not None
             self._batches[kind] = Batches(self.caller, pending.make, most=most, overlapping=overlapping)
         return await self._batches[kind].perform(pending.request)
-
-    def close(self) -> None:
-        """Cancel the batches in flight at the end of the run."""
-        self.caller.close()
-        for batches in self._batches.values():
-            batches.close()

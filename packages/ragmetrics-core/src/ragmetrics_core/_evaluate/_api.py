@@ -24,8 +24,10 @@ from .._values._sample import Sample
 from ._estimate import Estimate
 from ._evaluation import Comparison, Evaluation
 from ._join import join_runs
-from ._options import RunOptions
+from ._options import RunOptions, ScorerOptions, options_of
 from ._run import Run
+from ._scorer import Scorer
+from ._scoring import Scoring
 
 if TYPE_CHECKING:
     import os
@@ -38,12 +40,18 @@ __all__ = [
     "Evaluation",
     "Gate",
     "GateResult",
+    "Scorer",
     "aevaluate",
     "estimate",
     "evaluate",
     "join_runs",
     "read_samples",
 ]
+
+
+def _run(arguments: Mapping[str, Any]) -> Run:
+    scoring = Scoring(arguments["metrics"], options_of(ScorerOptions, arguments))
+    return Run(arguments["samples"], scoring, options_of(RunOptions, arguments))
 
 
 def evaluate(
@@ -95,7 +103,7 @@ def evaluate(
         columns: the column of each field: ``{"question": "prompt", "answer": "outputs.text", "contexts": "passage_*"}``.
         separator: the text between the items of a list that is written as one text, such as ``"||"``.
     """
-    return Run(samples, metrics, RunOptions.of(locals())).block()
+    return _run(locals()).block()
 
 
 @with_arguments_of(evaluate)
@@ -105,7 +113,7 @@ async def aevaluate(**arguments: Any) -> Evaluation:
     If it is cancelled, the ``CancelledError`` has ``partial`` too. A time limit raises another error: after ``asyncio.wait_for``
     the ``CancelledError`` is the ``__cause__`` of the ``TimeoutError`` (on Python 3.10 the ``__context__`` of that cause).
     """
-    return await Run(arguments["samples"], arguments["metrics"], RunOptions.of(arguments)).execute()
+    return await _run(arguments).execute()
 
 
 def estimate(
@@ -141,7 +149,7 @@ def estimate(
     """
     unused = {"on_error": "record", "progress": False, "budget": None, "timeout": None, "max_retries": 0}
     models = {"llm": llm_to_price(llm), "embeddings": embeddings_to_price(embeddings)}
-    return Run(samples, metrics, RunOptions.of({**locals(), **unused, **models})).estimate()
+    return _run({**locals(), **unused, **models}).estimate()
 
 
 def read_samples(

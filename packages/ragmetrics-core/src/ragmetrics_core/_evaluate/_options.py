@@ -1,4 +1,4 @@
-"""The arguments of ``evaluate`` other than the rows. They are checked here, so that no other module has to.
+"""The arguments of ``evaluate`` and ``Scorer``, other than the rows. They are checked here, so that no other module has to.
 
 A check raises ``InvalidInput`` that names the argument and its possible values. A mapping of metrics says which rows each metric
 is asked about: ``evaluate(rows, {"faithfulness": None, "recall": lambda sample: sample.reference_documents is not None})``.
@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from .._kernel._metric import Metric
 from .._names._named import metrics_named
@@ -21,10 +21,17 @@ from .._values._requests import AnyEmbeddings, AnyLLM
 from .._values._sample import Row, Sample
 from .._values._settings import check_run_dir, check_seconds, check_whole
 
+T = TypeVar("T", "ScorerOptions", "RunOptions")
+
+
+def options_of(kind: type[T], arguments: Mapping[str, Any]) -> T:
+    """Pick the options from all arguments of a function, by name."""
+    return kind(**{item.name: arguments[item.name] for item in fields(kind)})
+
 
 @dataclass(frozen=True)
-class RunOptions:
-    """The keyword arguments of ``evaluate``; its docstring explains them.
+class ScorerOptions:
+    """The keyword arguments of ``Scorer`` that ``evaluate`` has too; its docstring explains them.
 
     Raises:
         InvalidInput: an argument has an impossible value.
@@ -32,40 +39,47 @@ class RunOptions:
 
     llm: AnyLLM | str | None
     embeddings: AnyEmbeddings | str | None
-    run_dir: str | os.PathLike[str] | None
     max_concurrency: int
     on_error: str
-    progress: Progress
-    limit: int | None
-    sample: int | None
-    seed: int
     repeats: int
     budget: Mapping[str, float] | None
     timeout: float | None
     max_retries: int
     empty: str
+
+    def __post_init__(self) -> None:
+        for name in ("max_concurrency", "repeats"):
+            check_whole(name, getattr(self, name), least=1)
+        check_whole("max_retries", self.max_retries, least=0)
+        check_seconds("timeout", self.timeout)
+        check_choice("on_error", self.on_error, "record", "raise")
+        check_choice("empty", self.empty, "skip", "zero")
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """The other keyword arguments of ``evaluate``: the rows, and what is kept of them.
+
+    Raises:
+        InvalidInput: an argument has an impossible value.
+    """
+
+    run_dir: str | os.PathLike[str] | None
+    progress: Progress
+    limit: int | None
+    sample: int | None
+    seed: int
     replace: bool
     encoding: str | None
     at: str | None
     columns: Mapping[str, str] | None
     separator: str | None
 
-    @classmethod
-    def of(cls, arguments: Mapping[str, Any]) -> RunOptions:
-        """Pick the options from all arguments of ``evaluate``, by name."""
-        return cls(**{item.name: arguments[item.name] for item in fields(cls)})
-
     def __post_init__(self) -> None:
-        for name in ("max_concurrency", "repeats"):
-            check_whole(name, getattr(self, name), least=1)
         for name in ("limit", "sample"):
             if getattr(self, name) is not None:
                 check_whole(name, getattr(self, name), least=1)
-        check_whole("max_retries", self.max_retries, least=0)
         check_whole("seed", self.seed)
-        check_seconds("timeout", self.timeout)
-        check_choice("on_error", self.on_error, "record", "raise")
-        check_choice("empty", self.empty, "skip", "zero")
         check_progress(self.progress)
         check_replace(self.replace, self.run_dir)
         check_run_dir(self.run_dir)

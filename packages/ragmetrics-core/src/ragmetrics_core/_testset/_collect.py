@@ -29,7 +29,7 @@ from functools import cached_property, partial
 from itertools import chain, zip_longest
 from typing import Any, TypeVar
 
-from .._engine import Answers
+from .._engine import Answers, Tasks
 from .._engine._pending import PendingCall, RowMemory
 from .._kernel._drive import Models
 from .._kernel._steps import Outcome, Steps, next_round
@@ -79,6 +79,7 @@ class Drive:
         self._models = Models(llm, metric="generate_testset")
         self._most = most
         self._answers = answers
+        self._tasks = Tasks()
 
     @property
     def used_up(self) -> str | None:
@@ -107,7 +108,7 @@ class Drive:
                     self._answers.strike(error.raw, asked)
                 return error
             calls = self._answers.resolve(self._models, requests, 0)
-            outcomes = await self._answers.outcomes(calls, memory)
+            outcomes = await self._answers.outcomes(calls, memory, self._tasks)
             if outcomes is None:
                 program.close()
                 return None
@@ -137,7 +138,8 @@ class Drive:
                     following += 1
 
         try:
-            await self._answers.run([work() for _ in range(self._most)])
+            with self._answers.traffic.in_use():
+                await self._tasks.run([work() for _ in range(self._most)])
         finally:  # a missing result holds back the results after it
             for index in sorted(waiting):
                 finished(index, waiting[index])

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from .._engine import Answers, Budget, Rules
+from .._engine import Answers, Budget, Traffic
 from .._kernel._model_traits import ModelTraits, prepared
 from .._kernel._prompt import Prompt
 from .._lexical._judge import LexicalJudge
@@ -195,8 +195,8 @@ class Generation:
         if options.run_dir is not None:
             self._kept = KeptQuestions(Path(options.run_dir))
         journal = None if self._kept is None else self._kept.journal
-        rules = Rules(options.timeout, options.max_retries)
-        answers = self._answers = Answers(options.max_concurrency, rules, self._budget, journal)
+        traffic = Traffic(options.max_concurrency, options.timeout)
+        answers = self._answers = Answers(traffic, options.max_retries, self._budget, journal)
         try:
             with self._progress_bar() as self._bar:
                 async with watching(self._bar, answers.waiting):

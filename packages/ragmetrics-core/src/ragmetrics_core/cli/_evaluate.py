@@ -22,8 +22,9 @@ import typer
 
 from .._evaluate._estimate import Estimate
 from .._evaluate._evaluation import Evaluation
-from .._evaluate._options import RunOptions
+from .._evaluate._options import RunOptions, ScorerOptions, options_of
 from .._evaluate._run import Run
+from .._evaluate._scoring import Scoring
 from .._gate._results import Decision
 from .._kernel._inputs import Input
 from .._kernel._metric import Metric
@@ -190,12 +191,13 @@ def _evaluate(data: str, out: Path | None, given: Mapping[str, Any]) -> None:
         check_out(out, data)
     budget = parse_budget(given["budget"] or []) if called else None
     progress = parse_progress(given["progress"])
-    options = RunOptions.of({**given, **models, "columns": columns, "budget": budget, "progress": progress})
+    arguments = {**given, **models, "columns": columns, "budget": budget, "progress": progress}
+    scoring, options = Scoring(metrics, options_of(ScorerOptions, arguments)), options_of(RunOptions, arguments)
     if called:
         check_first = RowGroups(wanted.by, wanted.cluster).check_first
-        _report(Run(data, metrics, options, check_first).block(), metrics, out, options.directory, wanted)
+        _report(Run(data, scoring, options, check_first).block(), metrics, out, options.directory, wanted)
     else:
-        _show_price(Run(data, metrics, options).estimate())
+        _show_price(Run(data, scoring, options).estimate())
 
 
 def _report(run: Evaluation, metrics: Sequence[Metric], out: Path | None, run_dir: Path | None, wanted: Wanted) -> None:

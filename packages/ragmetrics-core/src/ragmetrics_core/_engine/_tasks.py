@@ -1,0 +1,96 @@
+"""The tasks of one run: its workers, and the calls that they wait for.
+
+Several runs may wait for the same call. A run that ends early cancels its workers, and the calls that no other run waits for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any
+
+from ._pending import Landed
+
+
+def no_op(*_: Any) -> None:
+    """Do nothing: the default of a callback."""
+
+
+class CallInFlight:
+    """A call that is being made, and the runs that wait for it.
+
+    Args:
+        task: the task that makes the call.
+        cancel: cancels this task.
+    """
+
+    def __init__(self, task: asyncio.Task[Landed | None], cancel: Callable[[], None]) -> None:
+        self.task = task
+        self.cancel = cancel
+        self._runs: set[Tasks] = set()
+
+    def join(self, run: Tasks) -> None:
+        """Note that a run waits for the call."""
+        if run not in self._runs:
+            self._runs.add(run)
+            run.watch(self.task, self)
+
+    def leave(self, run: Tasks) -> bool:
+        """Note that a run no longer waits for the call; return True if no other run does, so that the call is cancelled."""
+        self._runs.discard(run)
+        if not self._runs:
+            self.cancel()
+        return not self._runs
+
+
+class Tasks:
+    """The tasks of one run.
+
+    Attributes:
+        gathering: the number of requests that wait for a batch or for its answer.
+        on_gathering: a callback for when this number grows.
+    """
+
+    def __init__(self) -> None:
+        self.gathering = 0
+        self.on_gathering: Callable[[], None] = no_op
+        self._left: dict[asyncio.Task[Any], CallInFlight | None] = {}
+        self._over: asyncio.Future[None] | None = None
+
+    async def run(self, workers: Iterable[Coroutine[None, None, None]]) -> None:
+        """Run the workers and all tasks that they start to the end. The first error, or a cancellation, ends the run."""
+        self._over = asyncio.get_running_loop().create_future()
+        for worker in workers:
+            self.start(worker)
+        try:
+            await self._over
+        except BaseException:
+            cancelled = []
+            for task, call in list(self._left.items()):
+                if call is None:
+                    task.cancel()
+                if call is None or call.leave(self):
+                    cancelled.append(task)
+            await asyncio.gather(*cancelled, return_exceptions=True)
+            raise
+
+    def start(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Start a worker."""
+        self.watch(asyncio.ensure_future(work))
+
+    def watch(self, task: asyncio.Task[Any], call: CallInFlight | None = None) -> None:
+        """End the run no earlier than this task. ``call``: the call that the task makes; None for a worker."""
+        self._left[task] = call
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        del self._left[task]
+        error = None if task.cancelled() else task.exception()
+        if self._over is None or self._over.done():
+            return
+        if task.cancelled():
+            self._over.cancel()
+        elif error is not None:
+            self._over.set_exception(error)
+        elif not self._left:
+            self._over.set_result(None)

@@ -1,0 +1,122 @@
+"""What stays the same from run to run: the metrics with their models, the budget, and what was learnt about the servers.
+
+``evaluate`` uses it for a single run, ``Scorer`` for many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from .._engine import Answers, AskedBy, Assignment, Budget, Engine, ReplyStore, Traffic
+from .._kernel._drive import Models
+from .._kernel._metric import Metric
+from .._kernel._model_traits import prepared
+from .._kernel._steps import Outcome
+from .._names._named import embeddings_named, llm_named
+from .._run._judgements import combined, with_worst_value
+from .._store._prices import Prices
+from .._store._records import Record
+from .._values._sample import Row
+from .._values._score import Score
+from ._options import ScorerOptions, checked_metrics, conditions_of, with_conditions
+
+
+class Scoring:
+    """Metrics with their models, and what was learnt about the servers.
+
+    Args:
+        metrics: the metrics, or their names; or a mapping from these to conditions.
+        options: the other arguments of ``Scorer``.
+
+    Attributes:
+        options: the arguments.
+        metrics, names: the metrics, and their names.
+        assignments: each metric with its models, once for each repeat.
+        budget: the budget of all runs together.
+
+    Raises:
+        InvalidInput: a metric or a model cannot be used.
+    """
+
+    def __init__(self, metrics: Metric | str | Iterable[Metric | str], options: ScorerOptions) -> None:
+        self.options = options
+        models = Models(llm_named(options.llm), embeddings_named(options.embeddings))
+        self.metrics = tuple(metric.told_of(models) for metric in checked_metrics(metrics))
+        self.names = [metric.name for metric in self.metrics]
+        self._conditions = conditions_of(metrics)
+        self.assignments = _assignments(self.metrics, models, options.repeats)
+        self.budget = _budget(options.budget, self.assignments)
+        self._traffic = Traffic(options.max_concurrency, options.timeout)
+
+    def answers(self, journal: ReplyStore | None, heard: Callable[[Outcome], None] | None = None) -> Answers:
+        """Return what answers the requests of one run, or of several; arguments as for ``Answers``."""
+        heard = heard or (lambda _: None)
+        return Answers(self._traffic, self.options.max_retries, self.budget, journal, heard)
+
+    def with_conditions(self, rows: Iterator[Row]) -> Iterator[Row]:
+        """Return the rows, each with the metrics that are asked about it."""
+        return with_conditions(rows, self._conditions, self.names)
+
+    def engine(self, answers: Answers) -> Engine:
+        """Return the engine of one run."""
+        raising = self.options.on_error == "raise"
+        return Engine(self.assignments, answers, max_rows=self.options.max_concurrency, raising=raising)
+
+    def record(self, row: Row, scores: list[Score]) -> Record:
+        """Return the scores of a row, one for each metric."""
+        several = self.options.repeats
+        if self.options.empty == "zero":
+            pairs = zip(self.assignments, scores, strict=True)
+            scores = [with_worst_value(assignment.metric, score) for assignment, score in pairs]
+        if several > 1:
+            scores = [
+                combined(metric, scores[index * several : (index + 1) * several])
+                for index, metric in enumerate(self.metrics)
+            ]
+        return Record(row.index, row.place, row.sample, dict(zip(self.names, scores, strict=True)))
+
+    def calls(self, answers: Answers, asked_by: Iterable[AskedBy]) -> dict[str, list[str]]:
+        """By metric, the questions that were asked for a row: the name of each prompt with the reply's key in the journal."""
+        found: dict[str, list[str]] = {}
+        for assignment, calls in asked_by:
+            judgement = f", judgement {assignment.repeat + 1}" if self.options.repeats > 1 else ""
+            for ask, key in answers.keys(calls):
+                juror = "".join(f"juror {place + 1}, " for place in ask.to)
+                found.setdefault(assignment.metric.name, []).append(f"{juror}{ask.prompt.name}{judgement} {key.hex()}")
+        return found
+
+
+def _budget(limits: Mapping[str, float] | None, assignments: Iterable[Assignment]) -> Budget:
+    """The budget. If it is one of dollars, with the price of every model."""
+    prices = Prices()
+    budget = Budget(limits, prices)
+    if "dollars" in budget.limits:
+        for models in (one for assignment in assignments for one in assignment.models.leaves()):
+            prices.check(models.llm, local=False)
+            prices.check(models.embeddings, local=True)
+    return budget
+
+
+def _assignments(metrics: Iterable[Metric], models: Models, repeats: int) -> list[Assignment]:
+    """Every metric with its models: its own models, or those of the run for kinds that it lacks."""
+    known: dict[int, tuple[Any, Any]] = {}
+
+    def once(model: Any) -> Any:
+        """Prepare each model once, so that metrics that share a model share its calls."""
+        if id(model) not in known:
+            known[id(model)] = (model, prepared(model, repeats))
+        return known[id(model)][1]
+
+    def answering(own: Models) -> Models:
+        return replace(own, llm=once(own.llm), embeddings=once(own.embeddings))
+
+    assignments = []
+    for metric in metrics:
+        own = metric.models
+        llm = models.llm if own.llm is None else own.llm
+        embeddings = models.embeddings if own.embeddings is None else own.embeddings
+        whole = replace(own, llm=llm, embeddings=embeddings).each(answering)
+        assignments += [Assignment(metric, whole, repeat) for repeat in range(repeats)]
+    return assignments
