@@ -16,7 +16,7 @@ import pytest
 from core.evaluate.doubles import RATE, AsyncModel, Embedded, Length, Rated, questions, refused
 from core.store.kept import Model, lines, values
 from loopback import OpenAIServer
-from ragmetrics_core import Evaluation, InvalidInput, Metric, ModelError, RagmetricsError, Score, evaluate
+from ragmetrics_core import Evaluation, InvalidInput, Metric, ModelError, Score, evaluate
 from ragmetrics_core.llms import OpenAIServerLLM
 
 pytestmark = pytest.mark.slow
@@ -336,20 +336,6 @@ def test_a_call_that_is_lost_takes_no_score_away(run_dir: Path) -> None:
     result = evaluate(questions(5), [Rated(), Length()], llm=model, run_dir=run_dir)
     assert values(result) == [0.75, 0.25, 0.25, 0.25, None]
     assert values(Evaluation.load(run_dir)) == [0.75, 0.25, 0.25, 0.25, None]
-
-
-def test_another_process_that_was_faster(run_dir: Path) -> None:
-    def answer(text: str) -> str:
-        if not run_dir.exists():
-            evaluate(questions(3), Length(), run_dir=run_dir)
-        return "0.5"
-
-    with pytest.raises(RagmetricsError) as caught:
-        evaluate(questions(3), Rated(), llm=Model(answer), run_dir=run_dir)
-    assert str(caught.value) == (
-        f"another process has just started a run of other settings in {run_dir}: give another run_dir"
-    )
-    assert len(lines(run_dir)) == 3
 
 
 DYING = """

@@ -11,6 +11,7 @@ import json
 import os
 import random
 import signal
+import threading
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from killing import KilledRun
 from loopback import OpenAIServer, Response
 from ragmetrics_core import Evaluation, evaluate
 from ragmetrics_core.llms import OpenAIServerLLM
+from waiting import until
 
 TESTS = Path(__file__).resolve().parents[2]
 KILLS = int(os.environ.get("RAGMETRICS_KILLS", "8"))
@@ -112,17 +114,27 @@ def test_killed_runs_end_as_if_nothing_had_happened(
 
 
 def test_two_processes_in_one_directory(tmp_path: Path, undisturbed: list[tuple[str, float | None, Any]]) -> None:
-    with OpenAIServer(rating) as server:
+    """The second is refused, and no reply is paid for twice."""
+    is_over = threading.Event()
+
+    def answer(body: dict[str, Any]) -> Response:
+        assert is_over.wait(300)
+        return rating(body)
+
+    with OpenAIServer(answer) as server:
         run = Run(server, tmp_path / "run")
-        processes = [run.start(), run.start()]
-        for process in processes:
-            _, errors = process.communicate(timeout=300)
-            assert process.returncode == 0, errors
+        first = run.start()
+        assert until(lambda: len(server.requests) == CONCURRENCY)
+        second = run.start()
+        _, refused = second.communicate(timeout=300)
+        is_over.set()
+        _, errors = first.communicate(timeout=300)
+        assert (second.returncode, first.returncode) == (1, 0), errors
         asked = Counter(run.asked)
+    assert f"InvalidInput: run_dir='{run.run_dir}' is in use: process {first.pid} on " in refused
     assert outcomes(Evaluation.load(run.run_dir)) == undisturbed
     assert run.kept() == CALLS
-    assert len(asked) == CALLS
-    assert max(asked.values()) <= 2, "each process asks at most once"
+    assert len(asked) == sum(asked.values()) == CALLS
     lines = (run.run_dir / "scores.jsonl").read_text().splitlines()
     assert [json.loads(line)["row"] for line in lines] == list(range(1, ROWS + 1))
     assert [path.name for path in run.run_dir.iterdir() if path.name.startswith(".")] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from core.store.kept import Model, lines, values
 from ragmetrics_core import (
     BadReply,
     Evaluation,
+    InvalidInput,
     ModelError,
     Prompt,
     Usage,
@@ -113,14 +115,19 @@ class TestAgain:
         assert len(lines(run_dir)) == len(other)
 
     async def test_several_at_once(self, run_dir: Path) -> None:
-        """One process, two runs in one directory: the file of each is whole, and both know all the rows."""
+        """One process, two runs in one directory: the second is refused, and asks nothing."""
         import asyncio
 
-        models = Model(), Model()
-        found = await asyncio.gather(
-            *(aevaluate(questions(40), Rated(), llm=model, run_dir=run_dir, max_concurrency=3) for model in models)
+        first, second = Model(), Model()
+        found, error = await asyncio.gather(
+            *(aevaluate(questions(40), Rated(), llm=model, run_dir=run_dir) for model in (first, second)),
+            return_exceptions=True,
         )
-        assert values(found[0]) == values(found[1]) == [number / 100 for number in range(40)]
+        assert isinstance(found, Evaluation)
+        assert values(found) == [number / 100 for number in range(40)]
+        assert isinstance(error, InvalidInput)
+        assert str(error).startswith(f"run_dir='{run_dir}' is in use: process {os.getpid()} on ")
+        assert second.asked == []
         assert [line["row"] for line in lines(run_dir)] == list(range(1, 41))
 
 

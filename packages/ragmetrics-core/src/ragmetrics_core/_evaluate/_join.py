@@ -13,8 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
-from .._store._files import ANOTHER, check_directory, make_directory, replace_file
+from .._store._files import ANOTHER, replace_file
 from .._store._loaded_run import LoadedRun
+from .._store._lock import only_writer
 from .._store._prices import add_up
 from .._store._records import KeptRecords, Record, json_value, record_line
 from .._store._run_dir import ACCOUNT, SCORES, RunAccount, read_account, write_account
@@ -64,16 +65,16 @@ def join_runs(
             kept.add(record)
         return Evaluation.of(LoadedRun(settings.metrics, account, kept, settings))
     path = Path(run_dir)
-    _check_free(path, replace=replace)
-    make_directory(path)
-    write_account(path, settings, account)  # the seal of the run that was there goes before its scores
-    seal = Seal()
-    with replace_file(path / SCORES) as file:
-        for record in records:
-            line = record_line(record).encode()
-            seal.add(line)
-            file.write(line)
-    write_account(path, settings, dataclasses.replace(account, seal=seal))
+    with only_writer(path):
+        _check_free(path, replace=replace)
+        write_account(path, settings, account)  # the seal of the run that was there goes before its scores
+        seal = Seal()
+        with replace_file(path / SCORES) as file:
+            for record in records:
+                line = record_line(record).encode()
+                seal.add(line)
+                file.write(line)
+        write_account(path, settings, dataclasses.replace(account, seal=seal))
     return Evaluation.load(path)
 
 
@@ -89,7 +90,6 @@ def _settings(part: Evaluation) -> RunSettings:
 
 
 def _check_free(path: Path, *, replace: bool) -> None:
-    check_directory(path)
     if not replace and ((path / SCORES).exists() or read_account(path) is not None):
         raise InvalidInput(
             Setting("run_dir", str(path)),

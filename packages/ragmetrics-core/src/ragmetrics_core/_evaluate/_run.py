@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice
@@ -19,6 +20,7 @@ from .._read._columns import Columns
 from .._read._rows import open_rows, sampled
 from .._show._progress import progress_bar, watching
 from .._store._loaded_run import LoadedRun
+from .._store._lock import only_writer
 from .._store._prices import ModelUsage
 from .._store._records import Records
 from .._store._run_dir import InMemory, Keeper, RunAccount, RunDir
@@ -69,6 +71,11 @@ class Run:
 
     async def execute(self) -> Evaluation:
         """Run to the end. An error that stops the run, or a cancellation, carries what was finished as its ``partial``."""
+        directory = self._options.directory
+        with nullcontext() if directory is None else only_writer(directory):
+            return await self._execute()
+
+    async def _execute(self) -> Evaluation:
         keeper = self._opened_keeper()
         try:
             rows = keeper.start(self._rows, self._at_most)

@@ -78,23 +78,11 @@ def sync_to_disk(file: Any) -> None:
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove temporary files of this file that killed processes have left."""
+    """Remove temporary files of this file that killed processes have left. Only for the one writer of a directory."""
     for part in path.parent.glob(f".{path.name}.*"):
         owner = part.name.rpartition(".")[2]
-        if owner.isdecimal() and not _lives(int(owner)):
+        if owner.isdecimal():
             part.unlink(missing_ok=True)
-
-
-def _lives(process: int) -> bool:
-    if os.name == "nt" or process == os.getpid():  # on Windows signal 0 is Ctrl-C
-        return True
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:  # the process belongs to another user
-        return True
-    return True
 
 
 def free_name(path: Path) -> Path:

@@ -4,6 +4,8 @@
 ended. The journal alone is enough to continue: a row whose replies are all in it is scored again within a millisecond. Scores of
 other settings (another model, another wording) are never mixed with new ones, and are never lost without a message.
 
+A run has the directory for itself (`_lock`) from before it reads the files there. Reading a run needs no lock.
+
 A mistyped command must cost nothing. So a run over finished scores changes no file before the first new reply of a model, which
 proves that metrics, rows, models and keys can be used. Until then its rows wait in a temporary file. A run that needs no reply
 changes the files when its last row is finished.
@@ -26,7 +28,7 @@ from .._values._errors import BadReply, InvalidInput, ModelError, Setting
 from .._values._requests import Reply
 from .._values._sample import Row, Sample
 from .._values._score import is_asked
-from ._files import ANOTHER, check_directory, explain_errors, free_name, make_directory, remove_leftovers, replace_file
+from ._files import ANOTHER, check_directory, explain_errors, free_name, remove_leftovers, replace_file
 from ._journal import Journal
 from ._prices import ModelUsage, add_up
 from ._records import KeptRecords, Record, Records, json_value, round_trip
@@ -349,11 +351,6 @@ class RunDir:
             rows = "row that is" if left == 1 else "rows that are"
             self._set_aside_copy(f"the scores of {left} {rows} no more among those of this run")
         whole = replace(account, source=self._source, earlier=self.earlier, caveats=(*account.caveats, *self.notes))
-        latest = read_account(self.path)
-        if latest is not None and latest.account.seal is not None:
-            write_account(
-                self.path, self._settings, whole
-            )  # another process wrote it: remove its seal before its scores
         seal = self._scores.settle(lambda index: not complete or index < self._rows)
         write_account(self.path, self._settings, replace(whole, seal=seal))
         return self._scores.records()
@@ -364,10 +361,8 @@ class RunDir:
 
     def _begin(self) -> None:
         """Make the first change: rename the scores of another run, and write the rows that have waited."""
-        make_directory(self.path)
         for name in (SCORES, ACCOUNT):
             remove_leftovers(self.path / name)
-        self._check_again()
         if self._others:
             self._set_aside()
             self._others = False
@@ -381,16 +376,6 @@ class RunDir:
         if self._waiting is not None:
             self._scores.take(self._waiting)
         self._begun = True
-
-    def _check_again(self) -> None:
-        """Check again whether the files may be changed, since another process may have started a run here."""
-        latest = read_account(self.path)
-        if latest is None or latest.settings is None or latest == self._earlier:
-            return
-        if difference(latest.settings, self._settings):
-            raise InvalidInput(f"another process has just started a run of other settings in {self.path}: ", *ANOTHER)
-        self._others, self._earlier, self._scores = False, latest, None
-        self.earlier = self._spent()
 
     def _set_aside(self) -> None:
         scores = self.path / SCORES

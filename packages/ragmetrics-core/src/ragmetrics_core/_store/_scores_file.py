@@ -2,7 +2,7 @@
 
 While a run goes on, the file only grows, so a kill costs at most the line that is being written. A row that is scored again gets
 a new line, and the last line counts. At the end of the run, the file is written again in input order, with one line per row, and
-replaces the old file in one step. Two processes may write into one file: each knows the positions of its own lines.
+replaces the old file in one step. One run writes at a time; any number may read.
 
 A seal is the number of lines and a checksum of them, as they were at the end of the run. The checksum leaves out line ends, so a
 copy with other line ends is still the same. The seal finds damage. A checksum is enough for that and faster than a cryptographic

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -23,8 +23,9 @@ from .._kernel._prompt import Prompt
 from .._lexical._judge import LexicalJudge
 from .._names._named import llm_named
 from .._show._progress import Bar, Progress, check_progress, progress_bar, watching
-from .._store._files import check_directory, explain_errors, free_name, make_directory, replace_file
+from .._store._files import explain_errors, free_name, replace_file
 from .._store._journal import Journal
+from .._store._lock import only_writer
 from .._store._prices import ModelUsage, Prices
 from .._store._run_dir import JOURNAL
 from .._support._blocking import run_blocking
@@ -58,7 +59,6 @@ class KeptQuestions:
     """
 
     def __init__(self, path: Path) -> None:
-        check_directory(path)
         self.journal = Journal(path / JOURNAL)
         self._file = path / QUESTIONS
         with explain_errors(self._file):
@@ -78,7 +78,6 @@ class KeptQuestions:
             self._set_aside()
         self._is_new = False
         if line not in self._there:
-            make_directory(self._file.parent)
             with explain_errors(self._file), self._file.open("a", encoding="utf-8", newline="\n") as file:
                 file.write(line)
 
@@ -191,6 +190,11 @@ class Generation:
 
     async def execute(self) -> Testset:
         """Run to the end. An error that stops the run, or a cancellation, has the questions finished so far as its ``partial``."""
+        directory = self._options.run_dir
+        with nullcontext() if directory is None else only_writer(Path(directory)):
+            return await self._execute()
+
+    async def _execute(self) -> Testset:
         options = self._options
         if options.run_dir is not None:
             self._kept = KeptQuestions(Path(options.run_dir))
