@@ -150,7 +150,10 @@ class TestTwoRuns:
             loaded.to_jsonl(tmp_path / "out.jsonl")
             loaded.to_html(tmp_path / "out.html")
             assert estimate(questions(3), Rated(), llm=Model(), run_dir=run_dir).rows == 3
-            for command in (("report", str(run_dir)), ("show", str(run_dir), "--worst", "1")):
+            for command in (
+                ("report", str(run_dir), "--out", str(tmp_path / "r.html")),
+                ("show", str(run_dir), "--worst", "1"),
+            ):
                 assert call(*command).exit_code == 0
 
         model = Model(lambda text: act() or "0.5")
