@@ -81,7 +81,7 @@ def test_models_of_another_number_of_jurors(saved: Any) -> None:
 
 def test_models_of_jurors_are_not_lost_in_silence() -> None:
     jury = Jury([Correctness(llm=LexicalJudge(), name="a"), Correctness(name="b")])
-    with pytest.raises(SerializationError, match="^correctness_jury has llm of its own, which cannot be saved"):
+    with pytest.raises(SerializationError, match="^correctness_jury has its own llm, which cannot be saved"):
         MetricEvaluator(jury).to_dict()
 
 

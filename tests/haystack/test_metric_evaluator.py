@@ -165,7 +165,7 @@ def test_a_metric_with_models_of_its_own_uses_them() -> None:
     outputs = component.run(user_input=["q"], response=["Paris is big."], retrieved_contexts=[["Paris is big."]])
     assert outputs["score"] == 1.0
     with pytest.raises(
-        SerializationError, match="^faithfulness has llm of its own, which cannot be saved: leave them out, and"
+        SerializationError, match="^faithfulness has its own llm, which cannot be saved: leave them out, and"
     ):
         component.to_dict()
 

@@ -191,9 +191,7 @@ def test_bridges_that_the_metric_has_are_saved_with_the_component(judge: Any) ->
     component.run(**data["faithful"])
     asyncio.run(component.run_async(**data["faithful"]))
     assert len(own.conversations) == 2
-    with pytest.raises(
-        SerializationError, match="^faithfulness has an overlap of HaystackLLM of its own, which cannot"
-    ):
+    with pytest.raises(SerializationError, match="^faithfulness has its own overlap of a HaystackLLM, which cannot"):
         MetricEvaluator(Faithfulness(llm=HaystackLLM(generator, overlap=True))).to_dict()
 
 

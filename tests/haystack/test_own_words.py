@@ -101,9 +101,7 @@ def test_a_builder_that_is_set_is_used(judge: Any) -> None:
     evaluator.builder = PromptBuilder(template="Is {{ questions }} so?")
     evaluator.run(questions=["it"])
     assert [message.text for message in generator.conversations[0]] == ["Is it so?"]
-    with pytest.raises(
-        SerializationError, match="^this LLMEvaluator has a builder of its own, which its saved form has no"
-    ):
+    with pytest.raises(SerializationError, match="^this LLMEvaluator has its own builder, which cannot be saved"):
         evaluator.to_dict()
 
 
@@ -118,7 +116,7 @@ def test_instructions_that_are_set_are_sent(judge: Any, cls: Any) -> None:
     assert message.text.startswith("Mind the gap.\n\n")
     assert before.instructions not in message.text
     with pytest.raises(
-        SerializationError, match=f"^the instructions of this {cls.__name__} were changed, which its saved"
+        SerializationError, match=f"^the instructions of this {cls.__name__} were changed, which cannot"
     ):
         evaluator.to_dict()
 

@@ -203,7 +203,7 @@ def test_one_feedback_that_fails_keeps_no_other_back() -> None:
     assert callback.flush(60)
     assert posted == ["recall"]
     assert str(callback.results[0].error) == (
-        "on_result raised RagmetricsError: feedback that LangSmith did not take: exact_match: ConnectionError: lost"
+        "on_result raised RagmetricsError: LangSmith did not accept this feedback: exact_match: ConnectionError: lost"
     )
 
 

@@ -59,7 +59,7 @@ def test_settings_under_their_former_names(former: dict[str, Any], current: str)
     with callback:
         lcel().batch([QUESTION] * 10, config(callback))
     assert len(callback.results) == (3 if current == "keep" else 10 - callback.dropped)
-    with pytest.raises(InvalidInput, match=f"^{name} is the former name of {current}: give {current} alone$"):
+    with pytest.raises(InvalidInput, match=f"^{name} is the former name of {current}: give only {current}$"):
         RagEvaluationCallback([], **former, **{current: 3})
     with (
         pytest.warns(DeprecationWarning, match=name),

@@ -147,7 +147,7 @@ def test_other_kinds_of_evaluators_are_not_supported() -> None:
     """LangSmith hands the outputs of all rows to one of a summary, and those of several experiments to one that compares."""
     result = MATCH([{"question": "q"}] * 2, [{"answer": "a"}] * 2, [{"answer": "a"}] * 2)
     assert result["comment"] == (
-        "InvalidInput: exact_match judges one output, got a list of 2: it belongs into evaluators=[...]; summary and comparative "
+        "InvalidInput: exact_match judges one output, got a list of 2: pass it in evaluators=[...]; summary and comparative "
         "evaluators are not supported"
     )
     assert MATCH({"question": "q"}, [HumanMessage("q"), AIMessage("a")], "a")["score"] == 1.0
@@ -173,8 +173,8 @@ def test_a_missing_judge_is_found_at_once() -> None:
         with pytest.raises(InvalidInput) as caught:
             make(Faithfulness())
         assert str(caught.value) == (
-            "faithfulness asks an LLM, but none is set: give llm=..., a LangChain chat model such as ChatOpenAI(...) "
-            "(LangChainLLM(...) with a config of its own), or any LLM of ragmetrics_core"
+            "faithfulness asks an LLM, but none is set: give llm=..., a LangChain chat model such as ChatOpenAI(...), "
+            "a LangChainLLM(...) with its own config, or any LLM of ragmetrics_core"
         )
         assert make(Faithfulness(), llm=LexicalJudge())
         assert make(ExactMatch())

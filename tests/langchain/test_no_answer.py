@@ -158,7 +158,7 @@ def test_a_reference_is_never_made_json(reference: Any, got: str) -> None:
     score, error = compared({"answer": "R"}, reference)
     assert score is None
     assert error == (
-        f"InvalidInput: the reference outputs: a reference is one text, got {got}: say where it is with reference_key=..."
+        f"InvalidInput: the reference outputs: a reference is one text, got {got}: name the key of the text with reference_key=..."
     )
     # a metric that takes no reference does not care
     faithful = as_langsmith_evaluator(Faithfulness(llm=ScriptedLLM('{"claims": []}')))

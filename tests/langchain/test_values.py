@@ -257,7 +257,10 @@ def test_the_reference(value: Any, answer: Answer | None, reference: str | None)
 def test_a_reference_is_one_text(value: Any, got: str) -> None:
     with pytest.raises(InvalidInput) as raised:
         reference_in("here", value, ORDER)
-    assert str(raised.value) == f"here: a reference is one text, got {got}: say where it is with reference_key=..."
+    assert (
+        str(raised.value)
+        == f"here: a reference is one text, got {got}: name the key of the text with reference_key=..."
+    )
 
 
 @pytest.mark.parametrize(
@@ -300,7 +303,10 @@ def test_the_sample_of_a_value(value: Any, sample: Sample) -> None:
     ("value", "problem"),
     [
         (3, "a metric takes a mapping, a Sample, messages or a text, got int: put the fields into a mapping"),
-        ({"result": "a", "generation": "b"}, "the keys of the input disagree about 'response': keep one of them"),
+        (
+            {"result": "a", "generation": "b"},
+            "two keys of the input give different values for 'response': keep one of them",
+        ),
     ],
 )
 def test_what_is_no_sample(value: Any, problem: str) -> None:

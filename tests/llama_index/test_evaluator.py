@@ -404,7 +404,7 @@ def test_a_template_that_shows_no_data_is_refused() -> None:
     evaluator = MetricEvaluator(Correctness(), llm=Completions("4"))
     evaluator.update_prompts({"grade": "Grade it."})
     with pytest.raises(
-        InvalidInput, match="the template for 'grade_correctness' shows the judge no data: use any of {data}"
+        InvalidInput, match="the template for 'grade_correctness' shows the judge no data: use at least one of {data}"
     ):
         evaluator.evaluate(query="q", response="A")
 

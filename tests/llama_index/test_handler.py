@@ -268,7 +268,7 @@ def test_a_setting_under_its_former_name() -> None:
     with former as handler:
         Echo().query("?")
     assert handler.counts == {"not_sampled": 1}
-    with pytest.raises(InvalidInput, match="^sampling_rate is the former name of sample_rate: give sample_rate alone$"):
+    with pytest.raises(InvalidInput, match="^sampling_rate is the former name of sample_rate: give only sample_rate$"):
         QueryEvaluationHandler([ExactMatch()], sampling_rate=0, sample_rate=0)  # type: ignore[call-arg]
 
 

@@ -104,7 +104,7 @@ def test_unknown_settings_are_refused(cls: Any) -> None:
 
 
 def test_a_metric_by_name_takes_no_other_metric() -> None:
-    with pytest.raises(ValueError, match=r"HitRate is made of HitRate\(k=\.\.\.\): for another metric write Retr"):
+    with pytest.raises(ValueError, match=r"HitRate is created with HitRate\(k=\.\.\.\): for another metric write Retr"):
         HitRate(metric=core.NDCG(field="id"))
 
 

@@ -50,7 +50,7 @@ def test_a_template_that_shows_no_data_is_refused() -> None:
     with pytest.raises(InvalidInput) as raised:
         sent("{other} {reply_form}", Slot("p"), claim="c")
     assert str(raised.value) == (
-        "the template for 'verdict' shows the judge no data: use any of {data}, {reply_form}, {claim} in it"
+        "the template for 'verdict' shows the judge no data: use at least one of {data}, {reply_form}, {claim} in it"
     )
     assert sent("{claim}", Slot("p"), claim="c") == f"c\n\n{FORM}"
 

@@ -15,7 +15,7 @@ def test_exact(ragmetrics_row): pass
 """
 PLAIN = "\ndef test_plain(): pass\n"
 CURE = (
-    " instead: join each option and its value by '=', as in --ragmetrics-baseline=RUN (pytest reads a path after a space as the "
+    " instead: join each option and its value by '=', as in --ragmetrics-baseline=RUN (pytest treats a path after a space as the "
     "path of a test), or give -c {file}"
 )
 FILES = {

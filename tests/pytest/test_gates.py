@@ -99,7 +99,7 @@ def test_slices(suite) -> None:
         (("--ragmetrics-gate", "token_f1 > 0.5"), "--ragmetrics-gate: gate 'token_f1 > 0.5': write >= or <= *"),
         (("--ragmetrics-gate", "token_f1 drop <= 0.1"), "--ragmetrics-gate: 'token_f1 drop <= 0.1' needs a run *"),
         (("--ragmetrics-baseline", "gone"), "--ragmetrics-baseline: there is no */gone"),
-        (("--ragmetrics-undecided", "pass"), "ragmetrics_undecided is warn or fail, got 'pass'"),
+        (("--ragmetrics-undecided", "pass"), "ragmetrics_undecided must be 'warn' or 'fail', got 'pass'"),
         (
             ("--ragmetrics-min-coverage", "90"),
             "ragmetrics_min_coverage must be a share of the rows, from 0 to 1, got 90",
@@ -165,7 +165,7 @@ def test_a_limit_off_the_scale(suite) -> None:
     suite.tests(MARKED, rows=rows(2, 0))
     result = suite.run("--ragmetrics-gate", "token_f1 >= 80")
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["FAILED gate 'token_f1 >= 80': token_f1 goes from 0 to 1, so 80 is no limit for it"])
+    result.stdout.fnmatch_lines(["FAILED gate 'token_f1 >= 80': the scale of token_f1 is 0 to 1, and 80 is outside it"])
 
 
 def test_sessions_without_rows_have_no_gates(suite, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +184,7 @@ def test_rows_chosen_by_their_outcome_decide_nothing(suite, monkeypatch: pytest.
     result = suite.run("--lf", "--ragmetrics-gate", "token_f1 >= 0.5")
     result.assert_outcomes(failed=5)
     text = summary_of(result)
-    assert "UNDECIDED no gate is decided: --lf chooses tests by how they ended last time" in text
+    assert "UNDECIDED no gate is decided: --lf chooses tests by their last outcome" in text
     assert "gates:" not in text
     suite.tests(MARKED, rows=rows(15, 5))
     assert suite.run("--lf", "--ragmetrics-gate", "token_f1 >= 0.5").ret == 0
@@ -249,7 +249,9 @@ class TestBaseline:
         """Two of 40 rows have fallen: open, and so red only where that is set."""
         result = self.sessions(suite, rows(40, 0), rows(38, 2), "--ragmetrics-undecided", "fail")
         assert result.ret == 1
-        result.stdout.fnmatch_lines(["UNDECIDED it is open whether token_f1 is worse than in *main: only 2 of 40 *"])
+        result.stdout.fnmatch_lines(
+            ["UNDECIDED it is undecided whether token_f1 is worse than in *main: only 2 of 40 *"]
+        )
         assert suite.run("--ragmetrics-baseline", "main").ret == 0
 
     def test_another_judge(self, suite, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -281,7 +283,7 @@ class FirstLetters(Metric):
         assert result.ret == 0
         text = "no drop is decided: 29 of 40 rows of *main are not in this session, as -k chooses tests"
         result.stdout.fnmatch_lines(
-            ["compared with main: 11 pairs of rows", "29 rows are in the baseline alone", f"UNDECIDED {text}"]
+            ["compared with main: 11 pairs of rows", "29 rows are only in the baseline", f"UNDECIDED {text}"]
         )
         named = suite.run("test_rag.py::test_answers[q1]", "--ragmetrics-baseline", "main", *options[2:])
         named.stdout.fnmatch_lines(
@@ -353,7 +355,7 @@ class FirstLetters(Metric):
             result = suite.run("--ragmetrics-baseline", baseline)
             assert result.ret == pytest.ExitCode.USAGE_ERROR
             result.stderr.fnmatch_lines(
-                ["*is in the directory of this session, which writes over it: copy it to another place*"]
+                ["*is in the directory of this session, which would overwrite it: copy it to another place*"]
             )
 
 

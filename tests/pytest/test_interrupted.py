@@ -149,5 +149,7 @@ def test_alone(): pass
     result.assert_outcomes(passed=4)
     assert result.ret == 1
     result.stdout.fnmatch_lines(
-        ["FAILED another session has scored in *.ragmetrics meanwhile, and 1 of 1 parts of this one *"]
+        [
+            "FAILED another session has used *.ragmetrics at the same time and overwritten 1 of 1 parts of this session: *"
+        ]
     )

@@ -75,7 +75,7 @@ def test_two(ragmetrics_row): pass
 """
     )
     suite.run().stdout.fnmatch_lines(
-        ["*test_two: the metric 'faithfulness' is another one than in *test_one (another llm): *"]
+        ["*test_two: the metric 'faithfulness' differs from the one of that name in *test_one (different llm): *"]
     )
 
 
@@ -162,7 +162,7 @@ def test_without_a_judge_120_rows_are_one_error(suite, processes: tuple[str, ...
     result = suite.processes("-rs", *processes)
     result.assert_outcomes(errors=1, skipped=119)
     assert result.ret == 1
-    same = "no scores: the error of the first test that needed them says why, and so does the end of the session"
+    same = "no scores: for the reason, see the error of the first test that needed them, or the end of the session"
     skipped = [line for line in result.stdout.lines if line.startswith("SKIPPED") and line.endswith(same)]
     assert sum(int(line.split("[")[1].split("]")[0]) for line in skipped) == 119
 

@@ -86,5 +86,5 @@ def test_help_and_markers(pytester: pytest.Pytester) -> None:
     assert "@pytest.mark.ragmetrics(rows, metrics, llm, embeddings, columns)" in markers
     text = " ".join(pytester.runpytest_inprocess("--help").stdout.str().split())
     assert "--ragmetrics-gate=GATE" in text
-    assert "if the 95 % interval says so" in text
+    assert "fails if the 95 % interval is on the wrong side" in text
     assert "ragmetrics_min_coverage" in text

@@ -134,14 +134,14 @@ class TestAll:
             "rows=ROWS, metric='recall'",
             "the marker ragmetrics takes rows, metrics, llm, embeddings, columns, got 'metric'",
         ),
-        ("ROWS, metrics='recall'", "the marker ragmetrics takes rows, *, got an argument without a name"),
+        ("ROWS, metrics='recall'", "the marker ragmetrics takes rows, *, got a positional argument"),
         ("rows='no.jsonl', metrics='recall'", "*no.jsonl*"),
         ("rows=[], metrics='recall'", "there are no rows"),
         ("rows=[{'answer': 'x', 'response': 'y'}], metrics='recall'", "row 1: *"),
         ("rows=ROWS, metrics=[3]", "metrics must be metrics or their names, got 3"),
         (
             "metrics='recall')\n@pytest.mark.ragmetrics(rows=ROWS, metrics='faithfulness'",
-            "two markers in the same place give metrics=..., so one would be dropped: join them",
+            "two markers in the same place give metrics=..., so one value would be lost: merge the markers",
         ),
     ],
 )
@@ -174,7 +174,7 @@ class TestSome:
     result = suite.run("test_forgotten.py")
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(
-        ["test_forgotten.py::test_it: the marker names no rows, and the test makes none: give rows=..., or use *"]
+        ["test_forgotten.py::test_it: the marker names no rows, and the test scores none: give rows=..., or use *"]
     )
 
 
@@ -213,8 +213,8 @@ def test_three(ragmetrics_row): pass
     result = suite.run("--continue-on-collection-errors")
     result.assert_outcomes(errors=1)
     assert (
-        "test_rag.py::test_two: the metric 'ndcg' is another one than in test_rag.py::test_one (NDCG(k=3) there, "
-        "NDCG(k=5) here): give one of them a name of its own, NDCG(name=...)\n"
+        "test_rag.py::test_two: the metric 'ndcg' differs from the one of that name in test_rag.py::test_one (NDCG(k=3) there, "
+        "NDCG(k=5) here): rename one of them with NDCG(name=...)\n"
     ) in result.stdout.str()
 
 
@@ -235,7 +235,7 @@ class TestIt(unittest.TestCase):
     result.stdout.fnmatch_lines_random(
         [
             "ragmetrics_row needs a row: mark the test with @pytest.mark.ragmetrics(rows=..., metrics=[[]...[]])",
-            "the rows of this test were not collected: tests of unittest cannot be given rows *",
+            "the rows of this test were not collected: a unittest.TestCase cannot get rows *",
         ]
     )
 
@@ -337,7 +337,7 @@ def test_skips_for_another_reason(ragmetrics_row): pytest.skip("not today")
     )
     result = suite.run()
     result.assert_outcomes(passed=2, failed=3, xfailed=1, skipped=1)
-    result.stdout.fnmatch_lines(["a row in error does not pass: broken failed: ModelError: the server is gone"])
+    result.stdout.fnmatch_lines(["a row could not be scored: broken failed: ModelError: the server is gone"])
 
 
 def test_a_row_that_a_fixture_scores_at_its_end_is_not_green_either(suite) -> None:
@@ -362,7 +362,7 @@ def test_late(late): pass
     result = suite.run()
     result.assert_outcomes(passed=1, errors=1)
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["a row in error does not pass: broken failed: ModelError: the server is gone"])
+    result.stdout.fnmatch_lines(["a row could not be scored: broken failed: ModelError: the server is gone"])
 
 
 def test_a_row_shows_itself_shortly(suite) -> None:

@@ -138,5 +138,5 @@ def test_empty(ragmetrics_scorer):
     result = suite.run()
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
-        ["E * there are no rows: call 1 of ragmetrics_scorer in test_rag.py::test_empty was given none"]
+        ["E * there are no rows: call 1 of ragmetrics_scorer in test_rag.py::test_empty got an empty list"]
     )

@@ -143,7 +143,7 @@ def test_a_directory_of_something_else_is_left_alone(suite) -> None:
     result = suite.run("--ragmetrics-run-dir", "run")
     result.assert_outcomes(errors=4)
     result.stdout.fnmatch_lines(
-        ["ragmetrics_run_dir */run holds run.json, which is no session of pytest: name another directory"]
+        ["ragmetrics_run_dir */run contains run.json, which no pytest session has written: name another directory"]
     )
     assert (run / "scores.jsonl").read_bytes() == before
     suite.run("--ragmetrics-run-dir", ".").assert_outcomes(errors=4)

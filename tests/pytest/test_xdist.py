@@ -74,4 +74,4 @@ def test_answers(ragmetrics_row, number): pass
     result = suite.processes("-n2", "--dist=load")
     assert result.ret == 1
     assert result.parseoutcomes()["errors"] >= 1
-    result.stdout.fnmatch_lines(["this row is not among those that were scored. Every process of pytest-xdist *"])
+    result.stdout.fnmatch_lines(["this row was not scored. Every worker of pytest-xdist *"])

@@ -116,7 +116,7 @@ def test_a_former_name_is_warned_of_where_it_is_written() -> None:
 
 
 def test_both_names_of_a_setting() -> None:
-    with pytest.raises(InvalidInput, match="^max_results is the former name of keep: give keep alone$"):
+    with pytest.raises(InvalidInput, match="^max_results is the former name of keep: give only keep$"):
         constructor(max_results=3, keep=3)
 
 

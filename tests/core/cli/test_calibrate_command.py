@@ -92,7 +92,7 @@ def test_labels_that_are_not_there_yet_are_drawn_first(folder: Path) -> None:
     result = call("calibrate", "run", "--labels", "few.jsonl", "--suggest", "20")
     assert (result.exit_code, result.stderr) == (
         2,
-        "ragmetrics: exact_match: 3 rows have a label: label at least 8, which say something about others\n",
+        "ragmetrics: exact_match: 3 rows have a label, too few to conclude anything about other rows: label at least 8\n",
     )
     assert len(Path("to_label.jsonl").read_text().splitlines()) == 20
 
@@ -162,7 +162,7 @@ def test_labels_are_about_the_summary(folder: Path) -> None:
     result = call("show", "run", "--labels", "labels.jsonl", "--worst", "2")
     assert (result.exit_code, result.stderr) == (
         2,
-        "ragmetrics: --labels is about the summary, and what is to be shown are rows: leave it out\n",
+        "ragmetrics: --labels adds to the summary, but this command shows rows: leave it out\n",
     )
 
 

@@ -14,7 +14,7 @@ from loopback import OpenAIServer
 RATING = "answer_relevance_rating"
 NAMES = "columns of the metadata: lang, place, doc; fields have their own names, such as 'user_input'"
 NO_FORMAT = (
-    "says no format that can be written: let its name end in .jsonl (rows, scores and evidence for programs), .html (the same to "
+    "must have a name that ends in .jsonl (rows, scores and evidence for programs), .html (the same to "
     "look at), .csv (rows and scores as a table) or .md (the summary)"
 )
 
@@ -56,7 +56,7 @@ WRONG = {
         "--cluster doc: 7 of 8 rows have none (q.jsonl, line 1, q.jsonl, line 2, q.jsonl, line 3, q.jsonl, line 4, q.jsonl, line "
         "5 and 2 more): give each row one; a row that shares nothing with others gets its own"
     ),
-    "--cluster doc": "--cluster is about gates: add --gate 'METRIC >= NUMBER', or leave --cluster out",
+    "--cluster doc": "--cluster only applies to gates: add --gate 'METRIC >= NUMBER', or leave --cluster out",
     "--gate 'faithfulnes >= 0.5'": f"--gate 'faithfulnes >= 0.5': 'faithfulnes' is not among the metrics: {RATING}",
     "--fail-under faith=0.5": f"--fail-under: 'faith' is not among the metrics of this run: {RATING}",
     "--map question=promt": (
@@ -85,9 +85,9 @@ WRONG = {
     "--run-dir a --run-dir b": "--run-dir is given 2 times, and takes one value: give it once",
     "--llm server:other": "--llm is given 2 times, and takes one value: give it once",
     "--metrics mine:f1(k=1)": "mine:f1 is a metric object that already has its settings: write mine:f1 without (k=1)",
-    "--metrics mine:LIST": "'mine:LIST' is not a Metric but a list: name a class of Metric, or a metric made of one",
-    "--metrics mine:make": "'mine:make' is not a Metric but a function: name a class of Metric, or a metric made of one",
-    "--metrics mine:Other": "'mine:Other' is not a Metric but a class: name a class of Metric, or a metric made of one",
+    "--metrics mine:LIST": "'mine:LIST' is not a Metric but a list: name a subclass of Metric, or an instance of one",
+    "--metrics mine:make": "'mine:make' is not a Metric but a function: name a subclass of Metric, or an instance of one",
+    "--metrics mine:Other": "'mine:Other' is not a Metric but a class: name a subclass of Metric, or an instance of one",
     "--metrics mine:f2": "there is no metric 'mine:f2': the module 'mine' has no 'f2'",
 }
 

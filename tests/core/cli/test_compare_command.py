@@ -108,7 +108,7 @@ def test_the_page_shows_what_became_of_gates(folder: Path) -> None:
 
 
 NO_FORMAT = (
-    "says no format that a comparison can be written in: let its name end in .html (to look at), .md (a comment for a pull "
+    "must have a name that ends in .html (to look at), .md (a comment for a pull "
     "request) or .json (everything, for programs)"
 )
 NO_ROW = "no row has it; columns of the metadata: lang; fields have their own names, such as 'user_input'"
@@ -117,11 +117,14 @@ NO_ROW = "no row has it; columns of the metadata: lang; fields have their own na
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--json", "-", "--markdown", "-"), "--json and --markdown name the same place, -: give each its own"),
-        (("--json", "x", "--markdown", "./x"), "--json and --markdown name the same place, x: give each its own"),
+        (("--json", "-", "--markdown", "-"), "--json and --markdown name the same file, -: give each a different one"),
+        (
+            ("--json", "x", "--markdown", "./x"),
+            "--json and --markdown name the same file, x: give each a different one",
+        ),
         (
             ("--out", "x.md", "--json", "y", "--markdown", "x.md"),
-            "--out and --markdown name the same place, x.md: give each its own",
+            "--out and --markdown name the same file, x.md: give each a different one",
         ),
         (("--out", "x.jsonl"), f"--out: x.jsonl {NO_FORMAT}"),
         (("--out", "-"), f"--out: - {NO_FORMAT}"),
@@ -141,7 +144,7 @@ NO_ROW = "no row has it; columns of the metadata: lang; fields have their own na
         (("--by", "land"), f"--by land: {NO_ROW}"),
         (
             ("--by", "exact_match"),
-            "--by exact_match: this metric gives rows no labels, and no column of the metadata has its name",
+            "--by exact_match: this metric gives rows no labels, and no metadata column has this name",
         ),
         (("--cluster", ""), "--cluster must name a column, such as 'metadata.lang', got ''"),
     ],
@@ -158,9 +161,9 @@ def test_runs_that_cannot_be_read(folder: Path) -> None:
     (folder / "other" / "run.json").write_text(json.dumps({**account, "version": 99}))
     version = "read it with the version that wrote it, or score its rows again"
     for path, message in (
-        ("none", "none is not the directory of a run: it holds no run.json"),
+        ("none", "none is not the directory of a run: it contains no run.json"),
         ("none.jsonl", "none.jsonl is neither the directory of a run nor a file of scores: there is no such file"),
-        ("old.rows.jsonl", f"old.rows.jsonl, line 1 holds no scores of a row (no record: 'row'): {CURE}"),
+        ("old.rows.jsonl", f"old.rows.jsonl, line 1 contains no scores of a row (not a record: 'row'): {CURE}"),
         ("other", f"other/run.json was not written by this version of ragmetrics: {version}"),
     ):
         result = call("compare", "old", path)

@@ -132,11 +132,11 @@ def test_a_run_that_ended_early_is_never_green(folder: Path) -> None:
         ),
         (
             ["--gate", "exact_match >= 2"],
-            "--gate 'exact_match >= 2': exact_match goes from 0 to 1, so 2 is no limit for it",
+            "--gate 'exact_match >= 2': the scale of exact_match is 0 to 1, and 2 is outside it",
         ),
         (
             ["--undecided", "pass"],
-            "--undecided is about gates: add --gate 'METRIC drop <= NUMBER', or leave --undecided out",
+            "--undecided only applies to gates: add --gate 'METRIC drop <= NUMBER', or leave --undecided out",
         ),
     ],
 )

@@ -196,7 +196,7 @@ class TestOwnMetric:
             2,
             "",
             (
-                f"ragmetrics: --out: {name} says no format that can be written: let its name end in .jsonl (rows, scores and "
+                f"ragmetrics: --out: {name} must have a name that ends in .jsonl (rows, scores and "
                 "evidence for programs), .html (the same to look at), .csv (rows and scores as a table) or .md (the summary)\n"
             ),
         )
@@ -383,7 +383,7 @@ class TestMessages:
             ),
             (
                 ["q.jsonl", "-m", OWN, "--fail-under", "shortness=80"],
-                "--fail-under: shortness goes from 0 to 1, so 80 is no gate for it",
+                "--fail-under: shortness goes from 0 to 1, and 80 is outside this scale",
             ),
             (
                 ["q.jsonl", "-m", OWN, "--llm", "lexical", "--base-url", "http://localhost"],
@@ -417,7 +417,7 @@ class TestMessages:
             (
                 ["bad.jsonl"],
                 (
-                    "choose metrics with --metrics a,b; none can be proposed, for the first row cannot be read: "
+                    "choose metrics with --metrics a,b; none can be proposed, because the first row cannot be read: "
                     "bad.jsonl, line 1: the columns 'answer' and 'response' both mean 'response' but differ: keep one of them, "
                     "or choose: --map response=answer"
                 ),

@@ -250,7 +250,7 @@ def test_a_name_never_steers_the_terminal(rows: Rows) -> None:
     assert r"PASSED a >= \x1b[2J b >= 0.8: mean 1.000" in result.stdout
     result = call("evaluate", "q.jsonl", "-m", f"{NAME}(name={name!r})", "--gate", f"{name} >= 8")
     assert result.stderr == (
-        "ragmetrics: --gate 'a >= \\x1b[2J b >= 8': a >= \\x1b[2J b goes from 0 to 1, so 8 is no limit for it\n"
+        "ragmetrics: --gate 'a >= \\x1b[2J b >= 8': the scale of a >= \\x1b[2J b is 0 to 1, and 8 is outside it\n"
     )
 
 
@@ -269,7 +269,7 @@ def test_a_name_never_steers_the_terminal(rows: Rows) -> None:
             ),
         ),
         (["--gate", "numbr >= 0.8"], "--gate 'numbr >= 0.8': 'numbr' is not among the metrics: number"),
-        (["--gate", "number >= 80"], "--gate 'number >= 80': number goes from 0 to 1, so 80 is no limit for it"),
+        (["--gate", "number >= 80"], "--gate 'number >= 80': the scale of number is 0 to 1, and 80 is outside it"),
         (
             ["--gate", "number drop <= 0.1"],
             "--gate 'number drop <= 0.1': a drop needs two runs, and this is only one: compare it with another run",
@@ -277,7 +277,7 @@ def test_a_name_never_steers_the_terminal(rows: Rows) -> None:
         (["--by", " "], "--by must name a column, such as 'metadata.lang', got ' '"),
         (
             ["--max-failed", "0", "--fail-under", "number=0.5"],
-            "--max-failed is about gates: add --gate 'METRIC >= NUMBER', or leave --max-failed out",
+            "--max-failed only applies to gates: add --gate 'METRIC >= NUMBER', or leave --max-failed out",
         ),
         (["--gate", "number >= 0.8", "--undecided", "maybe"], "--undecided must be pass or fail, got 'maybe'"),
         (

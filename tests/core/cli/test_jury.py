@@ -56,11 +56,11 @@ def test_each_metric_that_asks_an_llm_is_a_jury_of_the_models(server: OpenAIServ
     [
         (
             ["-m", "correctness", "--jury", "openai:mild"],
-            "--jury takes at least two models with commas between, such as openai:gpt-4o-mini,ollama:qwen3, got 'openai:mild'",
+            "--jury takes at least two models, separated by commas, such as openai:gpt-4o-mini,ollama:qwen3, got 'openai:mild'",
         ),
         (
             ["-m", "correctness", "--llm", "openai:mild", "--jury", "openai:mild,openai:odd"],
-            "--llm and --jury both say who judges: give one of them",
+            "--llm and --jury both choose the judge: give only one of them",
         ),
         (["-m", "token_f1", "--jury", "openai:mild,openai:odd"], "--jury: none of the metrics asks an LLM: token_f1"),
         (

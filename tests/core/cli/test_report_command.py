@@ -38,7 +38,7 @@ def test_a_page_of_a_run_and_of_an_evaluation(folder: Path) -> None:
 @pytest.mark.parametrize("name", ["report.pdf", "report.jsonl", "-"])
 def test_a_name_that_is_none_of_a_page(folder: Path, name: str) -> None:
     result = call("report", "scores.jsonl", "--out", name)
-    message = f"ragmetrics: --out: {name} is not the name of a page: let it end in .html\n"
+    message = f"ragmetrics: --out: {name} must have a name that ends in .html\n"
     assert (result.exit_code, result.stdout, result.stderr) == (2, "", message)
 
 

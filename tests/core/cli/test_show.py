@@ -196,7 +196,7 @@ def test_a_file_of_scores_is_a_run_too(run: Path) -> None:
         (["--metric", "z"], "--metric: there is no metric 'z'; there are support, errors, size"),
         (["--metric", "size"], "worst: neither high nor low values of size are better, so that no row is the worst"),
         (["--worst", "0"], "--worst must be at least 1, got 0"),
-        (["--worst", "2", "--failed"], "--worst and --failed are different things to show: give one of them"),
+        (["--worst", "2", "--failed"], "--worst and --failed cannot be combined: give only one of them"),
         (["--by", "lang", "--metric", "size"], "--by shows all metrics: leave --metric out"),
         (
             ["--by", "tongue"],

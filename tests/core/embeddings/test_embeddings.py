@@ -77,10 +77,10 @@ WRONG_ANSWERS = [
         "small: {url} sent a vector that cannot be read: unpack requires a buffer of 4 bytes",
     ),
     (Response(body="[1, 2]"), "small: {url} sent 0 vectors for 1 texts"),
-    (Response(body='{"data": "A"}'), "small: {url} sent data that is no list of vectors but a str, for 1 texts"),
+    (Response(body='{"data": "A"}'), "small: {url} sent data that is a str, not a list of vectors, for 1 texts"),
     (
         Response(body='{"data": {"index": 0}}'),
-        "small: {url} sent data that is no list of vectors but a dict, for 1 texts",
+        "small: {url} sent data that is a dict, not a list of vectors, for 1 texts",
     ),
     (
         error(404, "unknown"),

@@ -246,7 +246,7 @@ def test_settings_round_trip() -> None:
         ({"metric": "nowhere_at_all:X"}, "names the module 'nowhere_at_all', which is not found"),
         (
             {"metric": "json:dumps"},
-            "'json:dumps' is not a Metric but a function: name a class of Metric, or a metric made of one",
+            "'json:dumps' is not a Metric but a function: name a subclass of Metric, or an instance of one",
         ),
         (
             {"metric": f"{__name__}:Colour", "settings": {"wnted": 1}},

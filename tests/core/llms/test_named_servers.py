@@ -313,7 +313,7 @@ def test_a_key_that_no_header_can_carry(monkeypatch: pytest.MonkeyPatch, ask: As
     monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
     with pytest.raises(ModelError) as caught:
         llm_named("azure:dep").generate(ask())
-    assert str(caught.value).startswith("the API key holds a character that no header can carry (position 3)")
+    assert str(caught.value).startswith("the API key contains a character that is not allowed in a header (position 3)")
 
 
 def test_without_the_openai_package(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,8 +38,8 @@ def test_azure_needs_an_address() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"http_client": object()}, "http_client is no parameter of the chat protocol. "),
-        ({"tempreature": 0}, "tempreature is no parameter of the chat protocol: did you mean 'temperature'? "),
+        ({"http_client": object()}, "http_client is not a parameter of the chat protocol. "),
+        ({"tempreature": 0}, "tempreature is not a parameter of the chat protocol: did you mean 'temperature'? "),
         ({"stream": True}, "stream cannot be set here: "),
         ({"provider": "lexical", "base_url": "http://h/v1"}, "the lexical judge runs offline and takes no base_url"),
     ],

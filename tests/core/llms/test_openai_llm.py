@@ -208,7 +208,7 @@ WRONG_SETTINGS = [
     (
         {"temprature": 0},
         (
-            "temprature is no parameter of the chat protocol: did you mean 'temperature'? "
+            "temprature is not a parameter of the chat protocol: did you mean 'temperature'? "
             "A parameter that only some servers know goes into "
             "extra_body={'temprature': ...}"
         ),
@@ -216,13 +216,13 @@ WRONG_SETTINGS = [
     (
         {"top_k": 5},
         (
-            "top_k is no parameter of the chat protocol: did you mean 'top_p'? A parameter that only some servers know goes into "
-            "extra_body={'top_k': ...}"
+            "top_k is not a parameter of the chat protocol: did you mean 'top_p'? A parameter that only some servers know goes "
+            "into extra_body={'top_k': ...}"
         ),
     ),
     (
         {"xyz": 5},
-        "xyz is no parameter of the chat protocol. A parameter that only some servers know goes into extra_body={'xyz': ...}",
+        "xyz is not a parameter of the chat protocol. A parameter that only some servers know goes into extra_body={'xyz': ...}",
     ),
     ({"stream": True}, "stream cannot be set here: a metric reads whole replies"),
     (
@@ -255,7 +255,7 @@ def test_an_address_of_the_environment_that_is_none(monkeypatch: pytest.MonkeyPa
 def test_what_a_newer_package_takes_is_looked_up_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ragmetrics_core.llms._wire._attempts.KNOWN", frozenset())
     assert OpenAILLM("judge", seed=7, top_p=0.5).parameters == {"seed": 7, "top_p": 0.5}
-    with pytest.raises(InvalidInput, match="^sead is no parameter of the chat protocol"):
+    with pytest.raises(InvalidInput, match="^sead is not a parameter of the chat protocol"):
         OpenAILLM("judge", sead=7)
 
 

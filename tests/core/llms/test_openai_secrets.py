@@ -55,7 +55,8 @@ def assert_refused(llm: Any, question: Any, way: str, place: int) -> None:
     with pytest.raises(ModelError) as caught:
         call(llm, question, way)
     assert str(caught.value) == (
-        f"the API key holds a character that no header can carry (position {place}): is it copied whole, and nothing else with it?"
+        f"the API key contains a character that is not allowed in a header "
+        f"(position {place}): check that it was copied completely and alone"
     )
     assert caught.value.fatal
     assert "4711" not in "".join(traceback.format_exception(caught.value)) + repr(llm)
@@ -89,11 +90,17 @@ def test_an_empty_key_is_none(ask: Any, key: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "what"),
     [
-        ({"api_key": "sk-secret-4711\n"}, "the API key holds a character that no header can carry (position 14): "),
-        ({"api_key": " sk-secret-4711"}, "the API key holds a character that no header can carry (position 0): "),
+        (
+            {"api_key": "sk-secret-4711\n"},
+            "the API key contains a character that is not allowed in a header (position 14): ",
+        ),
+        (
+            {"api_key": " sk-secret-4711"},
+            "the API key contains a character that is not allowed in a header (position 0): ",
+        ),
         (
             {"api_key": "x", "default_headers": {"X-Team": "4711-é"}},
-            "the header 'X-Team' of the client holds a character that no header can carry (position 5): ",
+            "the header 'X-Team' of the client contains a character that is not allowed in a header (position 5): ",
         ),
     ],
 )
@@ -108,7 +115,7 @@ def test_a_client_whose_headers_cannot_be_sent(ask: Any, kind: Any, settings: di
 
 
 def test_embeddings_check_the_key_too() -> None:
-    with pytest.raises(ModelError, match="the API key holds a character that no header can carry"):
+    with pytest.raises(ModelError, match="the API key contains a character that is not allowed in a header"):
         OpenAIEmbeddings("m", base_url="http://127.0.0.1:9/v1", api_key="sk-é").embed(["a"])
     with pytest.raises(InvalidInput, match="api_key must be a str, got int"):
         OpenAIEmbeddings("m", api_key=4711)  # type: ignore[arg-type]

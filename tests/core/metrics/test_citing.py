@@ -96,7 +96,7 @@ def test_a_pattern_takes_the_place_of_the_built_in_forms() -> None:
     [
         (
             "(",
-            "the pattern for citations '(' is no regular expression: missing ), unterminated subpattern at position 0",
+            "the pattern for citations '(' is not a regular expression: missing ), unterminated subpattern at position 0",
         ),
         (r"\d", r"the pattern for citations '\\d' has 0 groups: put exactly one around the number or id, "),
         ("(a)(b)", "the pattern for citations '(a)(b)' has 2 groups: put exactly one around the number or id, "),

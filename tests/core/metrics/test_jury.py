@@ -349,11 +349,11 @@ class TestWhatItIs:
         [
             (
                 lambda: Jury([Faithfulness(), Correctness()]),
-                "Jury: jurors need one scale: faithfulness has (0.0, 1.0), correctness (1.0, 5.0)",
+                "Jury: all jurors need the same scale: faithfulness has (0.0, 1.0), correctness (1.0, 5.0)",
             ),
             (
                 lambda: Jury([Faithfulness(), Hallucinated()]),
-                "Jury: jurors need one higher_is_better: faithfulness has True, hallucinated False",
+                "Jury: all jurors need the same higher_is_better: faithfulness has True, hallucinated False",
             ),
             (lambda: Jury([Faithfulness()]), "Jury needs at least two jurors, got 1"),
             (lambda: Jury([]), "Jury needs at least two jurors, got 0"),

@@ -351,7 +351,7 @@ class TestColumnsThatAreNowhere:
         ),
         (
             {"question": "context_*"},
-            "columns={'question': 'context_*'}: 'context_*' may be several columns, but user_input is one value: name one",
+            "columns={'question': 'context_*'}: 'context_*' may be several columns, but user_input is one value: name one column",
         ),
     ],
 )

@@ -151,7 +151,7 @@ class TestSheets:
             "ragmetrics: q.xlsx has several sheets, 'Run 1', 'Run 2': choose one: --at 'Run 1'\n",
         )
         assert call("evaluate", "q.xlsx", "--at", "Run 3").stderr == (
-            "ragmetrics: q.xlsx has no sheet 'Run 3', but 'Run 1', 'Run 2'\n"
+            "ragmetrics: q.xlsx has no sheet 'Run 3'; it has 'Run 1', 'Run 2'\n"
         )
 
 

@@ -125,7 +125,7 @@ class TestTime:
             inner = ",".join(f'"c{number}":1' for number in range(size))
             (row,) = read(write(tmp_path / "rows.jsonl", f'{{{inner},"c0":2,"c{size - 1}":2}}\n'))
             assert row[2] is not None
-            assert "the key 'c0' stands twice" in row[2]
+            assert "the key 'c0' occurs twice" in row[2]
 
         assert_linear(in_csv, 20_000)
         assert_linear(in_json, 20_000)
@@ -165,7 +165,7 @@ def test_a_row_below_the_last_one_of_a_sheet(tmp_path: Any) -> None:
             large.writestr(name, data)
     with pytest.raises(InvalidInput) as raised:
         read(tmp_path / "rows.xlsx")
-    assert str(raised.value) == "rows.xlsx has rows after 1,048,576, the last row of Excel: save it again"
+    assert str(raised.value) == "rows.xlsx has more than 1,048,576 rows, the most that Excel allows: save it again"
 
 
 def test_standard_input_without_an_end(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,13 +46,16 @@ class TestPaths:
     def test_only_text_files_may_be_gzipped(self, tmp_path: Path, name: str) -> None:
         with pytest.raises(InvalidInput) as caught:
             evaluate(write(tmp_path / name, "x"), Length())
-        assert str(caught.value) == f"{name} is gzipped, which only text files may be: unzip it"
+        assert str(caught.value) == f"{name} is gzipped, but only text files may be gzipped: unzip it"
 
     @pytest.mark.parametrize("name", ["q.xls", "q.XLSB", "q.ods", "q.numbers"])
     def test_other_spreadsheets(self, tmp_path: Path, name: str) -> None:
         with pytest.raises(InvalidInput) as caught:
             read(write(tmp_path / name, "x"))
-        assert str(caught.value) == f"{name} is a spreadsheet that is not read: save it as .xlsx or as .csv in UTF-8"
+        assert (
+            str(caught.value)
+            == f"{name} is a spreadsheet in a format that cannot be read: save it as .xlsx or as .csv in UTF-8"
+        )
 
     def test_a_file_that_may_not_be_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def refuse(*_: object) -> object:

@@ -108,7 +108,7 @@ class TestJSONL:
         ],
     )
     def test_a_key_that_stands_twice(self, tmp_path: Path, line: str, key: str) -> None:
-        problem = f"the key '{key}' stands twice in one object of this row: keep one of them"
+        problem = f"the key '{key}' occurs twice in one object of this row: keep one of them"
         lines = write(tmp_path / "q.jsonl", line + '\n{"response": "ab"}\n')
         items = write(tmp_path / "q.json", "[" + line + ', {"response": "ab"}]')
         assert [found for *_, found in read(lines)] == [f"q.jsonl, line 1: {problem}", None]
@@ -173,7 +173,7 @@ class TestJSON:
             ),
             (
                 '{"data": [{"id": 1}], "data": []}',
-                "q.json: the key 'data' stands twice in one object of this file: keep one of them",
+                "q.json: the key 'data' occurs twice in one object of this file: keep one of them",
             ),
             ("[]", "q.json holds no rows"),
             ("", "q.json holds no rows"),

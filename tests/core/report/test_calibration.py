@@ -174,7 +174,7 @@ class TestWeights:
     def test_a_row_has_one_weight(self) -> None:
         two = [line(1, True, weight=weight, annotator=name) for weight, name in ((1, "a"), (2, "b"))]
         assert problem(run([1.0, 0.0]), two) == (
-            "label 2: the row 'q1' has the weight 2, and 1 in label 1: give a row one weight"
+            "label 2: the row 'q1' has the weight 2 here, but 1 in label 1: give both labels the same weight"
         )
 
     @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ class TestWeights:
             (
                 1e308,
                 (
-                    "label 8: the weight 1e+308 is no number from 1e-12 to 1e+12: write how many rows the row stands for, or "
+                    "label 8: the weight 1e+308 is not a number from 1e-12 to 1e+12: write how many rows this row represents, or "
                     "leave it out"
                 ),
             ),
@@ -350,10 +350,11 @@ class TestRefusals:
     def test_too_few(self) -> None:
         values, labels = judged()
         assert problem(run(values), labels[:3]) == (
-            "m: 3 rows have a label: label at least 8, which say something about others"
+            "m: 3 rows have a label, too few to conclude anything about other rows: label at least 8"
         )
         assert problem(run([None, *values[1:]]), [line(0, True)]) == (
-            "m: no row with a score has a label (1 more without a score): label at least 8, which say something about others"
+            "m: no row with a score has a label (1 more without a score), too few to conclude anything about other "
+            "rows: label at least 8"
         )
 
     def test_one_class_only(self) -> None:
@@ -409,8 +410,10 @@ class TestRefusals:
         rows = (({"id": f"q{n}", "question": f"{n}"}, {"m": value, "n": value}) for n, value in enumerate(values))
         found = run_of(rows).calibrate([*labels, line(1, True, "n")])
         assert found["m"].problem is None
-        assert found["n"].problem == "1 row has a label: label at least 8, which say something about others"
-        assert "n: no corrected score: 1 row has a label: label at least 8" in found.text(200)
+        assert (
+            found["n"].problem == "1 row has a label, too few to conclude anything about other rows: label at least 8"
+        )
+        assert "n: no corrected score: 1 row has a label, too few to conclude" in found.text(200)
         assert [
             item.name
             for item in run_of(

@@ -99,7 +99,10 @@ class TestData:
         before = run_of([({"id": 1}, {"a": 0.5, "b": 0.5})], name="old")
         with pytest.raises(InvalidInput) as caught:
             before.compare(run_of([({"id": 1}, {"c": 0.5})], name="new"))
-        assert str(caught.value) == "old and new share no metric: a, b there, c here: score both by one metric at least"
+        assert (
+            str(caught.value)
+            == "old (with a, b) and new (with c) have no metric in common: score both with the same one"
+        )
 
     def test_a_metric_that_is_not_there(self) -> None:
         before, after = sliced(("de", 0.5, 0.5), ("en", 0.5, 0.5), (None, 0.5, 0.5))
@@ -227,7 +230,7 @@ class TestSlices:
                 "land",
                 "by='land': no row has it; columns of the metadata: lang; fields have their own names, such as 'user_input'",
             ),
-            ("m", "by='m': this metric gives rows no labels, and no column of the metadata has its name"),
+            ("m", "by='m': this metric gives rows no labels, and no metadata column has this name"),
             ("", "by must name a column, such as 'metadata.lang', got ''"),
             (3, "by must name a column, such as 'metadata.lang', got 3"),
         ],

@@ -65,7 +65,7 @@ class TestDirection:
         with pytest.raises(InvalidInput) as caught:
             before.compare(after).gate("m drop <= 0.03")
         assert str(caught.value) == (
-            "gate 'm drop <= 0.03': which end of m is better is not known, so it has no drop: gate its mean"
+            "gate 'm drop <= 0.03': it is unknown which end of m is better, so a drop is not defined: gate its mean"
         )
 
     def test_a_gain_can_be_asked_for(self) -> None:
@@ -360,8 +360,8 @@ class TestOfARun:
     [
         (("m >= 0.8",), "gate 'm >= 0.8': a comparison is about drops, such as 'm drop <= 0.03': gate the mean of one run"),
         (("x drop <= 0.1",), "gate 'x drop <= 0.1': 'x' is not among the metrics: m"),
-        (("m drop <= 1.1",), "gate 'm drop <= 1.1': m goes from 0 to 1, so 1.1 is no limit for its drop"),
-        (("m drop <= -1",), "gate 'm drop <= -1': m goes from 0 to 1, so -1 is no limit for its drop"),
+        (("m drop <= 1.1",), "gate 'm drop <= 1.1': the scale of m is 0 to 1, so a drop of 1.1 is impossible"),
+        (("m drop <= -1",), "gate 'm drop <= -1': the scale of m is 0 to 1, so a drop of -1 is impossible"),
         ((), "there is no gate: name at least one, such as 'faithfulness drop <= 0.03'"),
     ],
 )  # fmt: skip

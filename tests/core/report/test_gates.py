@@ -152,23 +152,23 @@ def test_the_end_of_a_scale_that_every_run_reaches_leaves_the_conditions(text: s
         ),
         (
             "correctness >= 0.8",
-            "gate 'correctness >= 0.8': correctness goes from 1 to 5, so 0.8 is no limit for it",
+            "gate 'correctness >= 0.8': the scale of correctness is 1 to 5, and 0.8 is outside it",
         ),
         (
             "faithfulness >= 80",
-            "gate 'faithfulness >= 80': faithfulness goes from 0 to 1, so 80 is no limit for it",
+            "gate 'faithfulness >= 80': the scale of faithfulness is 0 to 1, and 80 is outside it",
         ),
         (
             "faithfulness >= 1",
             (
-                "gate 'faithfulness >= 1': no number of rows can show that a mean lies at the very end of its scale: give a limit "
+                "gate 'faithfulness >= 1': no number of rows can prove a mean at the very end of its scale: give a limit "
                 "under 1"
             ),
         ),
         (
             "correctness <= 1",
             (
-                "gate 'correctness <= 1': no number of rows can show that a mean lies at the very end of its scale: give a limit "
+                "gate 'correctness <= 1': no number of rows can prove a mean at the very end of its scale: give a limit "
                 "over 1"
             ),
         ),
@@ -198,15 +198,17 @@ def test_no_gates() -> None:
         ("a >= b drop <= 0.1", ""),
         (
             "correctness drop <= 4.1",
-            "gate 'correctness drop <= 4.1': correctness goes from 1 to 5, so 4.1 is no limit for its drop",
+            "gate 'correctness drop <= 4.1': the scale of correctness is 1 to 5, so a drop of 4.1 is impossible",
         ),
         (
             "correctness drop <= -4",
-            "gate 'correctness drop <= -4': correctness goes from 1 to 5, so -4 is no limit for its drop",
+            "gate 'correctness drop <= -4': the scale of correctness is 1 to 5, so a drop of -4 is impossible",
         ),
         (
             "free drop <= 0.1",
-            ("gate 'free drop <= 0.1': which end of free is better is not known, so it has no drop: gate its mean"),
+            (
+                "gate 'free drop <= 0.1': it is unknown which end of free is better, so a drop is not defined: gate its mean"
+            ),
         ),
         (
             "other drop <= 0.1",

@@ -183,7 +183,7 @@ def test_no_rows() -> None:
         ((), {}, "there is no gate: name at least one, such as 'faithfulness >= 0.8'"),
         ((["number >= 0.8"],), {}, "a gate must be a text such as 'faithfulness >= 0.8', got list"),
         (("other >= 0.8",), {}, "gate 'other >= 0.8': 'other' is not among the metrics: number"),
-        (("number >= 8",), {}, "gate 'number >= 8': number goes from 0 to 1, so 8 is no limit for it"),
+        (("number >= 8",), {}, "gate 'number >= 8': the scale of number is 0 to 1, and 8 is outside it"),
         (("number >= 0.8",), {"max_failed": 5}, "max_failed must be a share of the rows, from 0 to 1, got 5"),
         (("number >= 0.8",), {"by": ""}, "by must name a column, such as 'metadata.lang', got ''"),
         (

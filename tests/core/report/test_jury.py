@@ -274,7 +274,7 @@ class TestPictures:
             (["--disputed", "0"], "--disputed must be at least 1, got 0"),
             (
                 ["--disputed", "1", "--worst", "1"],
-                "--worst and --disputed are different things to show: give one of them",
+                "--worst and --disputed cannot be combined: give only one of them",
             ),
         ):
             refused = call("show", str(tmp_path / "scores.jsonl"), *options)

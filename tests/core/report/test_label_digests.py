@@ -209,8 +209,8 @@ def test_a_digest_that_is_none(tmp_path: Path, wrong: Any) -> None:
     with pytest.raises(InvalidInput) as caught:
         run().calibrate(file)
     assert str(caught.value) == (
-        f"labels.jsonl, line 3: the digest {wrong!r} is not one that a report or --suggest writes (32 letters and digits): copy "
-        "the line as it was written, or leave the digest out"
+        f"labels.jsonl, line 3: the digest {wrong!r} was not written by a report or by --suggest (32 letters and digits): copy "
+        "the line unchanged, or leave the digest out"
     )
 
 

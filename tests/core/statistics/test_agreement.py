@@ -364,7 +364,7 @@ class TestAnnotators:
 
 
 def test_too_few_labels() -> None:
-    message = "3 rows have a label: label at least 8 rows, which say something about others"
+    message = "3 rows have a label, too few to conclude anything about other rows: label at least 8"
     with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
         agreement([1, 0, 1, 0], [1, 0, 1, None])
 

@@ -451,9 +451,12 @@ class TestBadInput:
         [
             (
                 {"labels": [True] * 3 + [None] * 17},
-                "3 rows have a label: label at least 8 rows, which say something about others",
+                "3 rows have a label, too few to conclude anything about other rows: label at least 8",
             ),
-            ({"labels": [None] * 20}, "no row has a label: label at least 8 rows, which say something about others"),
+            (
+                {"labels": [None] * 20},
+                "no row has a label, too few to conclude anything about other rows: label at least 8",
+            ),
             (
                 {"labels": [True] * 3},
                 "labels has 3 entries for 20 rows: give one for each, or None",

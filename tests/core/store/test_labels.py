@@ -91,7 +91,7 @@ class TestForms:
         )
         assert read_labels(path) == [Label("q2", "m", True, weight=3.0)]
         none = jsonl(tmp_path / "none.jsonl", line(label=None), line(id="q2", label=" "))
-        with pytest.raises(InvalidInput, match=r"^none\.jsonl: no line has a label: fill the column 'label' in$"):
+        with pytest.raises(InvalidInput, match=r"^none\.jsonl: no line has a label: fill in the column 'label'$"):
             read_labels(none)
 
     def test_several_annotators(self) -> None:
@@ -123,7 +123,7 @@ class TestWords:
     def test_neither(self, word: Any) -> None:
         assert problem(line(label=word)) == (
             f"label 1: the label {word!r} is neither a pass nor a fail nor a number: write true or false (also yes/no, pass/fail, "
-            "right/wrong, correct/incorrect, 1/0), or a grade on the metric's scale; leave it empty where there is no label yet"
+            "right/wrong, correct/incorrect, 1/0) or a grade on the metric's scale, or leave it empty if it has no label yet"
         )
 
 
@@ -174,7 +174,7 @@ class TestClaims:
     @pytest.mark.parametrize("claim", [0, "0", -1, 1.5, True, ["a"]])
     def test_no_number_of_a_claim(self, claim: Any) -> None:
         assert problem(line(claim=claim)) == (
-            f"label 1: the claim {claim!r} is no number from 1: write the claim's number, or its text"
+            f"label 1: the claim {claim!r} is not a whole number of at least 1: write the number or the text of the claim"
         )
 
 
@@ -204,13 +204,13 @@ class TestMessages:
             (line(blind=2), "blind is 2: write true or false, or leave it out"),
             (
                 line(weight=0),
-                "the weight 0 is no number from 1e-12 to 1e+12: write how many rows the row stands for, or leave it out",
+                "the weight 0 is not a number from 1e-12 to 1e+12: write how many rows this row represents, or leave it out",
             ),
             (
                 line(weight="much"),
-                "the weight 'much' is no number from 1e-12 to 1e+12: write how many rows the row stands for, or leave it out",
+                "the weight 'much' is not a number from 1e-12 to 1e+12: write how many rows this row represents, or leave it out",
             ),
-            (line(ID="q2"), "the field 'id' stands twice: keep one of them"),
+            (line(ID="q2"), "the line has the field 'id' twice: keep one of them"),
             (
                 7,
                 'a line of labels must be an object such as {"id": "q1", "metric": "faithfulness", "label": true}, got int',

@@ -14,7 +14,7 @@ from core.report.comparing import metric_column
 from ragmetrics_core import Evaluation, InvalidInput, Metric, Score, evaluate
 from ragmetrics_core.metrics import Hallucination, NoiseSensitivity
 
-NONE = "holds no scores of a row"
+NONE = "contains no scores of a row"
 CURE = "give the directory of a run, or a file that to_jsonl() or --out wrote"
 
 
@@ -83,15 +83,15 @@ class TestScoreFile:
     @pytest.mark.parametrize(
         ("text", "message"),
         [
-            ("", "{path} holds no row"),
-            ("\n \n", "{path} holds no row"),
+            ("", "{path} contains no rows"),
+            ("\n \n", "{path} contains no rows"),
             (
                 line(length=1) + "\n" + line(2, other=1),
                 "{path}, line 3 has scores of other, but line 1 of length: split the file",
             ),
             (
                 '{"question": "Who?"}\n',
-                f"{{path}}, line 1 {NONE} (no record: 'row'): {CURE}",
+                f"{{path}}, line 1 {NONE} (not a record: 'row'): {CURE}",
             ),
             (
                 line(length=1) + line(2, length=float("nan")),

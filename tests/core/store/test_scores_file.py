@@ -207,11 +207,11 @@ class TestLoad:
         for path in (tmp_path, tmp_path / "missing"):
             with pytest.raises(InvalidInput) as caught:
                 Evaluation.load(path)
-            assert str(caught.value) == f"{path} is not the directory of a run: it holds no run.json"
+            assert str(caught.value) == f"{path} is not the directory of a run: it contains no run.json"
         (tmp_path / "run.json").write_text('{"version": 1, "metrics": [], "judged": {}, "run": {}}')
         with pytest.raises(InvalidInput) as caught:
             Evaluation.load(tmp_path)
-        assert str(caught.value) == f"{tmp_path} holds no scores.jsonl: no row was finished there"
+        assert str(caught.value) == f"{tmp_path} contains no scores.jsonl: no row of the run was finished"
         for text in ('{"version": 0, "metrics": [], "judged": {}, "run": {}}', '{"version": 1}', "3"):
             (tmp_path / "run.json").write_text(text)
             with pytest.raises(InvalidInput, match="was not written by this version of ragmetrics"):

@@ -226,7 +226,7 @@ class TestDocuments:
             ([Document(id="x")], "documents[0] has no content to write questions about"),
             (
                 [Document("a", id="x"), Document("b", id="x")],
-                "two documents have the id 'x': their questions could not be told apart",
+                "two documents have the id 'x', so their questions could not be distinguished: give each its own id",
             ),
         ],
     )

@@ -87,7 +87,7 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     file.write_bytes(pdf(""))
     assert message(file).startswith("a.pdf: no text on 1 page, ")
     file.write_text("The library opens at nine.")
-    assert message(file).startswith("a.pdf is no readable PDF (Pdf")
+    assert message(file).startswith("a.pdf is not a readable PDF (Pdf")
     file.unlink()
     assert message(file).startswith("there is no file ")
 
@@ -162,7 +162,7 @@ def test_what_is_no_text(tmp_path: Path) -> None:
     assert message(tmp_path / "a.txt") == "a.txt is not a text file: it contains NUL characters"
     with (tmp_path / "a.txt").open("ab") as file:
         file.truncate(50_000_001)
-    assert message(tmp_path / "a.txt") == "a.txt has 50,000,001 bytes, more than 50,000,000: divide it up"
+    assert message(tmp_path / "a.txt") == "a.txt has 50,000,001 bytes, more than 50,000,000: split it"
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.html"])
@@ -184,7 +184,7 @@ def test_a_file_that_may_not_be_opened(tmp_path: Path, monkeypatch: pytest.Monke
             "a.pdf is encrypted (cryptography>=3.1 is required for AES algorithm): save it without encryption",
         ),
         (PermissionError(13, "Permission denied"), "a.pdf cannot be read: Permission denied"),
-        (KeyError("/Root"), "a.pdf is no readable PDF (KeyError: '/Root')"),
+        (KeyError("/Root"), "a.pdf is not a readable PDF (KeyError: '/Root')"),
     ],
 )
 def test_what_pypdf_raises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, text: str) -> None:

@@ -219,10 +219,13 @@ class TestShares:
                 {"n": 5, "two_passages": 0.7, "unanswerable": 0.4},
                 "unanswerable and two_passages must add up to at most 1, got 1.1",
             ),
-            ({"unanswerable": 0.1}, "unanswerable is a share of all questions, so give n, their number, too"),
+            (
+                {"unanswerable": 0.1},
+                "unanswerable is a share of all questions: also give n, the number of all questions",
+            ),
             (
                 {"n": 5, "questions_per_document": 2},
-                "give n, the number of all questions, or questions_per_document, and not both",
+                "give either n, the number of all questions, or questions_per_document, not both",
             ),
             ({"n": 5, "refusal": " "}, "refusal must be a text that is not blank, got ' '"),
             ({"n": 5, "seed": "x"}, "seed must be a whole number, got 'x'"),

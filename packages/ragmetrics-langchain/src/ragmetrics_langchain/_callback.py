@@ -149,8 +149,8 @@ def answer_of(run: FinishedRun) -> str | None:
 
 
 def _is_earlier(message: Any, run: FinishedRun) -> bool:
-    """Whether a message of the assistant existed before the call. The user's messages are kept, because they show where the turn
-    begins.
+    """Whether a message of the assistant existed before the call. False for messages of the user, which are kept because they
+    show where the turn begins.
     """
     return isinstance(message, BaseMessage) and message.type != "human" and message.id in run.earlier
 
@@ -262,7 +262,7 @@ class Call:
         )
 
     def judgements(self) -> dict[str, Callable[[], Score]]:
-        """Return the task of each metric."""
+        """Return the function that computes each metric's score."""
         sample, callback = self.record().sample, self._callback
         return {name: partial(callback._judgement, metric, sample) for name, metric in callback._metrics.items()}
 
@@ -340,7 +340,7 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
         exit_timeout: seconds that the program waits at its end for what is still pending (10); what is lost then is logged.
 
     Raises:
-        InvalidInput: a setting is impossible, a metric is none, two metrics have the same name, or a metric asks an LLM and
+        InvalidInput: a setting is impossible, an item is not a metric, two metrics have the same name, or a metric asks an LLM and
             there is none.
     """
 

@@ -65,7 +65,7 @@ def as_langsmith_evaluator(
 def _check_one(name: str, outputs: Any) -> None:
     if isinstance(outputs, list) and messages_in(outputs) is None:
         raise InvalidInput(
-            f"{name} judges one output, got a list of {len(outputs)}: it belongs into evaluators=[...]; summary and comparative "
+            f"{name} judges one output, got a list of {len(outputs)}: pass it in evaluators=[...]; summary and comparative "
             "evaluators are not supported"
         )
 
@@ -136,7 +136,7 @@ def langsmith_feedback(client: Any, *, project: str | None = None) -> Callable[[
             if error is not None:
                 failures.append(f"{name}: {type(error).__name__}: {error}")
         if failures:
-            raise RagmetricsError(f"feedback that LangSmith did not take: {'; '.join(failures)}")
+            raise RagmetricsError(f"LangSmith did not accept this feedback: {'; '.join(failures)}")
 
     return post
 

@@ -149,7 +149,7 @@ MOST_FORMS = 64
 
 
 class Shaped:
-    """A cache of models that are asked for a form of reply."""
+    """A cache of copies of models, each set up to reply in one form."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, str, str, int], tuple[Model, Any, Model]] = {}
@@ -175,10 +175,8 @@ def drop_cache(model: Model) -> Model:
 
 
 def drop_retries(model: Model) -> Model:
-    """Return the same model without the retries of its client.
-
-    Models in ``with_fallbacks`` keep their retries. Otherwise another model would answer whenever one of them loses a single
-    call.
+    """Return the same model without the retries of its client. Models in ``with_fallbacks`` keep their retries; without them,
+    one lost call would be enough to make another model answer.
     """
     if isinstance(model, RunnableBindingBase):
         inner = drop_retries(model.bound)
@@ -238,7 +236,7 @@ class LangChainLLM(Described[Ask, str], LLMBridge):
             its server refuses a form, the next form is used from then on.
 
     Raises:
-        InvalidInput: ``chat_model`` is no LangChain model, or there is no such form.
+        InvalidInput: ``chat_model`` is not a LangChain model, or there is no such form.
     """
 
     def __init__(
@@ -317,7 +315,7 @@ class LangChainEmbeddings(Described[list[str], list[list[float]]], EmbeddingsBri
         embeddings: the model, such as ``OpenAIEmbeddings()`` of langchain-openai.
 
     Raises:
-        InvalidInput: ``embeddings`` is no LangChain embedding model.
+        InvalidInput: ``embeddings`` is not a LangChain embedding model.
     """
 
     def __init__(self, embeddings: Embeddings) -> None:
@@ -347,15 +345,15 @@ def models_of(metric: Metric, llm: Any, embeddings: Any) -> Models:
     """Return the models of a metric: the metric's own models, else the given ones.
 
     Raises:
-        InvalidInput: a model is no model, or the metric asks an LLM and there is none.
+        InvalidInput: an object given as a model is not one, or the metric asks an LLM and there is none.
     """
     own = metric.models
     llm = own.llm if own.llm is not None else llm
     embeddings = own.embeddings if own.embeddings is not None else embeddings
     if llm is None and _asks_an_llm(metric):
         raise InvalidInput(
-            f"{metric.name} asks an LLM, but none is set: give llm=..., a LangChain chat model such as ChatOpenAI(...) "
-            "(LangChainLLM(...) with a config of its own), or any LLM of ragmetrics_core"
+            f"{metric.name} asks an LLM, but none is set: give llm=..., a LangChain chat model such as ChatOpenAI(...), "
+            "a LangChainLLM(...) with its own config, or any LLM of ragmetrics_core"
         )
     # a chat model's method `generate` means something else, so the model is wrapped before that method is called
     embeddings = LangChainEmbeddings(embeddings) if isinstance(embeddings, Embeddings) else embeddings

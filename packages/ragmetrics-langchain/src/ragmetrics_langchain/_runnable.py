@@ -40,7 +40,7 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
         name: name of the runs; default: the metric's.
 
     Raises:
-        InvalidInput: what was given is no metric or no model, or there is no such setting.
+        InvalidInput: an argument is not a metric or not a model, or there is no such setting.
     """
 
     metric: Any
@@ -160,7 +160,7 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
 
 
 def failed_score(metric: Metric, error: RagmetricsError | str) -> Score:
-    """Make the failed score of a metric, with what the attempt cost."""
+    """Make the failed score of a metric, with the usage of the attempt."""
     score = Score.failed(error)
     return score.made_by(metric.name, metric.scale, score.usage, {})
 

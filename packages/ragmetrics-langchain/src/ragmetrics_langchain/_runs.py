@@ -63,7 +63,7 @@ class FinishedRun:
         listed: the last list of documents that any step returned, for chains that retrieve without a retriever.
         texts: the last contexts that any step returned as texts, under a name such as ``context``.
         queries: the queries of its retrievers.
-        written: the keys of a graph's state that its steps wrote in this call; None if it is no graph, or the keys are unknown.
+        written: the keys of a graph's state that its steps wrote in this call; None if it is not a graph, or they are unknown.
         earlier: ids of the messages that a graph had before this call.
         metadata, tags: of the root run, from its config.
         outcome: how the call ended.

@@ -72,7 +72,7 @@ def sample_of(value: Any) -> Sample:
     for name, item in _without_copies(found).items():
         key, written, derived = _field(name, item, answer)
         if row.get(key) is not None and written is not None and row[key] != written:
-            raise InvalidInput(f"the keys of the input disagree about {key!r}: keep one of them")
+            raise InvalidInput(f"two keys of the input give different values for {key!r}: keep one of them")
         if key not in row or written is not None:
             row[key] = written
         spare.update(derived)
@@ -86,7 +86,7 @@ def sample_of(value: Any) -> Sample:
 
 
 def _field(name: str, item: Any, answer: Answer | None) -> tuple[str, Any, dict[str, Any]]:
-    """Return the core's name for a key, the value in the core's form, and the other field that the value fills."""
+    """Return the core's name for a key, the value in the core's form, and a second field that the value fills too."""
     if name in CONTEXTS or name == "reference_documents":
         return _contexts(name, item)
     if name in QUESTIONS and not isinstance(item, str):

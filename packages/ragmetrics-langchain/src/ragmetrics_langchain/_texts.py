@@ -102,7 +102,7 @@ def find_answer(value: Any, inputs: Any = None, depth: int = 3, *, whole: bool =
 
     Args:
         value: the output of a program.
-        inputs: the inputs of the program; an output that repeats an input under the same name is no answer.
+        inputs: the inputs of the program; an output that repeats an input under the same name is not an answer.
         depth: levels of mappings to look into.
         whole: whether a mapping as a whole may be the answer, as structured output.
     """
@@ -220,7 +220,9 @@ def reference_in(where: str, value: Any, answer: Answer | None) -> str | None:
         what = type(value).__name__
         if keys is not None:
             what = f"{sorted(map(str, keys))}, and none of them tells which it is"
-        raise InvalidInput(f"{where}: a reference is one text, got {what}: say where it is with reference_key=...")
+        raise InvalidInput(
+            f"{where}: a reference is one text, got {what}: name the key of the text with reference_key=..."
+        )
     return found.text
 
 

@@ -108,7 +108,7 @@ def core_document(document: LangChainDocument) -> Document:
 
 
 def _convertible(value: Any) -> BaseMessage | str | dict[str, Any] | None:
-    """Reduce a message to a form that ``convert_to_messages`` accepts without an error; None if it is no message."""
+    """Reduce a message to a form that ``convert_to_messages`` accepts without an error; None if the value is not a message."""
     if isinstance(value, BaseMessage | str):
         return value
     if _is_pair(value):
@@ -187,9 +187,9 @@ def last_answer(messages: Sequence[Any]) -> str | None:
 
 
 def contexts_in(value: Any, depth: int = 2) -> list[Any] | None:
-    """Return contexts in whatever form they are given: one text, one document, a list of both, or a mapping with one of these.
-
-    A pair ``(document, score)`` counts as the document. An empty list stays empty: nothing was shown. None for any other value.
+    """Return contexts in whatever form they are given: one text, one document, a list of both, or a mapping with one of these. A
+    pair ``(document, score)`` counts as the document. An empty list stays empty, because it means that no contexts were shown.
+    None for any other value.
     """
     if isinstance(value, list | tuple):
         found = list(takewhile(lambda context: context is not None, map(_context, value)))

@@ -1,8 +1,5 @@
-"""Test sets from nodes, and runs over them and over the data sets that LlamaIndex used to write.
-
-LlamaIndex removed its own classes for these files; the core reads them. A run asks the engine or the retriever several questions
-at a time, from an event loop (on threads what is to be called synchronously), and passes the samples to the core's ``evaluate``, so
-summary and export are those of the core.
+"""Generate test sets from nodes, and evaluate engines and retrievers over test sets, including data sets in LlamaIndex's older
+formats.
 """
 
 from __future__ import annotations
@@ -43,7 +40,9 @@ Ask = Callable[[str], Awaitable[dict[str, Any]]]
 Metrics = Metric | Iterable[Metric]
 
 OF_THE_RUN = frozenset({"run_dir", "replace", "progress"})
-"""Options that the check, a run over no rows, leaves out, as it must leave nothing behind."""
+"""Options that are left out when the other options are checked by a run over no rows, because the check must not write or show
+anything.
+"""
 
 
 def evaluate_query_engine(
@@ -80,7 +79,7 @@ def evaluate_query_engine(
 
 @with_arguments_of(evaluate_query_engine)
 async def aevaluate_query_engine(**arguments: Any) -> Evaluation:
-    """The same without blocking the running loop, with the engine's ``aquery`` or ``achat``."""
+    """Do the same as ``evaluate_query_engine``, with ``aquery`` or ``achat``, without blocking the running loop."""
     run = over_engine(awaited=True, **arguments)
     return await aevaluate(await run.rows(), run.metrics, **run.settings)
 
@@ -109,7 +108,7 @@ def evaluate_retriever(
 
 @with_arguments_of(evaluate_retriever)
 async def aevaluate_retriever(**arguments: Any) -> Evaluation:
-    """The same without blocking the running loop, with the retriever's ``aretrieve``."""
+    """Do the same as ``evaluate_retriever``, with the retriever's ``aretrieve``, without blocking the running loop."""
     run = over_retriever(awaited=True, **arguments)
     return await aevaluate(await run.rows(), run.metrics, **run.settings)
 
@@ -152,7 +151,7 @@ class Run:
 
 
 def over_engine(query_engine: Any, metadata_mode: MetadataMode | str, *, awaited: bool, **arguments: Any) -> Run:
-    """A run over a query engine or a chat engine."""
+    """Return a run over a query engine or a chat engine."""
     mode = mode_of("evaluate_query_engine", metadata_mode)
     is_chat = not callable(getattr(query_engine, "query", None))
     if is_chat and not callable(getattr(query_engine, "chat", None)):
@@ -171,12 +170,12 @@ def over_engine(query_engine: Any, metadata_mode: MetadataMode | str, *, awaited
         return {name: getattr(answer, name) for name in ("response", "retrieved_contexts", "retrieved_documents")}
 
     if is_chat:
-        arguments["workers"] = 1  # it has one memory
+        arguments["workers"] = 1  # a chat engine has only one memory
     return Run("chat engine" if is_chat else "query engine", ask, Testset.from_labelled_rag_dataset, **arguments)
 
 
 def over_retriever(retriever: Any, metadata_mode: MetadataMode | str, *, awaited: bool, **arguments: Any) -> Run:
-    """A run over a retriever."""
+    """Return a run over a retriever."""
     mode = mode_of("evaluate_retriever", metadata_mode)
 
     async def ask(question: str) -> dict[str, Any]:
@@ -219,14 +218,14 @@ def generate_qa_pairs(
 
 @with_arguments_of(generate_qa_pairs)
 async def agenerate_qa_pairs(**arguments: Any) -> Testset:
-    """The same without blocking the running loop."""
+    """Do the same as ``generate_qa_pairs`` without blocking the running loop."""
     return await agenerate_testset(*from_nodes("agenerate_qa_pairs", **arguments), **arguments["options"])
 
 
 def from_nodes(
     who: str, nodes: Iterable[BaseNode], llm: Any, num_questions_per_chunk: int, metadata_mode: Any, **_: Any
 ) -> tuple[list[Document], Any, int]:
-    """The nodes as documents of the core, who writes about them, and how many questions."""
+    """Return the nodes as documents of the core, the LLM that writes about them, and the number of questions."""
     mode = mode_of(who, metadata_mode)
     documents = []
     for number, node in enumerate(nodes):

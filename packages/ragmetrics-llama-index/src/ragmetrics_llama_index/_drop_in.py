@@ -1,9 +1,10 @@
 """Evaluators that replace LlamaIndex's own, under the same names, with their arguments, templates and parsers.
 
-Strategy. The fields of a class are the arguments of its constructor; its class attributes say which metric of the core judges
-and which prompts its templates replace. A user's parser becomes a reply format, so asking, the one re-ask and the record of
-failures stay with the core; where it returns None or raises a ``ValueError``, the reply is unreadable. Only the author of a parser
-or a template knows its scale, so it is used with a metric that has none.
+Strategy. The fields of a class are the arguments of its constructor. Its class attributes name the metric of the core that
+judges, and the prompts that its templates replace. A user's parser becomes a reply format, so the core still asks, repeats a
+question after an unreadable reply, and records failures. If a parser returns None or raises a ``ValueError``, the reply is
+unreadable. Only the author of a parser or a template knows the scale of its scores, so both are used with a metric without a
+scale.
 """
 
 from __future__ import annotations
@@ -46,12 +47,12 @@ UNREADABLE = "Unable to parse the output string."
 
 @dataclass(frozen=True)
 class Parser:
-    """A reply format that is read by a function of the user; the template says how to reply.
+    """A reply format that is read by the user's function; the template says how to reply.
 
     Attributes:
-        function: reads the text of a reply; where it raises a ``ValueError``, or LlamaIndex's own exception for this,
-            the reply is unreadable.
-        value_of: makes the value of a reply from what the function returned and from the text.
+        function: parses the text of a reply. If it raises a ``ValueError`` or LlamaIndex's own exception for this, the reply is
+            unreadable.
+        value_of: makes the value of a reply from the result of the function and from the text.
     """
 
     function: Callable[[str], Any]
@@ -63,11 +64,15 @@ class Parser:
             raise InvalidInput(f"a parser must be a function of the text of a reply, got {self.function!r}")
 
     def instructions(self) -> str:
-        """Nothing: the template says how to reply."""
+        """Return nothing, because the template says how to reply."""
         return ""
 
     def parse(self, text: str) -> Any:
-        """The value; what the function cannot read is a ``BadReply``."""
+        """Return the value of a reply.
+
+        Raises:
+            BadReply: the function cannot parse the text.
+        """
         try:
             found = self.function(text)
         except (ValueError, OutputParserException) as error:
@@ -76,13 +81,15 @@ class Parser:
 
 
 def with_prompts(metric: M, **changes: Any) -> M:
-    """The metric with the same changes made to each of its prompts."""
+    """Return the metric with the same changes made to each of its prompts."""
     changed: dict[str, Any] = {name: replace(prompt, **changes) for name, prompt in prompts_of(metric).items()}
     return replace(metric, **changed)
 
 
 def without_scale(metric: M) -> M:
-    """The metric with any finite number for a score: only the author of a template or a parser knows its scale."""
+    """Return the metric with any finite number as a valid score, because only the author of a template or a parser knows its
+    scale.
+    """
     made: M = _class_without_scale(type(metric))(**{item.name: getattr(metric, item.name) for item in fields(metric)})
     return made
 
@@ -127,11 +134,11 @@ class DropIn(MetricEvaluator):
         self.update_prompts({key: template for key, template in given.items() if template is not None})
 
     def _own_metric(self) -> Metric:
-        """The metric of the core, with the arguments that are its settings."""
+        """Return the metric of the core, with the evaluator's arguments as its settings."""
         return self.core_metric
 
     def _parser(self) -> Parser | None:
-        """The parser that was given, as a reply format."""
+        """Return the user's parser as a reply format; None without a parser."""
         return None
 
     def slots(self) -> Mapping[str, Slot]:
@@ -155,13 +162,19 @@ class Refining(DropIn):
 
 
 def single_slot(prompt: str, *names: str, renamed: Mapping[str, str] | None = None, **form: Any) -> Mapping[str, Slot]:
-    """The slot of a judge that is asked once: variables with the ``names`` of the prompt's inputs, and those with other names."""
+    """Return the slot of a judge that is asked once.
+
+    Its variables are the ``names``, which are also inputs of the prompt, and the ``renamed`` ones, which have different names
+    there.
+    """
     variables = {name: f"{{{name}}}" for name in names} | dict(renamed or {})
     return {"eval_template": Slot(prompt, variables, **{"adds_form": False, **form})}
 
 
 def refine_slots(query: str, answer: str, **aliases: str) -> Mapping[str, Slot]:
-    """The slots of ``Refining``: which inputs LlamaIndex calls the query and the answer so far, and further variables for both."""
+    """Return the slots of ``Refining``. The arguments say which inputs LlamaIndex calls the query and the answer so far, and
+    name further variables.
+    """
     first = {"query_str": query, "context_str": "{context}"}
     refine = {"query_str": query, "existing_answer": answer, "context_msg": "{context}"}
     form: dict[str, Any] = {"aliases": aliases, "adds_form": False, "one_text": True}
@@ -175,7 +188,7 @@ NO_REFERENCE = "(NO REFERENCE ANSWER SUPPLIED)"
 
 @dataclass(frozen=True)
 class AnyScore(ScoreReply):
-    """A score on whatever scale the template names."""
+    """A score on the scale that the template states."""
 
     low: float = -1e9
     high: float = 1e9
@@ -186,7 +199,11 @@ class AnyScore(ScoreReply):
 
 
 def score_of(found: tuple[float | None, str | None], text: str) -> tuple[float, str]:
-    """The score and the reasoning that a parser function found; without a finite score the reply is a ``BadReply``."""
+    """Return the score and the reasoning that a parser function returned.
+
+    Raises:
+        BadReply: there is no finite score.
+    """
     score, reasoning = found
     if score is None:
         raise BadReply(UNREADABLE, text)
@@ -196,10 +213,11 @@ def score_of(found: tuple[float | None, str | None], text: str) -> tuple[float, 
 
 
 class Graded(DropIn):
-    """A judge that gives a number: any fraction, as in LlamaIndex, and on any scale where the user has a parser or a template.
+    """A judge whose score is a number: a fraction, as in LlamaIndex, and on any scale if the user has a parser or a template.
 
     Class attributes:
-        full: the most points there are, where the score is the points divided by the threshold; None where it is the grade itself.
+        full: the largest number of points, if the score is the points divided by the threshold; None if the score is the grade
+            itself.
     """
 
     full: ClassVar[float | None] = None
@@ -304,7 +322,7 @@ class ContextRelevancyEvaluator(Refining, Graded):
     core_metric = with_prompts(ContextRelevanceRating(name="context_relevancy"), check=None)
     full = 4.0
     default_template = context_relevancy.DEFAULT_EVAL_TEMPLATE
-    # either template may word every call
+    # one template may replace the prompt of every call
     templates = refine_slots("{query}", "{existing_score}", context_str="{context}", context_msg="{context}")
 
     score_threshold: float = 4.0
@@ -319,10 +337,10 @@ class ContextRelevancyEvaluator(Refining, Graded):
 
 @dataclass(frozen=True)
 class VectorSimilarity(Metric):
-    """Similarity of response and reference by any function of their two vectors; it has no bounds.
+    """The similarity of response and reference by any function of their two vectors; it has no bounds.
 
     Attributes:
-        function: makes a number of two vectors.
+        function: takes two vectors and returns their similarity.
     """
 
     scale: ClassVar[tuple[float, float] | None] = None
@@ -331,7 +349,7 @@ class VectorSimilarity(Metric):
     function: Callable[[Sequence[float], Sequence[float]], float] = field(repr=False, compare=False)
 
     def measure(self, response: str, reference: str) -> Steps[Score]:
-        """Embed both texts, compare their vectors."""
+        """Embed both texts and compare their vectors."""
         left, right = yield from embed([response, reference])
         value = float(self.function(left, right))
         return Score(value, details={"similarity": value})
@@ -343,7 +361,7 @@ class SemanticSimilarityEvaluator(DropIn):
 
     Args:
         embed_model, on_error: as in ``MetricEvaluator``.
-        similarity_fn: makes a number of two vectors, instead of a mode.
+        similarity_fn: takes two vectors and returns their similarity; instead of a mode.
         similarity_mode: ``cosine`` (the default, clipped to -1 to 1), ``dot_product`` or ``euclidean`` (the negative distance).
         similarity_threshold: lowest passing similarity.
 
@@ -433,20 +451,21 @@ class Critique(BaseModel):
 
 
 def critique_of(found: Any, text: str) -> Critique:  # noqa: ARG001
-    """The verdict and the feedback that an output parser found."""
+    """Return the verdict and the feedback that an output parser returned."""
     return Critique(feedback=found.feedback, passing=found.passing)
 
 
 @dataclass(eq=False, repr=False)
 class GuidelineEvaluator(DropIn):
-    """Whether the response keeps guidelines; replaces LlamaIndex's class of the same name.
+    """Whether the response follows guidelines; replaces LlamaIndex's class of the same name.
 
     Args:
         llm, on_error: as in ``MetricEvaluator``.
         guidelines: what a good response does; None: the three of LlamaIndex.
         eval_template: a template with ``{query}``, ``{response}`` and ``{guidelines}``, or its text; instructions on how
             to reply are added to it.
-        output_parser: reads an object with ``passing`` and ``feedback`` from a reply, and says how to reply; None: the core does.
+        output_parser: parses an object with ``passing`` and ``feedback`` from a reply, and says how to
+            reply; None: the core does both.
     """
 
     default_template = guideline.DEFAULT_EVAL_TEMPLATE
@@ -469,7 +488,7 @@ class GuidelineEvaluator(DropIn):
     def _update_prompts(self, prompts_dict: Mapping[str, BasePromptTemplate]) -> None:
         super()._update_prompts(prompts_dict)
         if self.output_parser is not None:
-            # the parser adds how to reply; templates are shared, so the original stays as it is
+            # the parser adds instructions on how to reply; the original stays unchanged, because templates are shared
             change = {"output_parser": self.output_parser}
             self._templates = {key: item.model_copy(update=change) for key, item in self._templates.items()}
 
@@ -482,7 +501,11 @@ class Verdict(BaseModel):
 
 
 def verdict_of(found: tuple[bool | None, float | None, str | None], text: str) -> Verdict:
-    """The verdict that a parser function found; without a score and without ``passing`` the reply is a ``BadReply``."""
+    """Return the verdict that a parser function returned.
+
+    Raises:
+        BadReply: there is neither a score nor ``passing``.
+    """
     passing, score, feedback = found
     value = score if score is not None else passing
     if value is None:
@@ -491,10 +514,10 @@ def verdict_of(found: tuple[bool | None, float | None, str | None], text: str) -
 
 
 class WholeWords(Prompt[Any]):
-    """A comparison that keeps a reply in prose as the reason, its marks included, as LlamaIndex does."""
+    """A comparison that uses a whole reply in prose as the reason, with its marks, as LlamaIndex does."""
 
     def read(self, reply: Reply[str], inputs: Mapping[str, Any]) -> Any:
-        """The verdict, as the core reads it."""
+        """Return the verdict that the core parses."""
         verdict = super().read(reply, inputs)
         return verdict.model_copy(update={"reason": reply.value.strip()}) if "[[" in reply.value else verdict
 

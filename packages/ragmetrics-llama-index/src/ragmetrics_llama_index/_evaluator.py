@@ -42,7 +42,7 @@ from ._templates import Slot, Template, as_template, template_of, with_template
 from ._windows import fit_window
 
 NOT_JUDGED = "The answer could not be judged."
-"""The feedback where the judge failed; ``invalid_reason`` says why."""
+"""The feedback of a result whose judge failed; ``invalid_reason`` says why."""
 
 
 class MetricResult(EvaluationResult):
@@ -50,11 +50,11 @@ class MetricResult(EvaluationResult):
 
     Attributes:
         metric: name of the metric.
-        scale: lowest and highest possible score; None where it has no bounds.
+        scale: lowest and highest possible score; None if the score has no bounds.
         details: the evidence, as plain JSON values: statements, verdicts, ratings, versions of the prompts.
         usage: how many calls and tokens the judge used.
         error: why the judge failed; None if it did not, even if there was nothing to score.
-        label: what a result without a score stands for, such as ``no_retrieval``; None otherwise.
+        label: the kind of a result without a score, such as ``no_retrieval``; None otherwise.
     """
 
     metric: str | None = None
@@ -68,7 +68,7 @@ class MetricResult(EvaluationResult):
 def result_of(
     score: Score, query: str | None, response: str | None, contexts: Sequence[str] | None, threshold: float | None
 ) -> MetricResult:
-    """The result for a score, with what was judged.
+    """Return the result for a score, with the texts that were judged.
 
     ``threshold`` is the lowest passing value, for metrics that give no verdict; None: the middle of the scale.
     """
@@ -93,7 +93,8 @@ def result_of(
 
 
 def passes(score: Score, threshold: float | None = None) -> bool | None:
-    """The metric's own verdict if it has one, else whether the value reaches a threshold; None without a value, and for a tie.
+    """Return the metric's own verdict if it has one, else whether the value reaches a threshold; None without a value, and for a
+    tie.
 
     Args:
         score: the score.
@@ -105,13 +106,13 @@ def passes(score: Score, threshold: float | None = None) -> bool | None:
 
 
 def _middle(scale: tuple[float, float] | None) -> float:
-    """The middle of the scale; half of the highest value if the scale goes below 0, as for a cosine."""
+    """Return the middle of the scale; half of the highest value if the scale goes below 0, as for a cosine."""
     low, high = scale or (0.0, 1.0)
     return high / 2 if low < 0 else (low + high) / 2
 
 
 def check_threshold(owner: str, threshold: Any, *, positive: bool = False) -> None:
-    """Refuse a threshold that is no finite number, or, where scores are divided by it, is not above 0."""
+    """Refuse a threshold that is not a finite number. If scores are divided by it (``positive``), it must also be above 0."""
     number = isinstance(threshold, int | float) and not isinstance(threshold, bool) and math.isfinite(threshold)
     if not number or (positive and threshold <= 0):
         wanted = "number above 0" if positive else "finite number"
@@ -121,7 +122,7 @@ def check_threshold(owner: str, threshold: Any, *, positive: bool = False) -> No
 OnError = Literal["raise", "record"]
 
 ARGUMENTS = {"user_input": "query", "retrieved_contexts": "contexts"}
-"""What LlamaIndex calls the inputs of metrics."""
+"""LlamaIndex's names for the inputs of metrics."""
 
 
 @dataclass(eq=False, repr=False)
@@ -145,7 +146,7 @@ class MetricEvaluator(BaseEvaluator):
     """
 
     fills_window: ClassVar[bool] = False
-    """Whether the metric's window grows to what the judge can read."""
+    """Whether the metric's window grows to the largest one that fits the judge."""
     positional: ClassVar[tuple[str, ...]] = ()
     """The arguments that ``aevaluate`` takes by position after the contexts."""
 
@@ -193,7 +194,7 @@ class MetricEvaluator(BaseEvaluator):
             ValueError: an input that the metric needs is missing (``MissingInput``) or has the wrong type.
             ModelError: the model or its server failed.
         """
-        # where a subclass or an instance has its own aevaluate, evaluate calls it, as in LlamaIndex
+        # if a subclass or an instance has its own aevaluate, evaluate calls it, as in LlamaIndex
         if getattr(self.aevaluate, "__func__", None) is not MetricEvaluator.aevaluate:
             waiting = {"sleep_time_in_seconds": sleep_time_in_seconds} if sleep_time_in_seconds else {}
             given: dict[str, Any] = {"query": query, "response": response, "contexts": contexts, **waiting, **kwargs}
@@ -226,7 +227,9 @@ class MetricEvaluator(BaseEvaluator):
         return self._result(score, query, response, contexts)
 
     def _by_position(self, values: Sequence[Any], others: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments that came by position after the contexts, under their names; ``others`` came by name."""
+        """Return the arguments given by position after the contexts, under their names. ``others`` are the arguments given by
+        name.
+        """
         method, names = f"{type(self).__name__}.aevaluate", self.positional
         if len(values) > len(names):
             raise TypeError(f"{method} takes {len(names)} arguments by position after contexts, got {len(values)}")
@@ -250,12 +253,12 @@ class MetricEvaluator(BaseEvaluator):
     async def aevaluate_response(
         self, query: str | None = None, response: AnyResponse | None = None, **kwargs: Any
     ) -> EvaluationResult:
-        """Judge a response without blocking the running loop; otherwise the same as ``evaluate_response``."""
+        """Judge a response without blocking the running loop; otherwise like ``evaluate_response``."""
         answer = answer_of(await settle(response), self._mode)
         return await self.aevaluate(**self._arguments(query, answer, kwargs))
 
     def slots(self) -> Mapping[str, Slot]:
-        """For each key of ``get_prompts`` and ``update_prompts``: which prompt of the metric it stands for."""
+        """The prompts of the metric that the keys of ``get_prompts`` and ``update_prompts`` stand for, by key."""
         return {name: Slot(name) for name in prompts_of(self.metric)}
 
     def _get_prompts(self) -> dict[str, BasePromptTemplate]:
@@ -269,7 +272,7 @@ class MetricEvaluator(BaseEvaluator):
         for key in prompts_dict.keys() & slots.keys():
             template = prompts_dict[key]
             if template == template_of(getattr(self.metric, slots[key].prompt), slots[key]):
-                self._templates.pop(key, None)  # as get_prompts returned it: the words of the core
+                self._templates.pop(key, None)  # the template that get_prompts returned, so the core's own words
             else:
                 self._templates[key] = template
 
@@ -290,7 +293,7 @@ class MetricEvaluator(BaseEvaluator):
         return models.each(_failing_softly) if self.on_error == "record" else models
 
     def _steps(self, sample: Sample, models: Models) -> Steps[Score]:
-        """The program of the metric, with the templates that were given and a window that the judge can read."""
+        """Return the program of the metric, with the user's templates and a window that fits the judge."""
         judge = models.llm
         metric, templates = self._wording()
         if templates:
@@ -307,13 +310,13 @@ class MetricEvaluator(BaseEvaluator):
         return (yield from metric.told_of(models).program(sample))
 
     def _wording(self) -> tuple[Metric, Mapping[str, BasePromptTemplate]]:
-        """The metric, and the templates that replace its prompts."""
+        """Return the metric, and the templates that replace its prompts."""
         return self.metric, self._templates
 
     def _failed(self, error: RagmetricsError, sample: Sample) -> Score:
-        """The score that records the error; raises the error where it is not to be recorded."""
+        """Return the score that records the error, or raise the error if errors are not recorded."""
         unreadable = isinstance(error, BadReply)
-        # a blank question or reference is the fault of one row; an argument that was left out is a mistake in the code
+        # a blank question or reference is a problem of one row; a missing argument is a mistake in the code
         blank = isinstance(error, MissingInput) and sample.get(error.field) is not None
         if isinstance(error, MissingInput) and not error.cure and error.field in ARGUMENTS:
             error = MissingInput(error.metric, ARGUMENTS[error.field], error.problem)
@@ -332,7 +335,7 @@ class MetricEvaluator(BaseEvaluator):
         return result
 
     def _changes(self, value: float, result: MetricResult) -> dict[str, Any]:  # noqa: ARG002  for subclasses
-        """The fields of a valid result that a subclass fills in differently."""
+        """Return the fields of a valid result that a subclass sets to other values."""
         return {}
 
     def _is_error(self, result: MetricResult) -> bool:

@@ -64,14 +64,14 @@ Evaluators = Mapping[str, BaseEvaluator] | Iterable[Metric | BaseEvaluator]
 
 @dataclass(frozen=True)
 class QueryEvaluation:
-    """One query and what the judges said.
+    """One query with its results.
 
     Attributes:
         query: the question.
         response: the answer.
         contexts: the texts of its source nodes.
-        results: the results by the name of the metric; where a judge failed, an invalid one with the reason.
-        errors: other exceptions by the name of the metric: those that are no failure of a model.
+        results: the results by the name of the metric; a judge that failed has an invalid result with the reason.
+        errors: exceptions that are not failures of a model, by the name of the metric.
         tags: the instrument tags of the query, such as an identifier of the example.
         span_id: the span of the query, as tracing tools know it.
         timestamp: when the query had ended, with its time zone (UTC).
@@ -89,7 +89,7 @@ class QueryEvaluation:
 
 @dataclass(frozen=True)
 class Asked:
-    """An answered query that the evaluators are to judge."""
+    """An answered query that the evaluators will judge."""
 
     evaluators: Mapping[str, BaseEvaluator]
     mode: MetadataMode
@@ -102,14 +102,14 @@ class Asked:
     is_complete = True
 
     def complete(self) -> None:
-        """Nothing to do: everything is known from the beginning."""
+        """Do nothing, because everything is known from the beginning."""
 
     def record(self) -> QueryEvaluation:
-        """The evaluation without results yet."""
+        """Return the evaluation without results."""
         return self.judged({})
 
     def judgements(self) -> dict[str, Callable[[], EvaluationResult]]:
-        """The work of each evaluator, by name."""
+        """Return the function that makes the result of each evaluator, by name."""
         return {name: partial(self._judge, evaluator) for name, evaluator in self.evaluators.items()}
 
     def _judge(self, evaluator: BaseEvaluator) -> EvaluationResult:
@@ -118,7 +118,7 @@ class Asked:
             return evaluator.evaluate_response(query=self.query, response=self.answer, **inputs)
 
     def judged(self, outcomes: Mapping[str, Future[EvaluationResult]]) -> QueryEvaluation:
-        """The evaluation with everything that the judges said."""
+        """Return the evaluation with the results of all judgements."""
         contexts = contexts_of(self.answer.source_nodes, self.mode)
         results: dict[str, EvaluationResult] = {}
         errors: dict[str, BaseException] = {}
@@ -135,7 +135,7 @@ class Asked:
         )
 
     def _failed(self, problem: RagmetricsError, contexts: list[str]) -> EvaluationResult:
-        """An invalid result, whether a judge raised its failure or took too long."""
+        """Return an invalid result for a judge that raised its failure or took too long."""
         return EvaluationResult(
             query=self.query,
             response=self.answer.response or "",
@@ -146,16 +146,17 @@ class Asked:
 
 
 def problem_of(result: EvaluationResult) -> str | None:
-    """Why a judgement failed; None if it did not, even if there was nothing to judge."""
+    """Return why a judgement failed; None if it did not fail, even if there was nothing to judge."""
     if isinstance(result, MetricResult) and result.error is None:
         return None
     return (result.invalid_reason or "there is no score") if result.invalid_result else None
 
 
 def evaluators_by_name(metrics: Evaluators, llm: Any, embed_model: Any, mode: MetadataMode) -> dict[str, BaseEvaluator]:
-    """The evaluators by name; those made of metrics record the failures of their models.
+    """Return the evaluators by name. Evaluators made from metrics record the failures of their models.
 
-    ``InvalidInput`` if there is none, an item is neither a metric nor an evaluator, or two have the same name.
+    Raises:
+        InvalidInput: there is no evaluator, an item is neither a metric nor an evaluator, or two have the same name.
     """
     if isinstance(metrics, Metric | BaseEvaluator):
         metrics = [metrics]
@@ -182,7 +183,7 @@ def evaluators_by_name(metrics: Evaluators, llm: Any, embed_model: Any, mode: Me
 
 
 def _known(evaluator: BaseEvaluator) -> frozenset[str]:
-    """The tags that an evaluator takes as inputs; all others belong to the application."""
+    """Return the tags that an evaluator takes as inputs; all other tags belong to the application."""
     inputs = evaluator.metric.inputs if isinstance(evaluator, MetricEvaluator) else REFERENCES
     return frozenset(inputs) - ARGUMENTS
 
@@ -201,7 +202,9 @@ TURNS: tuple[tuple[tuple[type[Any], ...], tuple[str, ...]], ...] = (
 
 
 class ByIdentity:
-    """Equal to nothing but itself, where pydantic would compare fields, of which there are none."""
+    """A base class whose objects are equal only to themselves. Pydantic would compare fields, and objects without fields would
+    all be equal.
+    """
 
     __eq__ = object.__eq__
     __hash__ = object.__hash__
@@ -216,7 +219,7 @@ class SpanListener(ByIdentity, NullSpanHandler):
 
     # LlamaIndex passes everything by name, and more in newer releases
     def span_enter(self, *, id_: str, bound_args: Bound, instance: Any = None, tags: Any = None, **_: Any) -> None:  # type: ignore[override]
-        """A span begins."""
+        """Begin a query if the span is one."""
         if _is_query(id_, instance):
             # a run of an agent carries the tags into another context
             carried = bound_args.arguments.get("tags")
@@ -224,16 +227,16 @@ class SpanListener(ByIdentity, NullSpanHandler):
             self._handler._begin_query(id_, tags or found)
 
     def span_exit(self, *, id_: str, bound_args: Bound, instance: Any = None, result: Any = None, **_: Any) -> None:  # type: ignore[override]
-        """A span ends."""
+        """End a query, or the writing of an answer, with the result of its span."""
         if _is_query(id_, instance):
-            # a workflow ends with an event that holds the result
+            # a workflow ends with an event that contains the result
             answer = getattr(result, "result", result) if isinstance(instance, TURNS[2][0]) else result
             self._handler._end_query(id_, text_asked(*bound_args.arguments.values()), answer)
         elif isinstance(instance, StreamingAgentChatResponse) and _is_writing(id_):
             self._handler._writing.end(instance)
 
     def span_drop(self, *, id_: str, instance: Any = None, **_: Any) -> None:  # type: ignore[override]
-        """A span ends with an exception."""
+        """End a query, or the writing of an answer, whose span ended with an exception."""
         if _is_query(id_, instance):
             self._handler._end_query(id_, "", None)
         elif isinstance(instance, StreamingAgentChatResponse) and _is_writing(id_):
@@ -241,7 +244,7 @@ class SpanListener(ByIdentity, NullSpanHandler):
 
 
 def text_asked(*arguments: Any) -> str:
-    """The question among the arguments of a method: the first one, or the event that starts an agent."""
+    """Return the question among the arguments of a method: the first argument, or the event that starts an agent."""
     asked = next((item.user_msg for item in arguments if hasattr(item, "user_msg")), next(iter(arguments), ""))
     if isinstance(asked, ChatMessage):
         asked = asked.content
@@ -262,11 +265,13 @@ class Writing:
 
     def __init__(self) -> None:
         self._waiting: dict[int, tuple[StreamingAgentChatResponse, Done]] = {}
-        self._lock = threading.RLock()  # a stream that is collected meanwhile ends too, on the same thread
+        self._lock = (
+            threading.RLock()
+        )  # reentrant: garbage collection may end a stream on the thread that holds the lock
 
     def begin(self, response: StreamingAgentChatResponse, done: Done) -> None:
-        """Call ``done`` when the whole answer is written, or now if it is."""
-        if not response.is_writing_to_memory:  # it is written by being read
+        """Call ``done`` when the whole answer is written, or at once if it is written already."""
+        if not response.is_writing_to_memory:  # the answer is written while the user reads it
             if response.achat_stream is not None:
                 response.achat_stream = heard_async(response.achat_stream, done)
             else:
@@ -278,7 +283,7 @@ class Writing:
             self.end(response)
 
     def end(self, response: StreamingAgentChatResponse) -> None:
-        """The answer is written, or writing has failed."""
+        """Call ``done`` for an answer that is written, or whose writing has failed."""
         with self._lock:
             _, done = self._waiting.pop(id(response), (None, None))
         if done is not None:
@@ -286,7 +291,7 @@ class Writing:
 
 
 def _written_text(response: StreamingAgentChatResponse) -> str:
-    """The whole answer; in older releases it is in the queues until the user has read it."""
+    """Return the whole answer. In older releases it stays in the queues until the user has read it."""
     waiting = [*response.queue.queue, *getattr(response.aqueue, "_queue", ())]
     return response.response or f"{response.unformatted_response}{''.join(map(words_of, waiting))}".strip()
 
@@ -355,7 +360,7 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
 
     @property
     def errors(self) -> list[BaseException]:
-        """The exceptions of metrics, ``only`` and ``on_result`` that are no failure of a model, oldest first."""
+        """The exceptions of metrics, ``only`` and ``on_result`` that are not failures of a model, oldest first."""
         return list(self._errors)
 
     @property
@@ -389,18 +394,18 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
         dispatcher.span_handlers = [handler for handler in dispatcher.span_handlers if handler is not self._listener]
 
     def close(self) -> None:
-        """The same as ``detach``."""
+        """Do the same as ``detach``."""
         self.detach()
 
     def __enter__(self) -> Self:
-        """Listen in this block; leaving it waits for nothing."""
+        """Listen in this block. Leaving the block does not wait for judgements."""
         return self.attach()
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def handle(self, event: BaseEvent, **_: Any) -> None:
-        """Note an event; called by LlamaIndex. It never waits."""
+        """Process an event, without waiting; called by LlamaIndex."""
         if isinstance(event, QueryStartEvent):
             self._begin_query(event.span_id, event.tags)
         elif isinstance(event, QueryEndEvent):
@@ -438,7 +443,7 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
             submit(text)
 
     def _submit(self, query: str, response: Any, tags: dict[str, Any], span_id: str | None, text: str) -> None:
-        # a copy, as users may change their response
+        # a copy, because users may change their response
         self._judge(self._asked(query, Response(text, nodes_of(response) or []), tags, span_id))
 
     def _leave_out(self, record: QueryEvaluation) -> None:  # noqa: ARG002

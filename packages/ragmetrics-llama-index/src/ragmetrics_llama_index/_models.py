@@ -1,19 +1,4 @@
-"""LlamaIndex's LLMs and embedding models as the core's.
-
-Strategy. The settings of a model are its own pydantic fields. One that names itself no further than "unknown", or that holds a
-setting that is no JSON value (a callable, an object), cannot say what it is; its replies are then never replayed.
-
-LlamaIndex passes on whatever the client library of a model raises, so any class that an installed library defines stands for a
-failure, as does what carries an HTTP status or reports a lost connection. Everything else, from ``TypeError`` to an exception
-of the user's own code, is a bug or a wrong setting and propagates as it is.
-
-Every question goes through the LLM's own methods, so LlamaIndex's callbacks, instrumentation, rate limiters and token counters see
-the calls of a judge as they see all others: through ``chat`` or ``complete``, which report what an answer cost and whether it was
-cut. ``predict`` would hide that, and would run the LLM's output parser over a verdict. It is used only where the class of the LLM
-defines its own ``predict`` or ``apredict``, as test doubles do: LlamaIndex's evaluators ask by ``apredict``, so its author expects
-to be asked there. Where the LLM passes on what it is called with, the server is asked for the form of reply that the question
-describes, and without it where it refuses that.
-"""
+"""Adapters that make LlamaIndex's LLMs and embedding models usable as models of the core."""
 
 from __future__ import annotations
 
@@ -58,11 +43,11 @@ OPERATIONAL = re.compile(
     r"(?:embed_)?batch_size|callback_manager|embeddings_cache|(?:async_)?http_client|max_retries|num_workers|rate_limiter"
     r"|reuse_client|show_progress|(?:request_)?timeout|verbose"
 )
-"""Settings that decide how a model is called, not what it answers."""
+"""A pattern for settings that affect how a model is called, not what it answers."""
 
 
 def overrides(cls: type, base: type, name: str) -> bool:
-    """Whether a class overrides a method of its base; what a framework wraps around both (``functools.wraps``) is ignored."""
+    """Whether a class overrides a method of its base; wrappers that a framework puts around both methods are ignored."""
     return inspect.unwrap(getattr(cls, name)) is not inspect.unwrap(getattr(base, name))
 
 
@@ -73,7 +58,9 @@ def has_methods(model: Any, *methods: str) -> bool:
 
 
 class Described(Bridge[Q, A]):
-    """A bridge to a model of LlamaIndex, or to that of its ``Settings``, looked up at every call, so that it may be set later."""
+    """A bridge to a model of LlamaIndex, or to the model in its ``Settings``, which is looked up at every call and so may be set
+    later.
+    """
 
     _provider = "llama_index"
     _is_bug = staticmethod(lambda error: not is_of_a_client(error, NO_CLIENTS))
@@ -115,7 +102,7 @@ class Described(Bridge[Q, A]):
 
 
 DEFAULT_OUTPUT = 256
-"""Tokens reserved for a reply where the metadata names no limit."""
+"""The number of tokens reserved for a reply if the metadata state no limit."""
 
 PLAIN = FormsOfReply("text")
 
@@ -134,7 +121,7 @@ class LlamaIndexLLM(Described[Ask, str], LLMBridge):
             the LLM speaks the protocol of OpenAI; False: never.
 
     Raises:
-        InvalidInput: ``llm`` is no LLM.
+        InvalidInput: ``llm`` is not an LLM.
     """
 
     _setting = "llm"
@@ -147,9 +134,9 @@ class LlamaIndexLLM(Described[Ask, str], LLMBridge):
         self._structured = structured
 
     def failing_softly(self) -> LlamaIndexLLM:
-        """The same model, where whatever it raises is a failure of the model, except for errors of programming.
+        """Return the same model, but with every exception except programming errors treated as a failure of the model.
 
-        A model that computes in this process has no client library: it says by a ``RuntimeError`` that it has failed.
+        A model that computes in this process has no client library, and raises for instance a ``RuntimeError`` if it fails.
         """
         soft = self.__copy__()
         soft._is_bug = is_error_of_programming
@@ -167,7 +154,7 @@ class LlamaIndexLLM(Described[Ask, str], LLMBridge):
 
     @property
     def room(self) -> int:
-        """Tokens of the context window that are left for a question, beside its reply."""
+        """The number of tokens in the context window that are left for a question, after those for its reply."""
         metadata = metadata_of(self.llm)
         output = metadata.num_output if metadata.num_output and metadata.num_output > 0 else DEFAULT_OUTPUT
         return metadata.context_window - output
@@ -201,7 +188,7 @@ class LlamaIndexLLM(Described[Ask, str], LLMBridge):
     def _settings(self, model: Any) -> Mapping[str, Any] | None:
         settings = super()._settings(model)
         if settings is None or own_predict(model) is not None:
-            return None  # what a predict of its author does is unknown
+            return None  # it is unknown what an overridden predict does
         is_chat_model = metadata_of(model).is_chat_model
         found = {**settings, "is_chat_model": is_chat_model, "structured": self._asks_for_form(model)}
         if not is_chat_model:
@@ -219,11 +206,11 @@ class LlamaIndexLLM(Described[Ask, str], LLMBridge):
 
     def _asks_for_form(self, llm: Any) -> bool:
         if own_predict(llm) is not None:
-            return False  # it takes nothing but a question
+            return False  # it takes only a question
         return is_openai(llm) if self._structured is None else self._structured
 
     def _attempts(self, question: Ask) -> Attempts:
-        """The forms to try: none but plain text where a template of the user's asks for another form."""
+        """Return the forms of reply to try: only plain text if the user's template asks for a different form."""
         instructions = getattr(question.reply, "instructions", None)
         form = instructions() if instructions else ""
         is_described = bool(form) and any(form in message.content for message in question.messages)
@@ -236,21 +223,23 @@ def _resolve_llm(llm: Any) -> LLM:
     except AssertionError:
         kind = type(llm).__name__
     if callable(getattr(llm, "apredict", None)):
-        found: LLM = llm  # in all that LlamaIndex's evaluators ask of one
+        found: LLM = llm  # it has all methods that LlamaIndex's evaluators use
         return found
     raise InvalidInput(
-        f"LlamaIndexLLM takes an LLM of LlamaIndex, got {kind}: a model of ragmetrics_core needs no bridge"
+        f"LlamaIndexLLM takes an LLM of LlamaIndex, got {kind}: a model of ragmetrics_core needs no wrapper"
     )
 
 
 def judge_of(llm: Any) -> Any:
-    """The judge; what has the methods of the core's models is one already."""
+    """Return the judge; an object that has the methods of the core's models is returned unchanged."""
     is_one = has_methods(llm, "generate", "agenerate") and not isinstance(llm, LLM)
     return llm if is_one else LlamaIndexLLM(llm)
 
 
 def call_for(llm: Any, ask: Ask, parameters: dict[str, Any]) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
-    """How an LLM is asked: its synchronous method, or its author's ``apredict``, and all arguments; ``parameters`` for chats."""
+    """Return the method with which to ask an LLM (its synchronous method, or an ``apredict`` that it overrides) and all
+    arguments. ``parameters`` are for chats.
+    """
     own = own_predict(llm)
     if own is not None:
         return own, (), _prediction(ask)
@@ -260,9 +249,8 @@ def call_for(llm: Any, ask: Ask, parameters: dict[str, Any]) -> tuple[str, tuple
 
 
 def own_predict(llm: Any) -> str | None:
-    """The method that its author has written in the place of LlamaIndex's ``apredict`` or ``predict``; None without one.
-
-    An LLM in nothing but its methods, as a mock is, has its own ``apredict``.
+    """Return the method with which the LLM's author has overridden LlamaIndex's ``apredict`` or ``predict``; None without one.
+    An object that only has the methods of an LLM, such as a mock, has its own ``apredict``.
     """
     if not issubclass(type(llm), LLM):
         return "apredict"
@@ -271,19 +259,19 @@ def own_predict(llm: Any) -> str | None:
 
 
 def metadata_of(llm: Any) -> LLMMetadata:
-    """The metadata of an LLM; LlamaIndex's defaults where it has none."""
+    """Return the metadata of an LLM; LlamaIndex's defaults if it has none."""
     found = getattr(llm, "metadata", None)
     return found if isinstance(found, LLMMetadata) else LLMMetadata()
 
 
 def is_openai(llm: Any) -> bool:
-    """Whether it speaks the chat protocol of OpenAI, with any server, and passes on what it is called with."""
+    """Whether an LLM speaks OpenAI's chat protocol, with any server, and passes on the arguments of a call."""
     classes = {(cls.__module__, cls.__name__) for cls in type(llm).__mro__}
     return ("llama_index.llms.openai.base", "OpenAI") in classes and metadata_of(llm).is_chat_model
 
 
 def _prediction(ask: Ask) -> dict[str, Any]:
-    """The question as a template and its variables, so that a brace in the data is no variable."""
+    """Return the question as a template with its variables, so that a brace in the data does not become a variable."""
     texts = {f"message_{number}": message.content for number, message in enumerate(ask.messages, 1)}
     messages = [
         ChatMessage(role=MessageRole(message.role), content=f"{{{name}}}")
@@ -293,9 +281,8 @@ def _prediction(ask: Ask) -> dict[str, Any]:
 
 
 def _chat_messages(llm: LLM, messages: Sequence[Message]) -> list[ChatMessage]:
-    """The messages of a question, with the LLM's own system prompt in front of the first system message.
-
-    They become one message: many chat templates take no second system message.
+    """Return the messages of a question, with the LLM's own system prompt put before the text of the first system message. Both
+    texts become one message, because many chat templates accept only one system message.
     """
     sent = [(message.role, message.content) for message in messages]
     if llm.system_prompt:
@@ -307,7 +294,7 @@ def _chat_messages(llm: LLM, messages: Sequence[Message]) -> list[ChatMessage]:
 
 
 def _completion_prompt(llm: LLM, messages: Sequence[Message]) -> str:
-    """The messages of a question as the one text that a completion model takes, in the LLM's own way."""
+    """Return the messages of a question as one text for a completion model, formatted by the LLM's own function."""
     if len(messages) == 1 and not llm.system_prompt:
         assert llm.completion_to_prompt is not None
         prompt = llm.completion_to_prompt(messages[0].content)
@@ -318,7 +305,7 @@ def _completion_prompt(llm: LLM, messages: Sequence[Message]) -> str:
 
 
 def read_answer(answer: ChatResponse | CompletionResponse) -> Reply[str]:
-    """Text, token counts as far as the model reports them, and whether the model stopped at its token limit."""
+    """Return the text, the token counts if the model reports them, and whether the model stopped at its token limit."""
     places: tuple[Any, ...] = (answer.additional_kwargs, answer.raw)
     if isinstance(answer, ChatResponse):
         text, places = answer.message.content, (answer.message.additional_kwargs, *places)
@@ -335,7 +322,7 @@ class LlamaIndexEmbeddings(Described[list[str], list[list[float]]], EmbeddingsBr
             looked up at every call.
 
     Raises:
-        InvalidInput: ``embed_model`` is no embedding model.
+        InvalidInput: ``embed_model`` is not an embedding model.
     """
 
     _setting = "embed_model"
@@ -380,6 +367,6 @@ def _resolve_embeddings(embed_model: Any) -> BaseEmbedding:
 
 
 def scorer_of(embed_model: Any) -> Any:
-    """The model that embeds or compares; what has the methods of the core's models is one already."""
+    """Return the model that embeds or compares; an object that has the methods of the core's models is returned unchanged."""
     is_one = has_methods(embed_model, "embed", "aembed", "compare", "acompare")
     return embed_model if is_one and not isinstance(embed_model, BaseEmbedding) else LlamaIndexEmbeddings(embed_model)

@@ -1,9 +1,4 @@
-"""What is observed of a running application: which queries are open, which are nested, and what is streamed.
-
-Strategy. The open calls are in a context variable, which threads and asyncio tasks inherit, so a call that begins while another one
-is open is nested. A task may outlive the call that started it, so each call has a flag that it is open. The words of a stream are
-collected while the user reads it, piece by piece, and the pieces pass through unchanged.
-"""
+"""Observation of a running application: the open queries, their nesting, and the text of streams."""
 
 from __future__ import annotations
 
@@ -13,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Done = Callable[[str | None], None]
-"""Called once: with the whole text, or with None if the reader left early or the stream failed."""
+"""A function that is called once, with the whole text, or with None if the reader stopped early or the stream failed."""
 
 
 @dataclass
 class OpenCall:
-    """A call: its tags, whether another call was open when it began, and whether it is open."""
+    """A call: its tags, whether another call was open when it began, and whether it is still open."""
 
     tags: Mapping[str, Any] = field(default_factory=dict)
     nested: bool = False
@@ -26,15 +21,15 @@ class OpenCall:
 
 
 class OpenCalls:
-    """The calls that are open, by whatever the framework knows them by."""
+    """The calls that are open, by the key under which the framework reports them."""
 
     def __init__(self) -> None:
         self._enclosing: ContextVar[tuple[OpenCall, ...]] = ContextVar("ragmetrics_open_calls", default=())
-        # some begin in one context and end in another
+        # found by key, because some calls end in another context than they begin in
         self._known: dict[Hashable, OpenCall] = {}
 
     def begin(self, key: Hashable, tags: Mapping[str, Any] | None = None) -> None:
-        """A call begins; one that is open already is still the same one."""
+        """Record that a call begins. If a call with this key is open already, nothing changes."""
         if key in self._known:
             return
         enclosing = tuple(call for call in self._enclosing.get() if call.is_open)
@@ -42,7 +37,7 @@ class OpenCalls:
         self._enclosing.set((*enclosing, call))
 
     def end(self, key: Hashable) -> OpenCall | None:
-        """The call that ends; None if it is not open."""
+        """Record that a call ends, and return it; None if it is not open."""
         call = self._known.pop(key, None)
         if call is not None:
             call.is_open = False
@@ -50,7 +45,7 @@ class OpenCalls:
 
 
 def heard(pieces: Any, done: Done) -> Generator[Any, None, None]:
-    """The same pieces; ``done`` is called at the end."""
+    """Yield the pieces of a stream unchanged, and call ``done`` when the stream ends."""
     words: list[str] = []
     whole = False
     try:
@@ -66,7 +61,7 @@ def heard(pieces: Any, done: Done) -> Generator[Any, None, None]:
 
 
 async def heard_async(pieces: Any, done: Done) -> AsyncGenerator[Any, None]:
-    """The same for an asynchronous stream."""
+    """Do the same as ``heard`` for an asynchronous stream."""
     words: list[str] = []
     whole = False
     try:
@@ -82,5 +77,5 @@ async def heard_async(pieces: Any, done: Done) -> AsyncGenerator[Any, None]:
 
 
 def words_of(piece: Any) -> str:
-    """The text of a piece: a text, or an object whose ``delta`` is new."""
+    """Return the text of a piece: the piece itself, or its ``delta``, the text that is new."""
     return str(getattr(piece, "delta", piece) or "")

@@ -1,9 +1,4 @@
-"""The text and the sources of any response of LlamaIndex.
-
-Strategy. The responses of query engines, chat engines and agents are of many classes with two common attributes: ``response``, the
-answer, and ``source_nodes``, what it was made from. These two are read from any object. Two kinds need more: the text of a stream
-is not there yet, and the sources of an agent are in the outputs of its tools.
-"""
+"""Read the text and the sources of any response of LlamaIndex."""
 
 from __future__ import annotations
 
@@ -29,7 +24,11 @@ log = logging.getLogger("ragmetrics_llama_index")
 
 
 def mode_of(owner: str, mode: Any) -> MetadataMode:
-    """The metadata mode, given as such or by its name; ``InvalidInput`` if there is none."""
+    """Return the metadata mode for a mode or its name.
+
+    Raises:
+        InvalidInput: there is no such mode.
+    """
     if mode in list(MetadataMode):
         return MetadataMode(mode)
     names = ", ".join(repr(item.value) for item in MetadataMode)
@@ -37,14 +36,14 @@ def mode_of(owner: str, mode: Any) -> MetadataMode:
 
 
 def is_async_stream(response: Any) -> bool:
-    """Whether reading the response to its end takes an event loop."""
+    """Whether an event loop is needed to read the response to its end."""
     if isinstance(response, StreamingAgentChatResponse):
         return response.achat_stream is not None
     return isinstance(response, AsyncStreamingResponse)
 
 
 async def settle(response: Any) -> Any:
-    """The response; an asynchronous stream is read to its end, and its text stays in the response."""
+    """Return the response. If it is an asynchronous stream, read it to its end; its text stays in the response."""
     if isinstance(response, AsyncStreamingResponse):
         return await response.get_response()
     if isinstance(response, StreamingAgentChatResponse) and is_async_stream(response):
@@ -54,7 +53,7 @@ async def settle(response: Any) -> Any:
                 return response
         elif task.done() or task.get_loop() is asyncio.get_running_loop():
             await task
-        else:  # the caller's loop waits for this call, so the answer would never be written
+        else:  # the answer is written in the caller's loop, which waits for this call
             raise InvalidInput(
                 "the answer of the chat engine is still being written in the event loop of the caller: use await "
                 "aevaluate_response(...), or read the stream to its end first"
@@ -66,10 +65,12 @@ async def settle(response: Any) -> Any:
 
 
 def answer_of(response: AnyResponse | None, mode: MetadataMode) -> Sample | None:
-    """The text of a response and its source nodes, as contexts and as documents; None if there is no response.
+    """Return the text of a response and its source nodes, as contexts and as documents; None if there is no response.
 
-    There are no contexts (None) if the response cannot have sources. A stream is read to its end, and its text stays in it.
-    What is no response is ``InvalidInput``, and so is a stream that has been read in part.
+    The contexts are None if the response cannot have sources. A stream is read to its end, and its text stays in it.
+
+    Raises:
+        InvalidInput: the object is not a response, or it is a stream that has been read in part.
     """
     if response is None:
         return None
@@ -86,9 +87,11 @@ def answer_of(response: AnyResponse | None, mode: MetadataMode) -> Sample | None
 
 
 def text_of(response: Any, otherwise: str | None = None) -> str:
-    """The answer in a response, or ``otherwise`` where it has none; a stream is read to its end.
+    """Return the answer in a response, or ``otherwise`` if it has none; a stream is read to its end.
 
-    Without ``otherwise``, what is no text is ``InvalidInput``, and so is a stream that has been read in part.
+    Raises:
+        InvalidInput: there is no ``otherwise`` and the answer is not a text, or the response is a stream that has been read in
+            part.
     """
     if isinstance(response, StreamingResponse):
         return _read_to_end(response)
@@ -123,7 +126,7 @@ def _read_to_end(response: StreamingResponse) -> str:
 
 def _wait_for(response: StreamingAgentChatResponse) -> None:
     """Wait for the thread of a chat engine that writes the answer; the user can still read the stream."""
-    # older releases do not say which thread writes, so the stream has to be read
+    # in older releases the thread that writes is unknown, so the stream must be read
     is_old = not hasattr(response, "write_response_to_history_thread")
     thread = getattr(response, "write_response_to_history_thread", None)
     if thread is not None:
@@ -136,12 +139,12 @@ def _wait_for(response: StreamingAgentChatResponse) -> None:
 
 
 def nodes_of(response: Any) -> list[NodeWithScore] | None:
-    """The source nodes; None if the response cannot have any."""
+    """Return the source nodes; None if the response cannot have any."""
     found = getattr(response, "source_nodes", None)
     # a pydantic response returns None for any unknown attribute
     if found or isinstance(response, PydanticResponse):
         return list(found or [])
-    # agents list the calls of their tools, chat engines the outputs
+    # agents list the calls of their tools, chat engines list the outputs
     calls = [call for call in getattr(response, "tool_calls", None) or () if hasattr(call, "tool_output")]
     outputs = [call.tool_output for call in calls]
     outputs += getattr(response, "sources", None) or ()
@@ -151,14 +154,16 @@ def nodes_of(response: Any) -> list[NodeWithScore] | None:
 
 
 def _nodes_of_tool(output: Any) -> list[NodeWithScore]:
-    """The nodes that a tool has retrieved; its output is the response of a query engine, or a list."""
+    """Return the nodes that a tool has retrieved; its output is the response of a query engine, or a list."""
     raw = getattr(output, "raw_output", None)
     items = raw if isinstance(raw, list | tuple) else getattr(raw, "source_nodes", None) or ()
     return [item for item in items if isinstance(item, NodeWithScore)]
 
 
 def _texts_of_tools(calls: Sequence[Any]) -> list[NodeWithScore]:
-    """What tools said, as nodes, where none of them searched; without errors, and without an output that is the answer itself."""
+    """Return the outputs of tools as nodes, if no tool searched. Errors are left out, and so is an output that is the answer
+    itself.
+    """
     outputs = [call.tool_output for call in calls if not call.return_direct and not call.tool_output.is_error]
     if any(_is_search(output.raw_output) for output in outputs):
         return []
@@ -170,13 +175,13 @@ def _texts_of_tools(calls: Sequence[Any]) -> list[NodeWithScore]:
 
 
 def _is_search(raw: Any) -> bool:
-    """Whether a tool gives the response of a query engine or the list of a retriever, which may have found nothing."""
+    """Whether a tool returns the response of a query engine or the list of a retriever; the list may be empty."""
     return hasattr(raw, "source_nodes") or (isinstance(raw, list | tuple) and not raw)
 
 
 def contexts_of(nodes: Sequence[NodeWithScore], mode: MetadataMode) -> list[str]:
-    """The texts of the nodes, in order, without those that have none, such as images: no judge can read these."""
-    # metadata alone is no text, though it would be shown as one
+    """Return the texts of the nodes, in order. Nodes without text, such as images, are left out, because no judge can read them."""
+    # a node with metadata only has no text, although get_content would return the metadata
     texts = [node.get_content(metadata_mode=mode) if _text_alone(node).strip() else "" for node in nodes]
     readable = [text for text in texts if text.strip()]
     if len(readable) < len(texts):
@@ -186,7 +191,7 @@ def contexts_of(nodes: Sequence[NodeWithScore], mode: MetadataMode) -> list[str]
 
 
 def document_of(node: NodeWithScore) -> Document:
-    """The node as a document of the core; ranking metrics compare documents by text, identifier or metadata."""
+    """Return the node as a document of the core; ranking metrics compare documents by text, identifier or metadata."""
     # without metadata, which would make two documents with the same text different
     meta: dict[str, Any] = dict(node.metadata or {})
     return Document(content=_text_alone(node), id=node.node_id, score=getattr(node, "score", None), meta=meta)

@@ -1,10 +1,4 @@
-"""The ranking metrics of the core as retrieval metrics of LlamaIndex.
-
-They compare the identifiers of nodes. As in trec_eval, a node that is retrieved twice counts once, at its first rank, so no
-value exceeds 1. An empty result scores 0.0 and is no error.
-
-LlamaIndex keeps results by the name of the metric, so the name of an instance includes its cut-off: ``hit_rate@3``.
-"""
+"""Adapters that make the ranking metrics of the core usable as retrieval metrics of LlamaIndex."""
 
 from __future__ import annotations
 
@@ -19,7 +13,7 @@ from ragmetrics_core import metrics as core
 
 
 class Name:
-    """The name of a class of metrics; the name of an instance adds its settings."""
+    """The name of a class of metrics; an instance adds its settings to the name."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -43,7 +37,7 @@ class RetrievalMetric(BaseRetrievalMetric):
         """Check the metric.
 
         Raises:
-            InvalidInput: it is no ranking metric.
+            InvalidInput: it is not a ranking metric.
         """
         super().model_post_init(context)
         if not isinstance(self.metric, Metric) or "retrieved_documents" not in self.metric.inputs:
@@ -81,7 +75,7 @@ class RetrievalMetric(BaseRetrievalMetric):
         return f"{own}@{cut}" if cut and own == self.metric.default_name() else own
 
     def _value(self, score: Score) -> float:
-        """The value of the score, or another one from the same evidence."""
+        """Return the value of the score; a subclass may compute a different value from the same evidence."""
         assert score.value is not None
         return score.value
 
@@ -90,7 +84,7 @@ class Ranking(RetrievalMetric):
     """A ranking metric that LlamaIndex can make by its name.
 
     Attributes:
-        k: how many of the retrieved nodes count, from the first on; None: all of them.
+        k: only the first k retrieved nodes count; None: all of them.
     """
 
     core_metric: ClassVar[type[Any]]
@@ -100,7 +94,9 @@ class Ranking(RetrievalMetric):
         """Make the metric of the core."""
         if "metric" in self.model_fields_set:
             name = type(self).__name__
-            raise InvalidInput(f"{name} is made of {name}(k=...): for another metric write RetrievalMetric(metric=...)")
+            raise InvalidInput(
+                f"{name} is created with {name}(k=...): for another metric write RetrievalMetric(metric=...)"
+            )
         super().model_post_init(context)
         self.metric = self.core_metric(k=self.k, field="id")
 
@@ -144,21 +140,21 @@ class MRR(Ranking):
 
 
 class Precision(Ranking):
-    """Expected nodes among the retrieved ones (or the first k of them) / their number."""
+    """The number of expected nodes among the retrieved nodes (or the first k of them), divided by the number of the latter."""
 
     metric_name = Name("precision")
     core_metric = core.Precision
 
 
 class Recall(Ranking):
-    """Expected nodes that were retrieved / expected nodes."""
+    """The number of expected nodes that were retrieved, divided by the number of expected nodes."""
 
     metric_name = Name("recall")
     core_metric = core.Recall
 
 
 class AveragePrecision(Ranking):
-    """Sum of the precision at the rank of each hit / number of expected nodes."""
+    """The sum of the precision at the rank of each hit, divided by the number of expected nodes."""
 
     metric_name = Name("ap")
     core_metric = core.AveragePrecision
@@ -180,7 +176,7 @@ def register_retrieval_metrics(prefix: str = "ragmetrics_") -> list[str]:
     """Register the six ranking metrics for ``RetrieverEvaluator.from_metric_names``, and return their names.
 
     Args:
-        prefix: stands before ``hit_rate``, ``mrr``, ``precision``, ``recall``, ``ap`` and ``ndcg``. An empty prefix replaces
+        prefix: is put before ``hit_rate``, ``mrr``, ``precision``, ``recall``, ``ap`` and ``ndcg``. An empty prefix replaces
             LlamaIndex's own metrics.
     """
     if not isinstance(prefix, str):

@@ -1,10 +1,4 @@
-"""The prompts of a metric as templates of LlamaIndex: shown to a user, and replaced by those of a user.
-
-Strategy. A ``TemplatePrompt`` is a prompt that renders its messages with a template; asking, reading, the one re-ask and the record
-of versions stay with the core. A ``Slot`` says which prompt of a metric a template replaces, and what LlamaIndex calls the inputs
-of that prompt. A prompt that the user has not changed keeps the words of the core, and is shown as a template that renders the same
-two messages.
-"""
+"""The prompts of a metric as templates of LlamaIndex, which a user can read and replace."""
 
 from __future__ import annotations
 
@@ -26,10 +20,10 @@ T = TypeVar("T")
 Template = str | BasePromptTemplate
 
 DATA = "data"
-"""The variable that holds all inputs of a prompt as one JSON object."""
+"""The variable that stands for all inputs of a prompt as one JSON object."""
 
 REPLY_FORM = "reply_form"
-"""The variable that holds the instructions on how to reply."""
+"""The variable that stands for the instructions on how to reply."""
 
 ROLES: Mapping[MessageRole, Any] = {
     MessageRole.SYSTEM: "system",
@@ -62,7 +56,7 @@ class Slot:
     one_text: bool = False
 
     def values(self, inputs: Mapping[str, Any]) -> dict[str, str]:
-        """The text for each variable."""
+        """Return the text for each variable."""
         texts = {name: self._text(value) for name, value in inputs.items()}
         wanted = {**self.variables, **self.aliases}
         return {name: words.format_map(texts) for name, words in wanted.items()} if wanted else texts
@@ -78,7 +72,7 @@ class TemplatePrompt(Prompt[T]):
     """A prompt with the words of a template, whose replies are read by the prompt that it replaces.
 
     Attributes:
-        template: the template; two of them are equal if they ask the same.
+        template: the template. Two templates with the same content are equal.
         slot: how it is filled in.
         reader: the prompt that it replaces.
         llm: the LLM that is asked.
@@ -91,13 +85,17 @@ class TemplatePrompt(Prompt[T]):
 
     @cached_property
     def system(self) -> str:
-        """The text of the template: what is the same whatever the data."""
+        """The text of the template, which does not depend on the data."""
         return self.template.get_template()
 
     def messages(self, inputs: Mapping[str, Any]) -> tuple[Message, ...]:
-        """The messages that the template makes; ``InvalidInput`` if it shows the judge none of the data."""
+        """Return the messages that the template makes.
+
+        Raises:
+            InvalidInput: the template shows the judge no data.
+        """
         data, form = self.data(inputs), self.reply.instructions()
-        # read from the JSON that the core sends, so that numbered items have their numbers here too
+        # the values come from the JSON that the core sends, so that items keep their numbers
         values = {DATA: data, REPLY_FORM: form, **self.slot.values(json.loads(data))}
         check_shows_data(self.name, self.template, values)
         messages = [
@@ -109,12 +107,12 @@ class TemplatePrompt(Prompt[T]):
         return tuple(messages)
 
     def read(self, reply: Reply[str], inputs: Mapping[str, Any]) -> T:
-        """The value in one reply, as the prompt that is replaced reads and checks it."""
+        """Parse and check one reply in the same way as the prompt that is replaced, and return its value."""
         return self.reader.read(reply, inputs)
 
 
 def with_template(prompt: Prompt[T], template: BasePromptTemplate, slot: Slot, llm: LLM | None = None) -> Prompt[T]:
-    """The prompt with the words of the template; its version is a hash of these words."""
+    """Return the prompt with the words of the template; its version is a hash of these words."""
     digest = hashlib.sha256(template.get_template().encode("utf-8", "backslashreplace")).hexdigest()
     kept: Any = {name: getattr(prompt, name) for name in ("instructions", "reply", "name", "numbered")}
     version = f"template {digest[:8]}"
@@ -122,10 +120,10 @@ def with_template(prompt: Prompt[T], template: BasePromptTemplate, slot: Slot, l
 
 
 def check_shows_data(name: str, template: BasePromptTemplate, known: Iterable[str]) -> None:
-    """Refuse a template without any of the known variables: a judge that does not see what it is to judge would only guess.
+    """Refuse a template without any of the known variables, because a judge that does not see the data would only guess.
 
     Args:
-        name: what messages call the template.
+        name: the name of the template in messages.
         template: the template.
         known: the variables that will be filled in, in addition to ``data``.
     """
@@ -133,11 +131,15 @@ def check_shows_data(name: str, template: BasePromptTemplate, known: Iterable[st
     mapped = {*(template.function_mappings or {}), *(template.template_var_mappings or {})}
     if mapped.union(template.template_vars).isdisjoint(set(known) - {REPLY_FORM}):
         listed = ", ".join(f"{{{variable}}}" for variable in known)
-        raise InvalidInput(f"the template for {name!r} shows the judge no data: use any of {listed} in it")
+        raise InvalidInput(f"the template for {name!r} shows the judge no data: use at least one of {listed} in it")
 
 
 def as_template(template: Template) -> BasePromptTemplate:
-    """A template, given as such or as its text; ``InvalidInput`` if it is neither."""
+    """Return a template, given as such or as its text.
+
+    Raises:
+        InvalidInput: the value is neither.
+    """
     if isinstance(template, str):
         return PromptTemplate(template)
     if not isinstance(template, BasePromptTemplate):
@@ -147,7 +149,7 @@ def as_template(template: Template) -> BasePromptTemplate:
 
 @dataclass(frozen=True)
 class AsJson:
-    """Shows one variable as JSON; a value, so that all templates that ``shown`` makes of a prompt are equal."""
+    """Formats one variable as JSON. Objects are compared by value, so all templates that ``shown`` makes of a prompt are equal."""
 
     name: str
 
@@ -156,9 +158,9 @@ class AsJson:
 
 
 def template_of(prompt: Prompt[Any], slot: Slot) -> BasePromptTemplate:
-    """The prompt as a template that a user can change and give back: its instructions, then the data as JSON."""
+    """Return the prompt as a template that a user can change and give back: its instructions, then the data as JSON."""
     pairs = ", ".join(f'"{name}": {{{name}}}' for name in slot.variables)
-    # LlamaIndex fills in the names it knows and leaves all other braces alone
+    # LlamaIndex replaces the names that it knows and leaves all other braces unchanged
     data = f"{{{pairs or DATA}}}"
     encoders: dict[str, Callable[..., str]] = {name: AsJson(name) for name in slot.variables}
     if slot.one_text:

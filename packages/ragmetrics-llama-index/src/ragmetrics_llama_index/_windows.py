@@ -1,4 +1,4 @@
-"""A window of contexts that the judge can read: LlamaIndex says of its models how many tokens they take."""
+"""Choose a window of contexts that fits the judge, from the size of the context window that LlamaIndex reports."""
 
 from __future__ import annotations
 
@@ -10,20 +10,22 @@ from ragmetrics_core import InvalidInput, Metric, Prompt
 from ragmetrics_core.metrics.windows import tokens
 
 PADDING = 200
-"""Tokens for the frame of the messages and for the complaint of a second attempt."""
+"""The number of tokens reserved for the structure of the messages and for the complaint of a second attempt."""
 
 SHARE = 0.95
-"""Of what is left, as quotes and line breaks take more tokens in JSON. No more is needed: tokens are estimated too high already."""
+"""The share of the remaining tokens that contexts may fill, because quotes and line breaks take more tokens in JSON. A larger
+margin is not needed, because the estimates of tokens are high.
+"""
 
 
 def fit_window(metric: Metric, texts: Iterable[Any], room: int, *, fill: bool = False) -> Metric:
-    """The metric with a window that its judge can read.
+    """Return the metric with a window that fits its judge.
 
     Args:
-        metric: one that packs contexts, and so has a setting ``window``.
-        texts: the other inputs, which every call shows; values that are not text are left out.
-        room: tokens of the judge's context window that are left for a question.
-        fill: whether a smaller window grows to what the judge can read.
+        metric: a metric that packs contexts, and so has a setting ``window``.
+        texts: the other inputs, which every call contains; values that are not text are left out.
+        room: the number of tokens of the judge's context window that are left for a question.
+        fill: whether a smaller window grows to the largest one that fits.
 
     Raises:
         InvalidInput: there are no tokens left for contexts.

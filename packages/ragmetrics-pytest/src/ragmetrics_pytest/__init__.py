@@ -1,11 +1,12 @@
-"""RAG evaluation metrics in pytest: rows as tests that assert on evidence, and a gate for the session that decides on intervals.
+"""RAG evaluation metrics in pytest: one test for each row, with assertions on the scores, and gates that decide at the end of
+the session whether it fails.
 
     @pytest.mark.ragmetrics(rows="questions.jsonl", metrics=["faithfulness"])
     def test_answers(ragmetrics_row):
         assert_score(ragmetrics_row["faithfulness"], at_least=0.8)
 
-pytest finds the plugin by itself. This module is for type hints: ``ScoredRow`` is what the fixture ``ragmetrics_row`` gives, and
-``Scorer`` what ``ragmetrics_scorer`` gives. Importing it loads neither ragmetrics_core nor asyncio.
+pytest finds the plugin by itself. This module is for type hints: the fixture ``ragmetrics_row`` returns a ``ScoredRow``, and the
+fixture ``ragmetrics_scorer`` returns a ``Scorer``. Importing the module loads neither ragmetrics_core nor asyncio.
 """
 
 from __future__ import annotations

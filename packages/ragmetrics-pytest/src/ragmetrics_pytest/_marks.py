@@ -1,8 +1,8 @@
-"""Markers while tests are collected: what they say, the rows that they name, and one test for each of these.
+"""Read the ``ragmetrics`` markers while tests are collected, read the rows that they name, and make one test for each row.
 
-Strategy. Markers add up, the closest one first: a class may say the rows and its methods the metrics. All metrics of a session are
-scored in one run, in which a name means one metric, so a name that two tests mean differently is an error here, before anything is
-paid for. Rows are read once, however many markers name them.
+Strategy. The markers of a test are merged, and the closest one wins: a class may name the rows and its methods the metrics. All
+metrics of a session are scored in one run, in which each name stands for one metric. So if two tests use one name for different
+metrics, that is an error here, before anything is paid for. Rows are read once, even if several markers name them.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from ._state import State
 KNOWN = ("rows", "metrics", "llm", "embeddings", "columns")
 LONGEST_ID = 60
 SCORER = "ragmetrics_scorer"
-"""The name of the fixture that scores the rows of a test that makes them."""
+"""The name of the fixture with which a test scores rows that it makes itself."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A metric with the models that a marker gives it.
+    """A metric with the models that a marker sets for it.
 
     Attributes:
         metric: the metric.
-        llm: a model or its name; None: the LLM of the session.
+        llm: an LLM or its name; None: the LLM of the session.
         embeddings: an embedding model or its name; None: the embedding model of the session.
-        test: the test that named it first.
+        test: the first test that named the metric.
     """
 
     metric: Metric
@@ -44,13 +44,13 @@ class Judged:
     embeddings: Any
     test: str
 
-    def means_another_than(self, other: Judged) -> str:
-        """What is not the same in the two, in words; empty if they are the same metric."""
+    def difference_from(self, other: Judged) -> str:
+        """Describe how this metric differs from another one; an empty text if they are the same."""
         if self.metric != other.metric:
             return f"{other.metric!r} there, {self.metric!r} here"
         for kind in ("llm", "embeddings"):
             if not _same_model(self._model(kind), other._model(kind)):
-                return f"another {kind}"
+                return f"different {kind}"
         return ""
 
     def _model(self, kind: str) -> Any:
@@ -60,30 +60,31 @@ class Judged:
 
 @dataclass
 class Registry:
-    """All that the markers of a session name.
+    """The metrics and rows that the markers of a session name.
 
     Attributes:
-        metrics: by name, the metrics.
-        samples: by the identity of what was named, or by path, that and the rows that it holds.
+        metrics: the metrics by name.
+        samples: for each set of rows that was read, the ``rows`` argument of the marker and its samples. The key is the path, or
+            the identity of an object that is not a path, with the ``columns`` argument.
     """
 
     metrics: dict[str, Judged] = field(default_factory=dict)
     samples: dict[Any, tuple[object, list[Sample]]] = field(default_factory=dict)
 
     def add(self, given: Mapping[str, Any], test: str) -> tuple[str, ...]:
-        """The names of the metrics of a marker.
+        """Add the metrics of a marker, and return their names.
 
         Raises:
-            InvalidInput: one is unknown, or a name means another metric in another test.
+            InvalidInput: the marker names no metric or an unknown one, or another test uses the same name for a different metric.
         """
         names = []
         for metric in _metrics(given.get("metrics")):
             judged = Judged(metric, given.get("llm"), given.get("embeddings"), test)
-            there = self.metrics.setdefault(metric.name, judged)
-            if problem := judged.means_another_than(there):
+            first = self.metrics.setdefault(metric.name, judged)
+            if difference := judged.difference_from(first):
                 raise InvalidInput(
-                    f"the metric {metric.name!r} is another one than in {there.test} ({problem}): give one of them a name of its "
-                    f"own, {type(metric).__name__}(name=...)"
+                    f"the metric {metric.name!r} differs from the one of that name in {first.test} ({difference}): rename "
+                    f"one of them with {type(metric).__name__}(name=...)"
                 )
             names.append(metric.name)
         if not names:
@@ -93,13 +94,13 @@ class Registry:
         return tuple(dict.fromkeys(names))
 
     def read(self, rows: Any, columns: Any, folders: Sequence[Path]) -> list[Sample]:
-        """The rows that a marker names; a path is looked for in these folders."""
+        """Return the rows that a marker names. A relative path is looked for in ``folders``, the first one first."""
         if isinstance(rows, str | Path):
-            rows = next((found for folder in folders if (found := folder / rows).exists()), folders[0] / rows)
-        where = (rows if isinstance(rows, Path) else id(rows), repr(columns))
-        if where not in self.samples:  # a generator can be read only once
-            self.samples[where] = (rows, read_samples(rows, columns=columns))
-        return self.samples[where][1]
+            rows = next((path for folder in folders if (path := folder / rows).exists()), folders[0] / rows)
+        key = (rows if isinstance(rows, Path) else id(rows), repr(columns))
+        if key not in self.samples:  # a generator can be read only once
+            self.samples[key] = (rows, read_samples(rows, columns=columns))
+        return self.samples[key][1]
 
 
 def registry_of(state: State) -> Registry:
@@ -110,44 +111,43 @@ def registry_of(state: State) -> Registry:
 
 
 def marked(node: pytest.Item | pytest.Function | Any) -> dict[str, Any]:
-    """Merge the arguments of all ``ragmetrics`` markers of a test. If several markers give the same argument, the one closest to
-    the test wins.
+    """Merge the arguments of all ``ragmetrics`` markers of a test. If several markers give the same argument, the marker closest
+    to the test wins.
 
     Raises:
-        InvalidInput: a marker has an unknown argument, or one without a name; or two markers on the same function or module give
-            the same argument, so that one of them would be dropped. On a class this is allowed, because it also has the markers
-            of its bases.
+        InvalidInput: a marker has an unknown or a positional argument, or two markers on the same function or module give the
+            same argument, so that one value would be lost. On a class this is allowed, because a class also has the markers of
+            its base classes.
     """
-    found: dict[str, Any] = {}
+    merged: dict[str, Any] = {}
     for place, pairs in groupby(node.iter_markers_with_node("ragmetrics"), key=lambda pair: pair[0]):
-        here: dict[str, Any] = {}
+        arguments: dict[str, Any] = {}
         for _, mark in pairs:
             unknown = [name for name in mark.kwargs if name not in KNOWN]
             if mark.args or unknown:
-                what = repr(unknown[0]) if unknown else "an argument without a name"
+                what = repr(unknown[0]) if unknown else "a positional argument"
                 raise InvalidInput(f"the marker ragmetrics takes {', '.join(KNOWN)}, got {what}")
-            twice = [name for name in mark.kwargs if name in here]
-            if twice and not isinstance(
-                place, pytest.Class
-            ):  # a class has the markers of its bases first, then its own
+            twice = [name for name in mark.kwargs if name in arguments]
+            # A class has the markers of its base classes first, then its own, which may override them.
+            if twice and not isinstance(place, pytest.Class):
                 raise InvalidInput(
-                    f"two markers in the same place give {twice[0]}=..., so one would be dropped: join them"
+                    f"two markers in the same place give {twice[0]}=..., so one value would be lost: merge the markers"
                 )
-            here.update(mark.kwargs)
-        found = {**here, **found}
-    return found
+            arguments.update(mark.kwargs)
+        merged = {**arguments, **merged}
+    return merged
 
 
 def parametrize_rows(metafunc: pytest.Metafunc, state: State) -> None:
     """Make one test for each row of a marked function.
 
     Raises:
-        pytest.Collector.CollectError: the marker, or a row, cannot be read.
+        pytest.Collector.CollectError: the marker or a row cannot be read.
     """
     node = metafunc.definition
     try:
         given = marked(node)
-        if "rows" not in given:  # settings for the rows that the test makes
+        if "rows" not in given:  # the marker sets metrics and models for rows that the test makes
             _check_purpose(node, metafunc.fixturenames)
             return
         registry = registry_of(state)
@@ -171,11 +171,13 @@ def key_of(sample: Sample) -> str:
 
 
 def _check_purpose(node: pytest.Item, fixtures: Sequence[str]) -> None:
-    """Refuse a marker of a test itself that names no rows where the test makes none: it would pass, and nothing be judged."""
+    """Refuse a test whose own marker names no rows if the test does not make rows either: it would pass although nothing was
+    judged.
+    """
     own = any(mark.name == "ragmetrics" for mark in node.own_markers)
     if own and not {SCORER, PARAM, "request"} & set(fixtures):
         raise InvalidInput(
-            f"the marker names no rows, and the test makes none: give rows=..., or use {SCORER} in the test"
+            f"the marker names no rows, and the test scores none: give rows=..., or use {SCORER} in the test"
         )
 
 
@@ -198,7 +200,9 @@ def _same_model(one: Any, other: Any) -> bool:
 
 
 def _ids(samples: Sequence[Sample]) -> Iterator[str]:
-    """What each test is called: by the id of its row where all have one and no two the same, else by its number."""
+    """Return the ids of the tests: the ids of the rows if every row has a printable one and all differ, else "row" with the
+    number of the row, from 1.
+    """
     texts = [str(sample.id)[:LONGEST_ID] if isinstance(sample.id, str | int) else "" for sample in samples]
     named = all(text.strip() and text.isprintable() for text in texts) and len(set(texts)) == len(texts)
     return iter(texts) if named else (f"row{number}" for number in range(1, len(samples) + 1))

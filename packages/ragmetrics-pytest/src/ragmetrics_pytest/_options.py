@@ -1,11 +1,13 @@
-"""What can be set, on the command line and in the configuration file of pytest, each under one name; and whether pytest read it.
+"""The settings of the plugin, on the command line and in pytest's configuration file, and a check that pytest has read that
+file.
 
-``--ragmetrics-llm`` comes before the environment variable ``RAGMETRICS_LLM``, and that before ``ragmetrics_llm`` in pyproject.toml.
+``--ragmetrics-llm`` overrides the environment variable ``RAGMETRICS_LLM``, and the variable overrides ``ragmetrics_llm`` in
+pyproject.toml.
 
-pytest looks for its configuration before it loads plugins, so it does not know our options yet. In
-``--ragmetrics-baseline ../runs/base`` it reads the value as the path of a test, looks above that path and the project, and may
-read another file or none. So the files are looked up again from the tests that pytest really collects. A file named by ``-c`` is
-the user's choice.
+pytest looks for its configuration file before it loads plugins, so it does not know our options yet. In ``--ragmetrics-baseline
+../runs/base``, for instance, it treats the value as the path of a test, searches the folders above that path, and may read a
+different file or none. So we look the files up again, starting from the tests that pytest really collects. A file that was given
+with ``-c`` is the user's choice and is not questioned.
 """
 
 from __future__ import annotations
@@ -26,13 +28,13 @@ RUN_DIR = ".ragmetrics"
 
 @dataclass(frozen=True)
 class Setting:
-    """One thing that can be set.
+    """A setting, which is both an option and an ini value.
 
     Attributes:
-        help: what it means.
-        metavar: what stands for its value.
-        several: whether it may be given several times; the ini value then has one per line.
-        variable: environment variable that is looked at too.
+        help: what the setting means.
+        metavar: the placeholder for the value in the help.
+        several: whether it may be given several times; the ini value then has one value per line.
+        variable: the environment variable that is read if the option is not given; empty for none.
     """
 
     help: str
@@ -49,25 +51,27 @@ SETTINGS = {
     ),
     "embeddings": Setting("the embedding model: openai:MODEL, hashing, ...", "MODEL", variable="RAGMETRICS_EMBEDDINGS"),
     "run_dir": Setting(
-        f"directory that keeps replies and scores, from the root directory; {RUN_DIR} if not given", "DIR"
+        f"the directory for replies and scores, relative to pytest's root directory; {RUN_DIR} if not given", "DIR"
     ),
     "gates": Setting(
-        "'METRIC >= NUMBER' or 'METRIC drop <= NUMBER', in quotes: the session fails if the 95 %% interval says so",
+        "'METRIC >= NUMBER' or 'METRIC drop <= NUMBER', in quotes; fails if the 95 %% interval is on the wrong side",
         "GATE",
         several=True,
     ),
     "baseline": Setting("a stored run to compare the session with", "RUN"),
     "undecided": Setting("what an undecided gate does: warn (the default) or fail", "WORD"),
-    "by": Setting("decide each gate for every value of this column too", "COLUMN"),
-    "cluster": Setting("rows that share a value of this column are alike", "COLUMN"),
+    "by": Setting("decide each gate also for every value of this column", "COLUMN"),
+    "cluster": Setting("the column whose values group rows that depend on each other", "COLUMN"),
     "min_coverage": Setting("a gate fails if less than this share of its rows has a score; 0.9 if not given", "SHARE"),
     "max_failed": Setting("a gate fails if more than this share of its rows failed; 0.05 if not given", "SHARE"),
-    "repeats": Setting("how often each row is judged; the score is the mean", "N"),
-    "empty": Setting("rows without contexts or with a blank answer: skip, or zero for the worst value", "WORD"),
-    "max_concurrency": Setting("most calls to models in flight; 16 if not given", "N"),
+    "repeats": Setting("the number of times that each row is judged; the score is the mean", "N"),
+    "empty": Setting(
+        "what rows without contexts or with a blank answer get: skip (no score), or zero (the worst score)", "WORD"
+    ),
+    "max_concurrency": Setting("the largest number of model calls at a time; 16 if not given", "N"),
 }
 OPTIONS = {"gates": "gate"}
-"""Where the option has another name than the ini value."""
+"""The settings whose option has a name other than that of the ini value."""
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -84,19 +88,19 @@ def add_options(parser: pytest.Parser) -> None:
         )
         about = item.help.replace("%%", "%")
         if item.several:
-            for ini in (name, OPTIONS[name]):  # pytest would only warn of the other name, and the gates would be none
+            for ini in (name, OPTIONS[name]):  # pytest would only warn about the other name and ignore the gates
                 parser.addini(f"ragmetrics_{ini}", about, type="linelist", default=None)
         else:
             parser.addini(f"ragmetrics_{name}", about, type="string", default=None)
 
 
 def any_option(config: pytest.Config) -> bool:
-    """Whether an option of this plugin is given."""
+    """Whether any option of this plugin is given on the command line."""
     return any(config.getoption(f"ragmetrics_{name}") is not None for name in SETTINGS)
 
 
 def setting(config: pytest.Config, name: str) -> Any:
-    """The value of a setting; None where it is not set."""
+    """The value of a setting; None if it is not set."""
     item = SETTINGS[name]
     given = config.getoption(f"ragmetrics_{name}")
     if given is None and item.variable:
@@ -108,17 +112,19 @@ def setting(config: pytest.Config, name: str) -> Any:
 
 
 def settings(config: pytest.Config, *names: str) -> dict[str, Any]:
-    """Those of the settings that are set, by name; numbers as numbers.
+    """Return the settings that are set, by name, with numbers converted.
 
     Raises:
-        pytest.UsageError: a number is none.
+        pytest.UsageError: a setting that must be a number is not one.
     """
-    found = {name: setting(config, name) for name in names}
-    return {name: _number(name, value) for name, value in found.items() if value is not None}
+    values = {name: setting(config, name) for name in names}
+    return {name: _number(name, value) for name, value in values.items() if value is not None}
 
 
 def as_option(setting: Any) -> str:
-    """How a setting that a message of the core names is set here; as an argument of Python where it cannot be set here."""
+    """How to name here a setting that a message of the core mentions: as an option or ini value of the plugin, or as a Python
+    argument if the plugin has no such setting.
+    """
     name, value = setting.name, setting.value
     if name not in SETTINGS:
         return str(setting)
@@ -140,29 +146,33 @@ def _number(name: str, value: Any) -> Any:
 GATE = "--ragmetrics-gate"
 
 DECIDING = ("baseline", "undecided", "min_coverage", "max_failed")
-"""What else a session may fail by."""
+"""The settings, other than gates, that decide whether a session fails."""
 
 
 def problem_of_configuration(config: pytest.Config) -> str | None:
-    """Which settings beside the tests this session does not have, and what to do; None where it has them."""
+    """Describe the settings in a configuration file next to the tests that this session lacks, with the cure; None if it lacks
+    none.
+    """
     if config.getoption("inifilename", None):
         return None
-    for found, content in _beside_tests(config):
-        lost = _lost(config, content)
-        if lost:
+    for path, content in _beside_tests(config):
+        missing = _lost(config, content)
+        if missing:
             read = "no configuration file" if config.inipath is None else str(config.inipath)
             return (
-                f"{found} sets {lost}, but pytest has read {read} instead: join each option and its value by '=', as in "
-                f"--ragmetrics-baseline=RUN (pytest reads a path after a space as the path of a test), or give -c {found}"
+                f"{path} sets {missing}, but pytest has read {read} instead: join each option and its value by '=', as in "
+                f"--ragmetrics-baseline=RUN (pytest treats a path after a space as the path of a test), or give -c {path}"
             )
     return None
 
 
 def _beside_tests(config: pytest.Config) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    """The configuration files closest to the tests and to the place where pytest was started, without the one it has read."""
+    """Yield the configuration files closest to the tests and to the directory in which pytest was started, except the one that
+    pytest has read.
+    """
     here, read = config.invocation_params.dir, config.inipath
     starts = [here / text.partition("::")[0] for text in config.args]
-    if read is None or here.is_relative_to(read.parent):  # one below is the choice of a part of the project
+    if read is None or here.is_relative_to(read.parent):  # a file further down was chosen for a part of the project
         starts.append(here)
     seen = {read}
     for start in dict.fromkeys(starts):
@@ -173,29 +183,30 @@ def _beside_tests(config: pytest.Config) -> Iterator[tuple[Path, Mapping[str, An
 
 
 def _lost(config: pytest.Config, content: Mapping[str, Any]) -> str:
-    """The settings of a file that the session does not have, in words; if pytest has read another file, only those that decide."""
+    """Name the settings in a file that the session lacks. If pytest has read a different file, only settings that decide whether
+    the session fails count.
+    """
     options = _items(content.get("addopts"), shlex.split)
-    given = [name for name in content if name.startswith("ragmetrics_")]
-    given += [text.partition("=")[0] for text in options if text.startswith("--ragmetrics-")]
-    if (
-        config.inipath is None or load_config_dict_from_file(config.inipath) is None
-    ):  # pytest names a pyproject.toml without settings too
-        return ", ".join(dict.fromkeys(given))
+    names = [name for name in content if name.startswith("ragmetrics_")]
+    names += [text.partition("=")[0] for text in options if text.startswith("--ragmetrics-")]
+    # ``inipath`` may also be a pyproject.toml without settings for pytest.
+    if config.inipath is None or load_config_dict_from_file(config.inipath) is None:
+        return ", ".join(dict.fromkeys(names))
     unset = [f"ragmetrics_{name}" for name in DECIDING if setting(config, name) is None]
-    lost = [name for name in given if name.removeprefix("--").replace("-", "_") in unset]
+    missing = [name for name in names if name.removeprefix("--").replace("-", "_") in unset]
     if any(str(text).startswith(GATE) for text in config.invocation_params.args):
-        return ", ".join(lost)  # gates of the command line count alone, whatever the file says
+        return ", ".join(missing)  # gates on the command line replace those in the file
     gates = [
         text for name in ("ragmetrics_gates", "ragmetrics_gate") for text in _items(content.get(name)) if text.strip()
     ]
     gates += [text.removeprefix(f"{GATE}=") for text in options if text.startswith(f"{GATE}=")]
     gates += [text for name, text in pairwise(options) if name == GATE]
-    known = {" ".join(text.split()) for text in setting(config, "gates") or ()}
-    lost += [f"the gate '{text}'" for text in gates if " ".join(text.split()) not in known]
-    return ", ".join(lost)
+    session_gates = {" ".join(text.split()) for text in setting(config, "gates") or ()}
+    missing += [f"the gate '{text}'" for text in gates if " ".join(text.split()) not in session_gates]
+    return ", ".join(missing)
 
 
 def _items(value: Any, split: Callable[[str], list[str]] = str.splitlines) -> list[str]:
-    """The items of a setting in a file, which is a text or a list; newer releases of pytest wrap the value."""
+    """The items of a setting in a file, whose value is a text or a list; newer releases of pytest wrap the value."""
     value = getattr(value, "value", value)
     return split(value) if isinstance(value, str) else [str(item) for item in value or ()]

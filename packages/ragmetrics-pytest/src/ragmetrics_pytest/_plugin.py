@@ -1,9 +1,10 @@
-"""What pytest loads in every session: options, the marker, two fixtures. It costs nothing where neither marker nor fixture is used.
+"""The module that pytest loads in every session: options, the marker and two fixtures. It costs no time in a test suite that
+uses neither.
 
-Strategy. Each hook looks whether the suite uses the plugin, and only then loads what does the work: `_marks` reads markers and rows
-while tests are collected; `_scoring` scores all rows before the first test that needs them runs; `_in_test` scores rows that a test
-makes; `_session` joins what was scored and decides when the session ends. A session has one directory (see `_state`), in which
-several processes may score, as those of pytest-xdist do.
+Strategy. Each hook first checks whether the suite uses the plugin, and only then imports the module that does the work: `_marks`
+reads markers and rows while tests are collected, `_scoring` scores all rows before the first test that needs them and the rows
+that a test makes, and `_session` joins the scores and decides the gates when the session ends. A session has one directory (see
+`_state`), in which several processes may score, such as the workers of pytest-xdist.
 """
 
 from __future__ import annotations
@@ -30,19 +31,19 @@ MARKER = (
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Options and settings, all named ``ragmetrics``."""
+    """Add the options and ini values, all of which begin with ``ragmetrics``."""
     add_options(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker, and check what the command line says about gates."""
+    """Register the marker and check the settings for gates."""
     config.addinivalue_line("markers", MARKER)
     config.stash[State.KEY] = State(config)
     state_of(config).check()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """One test for every row of a marked function."""
+    """Make one test for each row of a marked function."""
     if metafunc.definition.get_closest_marker("ragmetrics") is not None:
         from ._marks import parametrize_rows  # noqa: PLC0415  loads the core
 
@@ -50,7 +51,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Score all rows of the session before the first test that has one."""
+    """Score all rows of the session before the first test that needs a score."""
     if ROWS in item.stash:  # a test that is run again
         del item.stash[ROWS]
     if item.get_closest_marker("ragmetrics") is not None:
@@ -61,7 +62,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """A test that passed, or skipped itself, although a score of its rows failed does not get away with it."""
+    """Fail a test that passed or skipped itself although one of its rows could not be scored."""
     try:
         result = yield
     except pytest.skip.Exception:
@@ -73,7 +74,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
-    """Nor does one whose fixtures score such rows when they end."""
+    """Fail a test if a fixture scored a row while it was torn down, and that row could not be scored."""
     before = len(item.stash.get(ROWS, ()))
     result = yield
     check_errors(item, before)
@@ -94,7 +95,7 @@ def ragmetrics_row(request: pytest.FixtureRequest) -> ScoredRow:
 
 @pytest.fixture
 def ragmetrics_scorer(request: pytest.FixtureRequest) -> Scorer:
-    """Scores rows that the test makes: ``ragmetrics_scorer.score({"question": ..., "answer": ...}, "faithfulness")``."""
+    """Score rows that the test makes: ``ragmetrics_scorer.score({"question": ..., "answer": ...}, "faithfulness")``."""
     from ._row import Scorer  # noqa: PLC0415  used by few
 
     return Scorer(request.node)
@@ -102,21 +103,21 @@ def ragmetrics_scorer(request: pytest.FixtureRequest) -> Scorer:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: object) -> None:
-    """pytest-xdist: what all processes of the session must agree upon."""
+    """Pass the name of the session to a worker of pytest-xdist."""
     config: pytest.Config = node.config  # type: ignore[attr-defined]
     node.workerinput["ragmetrics_session"] = state_of(config).session  # type: ignore[attr-defined]
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: object) -> None:
-    """pytest-xdist: what a worker has scored; of one that crashed it is unknown."""
+    """Collect the names of the parts that a worker of pytest-xdist has scored; a worker that crashed reports none."""
     output: dict[str, list[str]] = getattr(node, "workeroutput", {})
     state_of(node.config).claimed.update(output.get(CLAIMED, ()))  # type: ignore[attr-defined]
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Join what was scored, and decide the gates: before reports are written, which show the decision."""
+    """Join the scores and decide the gates, before the reports are written that show the decision."""
     state = state_of(session.config)
     if state.is_worker:
         session.config.workeroutput[CLAIMED] = sorted(state.claimed)  # type: ignore[attr-defined]
@@ -130,7 +131,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """The section on what was scored."""
+    """Write the section about scores and gates."""
     state = state_of(config)
     if state.outcome is not None:
         from ._session import write_summary  # noqa: PLC0415  used by few

@@ -1,4 +1,4 @@
-"""A row with its scores, as tests see it, and the fixture that scores rows which a test makes. Neither loads the core."""
+"""A row with its scores, as a test sees it, and the scorer for rows that a test makes. This module does not load the core."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ PARAM = "ragmetrics_row"
 
 @dataclass(frozen=True, eq=False)
 class RowParam:
-    """The row of one test, before it is scored.
+    """The row of one test before it is scored.
 
     Attributes:
         sample: the row.
-        key: the same for rows that are the same.
-        metrics: names of the metrics that score it for this test.
-        number: its position among the rows of the test, from 0.
+        key: a digest of the row's content; equal rows have equal keys.
+        metrics: the names of the metrics that score the row for this test.
+        number: the position of the row among the rows of the marked function, from 0.
     """
 
     sample: Sample
@@ -60,7 +60,7 @@ class ScoredRow(Mapping[str, "Score"]):
         return len(self.scores)
 
     def __repr__(self) -> str:
-        """Short: pytest shows it above the assertion that failed."""
+        """A short form, because pytest shows it above the assertion that failed."""
         scores = ", ".join(
             f"{name}={score.state if score.value is None else f'{score.value:.3g}'}" for name, score in self.items()
         )
@@ -69,15 +69,16 @@ class ScoredRow(Mapping[str, "Score"]):
 
 
 ROWS: pytest.StashKey[list[ScoredRow]] = pytest.StashKey()
-"""Of a test: the rows that were scored for it."""
+"""The stash key of a test's scored rows."""
 
 
 def check_errors(item: pytest.Item, start: int = 0) -> None:
-    """Fail the test if a score of its rows failed: how good such a row is stays unknown, whatever the test looked at.
+    """Fail the test if a score of its rows failed, even if the test did not look at that score: the quality of the row is
+    unknown.
 
     Args:
         item: the test.
-        start: how many of its rows were looked at before.
+        start: the number of its rows that were checked before.
 
     Raises:
         pytest.fail.Exception: a score failed.
@@ -85,26 +86,26 @@ def check_errors(item: pytest.Item, start: int = 0) -> None:
     scores = [scored for row in item.stash.get(ROWS, [])[start:] for scored in row.items()]
     failed = [f"{name} {score.explain()}" for name, score in scores if score.state == "failed"]
     if failed:
-        raise pytest.fail.Exception("a row in error does not pass: " + "; ".join(dict.fromkeys(failed)), pytrace=False)
+        raise pytest.fail.Exception("a row could not be scored: " + "; ".join(dict.fromkeys(failed)), pytrace=False)
 
 
 def note_scores(item: pytest.Item, row: ScoredRow) -> None:
-    """Keep the row with its test, and its scores as properties of the test, which JUnit reports show."""
+    """Store the row with its test, and the scores as properties of the test, which JUnit reports show."""
     item.stash.setdefault(ROWS, []).append(row)
     for name, score in row.scores.items():
         item.user_properties.append((f"ragmetrics.{name}", score.state if score.value is None else score.value))
 
 
 def printable(text: str) -> str:
-    """The text with every character escaped that is neither printable nor the end of a line."""
-    return "".join(sign if sign.isprintable() or sign == "\n" else repr(sign)[1:-1] for sign in text)
+    """Escape every character of a text that is neither printable nor a line feed."""
+    return "".join(char if char.isprintable() or char == "\n" else repr(char)[1:-1] for char in text)
 
 
 class Scorer:
-    """Scores rows for one test; what the fixture ``ragmetrics_scorer`` gives.
+    """Score the rows that a test makes; the value of the fixture ``ragmetrics_scorer``.
 
-    Every call is a small run with its own directory, whose replies the next session finds again: a call for the same rows
-    costs nothing then. The scores are part of the session: of its summary and of its gates.
+    Every call is a small run with its own directory that stores the models' replies. In the next session, a call for the same
+    rows reads them from there and costs nothing. The scores count in the summary and the gates of the session.
     """
 
     def __init__(self, item: pytest.Item) -> None:
@@ -112,22 +113,25 @@ class Scorer:
         self._calls = 0
 
     def score(self, row: Sample | Mapping[str, Any], metrics: Metric | str | Iterable[Metric | str] = ()) -> ScoredRow:
-        """One row with its scores.
+        """Score one row.
 
         Args:
-            row: a ``Sample``, or a mapping with its fields under any of the names that ``evaluate`` knows.
+            row: a ``Sample``, or a mapping with its fields under any of the names that ``evaluate`` accepts.
             metrics: metrics or their names; by default those of the marker.
+
+        Returns:
+            the row with one score for each metric.
         """
         return self.score_all([row], metrics)[0]
 
     async def ascore(
         self, row: Sample | Mapping[str, Any], metrics: Metric | str | Iterable[Metric | str] = ()
     ) -> ScoredRow:
-        """The same for tests that are coroutines: the loop goes on while models answer."""
+        """Like ``score``, for tests that are coroutines: the event loop keeps running while models answer."""
         return (await self.ascore_all([row], metrics))[0]
 
     def score_all(self, rows: Iterable[Any], metrics: Metric | str | Iterable[Metric | str] = ()) -> list[ScoredRow]:
-        """Several rows with their scores, scored at once; ``rows`` may be anything that ``evaluate`` takes."""
+        """Score several rows concurrently and return them in order; ``rows`` may be anything that ``evaluate`` accepts."""
         from ._scoring import Call  # noqa: PLC0415  loads the core
 
         return Call(self._item, self._number(), rows, metrics).run()
@@ -135,7 +139,7 @@ class Scorer:
     async def ascore_all(
         self, rows: Iterable[Any], metrics: Metric | str | Iterable[Metric | str] = ()
     ) -> list[ScoredRow]:
-        """The same for tests that are coroutines."""
+        """Like ``score_all``, for tests that are coroutines."""
         from ._scoring import Call  # noqa: PLC0415  loads the core
 
         return await Call(self._item, self._number(), rows, metrics).arun()

@@ -1,9 +1,10 @@
-"""The rows of all marked tests, scored in one run before the first of these tests; and one call of ``ragmetrics_scorer``.
+"""Score the rows of all marked tests in one run before the first of these tests, and the rows of each call of
+``ragmetrics_scorer``.
 
-Strategy. The first test that needs scores has all rows scored that tests of this session need, by one call of ``evaluate``: as
-many at once as it allows, each row by the metrics of its tests, the same row of several tests once. Its directory keeps the
-replies, so that the next session pays for new questions alone. Processes of pytest-xdist have collected the same tests: one of
-them scores while the others that need scores wait, and then read its results.
+Strategy. The first test that needs a score has the rows of all tests of the session scored with one call of ``evaluate``. Each
+row is scored by the metrics of its tests, and a row that several tests share is scored once. The run's directory stores the
+replies, so the next session pays only for new questions. The workers of pytest-xdist all collect the same tests: one of them
+scores, while the others wait for its results.
 """
 
 from __future__ import annotations
@@ -40,26 +41,27 @@ from ._state import Part, State, in_ci, state_of
 
 ROWS = "rows"
 NO_ROWS = (
-    "the rows of this test were not collected: tests of unittest cannot be given rows (write a function or a plain class, or use "
+    "the rows of this test were not collected: a unittest.TestCase cannot get rows (write a function or a plain class, or use "
     "assert_score without the marker), and a marker that is added after collection comes too late"
 )
 NOT_SCORED = (
-    "this row is not among those that were scored. Every process of pytest-xdist collects the rows, and they must be the same "
-    "in all: keep what your system answered in a file, or score what differs in each call by the fixture ragmetrics_scorer"
+    "this row was not scored. Every worker of pytest-xdist collects the rows, and all must find the same rows: store the answers "
+    "of your system in a file, or score rows that differ from worker to worker with the fixture ragmetrics_scorer"
 )
 NOT_FINISHED = "the rows could not be scored: see the first test that needed them"
-SAME_PROBLEM = "no scores: the error of the first test that needed them says why, and so does the end of the session"
+SAME_PROBLEM = "no scores: for the reason, see the error of the first test that needed them, or the end of the session"
 
 
 @dataclass(frozen=True)
 class RowsOutcome:
-    """What became of the rows.
+    """The result of scoring the rows of the marked tests.
 
     Attributes:
-        scored: by the key of each row that has scores, these by metric; in memory, as another session may score in the same place.
-        problem: why rows have no scores; empty if all have.
-        needs_key: whether nothing but a key is missing.
-        is_shown: whether a test has failed by the problem already.
+        scored: for the key of each row that has scores, its scores by metric. They are in memory because another session may
+            overwrite the files.
+        problem: why some rows have no scores; empty if all have them.
+        needs_key: whether only an API key is missing.
+        is_shown: whether a test has already failed with this problem.
     """
 
     scored: Mapping[str, Mapping[str, Score]]
@@ -69,13 +71,15 @@ class RowsOutcome:
 
 
 def prepare(item: pytest.Item) -> None:
-    """See to it that the row of a marked test has its scores.
+    """Make sure that the row of a marked test has its scores.
 
     Raises:
-        pytest.fail.Exception, pytest.skip.Exception: it has none.
+        pytest.fail.Exception: the row could not be scored.
+        pytest.skip.Exception: the row could not be scored because an API key is missing, or for a reason that an earlier test has
+        shown.
     """
     param = row_param(item)
-    if item.config.getoption("setupplan", False):  # shows what would be done
+    if item.config.getoption("setupplan", False):  # pytest only shows its plan
         return
     if param is None:
         if "rows" in marked(item):
@@ -88,7 +92,7 @@ def prepare(item: pytest.Item) -> None:
     outcome = state.rows
     if param.key not in outcome.scored:
         fails = in_ci() or not outcome.needs_key
-        if outcome.is_shown and fails:  # the end of the session fails by it as well, so this hides nothing
+        if outcome.is_shown and fails:  # the session fails at its end too, so this hides nothing
             pytest.skip(SAME_PROBLEM)
         state.rows = replace(outcome, is_shown=outcome.problem not in ("", NOT_FINISHED))
         stop(outcome.problem or NOT_SCORED, needs_key=outcome.needs_key)
@@ -97,12 +101,14 @@ def prepare(item: pytest.Item) -> None:
 
 
 def in_pytest_words(error: RagmetricsError) -> str:
-    """What is wrong, with the names that settings have here."""
+    """The message of an error, with settings named as in pytest."""
     return printable(error.message(as_option))
 
 
 def stop(problem: str, *, needs_key: bool) -> NoReturn:
-    """End a test whose rows cannot be scored: where only a key is missing it is skipped, but in continuous integration it fails."""
+    """End a test whose rows cannot be scored: skip it if only an API key is missing and this is not continuous integration, else
+    fail it.
+    """
     if needs_key and not in_ci():
         pytest.skip(problem)
     pytest.fail(problem, pytrace=False)
@@ -111,13 +117,13 @@ def stop(problem: str, *, needs_key: bool) -> NoReturn:
 def row_param(item: pytest.Item) -> RowParam | None:
     """The row of a test, if it has one."""
     callspec = getattr(item, "callspec", None)
-    found = None if callspec is None else callspec.params.get(PARAM)
-    return found if isinstance(found, RowParam) else None
+    param = None if callspec is None else callspec.params.get(PARAM)
+    return param if isinstance(param, RowParam) else None
 
 
 @dataclass
 class _Row:
-    """A row of the run: the tests that it is for, and the metrics that score it."""
+    """A row of the run, the tests that use it, and the metrics that score it."""
 
     sample: Sample
     tests: list[str]
@@ -125,16 +131,16 @@ class _Row:
 
 
 def _rows_of(items: Sequence[pytest.Item]) -> dict[str, _Row]:
-    """The rows of these tests by their keys, in the order of the files, whatever the order of the tests."""
-    found: dict[str, _Row] = {}
+    """The rows of these tests by key, in the order of the test files, whatever the order in which the tests run."""
+    rows: dict[str, _Row] = {}
     wanted = [(item, param) for item in items if (param := row_param(item)) and not _is_left_out(item)]
     for item, param in sorted(
         wanted, key=lambda pair: (pair[0].nodeid.partition("[")[0], pair[1].number, pair[0].nodeid)
     ):
-        row = found.setdefault(param.key, _Row(param.sample, [], set()))
+        row = rows.setdefault(param.key, _Row(param.sample, [], set()))
         row.tests.append(item.nodeid)
         row.metrics.update(param.metrics)
-    return found
+    return rows
 
 
 def _is_left_out(item: pytest.Item) -> bool:
@@ -145,7 +151,7 @@ def _is_left_out(item: pytest.Item) -> bool:
     try:
         expected = plugin.evaluate_xfail_marks(item)
         return plugin.evaluate_skip_marks(item) is not None or (expected is not None and not expected.run)
-    except pytest.fail.Exception:  # the marker cannot be read, and the test is going to say so
+    except pytest.fail.Exception:  # the marker cannot be read; the test will report that
         return True
 
 
@@ -164,7 +170,7 @@ def _score_session(state: State, items: Sequence[pytest.Item]) -> RowsOutcome:
 
 
 def _score(state: State, rows: Mapping[str, _Row], part: Part) -> RowsOutcome:
-    """Score the rows; where there is no key, those that need none."""
+    """Score the rows; if an API key is missing, score only the rows whose metrics call no model."""
     judged = registry_of(state).metrics
     problem, needs_key, evaluation, chosen = "", False, None, rows
     try:
@@ -197,7 +203,7 @@ def _in_memory(scored: Mapping[str, int], evaluation: Evaluation | None) -> dict
 
 def _load_outcome(part: Part, noted: Mapping[str, Any]) -> RowsOutcome:
     evaluation = Evaluation.load(part.path) if noted["scored"] else None
-    is_shown = bool(noted["problem"])  # by the process that has scored
+    is_shown = bool(noted["problem"])  # the process that scored has shown it
     return RowsOutcome(_in_memory(noted["scored"], evaluation), noted["problem"], noted["needs_key"], is_shown)
 
 
@@ -208,12 +214,12 @@ def _run(state: State, rows: Mapping[str, _Row], judged: Mapping[str, Judged], p
 
 
 def _condition_of(rows: Mapping[str, _Row], name: str) -> Callable[[Sample], bool]:
-    asked = {key for key, row in rows.items() if name in row.metrics}
-    return lambda sample: key_of(sample) in asked
+    keys = {key for key, row in rows.items() if name in row.metrics}
+    return lambda sample: key_of(sample) in keys
 
 
 def with_models(judged: Judged) -> Metric:
-    """The metric, with the models that its marker gives, where the metric has none.
+    """The metric with the models of its marker; a model that the metric already has stays.
 
     Raises:
         RagmetricsError: there is no model of that name, or it needs a key.
@@ -228,14 +234,14 @@ def with_models(judged: Judged) -> Metric:
 
 
 def options_of(state: State) -> dict[str, Any]:
-    """What all runs of a session have in common, as ``evaluate`` takes it."""
+    """The arguments of ``evaluate`` that are the same for all runs of a session."""
     given = settings(state.config, "llm", "embeddings", "repeats", "empty", "max_concurrency")
     return {"progress": not state.is_worker, **given}
 
 
 @contextmanager
 def _show_progress(config: pytest.Config) -> Iterator[None]:
-    """Let the progress bar reach the terminal, where there is one."""
+    """Let the progress bar reach the terminal while pytest captures output."""
     capture: Any = config.pluginmanager.getplugin("capturemanager")
     with ExitStack() as stack:
         if capture is not None:
@@ -244,16 +250,16 @@ def _show_progress(config: pytest.Config) -> Iterator[None]:
 
 
 class Call:
-    """One call.
+    """One call of ``ragmetrics_scorer``.
 
     Args:
         item: the test.
-        number: which call of the test it is, from 1.
-        rows: the rows, in any form that ``evaluate`` takes.
-        metrics: metrics or their names; none: those of the marker.
+        number: the number of the call within the test, from 1.
+        rows: the rows, in any form that ``evaluate`` accepts.
+        metrics: metrics or their names; if empty, those of the marker.
 
     Raises:
-        InvalidInput: rows or metrics are not what they should be, or there are no rows.
+        InvalidInput: the rows or the metrics are invalid, or there are no rows.
     """
 
     def __init__(self, item: pytest.Item, number: int, rows: Any, metrics: Any) -> None:
@@ -263,26 +269,28 @@ class Call:
         self._registry = registry_of(self._state)
         self._names = self._registry.add({**given, "metrics": metrics or given.get("metrics")}, item.nodeid)
         self._samples = read_samples(rows, columns=given.get("columns"))
-        if not self._samples:  # a loop over their scores would assert nothing
-            raise InvalidInput(f"there are no rows: call {number} of ragmetrics_scorer in {item.nodeid} was given none")
+        if not self._samples:  # the test would loop over no scores and assert nothing
+            raise InvalidInput(
+                f"there are no rows: call {number} of ragmetrics_scorer in {item.nodeid} got an empty list"
+            )
         digest = blake2b(item.nodeid.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
         self._part = Part(self._state.parts / f"test-{digest}-{number}")
 
     def run(self) -> list[ScoredRow]:
-        """Score the rows."""
+        """Score the rows and return them with their scores."""
         with self._prepared() as arguments:
             evaluation = evaluate(**arguments)
         return self._finished(evaluation)
 
     async def arun(self) -> list[ScoredRow]:
-        """Score the rows without blocking the running loop."""
+        """Score the rows without blocking the running event loop."""
         with self._prepared() as arguments:
             evaluation = await aevaluate(**arguments)
         return self._finished(evaluation)
 
     @contextmanager
     def _prepared(self) -> Iterator[dict[str, Any]]:
-        """The arguments of ``evaluate``; without a key the test ends here."""
+        """Yield the arguments of ``evaluate``. End the test if an API key is missing."""
         self._part.claim()
         self._part.clear()
         try:
@@ -305,20 +313,22 @@ class Call:
 
 
 SCORING = "lock.sqlite"
-"""Who has it scores the rows of marked tests."""
+"""The lock of the process that scores the rows of marked tests."""
 
 JOINING = "joining.sqlite"
-"""Who has it makes one run of all parts."""
+"""The lock of the process that joins all parts into one run."""
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Keep other processes out, until the end or the death of this one: a lock that every platform has, in a database."""
+    """Hold a lock until the end of the block or of the process. It is a lock on an SQLite database, which works on every
+    platform.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     connection = sqlite3.connect(path, timeout=1.0, isolation_level=None)
     try:
         while not _acquire(connection):
-            pass  # each try waits a second, so that Ctrl-C is heard
+            pass  # each attempt waits at most a second, so Ctrl-C works
         yield
     finally:
         connection.close()

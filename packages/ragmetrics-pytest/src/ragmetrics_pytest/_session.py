@@ -1,9 +1,10 @@
-"""The end of a session: everything that was scored becomes one run, the gates are decided on it, and the result is shown.
+"""The end of a session: join all scores into one run, decide the gates on it, and show the result.
 
-Strategy. ``Evaluation.gate`` and ``Evaluation.compare`` decide, on intervals, with coverage, all gates together; this module
-decides only what follows from them. A gate about which nothing is known is open, and so is one over rows that were chosen by
-their last outcome: those that failed last time are not like the others. Open gates are shown; they fail the session where the
-settings say so, and those about which nothing is known also in continuous integration, where no person reads a warning.
+Strategy. ``Evaluation.gate`` and ``Evaluation.compare`` decide, based on intervals and coverage. This module decides only whether
+the session fails because of their results. Two kinds of gates stay undecided: those of metrics without a score in this session,
+and all gates if tests were chosen by their last outcome (``--lf``), because tests that failed last time do not represent all
+tests. Undecided gates are shown. They fail the session if the setting ``undecided`` says so. The two kinds above also fail it in
+continuous integration, where no person reads a warning.
 """
 
 from __future__ import annotations
@@ -53,7 +54,9 @@ class Outcome:
 
     @property
     def red(self) -> bool:
-        """Whether the session fails: a gate failed, there are failures, or something undecided fails it."""
+        """Whether the session fails: a gate failed, there are other failures, or something is undecided and the settings let
+        that fail the session.
+        """
         verdict = None if self.decision is None else self.decision.verdict
         is_open = verdict == "undecided" or bool(self.warnings)
         return verdict == "failed" or bool(self.failures) or (is_open and self.undecided_fails)
@@ -64,18 +67,18 @@ class Outcome:
 
 
 CHOSEN_BY_OUTCOME = {"lf": "--lf", "stepwise": "--stepwise"}
-"""Options that choose tests by how they ended last time."""
+"""Options that choose tests by their last outcome."""
 
 CHOSEN_BY_NAME = {"keyword": "-k", "markexpr": "-m", "deselect": "--deselect"}
-"""Options that choose tests by what they are called."""
+"""Options that choose tests by name."""
 
 
 def check_settings(state: State) -> None:
-    """Read the gates and look for the baseline.
+    """Parse the gates and check the baseline.
 
     Raises:
-        pytest.UsageError: a gate cannot be read or needs a baseline, the baseline is not there or would be overwritten, or a share
-            is none.
+        pytest.UsageError: a gate cannot be parsed or needs a baseline that is not given; the baseline does not exist, is damaged
+        or would be overwritten; or a share is not from 0 to 1.
     """
     config = state.config
     try:
@@ -103,19 +106,19 @@ def check_settings(state: State) -> None:
         raise pytest.UsageError(f"--ragmetrics-baseline: {baseline}: {before.stopped}")
     if state.run_dir.resolve() in (baseline.resolve(), *baseline.resolve().parents):
         raise pytest.UsageError(
-            f"--ragmetrics-baseline: {baseline} is in the directory of this session, which writes over it: copy it to another "
-            "place first, and name the copy"
+            f"--ragmetrics-baseline: {baseline} is in the directory of this session, which would overwrite it: copy it to "
+            "another place first, and name the copy"
         )
 
 
 def decide(config: pytest.Config, outcome: Outcome) -> None:
-    """Decide what the gates ask and whether anything is worse than in the baseline."""
+    """Decide the gates, and whether a metric is worse than in the baseline."""
     gates, baseline = _gates(config), _baseline(config)
     chosen = _chosen(config, CHOSEN_BY_OUTCOME)
     if chosen and (gates or baseline):
-        outcome.open(f"no gate is decided: {chosen} chooses tests by how they ended last time", fails=in_ci())
+        outcome.open(f"no gate is decided: {chosen} chooses tests by their last outcome", fails=in_ci())
         return
-    known = list(_decidable(gates, outcome))
+    decidable = list(_decidable(gates, outcome))
     evaluation = outcome.evaluation
     if evaluation is None:
         return
@@ -123,36 +126,36 @@ def decide(config: pytest.Config, outcome: Outcome) -> None:
     before = None if baseline is None else Evaluation.load(baseline)
     if before is not None:
         outcome.baseline = setting(config, "baseline")
-        known = _compare(config, before, known, outcome)
-    if not known:
+        decidable = _compare(config, before, decidable, outcome)
+    if not decidable:
         return
     conditions = settings(config, "min_coverage", "max_failed")
-    drops = any(gate.of == "drop" for gate in known)
-    outcome.decision = evaluation.gate(*known, baseline=before if drops else None, **paths, **conditions)
+    drops = any(gate.of == "drop" for gate in decidable)
+    outcome.decision = evaluation.gate(*decidable, baseline=before if drops else None, **paths, **conditions)
     if in_ci():
         outcome.failures += [f"{result.name} is {result.doubt}" for result in outcome.decision.results if result.void]
 
 
 def _compare(config: pytest.Config, before: Evaluation, gates: Sequence[Gate], outcome: Outcome) -> list[Gate]:
-    """Compare with the baseline; the gates that are still to be decided.
+    """Compare the session with the baseline, and return the gates that are still to be decided.
 
-    Gates on drops decide; where there are none, a metric that is worse beyond doubt fails.
+    If there are gates on drops, they decide. Without them, the session fails if a metric is clearly worse.
     """
     assert outcome.evaluation is not None
     means, drops = ([gate for gate in gates if gate.of == kind] for kind in ("mean", "drop"))
     try:
-        outcome.comparison = found = before.compare(outcome.evaluation, **settings(config, "by", "cluster"))
+        outcome.comparison = comparison = before.compare(outcome.evaluation, **settings(config, "by", "cluster"))
     except InvalidInput as error:
         outcome.open(f"the session was not compared with {outcome.baseline}: {error}", fails=in_ci())
         return means
     chosen = _chosen(config, CHOSEN_BY_NAME)
-    if drops and found.only_before and chosen:
-        what = f"{len(found.only_before)} of {found.rows_before} rows of {outcome.baseline} are not in this session"
+    if drops and comparison.only_before and chosen:
+        what = f"{len(comparison.only_before)} of {comparison.rows_before} rows of {outcome.baseline} are not in this session"
         outcome.open(f"no drop is decided: {what}, as {chosen} chooses tests", fails=in_ci())
         return means
     if not drops and not any(gate.of == "drop" for gate in _gates(config)):
-        _judge(found, outcome)
-    shared = {item.name for item in found.metrics}
+        _judge(comparison, outcome)
+    shared = {item.name for item in comparison.metrics}
     for gate in drops:
         if gate.metric not in shared:
             problem = f"gate '{gate}' is not decided: {outcome.baseline} has no scores of {gate.metric}"
@@ -161,7 +164,7 @@ def _compare(config: pytest.Config, before: Evaluation, gates: Sequence[Gate], o
 
 
 def _judge(comparison: Comparison, outcome: Outcome) -> None:
-    """Fail for every metric that is worse; what cannot be said of all rows is open."""
+    """Add a failure for every metric that is worse, and a problem for every metric that could not be compared."""
     baseline = outcome.baseline
     for item in (*comparison.metrics, *comparison.slices):
         where = item.name if item.slice is None else f"{item.name}, {item.slice},"
@@ -173,15 +176,15 @@ def _judge(comparison: Comparison, outcome: Outcome) -> None:
         elif item.slice is None and not item.credited:
             outcome.open(f"{where} was not compared with {baseline}: {item.why}", fails=in_ci())
         elif item.slice is None and item.verdict == "cannot say" and outcome.undecided_fails:
-            outcome.open(f"it is open whether {where} is worse than in {baseline}: {item.why}", fails=False)
+            outcome.open(f"it is undecided whether {where} is worse than in {baseline}: {item.why}", fails=False)
 
 
 def _decidable(gates: Sequence[Gate], outcome: Outcome) -> Iterator[Gate]:
-    """The gates of metrics that were asked about rows of this session; the others are open."""
+    """Yield the gates of metrics that have rows in this session; report the others as undecided."""
     evaluation = outcome.evaluation
-    asked = set() if evaluation is None else {item.name for item in evaluation.summary().metrics if item.rows}
+    metrics = set() if evaluation is None else {item.name for item in evaluation.summary().metrics if item.rows}
     for gate in gates:
-        if gate.metric in asked:
+        if gate.metric in metrics:
             yield gate
         else:
             problem = f"gate '{gate}' is not decided: no row of this session has a score of {gate.metric}"
@@ -189,7 +192,7 @@ def _decidable(gates: Sequence[Gate], outcome: Outcome) -> Iterator[Gate]:
 
 
 def _chosen(config: pytest.Config, options: dict[str, str]) -> str:
-    """The first of these options that is given; for names, a test that is named itself is one too."""
+    """The first of these options that was given; a test that was named on the command line counts as chosen by name."""
     given = (option for name, option in options.items() if config.getoption(name, None))
     named = (text for text in config.args if "::" in text) if options is CHOSEN_BY_NAME else iter(())
     return next(given, next(named, ""))
@@ -201,16 +204,18 @@ def _gates(config: pytest.Config) -> list[Gate]:
 
 
 def _baseline(config: pytest.Config) -> Path | None:
-    """The baseline, where pytest was started or in the root directory."""
-    given = setting(config, "baseline")
-    if given is None:
+    """The path of the baseline, relative to the directory in which pytest was started or to the root directory."""
+    path = setting(config, "baseline")
+    if path is None:
         return None
-    here = config.invocation_params.dir / given  # a test may have left another directory
-    return here if here.exists() else config.rootpath / given
+    candidate = config.invocation_params.dir / path  # not the current directory, which a test may have changed
+    return candidate if candidate.exists() else config.rootpath / path
 
 
 def add_properties(config: pytest.Config, outcome: Outcome) -> None:
-    """Give the properties to the plugins that write such a report: pytest's own plugin, where ``--junit-xml`` is given."""
+    """Add properties of the session to the reports of plugins that have such properties, for instance pytest's own JUnit
+    reports.
+    """
     for plugin in config.pluginmanager.get_plugins():
         add = getattr(plugin, "add_global_property", None)
         if callable(add):
@@ -236,7 +241,7 @@ def _properties(outcome: Outcome) -> Iterator[tuple[str, str]]:
 
 
 def finish(state: State, config: pytest.Config) -> bool:
-    """Join what was scored and decide; True if the session fails by that."""
+    """Join the scores and decide the gates; return True if the session fails because of them."""
     undecided_fails = setting(config, "undecided") == "fail"
     state.outcome = outcome = Outcome(state.run_dir, undecided_fails=undecided_fails)
     problem = problem_of_configuration(config)
@@ -256,7 +261,8 @@ def finish(state: State, config: pytest.Config) -> bool:
 def _join(state: State, outcome: Outcome) -> None:
     """Join the parts that this session scored into one run.
 
-    After joining, check that no part has disappeared: another session that uses the same directory would have overwritten it.
+    Raises:
+        InvalidInput: a part has disappeared, because another session uses the same directory and overwrote it.
     """
     runs, places, joined = [], [], None
     for part in state.parts_of_session():
@@ -272,8 +278,8 @@ def _join(state: State, outcome: Outcome) -> None:
         joined = join_runs(runs, state.run_dir, places=places, once=True, replace=True)
     if lost := state.claimed - {part.path.name for part in state.parts_of_session()}:
         raise InvalidInput(
-            f"another session has scored in {state.run_dir} meanwhile, and {len(lost)} of {len(state.claimed)} parts of this one "
-            "are lost: give each another directory by --ragmetrics-run-dir"
+            f"another session has used {state.run_dir} at the same time and overwritten {len(lost)} of {len(state.claimed)} parts "
+            "of this session: give each session its own directory with --ragmetrics-run-dir"
         )
     outcome.evaluation = joined
 
@@ -282,7 +288,7 @@ COLOURS = {"failed": {"red": True, "bold": True}, "undecided": {"yellow": True},
 
 
 def write_summary(terminal: pytest.TerminalReporter, outcome: Outcome) -> None:
-    """Means with their intervals, the rows to look at, what was asked and what it cost; then the gates."""
+    """Write the summary of the scores, the comparison and the gates, then what is undecided or failed."""
     terminal.section("ragmetrics")
     if outcome.evaluation is not None:
         _write(terminal, outcome.summary)
@@ -306,12 +312,12 @@ def _write(terminal: pytest.TerminalReporter, text: str, **colours: bool) -> Non
 
 
 def _write_comparison(terminal: pytest.TerminalReporter, comparison: Comparison, baseline: str) -> None:
-    """Every metric, the slices that became better or worse, and what must be known of the two runs."""
+    """Write the result for every metric, the slices that became better or worse, and the notes of the comparison."""
     _write(terminal, f"compared with {baseline}: {comparison.pairs} pairs of rows")
-    alone = ((comparison.only_before, "the baseline"), (comparison.only_after, "this session"))
-    for rows, where in alone:
+    unpaired = ((comparison.only_before, "the baseline"), (comparison.only_after, "this session"))
+    for rows, where in unpaired:
         if rows:
-            _write(terminal, f"{len(rows)} rows are in {where} alone")
+            _write(terminal, f"{len(rows)} rows are only in {where}")
     for item in (*comparison.metrics, *comparison.slices):
         if item.slice is None or item.verdict in ("better", "worse"):
             name = item.name if item.slice is None else f"{item.name}, {item.slice}"

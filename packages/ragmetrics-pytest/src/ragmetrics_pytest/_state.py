@@ -1,4 +1,4 @@
-"""What one process of a session knows: which session it is, where that keeps its files, what was scored so far."""
+"""The state of the plugin in one process: the session's name and directory, and what has been scored so far."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PARTS = "parts"
 PART = "part.json"
 OWN = {".gitignore", "joining.sqlite", "lock.sqlite"}
-"""What is there before anything was scored."""
+"""The files that the plugin itself puts into the directory of a session before anything is scored."""
 
 
 class State:
@@ -29,20 +29,20 @@ class State:
 
     Attributes:
         session: a name for the session, the same in all its processes.
-        is_worker: whether this is a worker of pytest-xdist.
-        registry: the metrics of all marked tests; None before the first.
-        rows: what became of the rows of marked tests; None before they were scored.
-        claimed: the parts that this session has scored, as far as this process knows.
-        outcome: what became of the session; None before its end, and where nothing was scored.
+        is_worker: whether this process is a worker of pytest-xdist.
+        registry: the metrics and rows of all marked tests; None before the first marked test.
+        rows: the result of scoring the rows of marked tests; None before they are scored.
+        claimed: the names of the parts that this session has scored, as far as this process knows.
+        outcome: the result of the session; None before its end, and if nothing was scored.
     """
 
     KEY: ClassVar[pytest.StashKey[State]] = pytest.StashKey()
 
     def __init__(self, config: pytest.Config) -> None:
-        given: dict[str, Any] = getattr(config, "workerinput", {})
+        worker_input: dict[str, Any] = getattr(config, "workerinput", {})
         self.config = config
         self.is_worker = hasattr(config, "workerinput")
-        self.session: str = given.get("ragmetrics_session") or uuid.uuid4().hex
+        self.session: str = worker_input.get("ragmetrics_session") or uuid.uuid4().hex
         self.registry: Registry | None = None
         self.rows: RowsOutcome | None = None
         self.claimed: set[str] = set()
@@ -50,12 +50,12 @@ class State:
 
     @property
     def run_dir(self) -> Path:
-        """The directory of the session."""
+        """The directory in which the session stores replies and scores."""
         return self.config.rootpath / (setting(self.config, "run_dir") or RUN_DIR)
 
     @property
     def parts(self) -> Path:
-        """The directory in which what is scored together has its own directory."""
+        """The directory of the parts; each part has its own directory in it."""
         return self.run_dir / PARTS
 
     def check(self) -> None:
@@ -74,7 +74,7 @@ class State:
                 raise pytest.UsageError(problem)
         undecided = setting(self.config, "undecided")
         if undecided not in (None, "warn", "fail"):
-            raise pytest.UsageError(f"ragmetrics_undecided is warn or fail, got {undecided!r}")
+            raise pytest.UsageError(f"ragmetrics_undecided must be 'warn' or 'fail', got {undecided!r}")
         settings(self.config, "min_coverage", "max_failed", "repeats", "max_concurrency")
         names = ("gates", "baseline", "by", "cluster", "min_coverage", "max_failed")
         if not self.is_worker and any(setting(self.config, name) is not None for name in names):
@@ -83,31 +83,37 @@ class State:
             check_settings(self)
 
     def asked_to_decide(self) -> bool:
-        """Whether a gate or a baseline stands on the command line: that of a session without rows is open, and not forgotten."""
+        """Whether the command line gives a gate or a baseline, and tests are run: then a session without rows is reported as
+        undecided.
+        """
         option = self.config.getoption
         return any(option(f"ragmetrics_{name}") for name in ("gates", "baseline")) and not (
             option("collectonly") or option("setupplan", False)
         )
 
     def finished(self, part: Part, **noted: Any) -> None:
-        """Note that this session has scored a part."""
+        """Record that this session has scored a part."""
         part.write(session=self.session, **noted)
         self.claimed.add(part.path.name)
 
     def parts_of_session(self) -> list[Part]:
-        """What the processes of this session have scored so far, the rows of marked tests first."""
-        found = [Part(path.parent) for path in sorted(self.parts.glob(f"*/{PART}"))]
-        return [part for part in found if part.read().get("session") == self.session]
+        """The parts that the processes of this session have scored so far, the rows of marked tests first."""
+        parts = [Part(path.parent) for path in sorted(self.parts.glob(f"*/{PART}"))]
+        return [part for part in parts if part.read().get("session") == self.session]
 
 
 class Part:
-    """The directory of what was scored together: all rows of marked tests, or those of one call in a test."""
+    """The directory of rows that were scored together: all rows of marked tests, or the rows of one call of
+    ``ragmetrics_scorer``.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def read(self) -> dict[str, Any]:
-        """What is noted about it; empty where nothing is, or where a kill cut it short."""
+        """Return the recorded facts about this part; an empty mapping if there are none, or if a killed process left an
+        incomplete file.
+        """
         try:
             noted = json.loads((self.path / PART).read_text(encoding="utf-8"))
         except (FileNotFoundError, ValueError):
@@ -115,31 +121,31 @@ class Part:
         return noted if isinstance(noted, dict) else {}
 
     def write(self, **noted: Any) -> None:
-        """Note something about it, in one step: another process may read it."""
-        other = self.path / f".{PART}.{os.getpid()}"
-        other.write_text(json.dumps(noted), encoding="utf-8")
-        other.replace(self.path / PART)
+        """Record facts about this part atomically, because another process may read them."""
+        temporary = self.path / f".{PART}.{os.getpid()}"
+        temporary.write_text(json.dumps(noted), encoding="utf-8")
+        temporary.replace(self.path / PART)
 
     def claim(self) -> None:
-        """Make the directory, unless the one above holds something else than sessions: that would be lost.
+        """Make the directory of this part.
 
         Raises:
-            pytest.fail.Exception: it does.
+            pytest.fail.Exception: the directory above holds other files than those of sessions, which could be overwritten.
         """
         top = self.path.parent.parent
-        others = {path.name for path in top.iterdir()} - OWN if top.exists() else set()
-        if others and not self.path.parent.is_dir():
+        foreign = {path.name for path in top.iterdir()} - OWN if top.exists() else set()
+        if foreign and not self.path.parent.is_dir():
             raise pytest.fail.Exception(
-                f"ragmetrics_run_dir {top} holds {min(others)}, which is no session of pytest: name another directory",
+                f"ragmetrics_run_dir {top} contains {min(foreign)}, which no pytest session has written: name another directory",
                 pytrace=False,
             )
         self.path.mkdir(parents=True, exist_ok=True)
         ignore = top / ".gitignore"
         if not ignore.exists():
-            ignore.write_text("*\n", encoding="utf-8")  # it holds what was judged and answered
+            ignore.write_text("*\n", encoding="utf-8")  # the files contain questions and answers
 
     def clear(self) -> None:
-        """Remove what an earlier session has scored here. Its replies stay, so that asking the same again costs nothing."""
+        """Remove the scores of an earlier session. Its stored replies stay, so the same questions cost nothing."""
         for name in (PART, "run.json", "scores.jsonl"):
             (self.path / name).unlink(missing_ok=True)
 
@@ -150,5 +156,5 @@ def state_of(config: pytest.Config) -> State:
 
 
 def in_ci() -> bool:
-    """Whether this is continuous integration, where a session that could not be judged must not pass."""
+    """Whether this is continuous integration, where a session without a verdict must not pass."""
     return os.environ.get("CI", "").strip().lower() not in ("", "0", "false")

@@ -114,7 +114,7 @@ def _calibrated_metric(name: str, labels: Sequence[Label], run: Run, by: str | N
     if len(judged.places) < FEWEST_LABELS:
         unscored = f" ({blank.unscored} more without a score)" if blank.unscored else ""
         have = _have_a_label(blank.labels, "row") if blank.labels else "no row with a score has a label"
-        problem = f"{have}{unscored}: label at least {FEWEST_LABELS}, which say something about others"
+        problem = f"{have}{unscored}, too few to conclude anything about other rows: label at least {FEWEST_LABELS}"
         return blank if of_claims and not own.lines else replace(blank, problem=problem)
     found = judged.agreement()
     return replace(
@@ -217,7 +217,7 @@ class Judged:
         return replace(found, difference=Measure(problem=problem))
 
     def slices(self, of_rows: Sequence[str | None], by: str, threshold: Threshold | None) -> Iterator[SliceCalibration]:
-        """Return every slice with a label; empty if it is not known from which score on a row passes.
+        """Return every slice that has a labelled row; empty if it is unknown which scores pass.
 
         Raises:
             InvalidInput: there are too many slices.

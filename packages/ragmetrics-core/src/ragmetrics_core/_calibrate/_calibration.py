@@ -142,7 +142,7 @@ class Calibration(Result):
         metrics: one entry for each metric that has labels.
         by: the path of the column that defines ``slices``; None if there are no slices.
         cluster: the path of the column that defines clusters; None if rows are taken to be independent.
-        notes: the labels that were left out, and what is not known of others.
+        notes: which labels were left out, and what is unknown about the others.
         doubt: why the scores of the run may differ from those that it ended with; empty if they do not.
     """
 
@@ -306,7 +306,7 @@ def _agreement_table(found: Agreement | None, ceiling: Measure, *, grades: bool 
 
 
 def _threshold(item: MetricCalibration) -> str:
-    """Say from which score on a row passes, and which errors this threshold makes; empty without a threshold."""
+    """State the threshold from which rows pass, and its error rates; empty without a threshold."""
     found = item.agreement and item.agreement.threshold
     if not found or item.threshold is None:
         return ""
@@ -338,7 +338,7 @@ def _slice_cells(item: SliceCalibration) -> tuple[str, ...]:
 
 
 def _remarks(calibration: Calibration) -> Iterator[str]:
-    """Return remarks on how the numbers were made."""
+    """Return remarks on how the numbers were computed."""
     yield from filter(None, [calibration.doubt, *calibration.notes])
     for item in calibration.metrics:
         if item.unscored:

@@ -85,8 +85,8 @@ def _row(items: Sequence[Label], *, verdicts: bool) -> LabelledRow:
     for item in weighted[1:]:
         if item.weight != weighted[0].weight:
             raise InvalidInput(
-                f"{item.place}: the row {item.id!r} has the weight {item.weight:g}, and {weighted[0].weight:g} in "
-                f"{weighted[0].place}: give a row one weight"
+                f"{item.place}: the row {item.id!r} has the weight {item.weight:g} here, but {weighted[0].weight:g} in "
+                f"{weighted[0].place}: give both labels the same weight"
             )
     return LabelledRow(label, given, weighted[0].weight if weighted else None, items[0].place)
 

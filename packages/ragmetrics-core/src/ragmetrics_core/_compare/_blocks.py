@@ -89,7 +89,7 @@ def _name(item: MetricComparison) -> str:
 
 
 def verdict_in_words(item: MetricComparison) -> str:
-    """Return the verdict. A verdict that the warnings put in doubt says this too."""
+    """Return the verdict in words, marked as doubtful if the warnings put it in doubt."""
     return f"{item.verdict} (see the warning)" if item.warnings and item.credited else item.verdict
 
 

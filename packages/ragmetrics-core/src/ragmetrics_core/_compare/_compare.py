@@ -158,9 +158,9 @@ def _check_margin(margin: object) -> None:
 def _shared_metrics(one: Run, two: Run) -> list[str]:
     names = [name for name in one.columns if name in two.columns]
     if not names:
-        there, here = (", ".join(run.columns) or "none" for run in (one, two))
+        first, second = (", ".join(run.columns) or "none" for run in (one, two))
         raise InvalidInput(
-            f"{one.name} and {two.name} share no metric: {there} there, {here} here: score both by one metric at least"
+            f"{one.name} (with {first}) and {two.name} (with {second}) have no metric in common: score both with the same one"
         )
     return names
 
@@ -195,7 +195,7 @@ def _read(before: ScoredRows, after: ScoredRows, by: str | None, cluster: str | 
     if not any(one.slices or ()):
         if by in one.columns:
             raise InvalidInput(
-                Setting("by", by), ": this metric gives rows no labels, and no column of the metadata has its name"
+                Setting("by", by), ": this metric gives rows no labels, and no metadata column has this name"
             )
         for group in groups:
             group.check(clusters=False)

@@ -44,8 +44,8 @@ class MetricComparison:
         rows_needed: about how many pairs would show a difference of the margin in 80 % of such comparisons; None if the pairs do
             not allow an estimate, or if it would be more than 100,000.
         warnings: the differences in judges, prompts or settings between the runs.
-        credited: False if ``warnings`` forbid the comparison, and for slices by a label that differs between the runs, which
-            allow no conclusion; ``why`` gives the reason. If different judges were allowed, it is True and the warnings stay.
+        credited: whether the values may be compared. False if ``warnings`` forbid it, or if rows are sliced by a label that
+            differs between the runs; ``why`` gives the reason. True if different judges were allowed; the warnings stay.
         void: why it is not known that both runs measured the same thing: the judge of a run is not known, or references differ.
             Every gate on a drop is then undecided. Empty if it is known, and if different judges were allowed.
         changes: the rows that changed most; empty for slices.

@@ -88,7 +88,7 @@ def _drop(comparison: ComparedRuns, item: MetricComparison, conditions: Conditio
 
 
 def _interval(values: PairedValues, sign: int, moved: int, confidence: float) -> Interval | None:
-    """Return the interval of the drop, widened for changes that few changed pairs cannot show."""
+    """Return the interval of the drop, widened for rare changes that may be missing from few changed pairs."""
     found = values.difference(confidence)
     if found is None or found.interval is None:
         return None

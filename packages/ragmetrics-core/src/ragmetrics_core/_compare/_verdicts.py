@@ -83,8 +83,8 @@ def verdict_of(test: MetricTest) -> tuple[Verdict, str]:
 
 
 def _no_difference(pairs: MetricPairs, found: PairedDifference, interval: Interval) -> tuple[Verdict, str]:
-    """Return the verdict *no difference larger than the margin* if there are enough rows to have met rare changes that exceed
-    the margin on average.
+    """Return the verdict *no difference larger than the margin* if there are enough rows: so many that rare changes would have
+    shown if they could push the mean beyond the margin.
     """
     text = f"the 95 % interval, {ends(interval)}, lies within {pairs.margin:.3g} of 0"
     enough = max(pairs.values.enough(sign, pairs.margin) for sign in (1, -1))

@@ -78,7 +78,7 @@ def evaluate(
     columns: Mapping[str, str] | None = None,
     separator: str | None = None,
 ) -> Evaluation:
-    """Score samples, in order, also in a running event loop. An error that stops the run has what was finished as ``partial``.
+    """Score samples, in order, also in a running event loop. An error that stops the run has its finished part as ``partial``.
 
     Args:
         samples: a path (.jsonl, .json, .csv, .xlsx, .parquet; "-": standard input), mappings, ``Sample``s, data frame, Dataset.

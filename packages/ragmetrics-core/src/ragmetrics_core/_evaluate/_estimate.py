@@ -58,7 +58,7 @@ class MetricEstimate:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a run will cost. If a part of it was made, what is left to pay.
+    """The cost of a run; for a run that was stopped, the cost of the rest.
 
     Attributes:
         source: the file that was read, or "".
@@ -129,7 +129,7 @@ class Estimate:
         return None if low is None or high is None else (low, high)
 
     def _price(self, usage: Usage) -> float | None:
-        """The price if all models together write this many tokens, shared as in the best guess."""
+        """The price if all models together write this many tokens, divided among them as in the best guess."""
         share = usage.completion_tokens / (self.completion_tokens or 1)
         costs = []
         for item in self.models:
@@ -150,7 +150,7 @@ class Estimate:
 
         Args:
             width: columns that it may take; default: those of the terminal.
-            write: words a setting for the place where the text is shown; default: as an argument in Python.
+            write: formats a setting in the style of the place where the text is shown; default: as a Python argument.
         """
         wide = room() if width is None else width
         source = f" of {printable(self.source)}" if self.source else ""

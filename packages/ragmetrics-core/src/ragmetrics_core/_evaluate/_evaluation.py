@@ -89,7 +89,7 @@ class Evaluation(ScoredRows):
 
         Args:
             gates: texts such as ``faithfulness >= 0.8`` or ``hallucination <= 0.1``, with numbers on the scale of the metric; or
-                ``faithfulness drop <= 0.03``: at most so much worse than ``baseline``, in the direction of the metric.
+                ``faithfulness drop <= 0.03``: at most this much worse than ``baseline``, in the direction of the metric.
             by: the path of a column, such as ``metadata.lang``: each gate is decided for all rows and for each value in the
                 column.
             cluster: the path of a column, such as ``metadata.document``: rows with the same value are alike, and intervals become
@@ -160,7 +160,7 @@ class Evaluation(ScoredRows):
     def calibrate(
         self, labels: Any, metric: str | Metric | None = None, *, by: str | None = None, cluster: str | None = None
     ) -> Calibration:
-        """Find out by people's labels of some rows whether the judge can be trusted. ``print`` shows the result.
+        """Find out whether the judge can be trusted, from people's labels of some rows. ``print`` shows the result.
 
         For each metric: the mean that people would give over all rows, with a 95 % interval that counts the judge's errors; the
         agreement of judge and
@@ -331,7 +331,7 @@ def gated(
     """Decide all gates of one call together. Gates of means use the run, gates of drops its comparison with an earlier run.
 
     Raises:
-        InvalidInput: a gate is about nothing in the run, or out of reach; or a path names no usable column.
+        InvalidInput: a gate names a metric that the run does not have, or is out of reach; or a path names no usable column.
     """
     scales = {item.name: item.scale for item in evaluation.metrics}
     for gate in gates:

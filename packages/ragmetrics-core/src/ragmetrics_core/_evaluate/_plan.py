@@ -146,7 +146,7 @@ class Planner:
 
     Args:
         assignments: the metrics with the models that would answer.
-        keeper: what an earlier part of the run has kept.
+        keeper: the replies and scores that an earlier part of the run has stored.
     """
 
     def __init__(self, assignments: Sequence[Assignment], keeper: Keeper) -> None:
@@ -317,7 +317,9 @@ def _is_readable(ask: Ask, reply: str) -> bool:
 
 
 def _with_usual_claims(said: dict[str, Any], ask: Ask) -> dict[str, Any]:
-    """What the offline judge says, with as many claims as a language model would find. The offline judge splits more finely."""
+    """Return a reply of the offline judge, with as many claims as a language model would find. The offline judge splits a text
+    into more claims.
+    """
     answer = ask.inputs.get("answer")
     claims = [name for name in ("claims", "statements") if said.get(name)]
     if not claims or not isinstance(answer, str):
@@ -329,7 +331,7 @@ def _with_usual_claims(said: dict[str, Any], ask: Ask) -> dict[str, Any]:
 
 
 def _example(schema: Mapping[str, Any], definitions: Mapping[str, Any], said: Any, name: str = "") -> Any:
-    """A value that the schema allows: the value that was said, if there is one, else the simplest."""
+    """Return a value that the schema allows: ``said`` if there is such a value, else the simplest."""
     while "$ref" in schema or "anyOf" in schema:
         pointed = "$ref" in schema
         schema = definitions[schema["$ref"].rpartition("/")[2]] if pointed else schema["anyOf"][0]

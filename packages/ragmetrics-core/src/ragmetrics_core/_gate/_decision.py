@@ -80,7 +80,9 @@ def _adjusted(cases: Sequence[Case], decidable: Sequence[int]) -> tuple[dict[int
 
 
 def _is_red(gate: Gate, evidence: Evidence, confidence: float) -> bool:
-    """Whether the gate fails by the interval of this confidence and by that of 95 %, which is seldom the wider one."""
+    """Whether the gate fails both by the interval at this confidence and by the 95 % interval, which in rare cases is the wider
+    one.
+    """
     sides = {_side(gate, evidence, each) for each in (confidence, 1 - ALPHA)}
     return sides == {-1} and not _doubt(gate, evidence, -1, confidence)
 

@@ -42,8 +42,8 @@ class Evidence:
         unmet: the conditions that the rows do not meet, in words.
         doubt: returns why the interval at a confidence cannot be trusted although it lies on the good side of the gate's limit
             (1), or on the bad side (-1); empty if it can. None: it can always be trusted.
-        enough: the number of rows, or clusters, that would have met rare, large losses (`statistics._pairs`). With fewer a gate
-            does not pass. None: any number is enough.
+        enough: the number of rows, or clusters, in which rare, large losses would have shown (`statistics._pairs`). A gate
+            with fewer does not pass. None: any number is enough.
         missing: in words, the rows that have a value only in an earlier run; empty if there are none.
         worst_case: returns the interval at a confidence if those rows count as the worst value for the gate, or None for no
             interval. The attribute itself is None if no value is known to be the worst.

@@ -178,12 +178,11 @@ def check_mean(gate: Gate, scales: Scales) -> None:
         return
     low, high = scale
     if not low <= gate.limit <= high:
-        raise gate._refused(f"{gate.metric} goes from {low:g} to {high:g}, so {gate.limit:g} is no limit for it")
+        raise gate._refused(f"the scale of {gate.metric} is {low:g} to {high:g}, and {gate.limit:g} is outside it")
     if gate.limit == (high if gate.sign > 0 else low):
         side = "under" if gate.sign > 0 else "over"
         raise gate._refused(
-            "no number of rows can show that a mean lies at the very end of its scale: give a limit "
-            f"{side} {gate.limit:g}"
+            f"no number of rows can prove a mean at the very end of its scale: give a limit {side} {gate.limit:g}"
         )
 
 
@@ -200,10 +199,14 @@ def check_drop(gate: Gate, scales: Scales, higher_is_better: Mapping[str, bool |
         )
     scale = _scale(gate, scales)
     if higher_is_better[gate.metric] is None:
-        raise gate._refused(f"which end of {gate.metric} is better is not known, so it has no drop: gate its mean")
+        raise gate._refused(
+            f"it is unknown which end of {gate.metric} is better, so a drop is not defined: gate its mean"
+        )
     if scale is not None and not scale[0] - scale[1] < gate.limit <= scale[1] - scale[0]:
         low, high = scale
-        raise gate._refused(f"{gate.metric} goes from {low:g} to {high:g}, so {gate.limit:g} is no limit for its drop")
+        raise gate._refused(
+            f"the scale of {gate.metric} is {low:g} to {high:g}, so a drop of {gate.limit:g} is impossible"
+        )
 
 
 def _scale(gate: Gate, scales: Scales) -> tuple[float, float] | None:

@@ -248,7 +248,7 @@ class Decision(Result):
         return self.text(room())
 
     def to_markdown(self) -> str:
-        """Return the decision as Markdown for a comment on a pull request; texts from the data have no Markdown effect."""
+        """Return the decision as Markdown for a comment on a pull request; texts from the data are escaped."""
         return as_markdown(self._blocks(MARKS))
 
     def __bool__(self) -> bool:

@@ -146,7 +146,9 @@ class Input(str):
         return ALIASES.get(self.name, self.name)
 
     def _means_silence(self) -> bool:
-        """Whether the evaluated system left this empty: always for an answer, and for contexts if they are required."""
+        """Whether an empty value means that the evaluated system retrieved or answered nothing: always for an answer, and for
+        contexts if they are required.
+        """
         return self._field == "response" or (self._field in SILENCE and self.required)
 
     def _emptiness(self, value: Any) -> str:

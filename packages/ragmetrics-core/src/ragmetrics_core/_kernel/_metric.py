@@ -122,7 +122,7 @@ class Metric(abc.ABC):
 
     @property
     def models(self) -> Models:
-        """The models of this metric, in the form for drivers; the models of its ``parts`` are the members."""
+        """The models of this metric as one object; the models of its ``parts`` are the members."""
         return Models(self.llm, self.embeddings, self.name, tuple(part.models for part in self.parts))
 
     @property
@@ -131,9 +131,8 @@ class Metric(abc.ABC):
         return ()
 
     def told_of(self: M, models: Models) -> M:
-        """Return a metric with these models for the metrics that it runs, unless it has models itself.
-
-        Unchanged if it runs none.
+        """Return a copy whose parts use these models, except where the metric or a part has its own model. A metric without
+        parts is returned unchanged.
         """
         if not self.parts:
             return self

@@ -118,7 +118,9 @@ FRAMEWORKS = {"LlamaIndex": "llama_index", "LangChain": "langchain_core", "Hayst
 
 
 def wrappers(example: str, model: object) -> str:
-    """Return, for messages, the adapter classes that wrap a model; only that of its own framework if this is known."""
+    """Return the names of the adapter classes that wrap a model, for messages: only the class for its framework if the framework
+    is known.
+    """
     packages = _packages_of(model)
     own = [framework for framework, package in FRAMEWORKS.items() if package in packages]
     return " or ".join(f"{framework}{example.removeprefix('OpenAI')}(...)" for framework in own or FRAMEWORKS)

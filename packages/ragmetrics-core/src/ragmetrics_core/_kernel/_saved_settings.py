@@ -94,7 +94,7 @@ def named_metric(path: str, root: type[Any]) -> Any:
     if not (isinstance(found, root) or (isinstance(found, type) and issubclass(found, root))):
         kind = "a class" if isinstance(found, type) else f"a {type(found).__name__}"
         raise InvalidInput(
-            f"{path!r} is not a {root.__name__} but {kind}: name a class of {root.__name__}, or a metric made of one"
+            f"{path!r} is not a {root.__name__} but {kind}: name a subclass of {root.__name__}, or an instance of one"
         )
     return found
 

@@ -105,7 +105,9 @@ def relevance(question: str, text: str) -> float:
 
 
 def relevant_sentences(question: str, contexts: Sequence[str]) -> list[str]:
-    """Return the sentences of ``contexts`` that contain at least ``_RELEVANT`` of the question, unchanged and in order."""
+    """Return the sentences of ``contexts`` that contain at least the share ``_RELEVANT`` of the question's words, unchanged and
+    in order.
+    """
     found = (sentence for context in contexts for sentence in sentences(context))
     return list(dict.fromkeys(s for s in found if relevance(question, s) >= _RELEVANT))
 

@@ -136,7 +136,7 @@ def llm_named(model: Any, base_url: str | None = None, api_key: str | None = Non
 
     A name has one of these forms: ``lexical``; a model of OpenAI, with or without the prefix ``openai:``; a model on a named
     server (``azure:DEPLOYMENT``, ``ollama:llama3.1:8b``); or ``server:MODEL``, which speaks the same protocol through a lean
-    client. Names of models on other servers contain colons of their own (``llama3.1:8b``). So the text before a colon is reported
+    client. Names of models on other servers may themselves contain colons (``llama3.1:8b``). So the text before a colon is reported
     as an unknown provider only if no other server is given, by ``base_url`` or in ``OPENAI_BASE_URL``. An ``api_key`` is used
     only for a named server.
 

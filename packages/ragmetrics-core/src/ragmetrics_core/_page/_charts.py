@@ -99,10 +99,8 @@ def _across(value: float, low: float, high: float, width: float, stroke: float) 
 
 
 def widest(items: Iterable[MetricComparison]) -> float:
-    """Return how far a common axis of these metrics reaches on each side of 0, as a share of a metric's scale: as far as the
-    longest interval.
-
-    It is at most 1, because no difference is larger than the scale.
+    """Return how far the common axis of these metrics must reach on each side of 0, as a share of a metric's scale: as far as
+    the longest interval. It is at most 1, because no difference is larger than the scale.
     """
     shares = [
         max(LEAST_MARGINS * item.margin, abs(item.difference or 0.0), *map(abs, (item.interval or (0.0,))[:2]))

@@ -69,15 +69,15 @@ def _digest(text: str) -> str:
 
 
 def joined_page(title: str, parts: Mapping[str, Html], kind: str = REPORT) -> str:
-    """Return the page with these parts in their places.
+    """Return the page with these parts inserted.
 
     Args:
         title: the title in the browser's tab.
-        parts: markup by the name of its place in the sources.
+        parts: markup, by the name of its placeholder in the sources.
         kind: the kind of page.
 
     Raises:
-        KeyError: a place has no part.
+        KeyError: a placeholder has no part.
     """
     style = "".join(source(f"{name}.css") for name in (*STYLES, OWN_STYLES[kind], "print"))
     scripts = (source(f"{name}.js") for name in (*SCRIPTS, *OWN_SCRIPTS[kind], "main"))
@@ -95,7 +95,7 @@ def joined_page(title: str, parts: Mapping[str, Html], kind: str = REPORT) -> st
 
 
 def _filled(template: str, given: Mapping[str, str]) -> str:
-    """Fill the places of a template in one pass: inserted text is not scanned for places again."""
+    """Fill the placeholders of a template in one pass: inserted text is not searched for placeholders."""
     return PLACE.sub(lambda match: given[match[1]], template)
 
 
@@ -115,7 +115,7 @@ def _json(value: Any) -> bytes:
 
 
 def _exact(value: Any) -> Any:
-    """Return the value, in which whole numbers that a browser would round are texts."""
+    """Return the value with whole numbers as texts if a browser would round them."""
     if isinstance(value, Mapping):
         return {name: _exact(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -152,7 +152,7 @@ class Content:
     Attributes:
         title: the title in the browser's tab.
         kind: the kind of page.
-        parts: markup by the name of its place.
+        parts: markup, by the name of its placeholder.
         data: the data that the script has from the start, without the rows.
         rows: the columns of all rows.
         notes: one note per row, shown if the evidence of the row does not fit.

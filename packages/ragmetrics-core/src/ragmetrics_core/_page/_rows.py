@@ -98,7 +98,7 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _slices(metadata: Sequence[Mapping[str, str]]) -> dict[str, list[str | None]]:
-    """Return the metadata columns that group rows: they have few values, each on several rows on average."""
+    """Return the metadata columns that group rows: columns with few values, each of which several rows share on average."""
     paths = dict.fromkeys(path for row in metadata for path in row)
     columns: dict[str, list[str | None]] = {path: [row.get(path) for row in metadata] for path in paths}
     most = min(MOST_SLICES - 1, max(2, len(metadata) // 2))

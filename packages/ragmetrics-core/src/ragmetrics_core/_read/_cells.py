@@ -83,8 +83,8 @@ def one_text(value: Any, column: str, field: str, *, mapped: bool) -> Any:
     returned unchanged.
 
     Raises:
-        InvalidInput: the list has several values, and the user named the column or the place (``mapped``). Otherwise the metric
-            that needs the field reports the problem.
+        InvalidInput: the list has several values, and the user named the column or the place (``mapped``). If the user did not
+            name it, the metric that needs the field reports the problem.
     """
     if not isinstance(value, list | tuple) or not value:
         return value

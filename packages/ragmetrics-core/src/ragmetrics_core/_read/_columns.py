@@ -48,7 +48,7 @@ MOST_PLACES = 3
 
 @dataclass
 class Doubt:
-    """Rows with the same possible misunderstanding: how many they are, the first places, and the words in question."""
+    """Rows with the same possible misunderstanding: their number, the places of the first of them, and the words in question."""
 
     column: str
     rows: int = 0
@@ -64,7 +64,7 @@ class Doubt:
             self.places.append(place)
 
     def where(self) -> str:
-        """Say which rows these are."""
+        """Describe which rows these are."""
         more = "; ..." if self.rows > len(self.places) else ""
         return f"in {count_of(self.rows, 'row')} (column {self.column!r}: {'; '.join(self.places)}{more})"
 
@@ -84,8 +84,8 @@ class Doubts:
         self.lists: dict[str, Doubt] = {}
 
     def sentences(self) -> Iterator[str]:
-        """Yield what the user should know. If less than half of a field's texts contain a separator, it is taken as part of the
-        texts.
+        """Yield sentences that warn the user. If less than half of a field's texts contain a separator, the separator counts as
+        part of the texts, and there is no warning.
         """
         for name, doubt in self.missing.items():
             words = " or ".join(map(repr, doubt.words))

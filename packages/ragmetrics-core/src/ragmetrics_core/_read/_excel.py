@@ -29,14 +29,14 @@ BROKEN = (BadZipFile, KeyError, OSError, SyntaxError, ValueError, zlib.error)
 
 
 def excel_rows(file: InputFile, at: str | None) -> Iterator[RawRow]:
-    """Yield every row that is not empty, below the row that names the columns.
+    """Yield every row that is not empty and that is below the row with the column names.
 
     Args:
         file: the workbook.
         at: the name of the sheet; None: the only sheet that is not empty.
 
     Raises:
-        InvalidInput: the workbook cannot be read, it is not clear which sheet is meant, or two columns have the same name.
+        InvalidInput: the workbook cannot be read, several sheets could be meant, or two columns have the same name.
         MissingExtra: openpyxl is not installed.
     """
     header: list[str] = []
@@ -46,7 +46,7 @@ def excel_rows(file: InputFile, at: str | None) -> Iterator[RawRow]:
             for number, row in enumerate(sheet.iter_rows(), 1):
                 if number > MOST_ROWS:
                     raise InvalidInput(
-                        f"{file.name} has rows after {MOST_ROWS:,}, the last row of Excel: save it again"
+                        f"{file.name} has more than {MOST_ROWS:,} rows, the most that Excel allows: save it again"
                     )
                 cells = list(row)
                 while cells and _is_empty(cells[-1]):
@@ -91,7 +91,7 @@ def _choose_sheet(book: Any, at: str | None, name: str) -> Any:
     sheets = {sheet.title: sheet for sheet in book.worksheets}
     if at is not None:
         if at not in sheets:
-            raise InvalidInput(f"{name} has no sheet {at!r}, but {', '.join(map(repr, sheets))}")
+            raise InvalidInput(f"{name} has no sheet {at!r}; it has {', '.join(map(repr, sheets))}")
         return sheets[at]
     full = [sheet for sheet in sheets.values() if sheet.sheet_state == "visible" and _holds_something(sheet)]
     if len(full) > 1:

@@ -50,7 +50,9 @@ def format_named(name: str) -> str | None:
     path = Path(name)
     suffix = (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower()
     if suffix in SPREADSHEETS:
-        raise InvalidInput(f"{name} is a spreadsheet that is not read: save it as .xlsx or as .csv in UTF-8")
+        raise InvalidInput(
+            f"{name} is a spreadsheet in a format that cannot be read: save it as .xlsx or as .csv in UTF-8"
+        )
     return SUFFIXES.get(suffix)
 
 
@@ -115,7 +117,7 @@ def _open_as(file: InputFile, kind: str, options: FileOptions) -> OpenFile:
     if kind in ("xlsx", "parquet"):
         options.refuse(f"{name}, which is no text file", "encoding")
         if file.zipped:
-            raise InvalidInput(f"{name} is gzipped, which only text files may be: unzip it")
+            raise InvalidInput(f"{name} is gzipped, but only text files may be gzipped: unzip it")
     if kind not in ("json", "xlsx"):
         options.refuse(f"{name}, which is neither a workbook nor a .json file", "at")
     if kind == "parquet":
@@ -146,8 +148,8 @@ def _sheet_name(file: InputFile, options: FileOptions) -> str:
 
 
 def _counter(file: InputFile, rows: Callable[[], Iterator[Any]]) -> Callable[[int | None], int | None]:
-    """Return a function that counts rows, up to a number. It returns None if the file cannot be read; the error is reported when
-    the rows are read.
+    """Return a function that counts rows, at most up to a number. The function returns None if the file cannot be read; the
+    error is reported when the rows are read.
     """
 
     def count(most: int | None) -> int | None:

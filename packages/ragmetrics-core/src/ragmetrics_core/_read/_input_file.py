@@ -175,7 +175,7 @@ NOT_UTF8 = "not UTF-8 text: save the file as UTF-8"
 
 
 class EmptyCell(str):
-    """The type of ``EMPTY_CELL``, which marks the empty cells of a table. It equals the empty text."""
+    """The type of ``EMPTY_CELL``, which marks the empty cells of a table. ``EMPTY_CELL`` equals the empty text."""
 
     __slots__ = ()
 

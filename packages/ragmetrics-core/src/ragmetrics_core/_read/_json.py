@@ -211,7 +211,7 @@ class DoubleKeys(dict[str, Any]):
 
     def problem(self, where: str) -> str:
         """Return the message for the user."""
-        return f"the key {self.key!r} stands twice in one object of this {where}: keep one of them"
+        return f"the key {self.key!r} occurs twice in one object of this {where}: keep one of them"
 
 
 class NoObject(BadShape):

@@ -131,7 +131,9 @@ def _parse_pair(first: object, second: object) -> Mapped:
     for name, column in (given, reversed(given)):
         field = "" if "*" in name else fields_of((name,)).get(name, "")
         if field and "*" in column and field not in ITEMS:
-            raise InvalidInput(setting, f": {column!r} may be several columns, but {field} is one value: name one")
+            raise InvalidInput(
+                setting, f": {column!r} may be several columns, but {field} is one value: name one column"
+            )
         if field:
             return Mapped(field, column, setting)
     close = [match for name in given for match in difflib.get_close_matches(name, [*FIELD_NAMES, *ALIASES], n=1)]

@@ -105,9 +105,8 @@ def is_silence(score: Score) -> bool:
 
 
 def with_worst_value(metric: Metric, score: Score) -> Score:
-    """Return the score. If it is unscored because the system was silent, it gets the worst value of the metric's scale.
-
-    If the worst value is not known, the score stays unscored, and its reason says so.
+    """Return a score with the worst value of the metric's scale if it is unscored because the system was silent; return any
+    other score unchanged. If the worst value is not known, the score stays unscored, and its reason says so.
     """
     if score.value is not None or not is_silence(score):
         return score

@@ -121,7 +121,7 @@ def _raw(details: Mapping[str, Any]) -> Iterator[str]:
 
 
 def row_parts(records: Sequence[Record], metric: str, unfolded: int = 0) -> list[Html]:
-    """Return each row with the result of the metric as a foldable part; the first ``unfolded`` parts are open."""
+    """Return each row as a foldable part, with the result of the metric; the first ``unfolded`` parts are open."""
     parts = []
     for number, record in enumerate(records):
         score = record.scores[metric]

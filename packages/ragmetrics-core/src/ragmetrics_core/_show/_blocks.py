@@ -54,8 +54,8 @@ def code(text: str, length: int = 120) -> str:
 
 
 def prose(text: str) -> str:
-    """Return one of our sentences, which may quote data, without any Markdown effect. A zero-width space separates ``@`` from a
-    name and ``:`` from ``//``.
+    """Return one of our sentences, which may quote data, without any Markdown effect. A zero-width space is put after ``@`` and
+    between ``:`` and ``//``, so that there are no mentions and no links.
     """
     return CALLS.sub("\\1&#8203;", _references(printable(" ".join(text.split()))))
 
@@ -101,7 +101,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Items:
-    """A list. An item with a title has a list of its own below it.
+    """A list. An item with a title has its own list below it.
 
     Attributes:
         items: the items.
@@ -176,7 +176,7 @@ class Result:
         raise NotImplementedError
 
     def to_markdown(self) -> str:
-        """Return Markdown for a comment on a pull request; texts from the data have no Markdown effect."""
+        """Return Markdown for a comment on a pull request; texts from the data are escaped."""
         return as_markdown(self._blocks())
 
     def __str__(self) -> str:

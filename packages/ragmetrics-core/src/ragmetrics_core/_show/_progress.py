@@ -35,7 +35,7 @@ class Bar:
     Args:
         bar: tqdm's bar; None if nothing is shown.
         lost: the word for failures.
-        narrow: whether there is no room for a bar beside the words.
+        narrow: whether the terminal is too narrow for a bar beside the words.
     """
 
     def __init__(self, bar: Any = None, lost: str = "failed", *, narrow: bool = False) -> None:
@@ -120,7 +120,7 @@ def progress_bar(
 
 @asynccontextmanager
 async def watching(bar: Bar, waiting: Callable[[], tuple[float, str] | None]) -> AsyncIterator[None]:
-    """While the bar is shown, update every second whether the run is only waiting, and for what."""
+    """While the bar is shown, check every second whether the run is only waiting, and show for what."""
     if not bar.watched:
         yield
         return

@@ -33,9 +33,7 @@ def room() -> int:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> str:
-    """Return a table with two spaces between its columns. If it is wider than ``width``, the columns that do not fit follow
-    below.
-
+    """Return a table with two spaces between its columns. Columns that do not fit into ``width`` follow in further parts below.
     The first column is aligned to the left, the others to the right.
     """
     all_rows = [[_on_one_line(cell) for cell in row] for row in (headings, *rows)]
@@ -45,7 +43,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], width: int) ->
 
 
 def _parts(widths: Sequence[int], width: int) -> Iterator[list[int]]:
-    """Return the columns of each part, without the first column."""
+    """Return the columns of each part of a table; the first column, which every part repeats, is left out."""
     part: list[int] = []
     used = widths[0]
     for column in range(1, len(widths)):

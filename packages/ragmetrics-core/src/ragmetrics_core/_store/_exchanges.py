@@ -28,7 +28,7 @@ class Exchanges:
 
     Args:
         run_dir: its directory; None without one.
-        settings: the settings that decide about its scores; None if unknown.
+        settings: the settings that determine its scores; None if unknown.
         names: the names of its metrics.
 
     Attributes:
@@ -47,7 +47,9 @@ class Exchanges:
                 self.problems = dict.fromkeys(self.problems, str(error))
 
     def of(self, record: Record) -> dict[str, list[dict[str, Any]]]:
-        """For each metric, what language models were asked about a row, in order, each with the reply (None if it was not kept)."""
+        """Return for each metric the messages to language models about a row, in order, each with its reply (None if the reply
+        was not stored).
+        """
         found: dict[str, list[dict[str, Any]]] = {}
         if self._journal is None:
             return found
@@ -78,7 +80,7 @@ def _exchange(journal: Journal, call: str) -> dict[str, Any]:
 
 
 def _problem(scored_by: ScoredBy | None, has_journal: bool) -> str:
-    """Why a row that a metric scored in this way has no exchanges."""
+    """Return why a row that a metric scored in this way has no exchanges."""
     if scored_by is None:
         return UNKNOWN
     if scored_by.llm is None:

@@ -36,10 +36,10 @@ def make_directory(path: Path) -> None:
 
 
 def check_directory(path: Path) -> None:
-    """Check that a directory can be made here and written to. Nothing is made.
+    """Check that a directory can be made here and written to, without making it.
 
     Raises:
-        InvalidInput: the path, or the first folder above it that exists, is not a directory or must not be written to.
+        InvalidInput: the path, or the first existing folder above it, is not a directory or is not writable.
     """
     there = next(above for above in (path, *path.absolute().parents) if above.exists() or above.is_symlink())
     if not there.is_dir():
@@ -49,16 +49,17 @@ def check_directory(path: Path) -> None:
 
 
 def temporary_name(path: Path) -> Path:
-    """The temporary name under which this process writes a file."""
+    """Return the temporary name under which this process writes a file."""
     return path.with_name(f".{path.name}.{os.getpid()}")
 
 
 @contextmanager
 def replace_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a file to write to; at the end it replaces the one at ``path``. After an error no file is left behind.
+    """Open a temporary file to write to, which replaces the file at ``path`` when the block ends. After an error the temporary
+    file is removed.
 
     Raises:
-        RagmetricsError: it cannot be written.
+        RagmetricsError: the file cannot be written.
     """
     part = temporary_name(path)
     try:
@@ -86,17 +87,17 @@ def remove_leftovers(path: Path) -> None:
 
 
 def free_name(path: Path) -> Path:
-    """The first unused name among ``scores.1.jsonl``, ``scores.2.jsonl`` and so on."""
+    """Return the first unused name among ``scores.1.jsonl``, ``scores.2.jsonl`` and so on."""
     names = (path.with_name(f"{path.stem}.{number}{path.suffix}") for number in count(1))
     return next(name for name in names if not name.exists())
 
 
 @contextmanager
 def explain_errors(path: Path, what: Callable[[str], RagmetricsError] = RagmetricsError) -> Iterator[None]:
-    """Turn an ``OSError`` about a file that is written into an error with its path.
+    """Convert an ``OSError`` about a file that is written into an error with its path.
 
     Raises:
-        RagmetricsError: (or ``what``) instead of an ``OSError``.
+        RagmetricsError: or the error that ``what`` makes, instead of the ``OSError``.
     """
     try:
         yield

@@ -1,15 +1,15 @@
-"""What people say about rows: lines of labels, read from a file or from memory.
+"""Labels that people give to rows: read them from a file or from memory, and check them.
 
 A line is ``{"id", "metric", "claim", "label", "annotator", "note", "blind", "weight", "digest"}``; ``id``, ``metric`` and
-``label`` are required. The label mode of a report writes such lines, and a table has them as columns. ``read_labels`` returns one
-``Label`` for each line with a label, and ``check_rows`` checks them against the rows of a run.
+``label`` are required. The label mode of a report writes such lines, and a table has the same names as columns. ``read_labels``
+returns one ``Label`` for each line with a label, and ``check_rows`` checks them against the rows of a run.
 
-Labels are few and expensive, and every number of a calibration rests on them. So no label is dropped, and nothing is decided for
-people. A line that cannot be read, an annotator with two different labels for one thing, a repeated line and a label of an
-unknown row are errors, with the place and the cure. Other columns, such as the question, are ignored.
+Labels are few and expensive, and every number of a calibration rests on them. So no label is dropped or guessed. A line that
+cannot be read, an annotator with two different labels for one row or claim, a repeated line, and a label of an unknown row are
+errors, whose messages give the place and the cure. Other columns, such as the question, are ignored.
 
-A table has the words for right and wrong. A number stays a number here, also 1 and 0: only the scale of the metric and its other
-labels show whether 1 is a pass or the lowest grade from 1 to 5. A label that is neither a word of the table nor a number is
+``VERDICTS`` lists the words for right and wrong. The numbers 1 and 0 stay numbers at first: only the scale of the metric and its
+other labels show whether 1 is a pass or the lowest grade from 1 to 5. A label that is neither a known word nor a number is
 refused, because a guessed label would be worse than none.
 """
 
@@ -36,29 +36,31 @@ WRONG = (
     *("contradicted", "not stated", "\u2718", "\u2717"),
 )
 VERDICTS = {**dict.fromkeys(RIGHT, True), **dict.fromkeys(WRONG, False)}
-"""Words that are read as a pass or a fail, in lower case. 1 and 0 are read so too."""
+"""Words that are read as a pass or a fail, in lower case. 1 and 0 may be a pass and a fail too."""
 
 MOST_ROWS = 1e12
-"""The largest number of rows that a label may stand for. Squares and sums of such weights neither overflow nor vanish."""
+"""The largest number of rows that a label may represent. Squares and sums of such weights neither overflow nor vanish."""
 
 DIGEST = re.compile(r"\s*([0-9a-f]{32})\s*")
 
 LONGEST = 80
-"""The number of characters of a value that a message shows."""
+"""The largest number of characters of a value that a message shows."""
 
 Scales = Mapping[str, tuple[float, float] | None]
 MOST_NAMED = 4
-"""The number of further unknown ids that a message names; more are counted."""
+"""The number of further unknown ids that a message lists; the rest is only counted."""
 
 
 def quoted(value: object) -> str:
-    """The value as messages show it: on one line, escaped and cut."""
+    """Return a value in the form in which messages show it: on one line, escaped and shortened."""
     shown = repr(value)
     return shown if len(shown) <= LONGEST else f"{shown[:LONGEST]}\u2026"
 
 
 def _verdict_or_number(value: Any) -> bool | float | None:
-    """True or False for words that say so, else the finite number that the value is or spells; None if it is neither."""
+    """Return True or False for a word that means a pass or a fail, otherwise the finite number that the value is or spells; None
+    if it is none of these.
+    """
     if isinstance(value, bool):
         return value
     if isinstance(value, str) and (words := " ".join(value.casefold().split())) in VERDICTS:
@@ -71,7 +73,7 @@ def _verdict_or_number(value: Any) -> bool | float | None:
 
 
 def _number(value: Any, least: float, most: float = math.inf) -> float | None:
-    """The number in this range that the value is or spells; else None."""
+    """Return the number in this range that the value is or spells; None if there is none."""
     number = _verdict_or_number(value)
     return None if number is None or isinstance(number, bool) or not least <= number <= most else number
 
@@ -81,7 +83,7 @@ def _label(value: Any) -> bool | float:
     if found is None:
         raise InvalidInput(
             f"the label {quoted(value)} is neither a pass nor a fail nor a number: write true or false (also yes/no, pass/fail, "
-            "right/wrong, correct/incorrect, 1/0), or a grade on the metric's scale; leave it empty where there is no label yet"
+            "right/wrong, correct/incorrect, 1/0) or a grade on the metric's scale, or leave it empty if it has no label yet"
         )
     return found
 
@@ -97,8 +99,8 @@ def _weight(value: Any) -> float:
     found = _number(value, 1 / MOST_ROWS, MOST_ROWS)
     if found is None:
         raise InvalidInput(
-            f"the weight {quoted(value)} is no number from {1 / MOST_ROWS:g} to {MOST_ROWS:g}: write how many rows the row "
-            "stands for, or leave it out"
+            f"the weight {quoted(value)} is not a number from {1 / MOST_ROWS:g} to {MOST_ROWS:g}: write how many rows this row "
+            "represents, or leave it out"
         )
     return found
 
@@ -107,24 +109,26 @@ def _digest(value: Any) -> str:
     found = DIGEST.fullmatch(_text("digest", value))
     if found is None:
         raise InvalidInput(
-            f"the digest {quoted(value)} is not one that a report or --suggest writes (32 letters and digits): copy the line as "
-            "it was written, or leave the digest out"
+            f"the digest {quoted(value)} was not written by a report or by --suggest (32 letters and digits): copy the line "
+            "unchanged, or leave the digest out"
         )
     return found[1]
 
 
 def _claim(value: Any) -> str | int:
-    """The claim, by its text or by its number from 1."""
+    """Return the text of the claim, or its number, from 1."""
     if isinstance(value, str) and not (value.strip().isascii() and value.strip().isdigit()):
         return value
     number = _number(value, 1)
     if number is None or not number.is_integer():
-        raise InvalidInput(f"the claim {quoted(value)} is no number from 1: write the claim's number, or its text")
+        raise InvalidInput(
+            f"the claim {quoted(value)} is not a whole number of at least 1: write the number or the text of the claim"
+        )
     return int(number)
 
 
 def _text(name: str, value: Any) -> str:
-    """A text, or a number as text. Whole numbers that a table has turned into 7.0 become 7."""
+    """Return a text, or a number as text. Whole numbers that a table has converted to 7.0 become 7."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise InvalidInput(f"the field {name!r} must be a text, got {quoted(value)}")
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
@@ -137,15 +141,15 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "weight": _weight,
     "digest": _digest,
 }
-"""Reads a field that is not left empty; the fields that are not here are texts."""
+"""The functions that parse fields that are not empty; fields that are not listed here are texts."""
 
 COLUMNS = ("id", "metric", "claim", "label", "annotator", "note", "blind", "weight", "digest")
-"""The keys of a line, in their order."""
+"""The keys of a line, in the order in which they are written."""
 
 
 @dataclass(frozen=True)
 class Label:
-    """What one person says about a row, or about one claim of it.
+    """The label that one annotator gives to a row, or to one claim of a row.
 
     Attributes:
         id: the id of the row, as text.
@@ -157,7 +161,7 @@ class Label:
         annotator: who gave the label; None if unknown.
         note: the annotator's note; None without one.
         blind: whether the annotator had seen neither score nor verdict nor reason; None if unknown.
-        weight: how many rows this row stands for, above 0, if rows were drawn with unequal probabilities; None: all the same.
+        weight: how many rows this row represents, above 0, if rows were drawn with unequal probabilities; None: all equally many.
         digest: a digest of what the metric read of the row when it was labelled; None if unknown, as in a line written by hand.
         place: the place of the line, such as ``labels.jsonl, line 7``.
     """
@@ -197,7 +201,7 @@ def read_labels(
     labels = [item for place, value in _lines(source) if (item := _line(place, value, metric, scales)) is not None]
     if not labels:
         name = f"{Path(source).name}: " if isinstance(source, str | os.PathLike) else ""
-        raise InvalidInput(f"{name}no line has a label: fill the column 'label' in")
+        raise InvalidInput(f"{name}no line has a label: fill in the column 'label'")
     grades: dict[str, Label] = {}
     for item in labels:
         two_valued = (scales or {}).get(item.metric) in (None, (0, 1)) and item.label in (0, 1)
@@ -240,7 +244,7 @@ def check_rows(labels: Iterable[Label], ids: Iterable[Any]) -> None:
 
 
 def _lines(source: Any) -> Iterator[tuple[str, Any]]:
-    """Every line with its place."""
+    """Return every line with its place."""
     if isinstance(source, str | os.PathLike):
         return open_file(Path(source), None).rows
     if hasattr(source, "iloc"):
@@ -253,7 +257,7 @@ def _lines(source: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _line(place: str, value: Any, metric: str | None, scales: Scales | None) -> Label | None:
-    """The label in a line; None if it has none yet."""
+    """Return the label in a line; None if the line has no label yet."""
     if isinstance(value, Label):
         place, value = value.place or place, asdict(value)
     try:
@@ -277,7 +281,7 @@ def _line(place: str, value: Any, metric: str | None, scales: Scales | None) -> 
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    """The fields of a line by the names of the columns; None for blank texts and for NaN, which pandas has for missing cells."""
+    """Return the fields of a line by column name; None for blank texts and for NaN, which pandas uses for missing cells."""
     if isinstance(value, InvalidInput) and not isinstance(value, NoObject):
         raise value
     if not isinstance(value, Mapping):
@@ -288,7 +292,7 @@ def _fields(value: Any) -> dict[str, Any]:
     for key, item in value.items():
         name = str(key).strip().casefold()
         if name in found:
-            raise InvalidInput(f"the field {name!r} stands twice: keep one of them")
+            raise InvalidInput(f"the line has the field {name!r} twice: keep one of them")
         if name in COLUMNS:
             plain = item if isinstance(item, float) else json_value(item)
             is_blank = math.isnan(plain) if isinstance(plain, float) else isinstance(plain, str) and not plain.strip()
@@ -303,7 +307,8 @@ def _fields(value: Any) -> dict[str, Any]:
 
 
 def _with_kind(item: Label, scales: Scales | None, grade: Label | None) -> Label:
-    """The label, with 1 and 0 as a pass and a fail, unless ``grade`` shows that the labels of the metric are grades.
+    """Return the label with 1 and 0 converted to a pass and a fail, unless ``grade`` shows that the labels of the metric are
+    grades.
 
     Raises:
         InvalidInput: the run has no such metric, or the metric cannot have such a label.
@@ -331,7 +336,7 @@ def _with_kind(item: Label, scales: Scales | None, grade: Label | None) -> Label
 
 
 def _check_once(labels: Iterable[Label]) -> None:
-    """Refuse two labels for one thing by one annotator, also if they are the same."""
+    """Check that each annotator has labelled each row or claim only once; two equal labels are refused too."""
     seen: dict[tuple[str | None, str, str, str | int | None], Label] = {}
     for item in labels:
         first = seen.setdefault((item.annotator, item.id, item.metric, item.claim), item)

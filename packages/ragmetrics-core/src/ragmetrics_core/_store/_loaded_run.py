@@ -54,7 +54,7 @@ class ScoreLines(Records):
                     self._starts.append(start)
                 start += len(line)
         if not self._starts:
-            raise InvalidInput(f"{path} holds no row")
+            raise InvalidInput(f"{path} contains no rows")
         # a score without a value may not know its scale
         found = {name: with_value or without for name, (with_value, without) in scales.items()}
         self.scales = {name: next(iter(several)) if len(several) == 1 else None for name, several in found.items()}
@@ -79,8 +79,8 @@ def _record(path: Path, number: int, line: bytes) -> Record:
         return record_of(line)
     except ValueError as error:
         raise InvalidInput(
-            f"{path}, line {number} holds no scores of a row ({error}): give the directory of a run, or a file that to_jsonl() or "
-            "--out wrote"
+            f"{path}, line {number} contains no scores of a row ({error}): give the directory of a run, or a file that "
+            "to_jsonl() or --out wrote"
         ) from None
 
 
@@ -95,7 +95,7 @@ class LoadedRun:
         metrics: its metrics.
         account: how the run went.
         records: its rows with their scores, read when they are used.
-        settings: the settings that decide about its scores; None if unknown.
+        settings: the settings that determine its scores; None if unknown.
         run_dir: its directory; None for a file of scores.
     """
 
@@ -127,9 +127,9 @@ class LoadedRun:
         """Read the run in a directory. If ``run.json`` is damaged, the metrics are known from the scores only."""
         stored = read_account(path, ("read it with the version that wrote it, or score its rows again",))
         if stored is None:
-            raise InvalidInput(f"{path} is not the directory of a run: it holds no {ACCOUNT}")
+            raise InvalidInput(f"{path} is not the directory of a run: it contains no {ACCOUNT}")
         if not (path / SCORES).exists():
-            raise InvalidInput(f"{path} holds no {SCORES}: no row was finished there")
+            raise InvalidInput(f"{path} contains no {SCORES}: no row of the run was finished")
         columns = stored.settings.metrics if stored.settings else ()
         scored = ScoresFile(path / SCORES, writing=False, metrics=[item.name for item in columns])
         records = scored.records()
@@ -142,7 +142,7 @@ class LoadedRun:
 
 
 def _verify(account: RunAccount, scored: ScoresFile) -> RunAccount:
-    """The account of a run, with its fault if its scores are not those that it ended with."""
+    """Return the account of a run, with a fault if its scores are not those that the run ended with."""
     seal, there, stopped = account.seal, scored.seal, account.stopped
     if seal == there or (seal is None and stopped == UNFINISHED):
         return account

@@ -56,7 +56,7 @@ class ModelUsage:
 
     @classmethod
     def of(cls, model: Any, usage: Usage, repeated: int, seconds: float = 0.0) -> ModelUsage:
-        """The usage of a model. Its ``identity`` gives name and address."""
+        """Return the usage of a model. Its ``identity`` gives its name and address."""
         traits = ModelTraits.of(model)
         base_url = traits.settings.get("base_url")
         return cls(traits.called, base_url and str(base_url), usage, repeated, seconds)
@@ -76,19 +76,19 @@ class ModelUsage:
         return _priced(self.name, self.base_url, self.usage)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything except the seconds, as plain JSON values; only ``run.json`` needs the seconds."""
+        """Return everything except the seconds, as plain JSON values; only ``run.json`` stores the seconds."""
         return {name: value for name, value in asdict(self).items() if name != "seconds"}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ModelUsage:
-        """The usage that ``to_dict`` wrote, with its seconds if they are there."""
+        """Return the usage that ``to_dict`` wrote, with its seconds if they were stored."""
         usage = Usage(**data["usage"])
         sum(usage.to_dict().values())  # raises a TypeError unless all are numbers
         return cls(data["name"], data["base_url"], usage, data["repeated"], float(data.get("seconds", 0.0)))
 
 
 class Prices:
-    """What calls cost in dollars, for a budget that counts during a run. Called with a model and its usage.
+    """The prices of calls in dollars, for a budget that counts during a run. An instance is called with a model and its usage.
 
     Raises:
         InvalidInput: (at a call) the price of the model is not known.

@@ -37,7 +37,7 @@ class Record:
 
     Attributes:
         index: its position in the input, from 0.
-        place: where it stood there, such as ``questions.jsonl, line 7``.
+        place: its place in the input in words, such as ``questions.jsonl, line 7``.
         sample: the row.
         scores: by metric, in the order of the metrics.
         calls: by metric, what was asked of language models for the score: the name of each prompt, and the key of the reply in the
@@ -84,11 +84,11 @@ class Records(LazySequence[Record]):
         return View(self, lambda record: record.sample)
 
     def places(self) -> Sequence[str]:
-        """Where they stood in the input."""
+        """The places of the rows in the input."""
         return View(self, lambda record: record.place)
 
     def scores(self, metric: str) -> Sequence[Score]:
-        """The scores by the metric of that name."""
+        """Return the scores by the metric of that name."""
         return View(self, lambda record: record.scores[metric])
 
 
@@ -117,13 +117,12 @@ One flat tuple: the garbage collector stops visiting it once it has seen that it
 
 
 class KeptScores:
-    """The scores of one metric, in columns: their values, their evidence, and the rest where it is unusual.
-
-    A score is built when it is read. A score of a user's own class is kept as it is.
+    """The scores of one metric, in columns: one for values, one for evidence, and one for the other attributes of unusual
+    scores. A score is built when it is read. A score of a user's own class is stored unchanged.
 
     Args:
-        metric: its name.
-        scale: that of its first score.
+        metric: the name of the metric.
+        scale: the scale of its first score.
     """
 
     __slots__ = ("_details", "_metric", "_rest", "_scale", "_values")
@@ -136,14 +135,14 @@ class KeptScores:
         self._rest: list[Rest | None] = []
 
     def add(self, score: Score) -> None:
-        """Keep one more score."""
+        """Store one more score."""
         takes_apart = type(score) is Score and type(score.usage) is Usage and score.metric == self._metric
         self._values.append(score.value if takes_apart else score)
         self._details.append(score.unread if takes_apart else None)
         self._rest.append(self._rest_of(score) if takes_apart else None)
 
     def _rest_of(self, score: Score) -> Rest | None:
-        """The rest of a score; None where it is that of most scores."""
+        """Return the other attributes of a score; None if they are the usual ones."""
         usage = score.usage
         if (
             usage is NO_USAGE
@@ -170,7 +169,7 @@ class KeptScores:
 
 
 class KeptRecords(Records):
-    """Rows in columns; a record is built when it is read."""
+    """Rows stored in columns; a record is built when it is read."""
 
     def __init__(self) -> None:
         self._indexes = array("q")
@@ -180,7 +179,7 @@ class KeptRecords(Records):
         self._order: Sequence[int] | None = None
 
     def add(self, record: Record) -> None:
-        """Keep a row, which has the same metrics as all others."""
+        """Store a row; it has the same metrics as all other rows."""
         if not self._scores:
             self._scores = {name: KeptScores(name, score.scale) for name, score in record.scores.items()}
         self._places.append(record.place)
@@ -190,7 +189,7 @@ class KeptRecords(Records):
         self._indexes.append(record.index)  # last: other threads count only what is complete
 
     def in_order(self) -> KeptRecords:
-        """The rows that are there by now, in input order; the columns are the same."""
+        """Return the rows stored so far, in input order; they share the columns."""
         new = copy(self)
         new._order = sorted(range(len(self._indexes)), key=self._indexes.__getitem__)
         return new
@@ -203,11 +202,11 @@ class KeptRecords(Records):
         return [self._samples[position] for position in self._positions()]
 
     def places(self) -> list[str]:
-        """Where they stood in the input."""
+        """The places of the rows in the input."""
         return [self._places[position] for position in self._positions()]
 
     def scores(self, metric: str) -> list[Score]:
-        """The scores by the metric of that name."""
+        """Return the scores by the metric of that name."""
         return [self._scores[metric][position] for position in self._positions()]
 
     def __len__(self) -> int:
@@ -220,7 +219,7 @@ class KeptRecords(Records):
 
 
 def record_dict(record: Record) -> dict[str, Any]:
-    """The record as plain JSON values."""
+    """Return the record as plain JSON values."""
     return {
         "row": record.index + 1,
         "place": record.place,
@@ -230,7 +229,7 @@ def record_dict(record: Record) -> dict[str, Any]:
 
 
 def record_line(record: Record, *, with_calls: bool = False) -> str:
-    """The record as one line of JSON; with the keys of its calls where a journal stands beside the file."""
+    """Return the record as one line of JSON; ``with_calls`` adds the keys of its calls, for a file with a journal beside it."""
     shown: dict[int, Any] = {}
     parts = {
         "row": record.index + 1,
@@ -244,7 +243,9 @@ def record_line(record: Record, *, with_calls: bool = False) -> str:
 
 
 def _score_dict(score: Score, shown: dict[int, Any]) -> dict[str, Any]:
-    """What JSON has as ``score.to_dict()``: JSON writes tuples as lists, and evidence that scores share is made once."""
+    """Return the same JSON as ``score.to_dict()``, but evidence that several scores share is converted only once. Tuples stay
+    tuples, because JSON writes them as lists.
+    """
     if type(score) is not Score:
         return score.to_dict()
     details: dict[str, Any] = dict(score.unread)
@@ -260,10 +261,10 @@ CALL = re.compile(r".* [0-9a-f]{32}", re.DOTALL)
 
 
 def record_of(line: str | bytes) -> Record:
-    """The record that ``record_line`` wrote.
+    """Return the record that ``record_line`` wrote.
 
     Raises:
-        ValueError: the line holds no record.
+        ValueError: the line is not a record.
     """
     try:
         data = json.loads(line)
@@ -277,7 +278,7 @@ def record_of(line: str | bytes) -> Record:
         read = {name: _score(score) for name, score in scores.items()}
         return Record(row - 1, place, _sample(sample), read, calls)
     except (AttributeError, LookupError, TypeError, RecursionError, OverflowError) as error:
-        raise ValueError(f"no record: {error}") from None
+        raise ValueError(f"not a record: {error}") from None
 
 
 def _score(data: Any) -> Score:
@@ -295,7 +296,7 @@ def _check(holds: bool, message: str) -> None:
 
 
 def round_trip(sample: Sample) -> Sample:
-    """The sample as it would be read back from a file."""
+    """Return the sample as it would be read back from a file."""
     return _sample(json.loads(to_json(json_value(sample))))
 
 
@@ -346,5 +347,5 @@ json_value = json_walk(_in_file)
 
 
 def is_given(value: object) -> bool:
-    """Whether a field of a sample holds anything."""
+    """Whether a field of a sample has a value."""
     return value is not None and not (isinstance(value, Mapping) and not value)

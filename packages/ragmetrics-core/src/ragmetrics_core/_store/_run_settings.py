@@ -41,12 +41,12 @@ ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def digest_of(text: str) -> str:
-    """A short digest of a text."""
+    """Return a short digest of a text."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def setting_digests(metric: Metric) -> dict[str, str]:
-    """A digest of each setting, by name. The digest of a prompt covers all the words that are sent."""
+    """Return a digest of each setting, by name. The digest of a prompt covers all the words that are sent."""
     own = {item.name: _setting(metric, getattr(metric, item.name)) for item in fields(metric) if item.compare}
     beside = {name: prompt.system for name, prompt in _prompts_beside(metric)}
     return {name: digest_of(text) for name, text in {**beside, **own}.items()}
@@ -64,7 +64,9 @@ def _setting(metric: Metric, value: Any) -> str:
 
 
 def _prompts_beside(metric: Metric) -> Iterable[tuple[str, Prompt[Any]]]:
-    """Prompts that a user's own metric takes from its module, by their names there. Prompts of built-in metrics are settings."""
+    """Return the prompts that a user's metric reads from its module, by their names there. Prompts of built-in metrics are
+    settings.
+    """
     measure = getattr(type(metric), "measure", None)
     if inspect.isfunction(measure):
         for name in measure.__code__.co_names:
@@ -80,13 +82,13 @@ UNKNOWN = "unknown"
 
 
 def class_named(settings: str) -> str | None:
-    """The metric class in a text such as ``NDCG(k=3)``; None if it names none."""
+    """Return the metric class in a text such as ``NDCG(k=3)``; None if the text names no metric."""
     match = CLASS_NAME.match(settings)
     return match[0] if match else None
 
 
 def built_in_class(name: str, settings: str) -> type[Metric] | None:
-    """The class of a built-in metric with this name and these settings in words; None for other metrics."""
+    """Return the class of a built-in metric with this name and these settings in words; None for other metrics."""
     return built_in_metric(class_named(settings) or name, Metric)
 
 
@@ -113,13 +115,15 @@ class MetricColumn:
 
     @classmethod
     def of(cls, metric: Metric) -> MetricColumn:
-        """The column of a metric."""
+        """Return the column of a metric."""
         inputs = tuple(map(str, metric.inputs))
         return cls(metric.name, metric.scale, repr(metric), metric.higher_is_better, inputs=inputs)
 
     @classmethod
     def named(cls, name: str, scale: tuple[float, float] | None, settings: str) -> MetricColumn:
-        """The column of a metric of which only this is known. If it is a built-in metric, its class knows which values are good."""
+        """Return the column of a metric of which only name, scale and settings in words are known. For a built-in metric, its
+        class tells which values are good.
+        """
         metric = built_in_class(name, settings)
         # the direction of a metric with parts is that of its parts, which are unknown here
         known = metric if metric is not None and metric.parts is Metric.parts else None
@@ -127,17 +131,17 @@ class MetricColumn:
         return cls(name, scale, settings, better, known is not None, inputs=_inputs(metric))
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``run.json`` holds it."""
+        """Return the form that ``run.json`` stores."""
         known = {"higher_is_better": self.higher_is_better} if self.knows_better else {}
         inputs = {} if self.inputs is None else {"inputs": self.inputs}
         return {"name": self.name, "scale": self.scale, "settings": self.settings, **known, **inputs}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> MetricColumn:
-        """What ``to_dict`` wrote.
+        """Return the column that ``to_dict`` wrote.
 
         Raises:
-            LookupError, TypeError, ValueError: it has another shape.
+            LookupError, TypeError, ValueError: the data have a different form.
         """
         scale = None if data["scale"] is None else checked_scale(data["scale"])
         column = cls.named(checked_text(data["name"]), scale, checked_text(data["settings"]))
@@ -164,7 +168,7 @@ class ModelIdentity:
 
     @classmethod
     def of(cls, model: Any) -> ModelIdentity:
-        """The identity of a model."""
+        """Return the identity of a model."""
         traits = ModelTraits.of(model)
         if not traits.identity:  # a model without an identity is never the same as another
             return cls(traits.kind, {UNKNOWN: str(uuid.uuid4())})
@@ -176,9 +180,8 @@ class ModelIdentity:
 
     @classmethod
     def of_all(cls, models: Sequence[Any]) -> ModelIdentity | None:
-        """One identity for the models of all parts of a metric: their names, and their digests by place.
-
-        None if there is no model.
+        """Return one identity for the models of all parts of a metric: their names, and their digests by position. None if there
+        is no model.
         """
         found = [(place, cls.of(model)) for place, model in enumerate(models, 1) if model is not None]
         if not found or len(models) == 1:
@@ -190,7 +193,7 @@ class ModelIdentity:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | None) -> ModelIdentity | None:
-        """The identity that ``run.json`` has."""
+        """Return the identity that ``run.json`` stores."""
         return None if data is None else cls(checked_text(data["name"]), _checked_texts(data["parts"]))
 
     @property
@@ -199,7 +202,7 @@ class ModelIdentity:
         return UNKNOWN in self.parts
 
     def difference(self, here: ModelIdentity, words: str) -> str:
-        """How the model of this run, ``here``, differs from this one, in words; empty if they are the same."""
+        """Describe how the model of this run, ``here``, differs from this one; empty if they are the same."""
         if self.parts == here.parts:
             return ""
         if self.name != here.name:
@@ -211,9 +214,8 @@ class ModelIdentity:
 
 @dataclass(frozen=True)
 class ScoredBy:
-    """What gives the scores of one metric: digests of its settings by name, its models, and which settings are prompts.
-
-    The names of prompts are not stored: a run that was read from a file has none.
+    """The models and settings behind the scores of one metric: digests of its settings by name, its models, and which settings
+    are prompts. The names of prompts are not stored, so they are empty if the run was read from a file.
     """
 
     settings: Mapping[str, str]
@@ -222,30 +224,30 @@ class ScoredBy:
     prompts: frozenset[str] = field(default=frozenset(), compare=False)
 
     def model(self, kind: str) -> ModelIdentity | None:
-        """The model of this kind: ``llm`` or ``embeddings``."""
+        """Return the model of this kind: ``llm`` or ``embeddings``."""
         found: ModelIdentity | None = getattr(self, kind)
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``run.json`` holds it."""
+        """Return the form that ``run.json`` stores."""
         return {name: value for name, value in asdict(self).items() if name != "prompts"}
 
     @classmethod
     def of(cls, metric: Metric, models: Models) -> ScoredBy:
-        """The settings of a metric with the models that answer it."""
+        """Return the settings of a metric with the models that answer it."""
         asked = list(models.leaves())
         llm, embeddings = (ModelIdentity.of_all([getattr(one, kind) for one in asked]) for kind in KINDS)
         return cls(setting_digests(metric), llm, embeddings, frozenset(prompts_of(metric)))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ScoredBy:
-        """What ``to_dict`` wrote."""
+        """Return what ``to_dict`` wrote."""
         llm, embeddings = (ModelIdentity.from_dict(data[kind]) for kind in KINDS)
         return cls(_checked_texts(data["settings"]), llm, embeddings)
 
 
 def _inputs(metric: type[Metric] | None) -> tuple[str, ...] | None:
-    """What every metric of this class reads; None if that depends on its settings."""
+    """Return the inputs of every metric of this class; None if they depend on its settings."""
     try:
         return None if metric is None else tuple(map(str, metric.declared_inputs()))
     except TypeError:  # the signature names no inputs
@@ -276,19 +278,19 @@ def _checked_texts(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def unequal_names(there: Mapping[str, str], here: Mapping[str, str]) -> Sequence[str]:
-    """The names whose digests differ, and those that only one of the two has."""
+    """Return the names whose digests differ, and those that only one of the two has."""
     return sorted(name for name in there.keys() | here.keys() if there.get(name) != here.get(name))
 
 
 @dataclass(frozen=True)
 class RunSettings:
-    """Everything that decides about the scores of a row, except the row.
+    """Everything that determines the scores of a row, except the row.
 
     Attributes:
         metrics: the metrics, in the given order.
         sampled: how rows are chosen at random; None: all are taken.
-        run: settings of the run that decide about scores, by the names of the arguments of ``evaluate``.
-        scored_by: for each metric, what gives its scores.
+        run: settings of the run that change scores, by the names of the arguments of ``evaluate``.
+        scored_by: for each metric, the models and settings behind its scores.
     """
 
     metrics: tuple[MetricColumn, ...]
@@ -300,14 +302,14 @@ class RunSettings:
     def of(
         cls, assignments: Iterable[Assignment], run: Mapping[str, Any], sampled: Mapping[str, Any] | None
     ) -> RunSettings:
-        """The settings of a run that begins."""
+        """Return the settings of a run that begins."""
         first = [item for item in assignments if item.repeat == 0]
         scored_by = {item.metric.name: ScoredBy.of(item.metric, item.models) for item in first}
         columns = tuple(MetricColumn.of(item.metric) for item in first)
         return cls(columns, sampled, dict(run), scored_by)
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``run.json`` holds them."""
+        """Return the form that ``run.json`` stores."""
         return {
             "metrics": [item.to_dict() for item in self.metrics],
             "chosen": self.sampled,
@@ -317,23 +319,23 @@ class RunSettings:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> RunSettings:
-        """What ``to_dict`` wrote.
+        """Return the settings that ``to_dict`` wrote.
 
         Raises:
-            AttributeError, LookupError, TypeError, ValueError: it has another shape.
+            AttributeError, LookupError, TypeError, ValueError: the data have a different form.
         """
         metrics = tuple(map(MetricColumn.from_dict, data["metrics"]))
         sampled = data.get("chosen")
         if not isinstance(sampled, dict | None):
-            raise TypeError("the choice of rows is no object")
+            raise TypeError("the choice of rows is not an object")
         scored_by = {name: ScoredBy.from_dict(item) for name, item in data["judged"].items()}
         if scored_by.keys() != {item.name for item in metrics} or not isinstance(data["run"], dict):
-            raise ValueError("it does not tell who gives the scores of each metric")
+            raise ValueError("the models that score are not given for each metric")
         return cls(metrics, sampled, data["run"], scored_by)
 
 
 def with_earlier_models(here: RunSettings, there: RunSettings) -> RunSettings:
-    """The settings, with the models of an earlier part of the run for metrics without a model in this part."""
+    """Return the settings; metrics without a model in this part of the run get their models from an earlier part."""
     scored_by = {}
     for name, item in here.scored_by.items():
         earlier = there.scored_by.get(name, item)
@@ -343,9 +345,9 @@ def with_earlier_models(here: RunSettings, there: RunSettings) -> RunSettings:
 
 
 def difference(there: RunSettings, here: RunSettings) -> str | None:
-    """How two runs differ; completes the sentence "the scores are those of ...". None: they are the same run.
+    """Describe how two runs differ, as the end of the sentence "the scores are those of ..."; None if they are the same run.
 
-    A model that only one of them names makes no difference, because the other did not ask it.
+    A model that only one of the runs names is no difference, because the other run did not ask it.
     """
     names = [[item.name for item in settings.metrics] for settings in (there, here)]
     if sorted(names[0]) != sorted(names[1]):
@@ -355,7 +357,7 @@ def difference(there: RunSettings, here: RunSettings) -> str | None:
 
 
 def join_settings(parts: Iterable[RunSettings]) -> RunSettings:
-    """The settings of a run that is joined from others, each with some of the metrics.
+    """Return the settings of a run that is joined from several runs, each with some of the metrics.
 
     Raises:
         InvalidInput: two runs differ in more than their metrics, or in a metric that both have.
@@ -388,14 +390,14 @@ def _other_run(there: RunSettings, here: RunSettings) -> Iterable[str]:
 
 
 def _other_scorers(there: Mapping[str, ScoredBy], here: Mapping[str, ScoredBy]) -> Iterable[str]:
-    """Each difference once, with the metrics that it concerns; without them if it concerns all."""
+    """Return each difference once, with the metrics that it concerns; without their names if it concerns all."""
     found = grouped((text, name) for name, item in here.items() for text in _differences(there[name], item))
     for text, names in found.items():
         yield text if len(names) == len(here) else f"{', '.join(names)}: {text}"
 
 
 def _differences(there: ScoredBy, here: ScoredBy) -> Iterator[str]:
-    """The differences between two scorers of one metric."""
+    """Return the differences between two scorers of one metric."""
     for kind, words in KINDS.items():
         before, now = there.model(kind), here.model(kind)
         if before and now and (text := before.difference(now, words)):
@@ -410,7 +412,7 @@ def _choice(sampled: Mapping[str, Any] | None) -> str:
 
 
 def row_digest(sample: Sample, inputs: Iterable[str]) -> str:
-    """The digest of these fields or columns of a row. Empty fields count as missing."""
+    """Return the digest of these fields or columns of a row. Empty fields count as missing."""
     read = {ALIASES.get(name, name): _plain(json_value(sample.get(name))) for name in inputs}
     return digest_of(
         json.dumps({name: value for name, value in read.items() if value not in (None, "", [], {})}, sort_keys=True)
@@ -418,7 +420,7 @@ def row_digest(sample: Sample, inputs: Iterable[str]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """The value in the form in which it is compared."""
+    """Return the value in the form in which it is compared."""
     if isinstance(value, str):
         return unicodedata.normalize("NFC", " ".join(value.split()))
     if isinstance(value, Mapping):

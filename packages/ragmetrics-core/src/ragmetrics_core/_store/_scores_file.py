@@ -41,18 +41,18 @@ class Seal:
     checksum: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """The seal as ``run.json`` has it."""
+        """Return the seal in the form that ``run.json`` stores."""
         return {"rows": self.rows, "digest": f"{self.checksum:08x}"}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Seal:
-        """What ``to_dict`` wrote.
+        """Return the seal that ``to_dict`` wrote.
 
         Raises:
-            LookupError, TypeError, ValueError: it has another shape.
+            LookupError, TypeError, ValueError: the data have a different form.
         """
         if type(data["rows"]) is not int:
-            raise TypeError("the number of rows is no whole number")
+            raise TypeError("the number of rows is not a whole number")
         return cls(data["rows"], int(data["digest"], 16))
 
     def add(self, line: bytes) -> None:
@@ -73,7 +73,7 @@ class ScoresFile:
     """The lines of a file of scores, by row.
 
     Args:
-        path: the file; made if it is missing and ``writing``. An existing file is not changed until a line is added.
+        path: the file. With ``writing``, a missing file is created; an existing file does not change until a line is added.
         writing: whether lines will be added.
         named: False for lines that may never become part of the file: they are in a temporary file without a name, which vanishes
             with this process.
@@ -107,11 +107,11 @@ class ScoresFile:
                 self._use(tempfile.TemporaryFile(buffering=0, dir=path.parent))  # noqa: SIM115  as long as the records
 
     def add(self, record: Record) -> None:
-        """Write the line of one row at the end."""
+        """Append the line of one row."""
         self._append(record.index, record_line(record, with_calls=True).encode())
 
     def take(self, other: ScoresFile) -> None:
-        """Write the lines of another file at the end."""
+        """Append the lines of another file."""
         for index in other.indexes():
             self._append(index, other.line(index))
 
@@ -128,7 +128,7 @@ class ScoresFile:
         self._note(index, end - len(line), len(line))
 
     def settle(self, keep: Callable[[int], bool]) -> Seal:
-        """Rewrite the file with the rows to keep, one line each, in input order."""
+        """Rewrite the file with the rows in ``keep``, one line each, in input order."""
         part = temporary_name(self._path)
         try:
             with explain_errors(self._path):
@@ -168,11 +168,11 @@ class ScoresFile:
         return StoredRecords(self, self.indexes())
 
     def read(self, index: int) -> Record:
-        """The record with this index."""
+        """Return the record with this index."""
         return record_of(self.line(index))
 
     def line(self, index: int) -> bytes:
-        """The line with this index, as it is in the file."""
+        """Return the line with this index, unchanged."""
         return self._read(self._starts[index], self._lengths[index])
 
     def __contains__(self, index: int) -> bool:
@@ -199,7 +199,7 @@ class ScoresFile:
             return data
 
     def _scan(self) -> bool:
-        """Find the lines of the file; True if the last one is complete."""
+        """Find the lines of the file; return True if the last line is complete."""
         start, line = 0, b"\n"
         self._file.seek(0)
         # the same file, opened again: the path may lead to another file by now
@@ -233,7 +233,7 @@ class ScoresFile:
 
 
 class StoredRecords(Records):
-    """Records that stay in their file."""
+    """Records that are read from their file when they are used."""
 
     def __init__(self, file: ScoresFile, rows: Any) -> None:
         self._file = file

@@ -58,11 +58,11 @@ def routing_digest(headers: Mapping[str, str]) -> str | None:
 
 
 def conceal(text: str, secrets: Iterable[str] = ()) -> str:
-    """Mask the given secrets in a text, and everything that looks like a key, or like a password in an address.
+    """Mask the given secrets in a text, everything that looks like a key, and every password in an address.
 
     Args:
         text: any text from outside.
-        secrets: texts that must never be shown; those of fewer than 8 characters are not looked for.
+        secrets: texts that must never be shown; texts of fewer than 8 characters are not masked.
     """
     return IN_QUERY.sub(rf"\1{MASKED}", LOOKS_SECRET.sub(MASKED, without_secrets(text, secrets)))
 
@@ -91,7 +91,7 @@ class Kept:
     error: Exception
 
     def __enter__(self) -> None:
-        """Nothing has been raised yet."""
+        """Clear the stored exception."""
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
         if not isinstance(error, Exception):

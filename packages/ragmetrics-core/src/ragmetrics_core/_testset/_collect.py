@@ -334,7 +334,9 @@ class Course:
         return visits
 
     def visited(self, visit: Visit, questions: Sequence[str]) -> None:
-        """Note the questions that a visit gave. A passage that gave as many as requested is visited again after all others."""
+        """Record the questions that a visit gave. A passage that gave as many questions as requested is visited again after all
+        others.
+        """
         if len(questions) >= visit.wanted:
             self._known[visit.passages] = (*visit.known, *questions)
             self._queue.append(visit.passages)

@@ -58,7 +58,9 @@ def text_of_pdf(path: Path) -> FileText:
     except DependencyError as error:
         raise InvalidInput(f"{path.name} is encrypted ({error}): save it without encryption") from None
     except (PyPdfError, struct.error, zlib.error, *DAMAGED) as error:
-        raise InvalidInput(f"{path.name} is no readable PDF ({type(error).__name__}: {str(error)[:LONGEST]})") from None
+        raise InvalidInput(
+            f"{path.name} is not a readable PDF ({type(error).__name__}: {str(error)[:LONGEST]})"
+        ) from None
     if not any(pages):
         count = count_of(len(pages), "page")
         raise InvalidInput(f"{path.name}: no text on {count}, perhaps only pictures: recognise the text (OCR) first")
@@ -96,7 +98,7 @@ def text_of_file(path: Path) -> FileText:
     try:
         size = path.stat().st_size
         if size > MOST_BYTES:
-            raise InvalidInput(f"{path.name} has {size:,} bytes, more than {MOST_BYTES:,}: divide it up")
+            raise InvalidInput(f"{path.name} has {size:,} bytes, more than {MOST_BYTES:,}: split it")
         found = READERS[path.suffix.lower()](path)
     except OSError as error:
         raise InvalidInput(f"{path.name} cannot be read: {error.strerror or error}") from None
@@ -194,7 +196,9 @@ def documents_of(documents: Any) -> tuple[list[GivenDocument], list[Skipped]]:
     seen: set[str] = set()
     for document in given:
         if document.id in seen:
-            raise InvalidInput(f"two documents have the id {document.id!r}: their questions could not be told apart")
+            raise InvalidInput(
+                f"two documents have the id {document.id!r}, so their questions could not be distinguished: give each its own id"
+            )
         seen.add(document.id)
     return given, skipped
 

@@ -127,7 +127,7 @@ def checked_options(given: Mapping[str, Any]) -> SimpleNamespace:
         if not isinstance(given[name], Prompt):
             raise InvalidInput(f"{name} must be a Prompt, got {type(given[name]).__name__}")
     if options.n is not None and options.questions_per_document is not None:
-        raise InvalidInput("give n, the number of all questions, or questions_per_document, and not both")
+        raise InvalidInput("give either n, the number of all questions, or questions_per_document, not both")
     options.counts = counts_of(options.n or 0, {name: given[name] for name in SHARES}, "one_passage")
     return options
 
@@ -141,7 +141,7 @@ def check_share(name: str, share: object, n: int | None) -> None:
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
         raise InvalidInput(Setting(name), f" must be a share from 0 to 1, got {share!r}")
     if share and n is None:
-        raise InvalidInput(Setting(name), " is a share of all questions, so give n, their number, too")
+        raise InvalidInput(Setting(name), " is a share of all questions: also give n, the number of all questions")
 
 
 class Generation:

@@ -83,7 +83,7 @@ STANDS_ALONE = (
 
 
 class QuestionCheck(BaseModel):
-    """What a model says of a question with its answer; the reason comes first, so that it thinks before it decides."""
+    """A model's verdict on a question with its answer. The reason comes first, so that the model thinks before it decides."""
 
     reason: str = Field(default="", description="what speaks for and against it, in one short sentence")
     stands_alone: bool
@@ -91,7 +91,7 @@ class QuestionCheck(BaseModel):
 
 
 class UnansweredCheck(BaseModel):
-    """What a model says of a question that is to have no answer."""
+    """A model's verdict on a question that must have no answer."""
 
     reason: str = Field(default="", description="what the passages say about what is asked, in one short sentence")
     stands_alone: bool
@@ -327,8 +327,7 @@ class TwoPassages:
 
 @dataclass(frozen=True)
 class Unanswerable:
-    """Questions that no passage answers, as far as passages are searched. One call writes the questions of a visit, and one call
-    checks each.
+    """Questions that none of the searched passages answers. One call writes the questions of a visit, and one call checks each.
 
     Attributes:
         nearest: takes a question and its own passage, and returns the other passages to search for an answer.

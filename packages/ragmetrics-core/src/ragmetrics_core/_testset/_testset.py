@@ -226,7 +226,7 @@ class Testset(Sequence[Sample]):
             file.writelines(map(line_of, self.samples))
 
     def to_jsonl(self, path: str | os.PathLike[str]) -> None:
-        """Do the same as ``save``; the method of an ``Evaluation`` has this name."""
+        """Write the same file as ``save``, under the method name that ``Evaluation`` has."""
         self.save(path)
 
     @classmethod

@@ -54,14 +54,15 @@ def plural_name(name: str, values: Sequence[Mapping[str, Any]]) -> str:
 
 
 def take_side_by_side(details: dict[str, Any]) -> tuple[str, list[Item], bool] | None:
-    """Turn the list ``reasons`` and the lists of the same length into items, and remove these lists from ``details``.
+    """Turn parallel lists in the details, of the same length as the list ``reasons``, into items, and remove these lists from
+    ``details``.
 
-    Used are ``reasons``; the first flat list that holds only texts, as the texts of the items; and the first other flat list, as
-    their marks. If the reasons are also found elsewhere in the details, only ``reasons`` is removed.
+    The items get their texts from the first flat list that contains only texts, their marks from the first other flat list, and
+    their reasons from ``reasons``. If the reasons are also elsewhere in the details, only ``reasons`` is removed.
 
     Returns:
-        The name of the items, the items, and whether the marks are verdicts (the items have texts, and every mark is 0 or 1). None
-        if no items were made.
+        The name of the items, the items, and whether the marks are verdicts (the items have texts, and every mark is 0 or 1).
+        None if no items were made.
     """
     reasons = details.get("reasons")
     if not (isinstance(reasons, list) and reasons and all(isinstance(why, str | None) for why in reasons)):
@@ -209,7 +210,7 @@ def _entry(value: Any) -> Item:
 
 
 def _verdicts(name: str, items: Sequence[Item], held: str, not_held: str, *, counted: bool) -> str:
-    """Return how many verdicts are true, and the failing items; the count may be left out (``counted``) if any item fails."""
+    """Return how many verdicts are true, and the failing items. With ``counted``, the count is left out if any item fails."""
     failing = [(number, item) for number, item in enumerate(items, 1) if not item.mark]
     share = " ".join(part for part in (f"{len(items) - len(failing)} of {len(items)}", name, held) if part)
     if not failing:

@@ -261,5 +261,5 @@ def not_asked(metric: str, scale: tuple[float, float] | None) -> Score:
 
 
 def is_asked(score: Score) -> bool:
-    """Whether the metric was asked about the row of this score."""
+    """Whether the score comes from the metric, and not from ``not_asked``, which marks rows that the metric skips."""
     return score.label != NOT_ASKED

@@ -77,7 +77,7 @@ def check_known(owner: str, given: Iterable[str], known: Iterable[str], note: st
         owner: the name, in messages, of the object that has the settings.
         given: the names to check.
         known: the names of all settings.
-        note: a text that messages add to the list of all names.
+        note: a text to add to the list of names in messages.
 
     Raises:
         InvalidInput: a name is unknown; the message suggests the most similar name, or else lists all names.

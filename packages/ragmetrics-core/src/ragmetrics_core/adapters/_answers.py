@@ -14,7 +14,7 @@ CUT_OFF = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"
 
 
 def usage_of(*places: Any) -> Usage:
-    """What an answer cost: one call, and the first token counts that are found; 0 if there are none.
+    """Return the usage of an answer: one call, and the first token counts that are found; 0 if there are none.
 
     Args:
         places: what a server sent beside the text, as mappings or objects, the likeliest place first. Counts are also searched
@@ -24,7 +24,7 @@ def usage_of(*places: Any) -> Usage:
 
 
 def finish_reason_of(*places: Any) -> str | None:
-    """Why an answer ends, in lower case, in the provider's word; None if the server does not say. ``places`` as for
+    """Return the provider's word for why an answer ends, in lower case; None if the server does not say. ``places`` as for
     ``usage_of``.
     """
     reasons = (_field(place, name) for place in _within(places) for name in REASONS)

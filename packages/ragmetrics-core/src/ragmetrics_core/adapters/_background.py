@@ -65,7 +65,7 @@ def settled(work: Callable[[], T], then: Callable[[Future[T]], object] | None = 
 
 
 def failed_outcome(error: Exception) -> Future[T]:
-    """The outcome of a function that raised this error."""
+    """Return the outcome of a function that raised this error."""
     from concurrent.futures import Future  # noqa: PLC0415  costs more to import than all of this package
 
     future: Future[T] = Future()
@@ -75,7 +75,7 @@ def failed_outcome(error: Exception) -> Future[T]:
 
 @dataclass(eq=False)
 class Job(Generic[T]):
-    """A job: its work, the listener for its outcome, its time limit, and whether its thread was replaced."""
+    """A job: its function, the listener for its outcome, its time limit, and whether its thread was replaced."""
 
     work: Callable[[], T]
     then: Callable[[Future[T]], object]
@@ -84,13 +84,13 @@ class Job(Generic[T]):
 
 
 class Background(Generic[T]):
-    """Threads that do jobs.
+    """Threads that do jobs from a queue.
 
     Args:
         ended: called with the outcome of each job, in the thread that did it, or in another thread if the job took too long. It
-            should be quick. What it raises is logged by ``concurrent.futures``.
-        workers: how many jobs run at the same time.
-        capacity: how many jobs may wait or run.
+            should be quick. Exceptions that it raises are logged by ``concurrent.futures``.
+        workers: the number of jobs that run at the same time.
+        capacity: the largest number of jobs that wait or run.
         timeout: seconds that a job may take. After that its outcome is a ``ModelError``, whatever it returns later, and the next
             job starts. None: no limit.
 
@@ -124,14 +124,14 @@ class Background(Generic[T]):
         return self._submitted - self.finished
 
     def submit(self, job: Callable[[], T], then: Callable[[Future[T]], object] | None = None) -> bool:
-        """Submit a job without waiting; False if the queue is full or closed.
+        """Submit a job without waiting; return False if the queue is full or closed.
 
         Args:
-            job: the work.
+            job: the function to call.
             then: called with its outcome instead of ``ended``.
 
         Raises:
-            RuntimeError: the system can start no thread, or the interpreter is ending; the job is not taken.
+            RuntimeError: the system can start no thread, or the interpreter is ending; the job is not accepted.
         """
         return self.submit_all([(job, then or self._ended)])
 
@@ -148,12 +148,12 @@ class Background(Generic[T]):
         return True
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until no job is left; False if that took more than ``timeout`` seconds."""
+        """Wait until no job is left; return False if that took more than ``timeout`` seconds."""
         with self._change:
             return self._change.wait_for(lambda: not self.pending, timeout)
 
     def close(self) -> None:
-        """Take no more jobs. Submitted jobs are still done; then the threads stop."""
+        """Accept no more jobs. Submitted jobs are still done; then the threads stop."""
         with self._change:
             self._is_closed = True
             self._change.notify_all()
@@ -186,7 +186,7 @@ class Background(Generic[T]):
             time.sleep(PAUSE)
 
     def _next(self) -> Job[T] | None:
-        """The next job; None if this thread may stop."""
+        """Return the next job; None if this thread may stop."""
         with self._change:
             self._change.wait_for(lambda: self._waiting or self._is_closed, IDLE)
             if not self._waiting:
@@ -217,7 +217,9 @@ class Background(Generic[T]):
                     return
 
     def _overdue(self) -> tuple[list[tuple[Job[T], str]], float]:
-        """The jobs that exceed their time limit, each with a message, and the time at which the next job will exceed its limit."""
+        """Return the jobs that exceed their time limit, each with a message, and the time at which the next job will exceed its
+        limit.
+        """
         now = time.monotonic()
         with self._change:
             late = [job for job in self._running if job.end <= now]
@@ -243,7 +245,7 @@ def _start(work: Callable[[], None], name: str = "ragmetrics-judge") -> None:
 
 
 def _can_start(work: Callable[[], None]) -> bool:
-    """Start another thread for this work; False if the system cannot."""
+    """Start another thread for this function; return False if the system cannot."""
     try:
         _start(work)
     except RuntimeError:
@@ -259,7 +261,7 @@ class Counts:
         self._lock = threading.RLock()  # garbage collection may end a stream in this thread, and that counts too
 
     def __getitem__(self, what: str) -> int:
-        """How often it was counted."""
+        """Return the value of a counter."""
         return self._counts[what]
 
     def add(self, what: str, number: int = 1) -> int:
@@ -269,6 +271,6 @@ class Counts:
             return self._counts[what]
 
     def now(self) -> dict[str, int]:
-        """A copy of all counters."""
+        """Return a copy of all counters."""
         with self._lock:
             return {what: count for what, count in self._counts.items() if count}

@@ -53,10 +53,10 @@ MAKERS = ("_get_client", "_get_aclient")
 
 
 def without_retries(model: Any) -> Any:
-    """A copy of a model whose clients do not repeat lost calls; the model itself if no client can be changed.
+    """Return a copy of a model whose clients do not retry lost calls; the model itself if no client can be changed.
 
-    ``evaluate`` repeats lost calls itself and slows down when calls are lost. If the client of a model repeated them too, six
-    tries of three tries would be made, and most losses would stay invisible. The clients of the copy share the connections of the
+    ``evaluate`` retries lost calls itself and slows down when calls are lost. If the client of a model retried them too,
+    the attempts would multiply (6 times 3), and ``evaluate`` would not see most losses. The clients of the copy share the connections of the
     original, and the user's object does not change.
 
     Args:
@@ -104,7 +104,7 @@ def _is_cached(kind: type, name: str) -> bool:
 
 
 def _without_retries(value: Any) -> Any:
-    """A client, or an object that holds one, without repeats of lost calls; None for any other value."""
+    """Return a client, or an object that holds one, without retries of lost calls; None for any other value."""
     if _is_client(value):
         return value.with_options(max_retries=0)
     held: Any = getattr(value, "__dict__", {}).get("_client")
@@ -112,12 +112,14 @@ def _without_retries(value: Any) -> Any:
 
 
 def _is_client(value: Any) -> bool:
-    """Whether a value is a client with this option (OpenAI, Anthropic, Groq and others have the same). A mock is not."""
+    """Whether a value is a client with the option ``max_retries`` (OpenAI, Anthropic, Groq and others have it). A mock does not
+    count.
+    """
     return hasattr(value, "with_options") and type(getattr(value, "max_retries", None)) is int
 
 
 class FormsOfReply:
-    """What is known of one model: the forms of reply that its server accepts. Threads may share it.
+    """The forms of reply that the server of one model accepts, as far as they are known. Threads may share it.
 
     The order is that of the core's own models: JSON schema, else JSON mode, else plain text. A framework does not say what its
     server accepts, so a refused question is asked again with the next form, and the form that worked is remembered. Servers word
@@ -133,7 +135,9 @@ class FormsOfReply:
         self._ladder = Ladder(highest, trusts_status=True)
 
     def attempts(self, ask: Ask | None) -> Attempts:
-        """The attempts at one question. None: at a question without a form of reply, such as one for vectors."""
+        """Return the attempts at one question. For None, a question without a form of reply, such as a request for vectors,
+        there is one attempt.
+        """
         return Attempts(self._ladder, ask)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -193,18 +197,18 @@ class Bridge(Generic[Q, A]):
         raise NotImplementedError(f"{type(self).__name__} has no _ask_async")
 
     def _read(self, answer: Any) -> Reply[A]:
-        """The text of the answer and its cost; raises ``BadReply`` if there is none."""
+        """Return the text of the answer and its usage; raise ``BadReply`` if there is no text."""
         raise NotImplementedError(f"{type(self).__name__} has no _read")
 
     def _settings(self, model: Any) -> Mapping[str, Any] | None:  # noqa: ARG002
-        """All settings that can change an answer, for ``identity``; None if the model cannot say what it is."""
+        """Return all settings that can change an answer, for ``identity``; None if the model does not show them."""
         return None
 
     # What a framework may have otherwise.
 
     @property
     def _model(self) -> Any:
-        """The user's model, in its present state."""
+        """The user's model in its present state."""
         return self._given
 
     def _has_async(self, model: Any) -> bool:  # noqa: ARG002
@@ -212,7 +216,7 @@ class Bridge(Generic[Q, A]):
         return True
 
     def _ready(self, model: Any) -> Any:
-        """The model to call instead of the user's model. An adapter may load or connect it here."""
+        """Return the model to call instead of the user's model. An adapter may load or connect it here."""
         return self._copy_with_changes(model)
 
     async def _ready_async(self, model: Any) -> Any:
@@ -220,19 +224,19 @@ class Bridge(Generic[Q, A]):
         return self._ready(model)
 
     def _inner(self, model: Any) -> Any:
-        """The model itself, if the framework wraps it with settings."""
+        """Return the model that the framework has wrapped together with settings; any other model is returned unchanged."""
         return model
 
     def _name(self, model: Any) -> str:
-        """What messages call the model: the name that it gives itself as ``model``, else the name of its class."""
+        """Return the name of the model in messages: its attribute ``model``, else the name of its class."""
         return name_of(self._inner(model))
 
     def _secrets(self, model: Any) -> tuple[str, ...]:
-        """The texts of the model that must never be shown."""
+        """Return the texts in the model that must never be shown."""
         return secret_texts(getattr(self._inner(model), "__dict__", {}))
 
     def _attempts(self, question: Q) -> Attempts:  # noqa: ARG002  of an LLM, the question tells
-        """The forms of reply to try."""
+        """Return the forms of reply to try."""
         return PLAIN.attempts(None)
 
     # What is the same everywhere.
@@ -251,20 +255,19 @@ class Bridge(Generic[Q, A]):
         return None if found is None else {**named, **found}
 
     def without_retries(self: B) -> B:
-        """The same model without the retries of its client, for ``evaluate``, which repeats lost calls itself."""
+        """Return the same model without the retries of its client, for ``evaluate``, which retries lost calls itself."""
         return self._with_change(without_retries)
 
     def _with_change(self: B, change: Change) -> B:
-        """The same bridge, which calls a copy of the model with this change."""
+        """Return a bridge that calls a copy of the model with this change."""
         other = self.__copy__()
         if change not in other._changes:
             other._changes += (change,)
         return other
 
     def _copy_with_changes(self, model: Any, *parts: object) -> Any:
-        """The model with the changes. The same copy is returned as long as the model and these parts of it are the same objects.
-
-        So the connections of the copy survive a run.
+        """Return the model with the changes. The same copy is returned as long as the model and the changed parts are the same
+        objects, so the connections of the copy survive a run.
         """
         now, known = (model, *parts), self._copies.get(self._changes)
         if known is None or any(old is not new for old, new in zip(known[0], now, strict=True)):
@@ -359,7 +362,9 @@ class LLMBridge(Bridge[Ask, str]):
 
 
 def sendable(ask: Ask) -> Ask:
-    """The question in a form that UTF-8 can encode: text of a model may contain lone surrogates, and is sent back to it."""
+    """Return the question in a form that UTF-8 can encode. A bad reply may contain lone surrogates, and is sent back to the
+    model.
+    """
     texts = [message.content.encode("utf-8", "backslashreplace").decode() for message in ask.messages]
     if texts == [message.content for message in ask.messages]:
         return ask
@@ -394,7 +399,7 @@ class EmbeddingsBridge(Bridge[list[str], list[list[float]]]):
         return await self._embed_async(model, question)
 
     def _embed(self, model: Any, texts: list[str]) -> Any:
-        """Call the model synchronously with at least one text. Its answer goes to ``_read``."""
+        """Call the model synchronously with at least one text, and return its answer for ``_read``."""
         raise NotImplementedError(f"{type(self).__name__} has no _embed")
 
     async def _embed_async(self, model: Any, texts: list[str]) -> Any:

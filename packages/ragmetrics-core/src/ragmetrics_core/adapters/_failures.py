@@ -71,12 +71,14 @@ CURES = {
 
 
 def is_bug(error: BaseException) -> bool:
-    """Whether an exception is a programming error, by its class: no library raises it to say that a server did not answer."""
+    """Whether an exception is a programming error, judged by its class: libraries do not raise such classes when a server fails
+    to answer.
+    """
     return isinstance(error, BUGS)
 
 
 def is_of_a_client(error: BaseException, but: Container[str] = ()) -> bool:
-    """Whether an installed library defines the exception, other than libraries that have nothing to do with a server.
+    """Whether the exception is defined by an installed library that may be the client of a server.
 
     Args:
         error: the exception.
@@ -101,8 +103,8 @@ def is_failure(error: Exception, is_bug: Callable[[Exception], bool]) -> bool:
 
 
 def _is_raised_in_library(error: Exception) -> bool:
-    """Whether an installed library raised the exception, or the standard library when it was called by one; not our code, and
-    not the user's.
+    """Whether the exception was raised in an installed library, or in the standard library when an installed library called it;
+    not in our code and not in the user's.
     """
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     for frame in reversed(frames):
@@ -160,7 +162,7 @@ def model_error(error: Exception, model: str, secrets: Iterable[str] = ()) -> Mo
 
 
 def refused_by(error: Exception) -> Refused | None:
-    """The server's answer that an exception holds, with the fields of OpenAI's protocol; None if there is none."""
+    """Return the server's answer that an exception contains, with the fields of OpenAI's protocol; None if there is none."""
     for item in _chain(error, lambda item: item.__cause__):
         status = _status(item)
         if status is not None:
@@ -170,7 +172,7 @@ def refused_by(error: Exception) -> Refused | None:
 
 
 def _chain(error: BaseException, before: Callable[[BaseException], BaseException | None]) -> Iterator[BaseException]:
-    """An exception and the exceptions that led to it, each once."""
+    """Return an exception and the exceptions that led to it, each once."""
     seen: list[BaseException] = []
     current: BaseException | None = error
     while current is not None and not any(current is item for item in seen):
@@ -187,7 +189,7 @@ def _is_lost(error: BaseException) -> bool:
 
 
 def _status(error: BaseException) -> int | None:
-    """The HTTP status in an exception, under one of the names that the providers' libraries use."""
+    """Return the HTTP status in an exception, under one of the names that the providers' libraries use."""
     response = getattr(error, "response", None)
     places = [getattr(error, name, None) for name in ("status_code", "http_status", "status", "code")]
     places += [getattr(response, "status_code", None), getattr(response, "status", None)]
@@ -197,7 +199,7 @@ def _status(error: BaseException) -> int | None:
 
 
 def _headers(error: BaseException) -> dict[str, str]:
-    """The headers of the answer in an exception, by their names in lower case."""
+    """Return the headers of the answer in an exception, with names in lower case."""
     response = getattr(error, "response", None)
     places = (
         getattr(response, "headers", None),
@@ -209,13 +211,13 @@ def _headers(error: BaseException) -> dict[str, str]:
 
 
 def _metadata(response: Any) -> Mapping[str, Any]:
-    """The metadata of an answer from botocore."""
+    """Return the metadata of an answer from botocore."""
     found = response.get("ResponseMetadata") if isinstance(response, Mapping) else None
     return found if isinstance(found, Mapping) else {}
 
 
 class Explained:
-    """A block in which a model may fail. The failure ends the block and is kept, in words, as ``problem``.
+    """A context manager for a block in which a model may fail. A failure ends the block and is kept as ``problem``.
 
     It is not raised from here, so that nothing is attached to the exception that is raised later: the original may hold the key.
     Errors of
@@ -229,7 +231,7 @@ class Explained:
     Args:
         model: name of the model; messages begin with it.
         secrets: texts that must never be shown.
-        fatal: whether any failure here will meet every further call too, for example because a client cannot be made.
+        fatal: whether any failure here would recur in every further call, for example because a client cannot be made.
         is_bug: decides which exceptions pass through, unless they have an HTTP status or are a lost connection; default:
             programming errors.
 

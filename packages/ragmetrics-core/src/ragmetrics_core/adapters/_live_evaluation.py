@@ -54,7 +54,7 @@ class LiveSettings(TypedDict, total=False):
 
 
 def current_names(given: Mapping[str, Any], former: Mapping[str, str]) -> dict[str, Any]:
-    """Settings under their current names, with a ``DeprecationWarning`` for each that was given under a former name.
+    """Return settings under their current names, with a ``DeprecationWarning`` for each that was given under a former name.
 
     Args:
         given: the keyword arguments of a constructor. The warning points to its caller.
@@ -68,14 +68,14 @@ def current_names(given: Mapping[str, Any], former: Mapping[str, str]) -> dict[s
         if old not in found:
             continue
         if new in found:
-            raise InvalidInput(f"{old} is the former name of {new}: give {new} alone")
+            raise InvalidInput(f"{old} is the former name of {new}: give only {new}")
         warnings.warn(f"{old} is now called {new}", DeprecationWarning, stacklevel=3)
         found[new] = found.pop(old)
     return found
 
 
 class Finished(Protocol[R_co, T]):
-    """One finished call of the application, as the adapter sees it."""
+    """One finished call of the application, with everything that the adapter recorded about it."""
 
     @property
     def is_complete(self) -> bool:
@@ -91,11 +91,11 @@ class Finished(Protocol[R_co, T]):
         ...
 
     def judgements(self) -> Judgements[T]:
-        """The work of each metric."""
+        """Return the function that computes the score of each metric."""
         ...
 
     def judged(self, outcomes: Mapping[str, Future[T]]) -> R_co:
-        """The record with the outcomes of the judgements; without any if ``complete`` or ``only`` failed."""
+        """Return the record with the outcomes of the judgements; without outcomes if ``complete`` or ``only`` failed."""
         ...
 
 
@@ -168,18 +168,17 @@ class LiveEvaluation(Generic[R, T]):
 
     @property
     def dropped(self) -> int:
-        """Calls that were not judged because too many were pending."""
+        """The number of calls that were not judged because too many were pending."""
         return self._live.dropped
 
     @property
     def pending(self) -> int:
-        """Calls that wait, are being judged, or wait for ``on_result``."""
+        """The number of calls that wait, are being judged, or wait for ``on_result``."""
         return self._live.pending
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until everything that was handed over is judged; False if that took more than ``timeout`` seconds.
-
-        Called inside one of the user's functions, such as ``on_result``, it does not wait, because it would wait for itself.
+        """Wait until every call so far is judged; return False if that took more than ``timeout`` seconds. If one of the user's
+        functions, such as ``on_result``, calls this, it does not wait, because it would wait for itself.
         """
         return self._live.flush(timeout)
 
@@ -202,7 +201,7 @@ class LiveEvaluation(Generic[R, T]):
         await in_own_thread(partial(self.__exit__, *raised))
 
     def _drain(self) -> None:
-        """Wait as long as there is progress: a judge that hangs must not hang the program."""
+        """Wait as long as there is progress, so that a judge that hangs does not block the program."""
         progress = -1
         while progress != self._live.progress:
             progress = self._live.progress
@@ -215,7 +214,7 @@ class LiveEvaluation(Generic[R, T]):
         raise TypeError(f"a {name} cannot be pickled, as it has threads and results: make one in each process")
 
     def _is_sampled(self) -> bool:
-        """Whether the next call is in the share that is judged."""
+        """Whether the next call belongs to the share of calls that is judged."""
         return self._sample_rate == 1 or self._random.random() < self._sample_rate
 
     def _judge(self, finished: Finished[R, T]) -> None:
@@ -227,7 +226,7 @@ class LiveEvaluation(Generic[R, T]):
         self._live.judge(partial(self._chosen, finished, answers), partial(self._judge_chosen, finished, answers))
 
     def _chosen(self, finished: Finished[R, T], answers: list[Future[bool]]) -> Judgements[T]:
-        """The judgements of a call; none if ``only`` does not want it. Runs in a background thread."""
+        """Return the judgements of a call; none if ``only`` rejects the call. Runs in a background thread."""
         finished.complete()
         if self._only is not None:
             only, record = self._only, finished.record()
@@ -249,10 +248,10 @@ class LiveEvaluation(Generic[R, T]):
         self._keep_and_tell(record if problem is None else self._with_problem(record, "only", problem))
 
     def _leave_out(self, record: R) -> None:
-        """Handle a call that ``only`` does not want."""
+        """Handle a call that ``only`` rejects."""
 
     def _with_problem(self, record: R, function: str, problem: BaseException) -> R:  # noqa: ARG002  for those who override it
-        """The record with the exception of one of the user's functions."""
+        """Return the record with the exception of one of the user's functions."""
         return record
 
     def _keep(self, record: R) -> None:
@@ -301,7 +300,7 @@ def shows_settings(**defaults: Any) -> Callable[[F], F]:
 
 
 def _call(function: Callable[[R], object], record: R) -> object:
-    """What one of the user's functions returns for a record; a coroutine function is run to its end."""
+    """Call one of the user's functions with a record and return its result; a coroutine function is run to its end."""
     answer = function(record)
     return run_blocking(partial(_awaited, answer)) if inspect.isawaitable(answer) else answer
 

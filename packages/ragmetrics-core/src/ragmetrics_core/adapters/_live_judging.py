@@ -37,13 +37,13 @@ _at_work: ContextVar[object] = ContextVar("ragmetrics_at_work", default=None)
 
 
 class FailureLog:
-    """Logs the failures of metrics and of the user's functions: each cause once, and again after a recovery.
+    """Log the failures of metrics and of the user's functions: each cause once, and again after a recovery.
 
     A judge that is down fails every call, so only the first failure is logged and the others are counted. A cause is a metric and
-    a class of error. For missing fields it is a metric and the message, so that a missing field hides no dead judge. After a
-    recovery the next failure is logged again. A judge that fails now and then recovers all the time, so each further warning of a
-    cause needs twice as many scores in a row before it. Errors that are not failures of a model or of a row are logged with their
-    traceback.
+    a class of error; for missing fields it is a metric and the message, so that a missing field does not hide a dead judge. The
+    first failure after a recovery is logged again. Because a judge that fails now and then recovers often, the number of scores
+    in a row that count as a recovery doubles with each further warning of a cause. Errors that are not failures of a model or of
+    a row are logged with their traceback.
 
     Args:
         logger: the adapter's.
@@ -144,7 +144,7 @@ class LiveJudging(Generic[T]):
 
     @property
     def is_alone(self) -> bool:
-        """Whether nothing is pending except the user's function that calls this."""
+        """Whether nothing is pending except the user's function that is running now."""
         return self._count["unreported"] + self._count["telling"] <= 1
 
     @property
@@ -154,7 +154,7 @@ class LiveJudging(Generic[T]):
 
     @property
     def progress(self) -> int:
-        """A number that grows as long as judges and functions return."""
+        """A number that grows whenever a judge or a function returns."""
         return sum(queue.finished - queue.timed_out for queue in (self._judges, self._tellers))
 
     @property
@@ -175,13 +175,13 @@ class LiveJudging(Generic[T]):
         }
 
     def judge(self, judgements: Judgements[T] | Callable[[], Judgements[T]], then: Listener[T]) -> bool:
-        """Submit an evaluation without waiting; False if the queue is full.
+        """Submit an evaluation without waiting; return False if the queue is full.
 
         Args:
             judgements: the work of each metric; or a function that returns this and is called in the background first, such as
                 one that calls the user's functions. If it takes too long or raises, there are no judgements.
-            then: called with all outcomes in the order of the judgements, in a background thread. It should be quick; slow work
-                belongs into ``tell``.
+            then: called with all outcomes in the order of the judgements, in a background thread. It should be quick; use
+                ``tell`` for slow work.
 
         Raises:
             RuntimeError: the system can start no thread, or the interpreter is ending.
@@ -197,7 +197,7 @@ class LiveJudging(Generic[T]):
         return True
 
     def _admit(self, what: str, lost: str, said: str) -> bool:
-        """Count one more pending item, if there is room for it. The first refusal is logged."""
+        """Count one more pending item if there is room for it; return False if there is not. The first refusal is logged."""
         with self._door:
             self._enter()
             is_full = self._count[what] >= self._max_pending or (what == "open" and self._is_closed)
@@ -230,7 +230,7 @@ class LiveJudging(Generic[T]):
             raise
 
     def tell(self, job: Callable[[], object], then: Callable[[Future[Any]], object]) -> bool:
-        """Submit a call of one of the user's functions without waiting; False if the queue is full.
+        """Submit a call of one of the user's functions without waiting; return False if the queue is full.
 
         Args:
             job: the call.
@@ -263,10 +263,8 @@ class LiveJudging(Generic[T]):
         return work
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until nothing is pending; False if that took more than ``timeout`` seconds.
-
-        Called inside a job of this object, it does not wait, because it would wait for itself; it returns whether only that job
-        is pending.
+        """Wait until nothing is pending; return False if that took more than ``timeout`` seconds. If a job of this object calls
+        this, it does not wait, because it would wait for itself, and returns whether only that job is pending.
         """
         if _at_work.get() is self:
             return self.is_alone
@@ -280,7 +278,7 @@ class LiveJudging(Generic[T]):
         return True
 
     def close(self) -> None:
-        """Take no more evaluations. Submitted ones are still finished; then the threads stop."""
+        """Accept no more evaluations. Submitted ones are still finished; then the threads stop."""
         with self._door:
             self._is_closed = True
 
@@ -312,8 +310,8 @@ class LiveJudging(Generic[T]):
             self._count.add("open", -1)
 
     def _enter(self) -> None:
-        """Register with the exit of the program. After a fork, start afresh: the threads and their work stayed in the parent
-        process.
+        """Register for the exit of the program. After a fork, start with empty queues, because the threads and their jobs stayed
+        in the parent process.
         """
         if self._process == os.getpid():
             return
@@ -347,7 +345,7 @@ class LiveJudging(Generic[T]):
 
 
 def _ignore(_: Future[Any]) -> None:
-    """The listener of a queue whose jobs all have their own."""
+    """Do nothing: the listener of a queue whose jobs all have their own listeners."""
 
 
 def _end(live: weakref.ref[LiveJudging[Any]]) -> None:

@@ -50,7 +50,7 @@ def run_blocking(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
     at once.
 
     Args:
-        main: such as ``partial(asked, question)`` or ``lambda: asked(question)``.
+        main: a function without arguments, such as ``partial(answer, question)`` or ``lambda: answer(question)``.
     """
     from .._support._blocking import run_blocking as run_in_loop  # noqa: PLC0415  loads asyncio
 
@@ -58,7 +58,7 @@ def run_blocking(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 
 def at_once(coroutine: Coroutine[Any, Any, T]) -> T:
-    """The result of a coroutine that never waits."""
+    """Return the result of a coroutine that never waits."""
     try:
         coroutine.send(None)
     except StopIteration as done:
@@ -87,7 +87,7 @@ class Turn:
 
     @classmethod
     def with_model(cls, model: object) -> Turn:
-        """The lock of this model."""
+        """Return the lock of this model."""
         with cls._door:
             turn = cls._all.get(id(model))
             if turn is None:

@@ -25,7 +25,7 @@ async def asked_rows(
     workers: int = 4,
     record: bool = True,
 ) -> list[Row]:
-    """Ask an application the question of every sample. The result is rows for ``evaluate``, in order.
+    """Ask an application the question of every sample, and return rows for ``evaluate``, in order.
 
     Args:
         samples: the samples, each with a ``user_input``.

@@ -32,7 +32,7 @@ class _NoJson(Exception):
 
 
 def json_settings(settings: Mapping[str, Any], secrets: Iterable[str] = ()) -> dict[str, Any] | None:
-    """The settings as JSON values for an ``identity``; None if one of them is not a JSON value.
+    """Return the settings as JSON values for an ``identity``; None if one of them is not a JSON value.
 
     Settings with a secret name are left out, so that another key is the same model, and so are wrapped secrets. Numbers and
     switches are not secret,
@@ -50,24 +50,26 @@ def json_settings(settings: Mapping[str, Any], secrets: Iterable[str] = ()) -> d
 
 
 def declared_settings(model: Any) -> dict[str, Any]:
-    """The fields of a pydantic model by name, without those that it excludes when it is dumped; empty for any other object."""
+    """Return the fields of a pydantic model by name, without those that it excludes when it is dumped; empty for any other
+    object.
+    """
     declared = getattr(type(model), "model_fields", {})
     return {name: getattr(model, name, None) for name, field in declared.items() if not field.exclude}
 
 
 def name_of(model: Any) -> str:
-    """The name of a model in messages: its attribute ``model``, else the name of its class."""
+    """Return the name of a model in messages: its attribute ``model``, else the name of its class."""
     name = getattr(model, "model", None)
     return name if isinstance(name, str) and name else type(model).__name__
 
 
 def kind_of(given: Any) -> str:
-    """The name of an unexpected object in messages: of a class its name, of anything else the name of its class."""
+    """Return the name of an unexpected object in messages: the name of a class, or the name of the object's class."""
     return given.__name__ if isinstance(given, type) else type(given).__name__
 
 
 def secret_texts(settings: Mapping[str, Any]) -> tuple[str, ...]:
-    """The texts among the settings that must never be shown: wrapped secrets, and texts below a secret name."""
+    """Return the texts among the settings that must never be shown: wrapped secrets, and texts under a secret name."""
     return tuple(dict.fromkeys(_secret_texts(settings, named=False)))
 
 
@@ -119,10 +121,11 @@ def _secret_in(value: Any) -> Any:
 
 
 def blocking(model: Any, **methods: Any) -> Any:
-    """A model of the core that can only block, so that each call gets a thread. Messages name it like the given model.
+    """Return a model of the core that can only block, so that each call gets a thread. Messages call it by the name of the given
+    model.
 
     Args:
         model: a model of a framework.
-        methods: what it can do for the core: ``generate``, or ``embed``.
+        methods: the methods that the core may call: ``generate`` or ``embed``.
     """
     return SimpleNamespace(model=name_of(model), **methods)

@@ -120,14 +120,14 @@ def compare(
 
 
 def check_ending(out: Path | None) -> None:
-    """Check that the ending of a file name is that of an output format.
+    """Check that the ending of a file name selects an output format.
 
     Raises:
-        InvalidInput: the ending is of no output format.
+        InvalidInput: there is no output format with this ending.
     """
     if out is not None and out.suffix.lower() not in ENDINGS:
         raise InvalidInput(
-            f"--out: {out} says no format that a comparison can be written in: let its name end in .html (to look at), .md (a "
+            f"--out: {out} must have a name that ends in .html (to look at), .md (a "
             "comment for a pull request) or .json (everything, for programs)"
         )
 

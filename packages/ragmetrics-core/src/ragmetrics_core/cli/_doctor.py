@@ -68,7 +68,9 @@ NO_MODEL = re.compile(r"no such model|invalid model name", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Check:
-    """One line of the result: what was checked, whether it works (``-``: not known, or irrelevant), what was seen, and the cure."""
+    """One line of the result: the name of the check, whether it succeeded (``-``: unknown or irrelevant), what was found, and
+    the cure.
+    """
 
     name: str
     state: State

@@ -261,7 +261,7 @@ def check_out(out: Path | None, data: str) -> None:
     special = out.exists() and not out.is_file()  # a device, or a pipe to another program, gets JSON lines
     if out.suffix.lower() not in ENDINGS and not special:
         raise InvalidInput(
-            f"--out: {out} says no format that can be written: let its name end in .jsonl (rows, scores and evidence for "
+            f"--out: {out} must have a name that ends in .jsonl (rows, scores and evidence for "
             "programs), .html (the same to look at), .csv (rows and scores as a table) or .md (the summary)"
         )
     check_files({"--out": out}, [Path(data)], "the file that the rows are read from")
@@ -333,7 +333,7 @@ def check_files(files: dict[str, Path | None], runs: Sequence[Path], called: str
     given = {option: path for option, path in files.items() if path is not None}
     for (one, path), (other, there) in combinations(given.items(), 2):
         if path.absolute() == there.absolute():
-            raise InvalidInput(f"{one} and {other} name the same place, {path}: give each its own")
+            raise InvalidInput(f"{one} and {other} name the same file, {path}: give each a different one")
     for option, path in given.items():
         if to_stdout(path):
             continue

@@ -107,7 +107,7 @@ def propose_metrics(data: str, columns: Columns, file: FileOptions) -> NoReturn:
     opened = open_rows(data, 1, columns, file)
     row = next(opened.rows)
     if row.problem is not None:
-        raise InvalidInput(f"{choose}none can be proposed, for the first row cannot be read: ", *row.problem.args)
+        raise InvalidInput(f"{choose}none can be proposed, because the first row cannot be read: ", *row.problem.args)
     if fitting := ", ".join(fitting_metrics(row.sample)):
         raise InvalidInput(f"{choose}these fit the columns of {opened.name}: {fitting}")
     known = [name for name in row.sample.to_dict() if name != "metadata"]
@@ -192,11 +192,11 @@ def with_jury(
     if text is None:
         return list(metrics)
     if llm is not None:
-        raise InvalidInput("--llm and --jury both say who judges: give one of them")
+        raise InvalidInput("--llm and --jury both choose the judge: give only one of them")
     names = _jurors(text)
     if len(names) < 2:
         example = "openai:gpt-4o-mini,ollama:qwen3"
-        raise InvalidInput(f"--jury takes at least two models with commas between, such as {example}, got {text!r}")
+        raise InvalidInput(f"--jury takes at least two models, separated by commas, such as {example}, got {text!r}")
     if not any(map(_asks, metrics)):
         raise InvalidInput(f"--jury: none of the metrics asks an LLM: {', '.join(item.name for item in metrics)}")
     make = llm_named if called else llm_to_price
@@ -235,7 +235,9 @@ def parse_least(texts: Iterable[str], scales: Mapping[str, tuple[float, float] |
             raise InvalidInput(f"--fail-under: {name!r} is not among the metrics of this run: {', '.join(scales)}")
         low, high = scales[name] or (-math.inf, math.inf)
         if not low <= value <= high:
-            raise InvalidInput(f"--fail-under: {name} goes from {low:g} to {high:g}, so {value:g} is no gate for it")
+            raise InvalidInput(
+                f"--fail-under: {name} goes from {low:g} to {high:g}, and {value:g} is outside this scale"
+            )
         least[name] = max(value, least.get(name, value))
     return least
 
@@ -351,7 +353,7 @@ def parse_wanted(given: Mapping[str, Any], metrics: Sequence[Metric] | None = No
     options = [as_option(Setting(name)) for name, value in about_gates.items() if value is not None]
     if options and not gates:
         example = FORMS[usual].partition(" or ")[0]
-        raise InvalidInput(f"{options[0]} is about gates: add --gate '{example}', or leave {options[0]} out")
+        raise InvalidInput(f"{options[0]} only applies to gates: add --gate '{example}', or leave {options[0]} out")
     if undecided not in STATUS:
         raise InvalidInput(f"--undecided must be pass or fail, got {undecided!r}")
     RowGroups(given["by"], given["cluster"])

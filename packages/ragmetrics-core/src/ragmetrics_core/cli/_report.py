@@ -31,7 +31,7 @@ def report(run: Path = RUN, *, out: Path = OUT, labels: Path | None = LABELS) ->
     """Write the file, and say where it is."""
     with clear_errors():
         if to_stdout(out) or out.suffix.lower() not in HTML:
-            raise InvalidInput(f"--out: {out} is not the name of a page: let it end in .html")
+            raise InvalidInput(f"--out: {out} must have a name that ends in .html")
         check_out(out, str(run))
         evaluation = loaded(run)
         calibration = None if labels is None else evaluation.calibrate(labels)

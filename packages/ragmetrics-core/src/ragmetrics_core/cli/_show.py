@@ -71,12 +71,12 @@ def show(
     with clear_errors():
         given = {"--worst": worst, "--disputed": disputed, "--row": row, "--failed": failed or None, "--by": by}
         if len(ways := [name for name, value in given.items() if value is not None]) > 1:
-            raise InvalidInput(f"{' and '.join(ways)} are different things to show: give one of them")
+            raise InvalidInput(f"{' and '.join(ways)} cannot be combined: give only one of them")
         if metric is not None and by is not None:
             raise InvalidInput("--by shows all metrics: leave --metric out")
         rows_only = metric is not None or (bool(ways) and by is None)
         if labels is not None and rows_only:
-            raise InvalidInput("--labels is about the summary, and what is to be shown are rows: leave it out")
+            raise InvalidInput("--labels adds to the summary, but this command shows rows: leave it out")
         evaluation = loaded(run, said=not rows_only)
         names = _names(evaluation, metric)
         if row is not None:

@@ -26,7 +26,7 @@ def embedding_factory(
             ``sentence-transformers`` or ``huggingface`` (a local model), or ``hashing`` (offline, without a model).
         model: name of the model; default: the provider's default if it has one.
         client: for ``openai`` and named servers: an ``openai.OpenAI``, ``AsyncOpenAI``, ``AzureOpenAI`` or ``AsyncAzureOpenAI``.
-        interface: for code that comes from RAGAS; only its ``modern`` interface exists here.
+        interface: for code that was written for RAGAS; only ``modern`` is supported.
         settings: the settings of the provider's class.
 
     Raises:

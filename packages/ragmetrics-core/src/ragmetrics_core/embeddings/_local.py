@@ -67,7 +67,7 @@ class LocalModel(Generic[Loaded]):
 
     @property
     def identity(self) -> dict[str, Any] | None:
-        """The name of the model; None for a loaded model, which does not tell where its weights come from."""
+        """The name of the model; None for a loaded model, which does not show where its weights come from."""
         if self._name is None:
             return None
         return {"provider": "sentence-transformers", "kind": self._kind, "model": self._name}

@@ -65,7 +65,7 @@ class Malformed(Exception):
 def _items(answer: Any, count: int) -> list[Any]:
     data = field_of(answer, "data")
     if data is not None and not isinstance(data, list):
-        raise Malformed(f"data that is no list of vectors but a {type(data).__name__}, for {count} texts")
+        raise Malformed(f"data that is a {type(data).__name__}, not a list of vectors, for {count} texts")
     if len(data or ()) != count:
         raise Malformed(f"{field_of(answer, 'error') or f'{len(data or ())} vectors'} for {count} texts")
     return data or []

@@ -105,7 +105,9 @@ class CustomJudge(Metric):
 
 
 def as_number(value: Any, scale: tuple[float, float]) -> float | None:
-    """The number that an output holds, or None. Only on a scale from 0 to 1, yes and true are 1, and no and false are 0."""
+    """Return the number that an output is or means, or None. Only on a scale from 0 to 1, yes and true mean 1, and no and false
+    mean 0.
+    """
     word = value.strip().lower() if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else ""
     if word in ("yes", "true", "no", "false"):
         return float(word in ("yes", "true")) if scale == (0.0, 1.0) else None

@@ -120,7 +120,7 @@ def _contradicted(row: Mapping[str, Any]) -> bool:
     """Whether a claim is contradicted and not supported.
 
     Raises:
-        BadReply: the verdict does not say whether the claim is contradicted, as verdicts of the first version of the prompt.
+        BadReply: the verdict does not say whether the claim is contradicted, like replies to the first version of the prompt.
             Without that, a wrong answer cannot be distinguished from a right one.
     """
     if row["supported"]:

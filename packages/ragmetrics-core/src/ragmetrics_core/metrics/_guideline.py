@@ -13,7 +13,7 @@ from ragmetrics_core.replies import JsonReply
 
 
 class Critique(BaseModel):
-    """What is good and what is wanting, and the verdict."""
+    """What is good, what is missing, and the verdict."""
 
     feedback: str = Field(description="how the response follows or breaks the guidelines, and how to fix it")
     passing: bool = Field(description="true if the response follows all guidelines")

@@ -25,5 +25,5 @@ class HitRate(RankingMetric):
     two_valued: ClassVar[bool] = True
 
     def _value_of(self, hits: Hits) -> float:
-        """Always 1.0: there is a hit."""
+        """Always 1.0, because there is at least one hit."""
         return float(bool(hits.ranks))

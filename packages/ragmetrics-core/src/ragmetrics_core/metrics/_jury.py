@@ -75,24 +75,26 @@ class Jury(Metric):
 
     @property
     def models(self) -> Models:
-        """The models of the jurors. Two jurors may not ask the same model the same question, because they would be one voice."""
+        """The models of the jurors. Two jurors must not ask the same model the same question, because their votes would be one
+        opinion.
+        """
         own = [replace(item.models, voice=voice) for item, voice in zip(self.jurors, self._voices, strict=True)]
         return Models(self.llm, self.embeddings, self.name, tuple(own))
 
     @cached_property
     def _voices(self) -> list[Metric]:
-        """The question of each juror, without its name."""
+        """The question of each juror, without the juror's name."""
         return [replace(item, name="", llm=None, embeddings=None) for item in self.jurors]
 
     @cached_property
     def _known_as(self) -> list[tuple[str, Mapping[str, str]]]:
-        """The name of each juror, and the names of its models. Cached, because finding out what a model is may take long."""
+        """The name of each juror, and the names of its models. Cached, because reading the identity of a model may be slow."""
         models = [item.called for item in self.models.members]
         return list(zip(_names(self.jurors, models), models, strict=True))
 
     @classmethod
     def declared_inputs(cls) -> tuple[Input, ...]:
-        """No inputs: only an instance knows those of its jurors."""
+        """No inputs: only an instance knows the inputs of its jurors."""
         return ()
 
     @cached_property
@@ -111,10 +113,10 @@ class Jury(Metric):
 
 
 def _vote(place: int, juror: str, models: Mapping[str, str], program: Steps[Score]) -> Steps[Vote]:
-    """Run the program of a juror; the result is its vote, or the error why it has none. An error that all calls would meet is
-    raised, as for any metric.
+    """Run the program of a juror; return its vote, or the error that explains why it has none.
 
-    The vote lists only models that this juror asked, not those that the run has for other metrics.
+    An error that every call would meet is raised, as for any metric. The vote lists only models that this juror asked, not models
+    that the run has for other metrics.
     """
     asked: set[str] = set()
     error: ModelError | None = None
@@ -128,7 +130,7 @@ def _vote(place: int, juror: str, models: Mapping[str, str], program: Steps[Scor
 
 
 def _kind(request: Request) -> str:
-    """The kind of model that answers the request."""
+    """Return the kind of model that answers the request."""
     return "llm" if isinstance(request, Ask) else "embeddings"
 
 
@@ -145,16 +147,18 @@ def _checked(jurors: Any) -> tuple[Metric, ...]:
 
 
 def _common(name: str, jurors: Sequence[Metric]) -> Any:
-    """The value that all jurors have under this name."""
+    """Return the value that all jurors have in the attribute of this name."""
     found = [getattr(item, name) for item in jurors]
     for item, value in zip(jurors, found, strict=True):
         if value != found[0]:
-            raise InvalidInput(f"Jury: jurors need one {name}: {jurors[0].name} has {found[0]}, {item.name} {value}")
+            raise InvalidInput(
+                f"Jury: all jurors need the same {name}: {jurors[0].name} has {found[0]}, {item.name} {value}"
+            )
     return found[0]
 
 
 def _joined(inputs: Sequence[Input]) -> tuple[Input, ...]:
-    """The inputs of all jurors, each once."""
+    """Return the inputs of all jurors, each once."""
     joined = []
     for name in dict.fromkeys(inputs):
         same = [item for item in inputs if item == name]
@@ -164,7 +168,7 @@ def _joined(inputs: Sequence[Input]) -> tuple[Input, ...]:
 
 
 def _names(jurors: Sequence[Metric], models: Sequence[Mapping[str, str]]) -> list[str]:
-    """A unique name for each juror: its own name, if necessary with its model, if necessary with a number."""
+    """Return a unique name for each juror: its own name, followed, where names are equal, by its model or a number."""
     own = [item.name for item in jurors]
     named = []
     for name, called in zip(own, models, strict=True):
@@ -181,8 +185,8 @@ def _names(jurors: Sequence[Metric], models: Sequence[Mapping[str, str]]) -> lis
 
 
 def _distinguishing(called: Mapping[str, str], namesakes: Sequence[Mapping[str, str]]) -> str:
-    """The models that not all jurors of the same name share. If they share all, the first one. An embedding model of the run is
-    never named.
+    """Return the models that jurors of the same name do not all share; the first model if they share all of them. An embedding
+    model of the run is never named.
     """
     own = [name for kind, name in called.items() if any(name != item.get(kind) for item in namesakes)]
     return ", ".join(own or list(called.values())[:1])

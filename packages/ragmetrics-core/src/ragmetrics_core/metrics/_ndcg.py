@@ -51,7 +51,7 @@ class NDCG(RankingMetric):
         return hits.score(min(1.0, fsum(map(_discount, hits.ranks)) / _ideal(best)))
 
     def _graded(self, hits: Hits, grades: list[float]) -> Score:
-        """The score from the grades of all relevant documents, in descending order."""
+        """Return the score, given the grades of all relevant documents in descending order."""
         if not hits.relevant:
             return hits.score(0.0)
         top = grades[hits.relevant[0]]
@@ -66,7 +66,7 @@ class NDCG(RankingMetric):
         return hits.score(min(1.0, gain / best), grades=found)
 
     def _grades(self, documents: Sequence[Document | str]) -> list[float]:
-        """The grade of each relevant document; empty if none has one."""
+        """Return the grade of each relevant document; empty if none has one."""
         scores = [None if isinstance(document, str) else document.score for document in documents]
         missing = scores.count(None)
         if missing == len(scores):
@@ -86,7 +86,7 @@ class NDCG(RankingMetric):
 
 
 def _float(score: Any) -> float:
-    """A float from any real number, numpy scalars included; NaN from anything else, texts included."""
+    """Return a float for any real number, numpy scalars included; NaN for anything else, texts included."""
     try:
         return float(score) if hasattr(score, "__float__") else nan
     except OverflowError:  # an int that is too large for a float
@@ -100,5 +100,5 @@ def _discount(rank: int) -> float:
 
 @lru_cache(maxsize=1024)
 def _ideal(relevant: int) -> float:
-    """The gain of a ranking that begins with ``relevant`` equally relevant documents."""
+    """Return the gain of a ranking that begins with ``relevant`` equally relevant documents."""
     return fsum(map(_discount, range(1, relevant + 1)))

@@ -13,7 +13,7 @@ class SelfKnowledge(UnfoundedClaims):
     """Share of the response's claims that are right but that no passage supports: the generator knew them. Low is good.
 
     Claims that the reference supports and no passage does / claims of the response; a response without claims is unscored. Low is
-    good for a system that is to answer from its documents only.
+    good for a system that must answer only from its documents.
 
     Attributes:
         window: most tokens of context per call, as in ``Faithfulness``.

@@ -50,11 +50,10 @@ def once_each(numbers: Iterable[Any]) -> Sequence[Any]:
 
 
 def check_claims(reply: Any, inputs: Mapping[str, Any]) -> None:
-    """Check that a list of claims is not made of greetings, offers and questions only, which are chat with the user or were
-    copied.
+    """Check that a list of claims has other items than greetings, offers and questions, which are small talk or copied text.
 
     Raises:
-        BadReply: the list holds nothing else.
+        BadReply: all items are of these kinds.
     """
     claims = reply.claims
     if not claims or not is_chat(claims[0]):
@@ -73,7 +72,7 @@ def check_verdicts(reply: Any, inputs: Mapping[str, Any]) -> None:
     A missing, repeated or invented verdict would change the score, and so would a context that was not sent.
 
     Raises:
-        BadReply: one of these does not hold.
+        BadReply: one of these conditions is not met.
     """
     check_one_each([verdict.number for verdict in reply.verdicts], len(inputs["claims"]), "claims")
     sent = len(inputs["contexts"])

@@ -157,7 +157,7 @@ def _without(text: str, found: Sequence[Found]) -> str:
 
 
 def _owner(plain: str, place: int, spans: Sequence[tuple[int, int]], starts: Sequence[int]) -> int:
-    """The index of the sentence to which a marker at this place belongs."""
+    """Return the index of the sentence to which a marker at this place belongs."""
     after = bisect_right(starts, place)
     if after in (0, len(spans)):
         return max(0, after - 1)

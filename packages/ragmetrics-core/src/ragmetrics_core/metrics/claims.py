@@ -229,7 +229,7 @@ def _rows(reply: Verdicts, inputs: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _row(claim: str, verdict: Verdict, sent: int, says_contradicted: bool) -> dict[str, Any]:
-    """The evidence for one claim. Verdicts of a user's own model may have no more than ``number`` and ``supported``."""
+    """Return the evidence for one claim. Verdicts of a user's own model may have only ``number`` and ``supported``."""
     supported = verdict.supported
     row = {"claim": claim, "supported": supported, "reason": getattr(verdict, "reason", "")}
     against = once_each(getattr(verdict, "contradicted_by", ()))

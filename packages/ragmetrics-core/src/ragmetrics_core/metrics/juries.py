@@ -37,7 +37,7 @@ class Vote:
     error: ModelError | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The vote as the details of the jury hold it: the score without the parts that all jurors share."""
+        """Return the vote as it appears in the details of the jury: the score without the parts that all jurors share."""
         shown = {name: item for name, item in self.score.to_dict().items() if name not in ("metric", "scale")}
         return {"juror": self.juror, "model": self.model, **shown}
 
@@ -95,7 +95,7 @@ def verdict_of(jury: str, votes: Sequence[Vote], quorum: int, *, majority: bool)
 
 
 def _most(values: Sequence[Any]) -> Any:
-    """The value that more than half have; None if there is none."""
+    """Return the value that more than half of the jurors have; None if there is none."""
     common = Counter(values).most_common(1)
     return common[0][0] if common and 2 * common[0][1] > len(values) else None
 
@@ -105,7 +105,7 @@ def _why(score: Score) -> str:
 
 
 def _failure(reason: str, failed: Sequence[Vote], details: dict[str, Any]) -> ModelError:
-    """The error of a jury without a score: a ``BadReply`` if the replies of all jurors that failed could not be read."""
+    """Return the error of a jury without a score: a ``BadReply`` if the replies of all jurors that failed could not be read."""
     bad = [vote.error for vote in failed if isinstance(vote.error, BadReply)]
     raw = [text for error in bad for text in error.raw]
     error = BadReply(reason, raw) if len(bad) == len(failed) else ModelError(reason)

@@ -62,7 +62,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
     try:
         found = re.compile(pattern)
     except (re.error, TypeError) as error:
-        raise InvalidInput(f"the pattern for citations {pattern!r} is no regular expression: {error}") from None
+        raise InvalidInput(f"the pattern for citations {pattern!r} is not a regular expression: {error}") from None
     if found.groups != 1:
         raise InvalidInput(
             f"the pattern for citations {pattern!r} has {found.groups} groups: put exactly one around the number or id, "
@@ -130,7 +130,7 @@ class Meanings:
         return []
 
     def _is_alike(self, name: str) -> bool:
-        """Whether a name differs from a known name in its digits only, or is an address while passages have addresses."""
+        """Whether a name differs from a known name only in its digits, or is an address and some passages have addresses."""
         alike = DIGITS.sub("0", _key(name)) in self.forms
         return alike or (self.addresses and bool(re.fullmatch(ADDRESS, name)))
 
@@ -165,7 +165,7 @@ def find_by(pattern: str, text: str, meanings: Meanings) -> Iterator[Found]:
 
 
 def _found(match: re.Match[str], text: str, meanings: Meanings) -> Found | None:
-    """What a match cites; None if it is no marker."""
+    """Return what a match cites; None if the match is not a marker."""
     (start, end), kept = match.span(), NOTHING
     if numbers := match["numbers"] or match["single"]:
         link = TARGET.match(text, end)
@@ -196,7 +196,7 @@ def _bracketed(text: str, at: int) -> re.Match[str] | None:
 
 
 def _key(name: str) -> str:
-    """A name in lower case. Of an address, the scheme, ``www.``, the fragment and a final slash are left out."""
+    """Return a name in lower case; of an address, without the scheme, ``www.``, the fragment and a final slash."""
     name = name.strip().casefold()
     start = URL_START.match(name)
     return name[start.end() :].partition("#")[0].rstrip("/") if start else name

@@ -36,10 +36,11 @@ class RefiningMetric(Metric):
     def _ask_until_yes(
         self, first: Prompt[Any], refine: Prompt[Any], finding: str, contexts: Sequence[str], **inputs: Any
     ) -> Steps[Score]:
-        """Ask about one window after the other until the answer is yes. Replies are bools, or bools with reasons.
+        """Ask about one window after the other until the answer is yes, and return the score: 1.0 and passing after a yes, else
+        0.0.
 
-        The score is 1.0 and passing after a yes, else 0.0. Its reason names the window that decided, the finding, and the judge's
-        reason.
+        Replies are bools, or bools with reasons. The reason of the score names the window that decided, the finding, and the
+        judge's reason.
         """
         windows = ["\n\n".join(texts) for texts in pack(contexts, self.window)]
         yes = False

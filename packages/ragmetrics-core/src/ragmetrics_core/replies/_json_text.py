@@ -396,7 +396,7 @@ def _is_deeper(value: Any, levels: int) -> bool:
 
 
 def decode(text: str) -> tuple[Any] | None:
-    """Do what ``clean_json`` does, also for JSON inside one code fence or after a byte order mark."""
+    """Return the same as ``clean_json``, but also accept JSON inside one code fence or after a byte order mark."""
     stripped = text.strip("\ufeff\u200b\u2060 \t\r\n\u00a0")
     value = clean_json(stripped)
     if value is None and (match := _FENCED.match(stripped)):

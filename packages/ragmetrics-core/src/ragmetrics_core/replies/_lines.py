@@ -57,7 +57,7 @@ class _TextsReader(ModelReader[Texts]):
 
 
 def _without_objects(part: str) -> str:
-    """Return the prose around objects that are no answer, such as an echoed schema."""
+    """Return the prose around objects that are not an answer, such as an echoed schema."""
     objects = [item for item in scan(part) if item.state == "whole" and isinstance(item.value, dict)]
     return outside(part, [(item.start, item.end) for item in objects], "")
 

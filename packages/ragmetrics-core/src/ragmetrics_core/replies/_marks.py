@@ -290,7 +290,7 @@ def _grants(text: str, scale: Scale) -> Iterator[Mark]:
 
 
 def _is_no_grant(text: str, match: re.Match[str], before: str) -> bool:
-    """Whether a sentence that grants points is quoted, hypothetical, denied, or another speaker's."""
+    """Whether a sentence that seems to grant points is quoted, hypothetical, denied, or from another speaker."""
     reported = _is_quoted(text, match.start()) or TOLD.match(text, match.end())
     return bool(reported or OTHERS.search(before) or NO_GRANT.search(before) or ANOTHERS_GRANT.search(match.group()))
 

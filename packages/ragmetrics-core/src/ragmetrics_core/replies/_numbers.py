@@ -149,7 +149,7 @@ class Scale:
         """Read the value of a JSON key as a number. A boolean is not a number.
 
         Raises:
-            Unreadable: the value is no number, or the number is not on the scale.
+            Unreadable: the value is not a number, or the number is not on the scale.
         """
         if isinstance(value, list) and len(value) == 1:
             value = value[0][0] if isinstance(value[0], list) and len(value[0]) == 1 else value[0]

@@ -36,7 +36,7 @@ class Fit(Generic[T]):
 
 
 class Bad(NamedTuple):
-    """A value that was meant as an answer and cannot be read as one."""
+    """A value that was meant as an answer but cannot be read as one."""
 
     reason: str
 

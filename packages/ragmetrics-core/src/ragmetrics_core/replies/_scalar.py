@@ -198,7 +198,7 @@ class ScalarReader(Reader[Answer[T]]):
 
 
 def _is_aside(key: str, plain: str) -> bool:
-    """Whether the value of a key accompanies an answer, or is no answer."""
+    """Whether the value of a key accompanies an answer or is not an answer."""
     return plain in ASIDES or plain in REASONS or is_no_answer(key) or is_count(key)
 
 

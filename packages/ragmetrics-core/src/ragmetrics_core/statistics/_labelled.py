@@ -146,7 +146,9 @@ def labelled_rows(
     found = checked_values("labels", known, scale, places)
     if len(known) < FEWEST_LABELS:
         have = {0: "no row has", 1: "1 row has"}.get(len(known), f"{len(known)} rows have")
-        raise InvalidInput(f"{have} a label: label at least {FEWEST_LABELS} rows, which say something about others")
+        raise InvalidInput(
+            f"{have} a label, too few to conclude anything about other rows: label at least {FEWEST_LABELS}"
+        )
     passes = set(found) <= {0, 1} and all(0 <= value <= 1 for value in judged)
     if scale is None and (passes or all(map(is_bool, known))):
         scale = 0.0, 1.0

@@ -126,7 +126,7 @@ class ScriptedEmbeddings:
     def embed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
         """Return the vectors of the texts."""
         if isinstance(texts, str):
-            raise TypeError("an embedding model is given a list of texts, got one str")
+            raise TypeError("an embedding model takes a list of texts, got one str")
         items = tuple(texts)
         self.requests.append(items)
         return Reply([list(self._vector(text)) for text in items])

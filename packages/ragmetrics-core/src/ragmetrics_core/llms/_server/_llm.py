@@ -150,7 +150,7 @@ class Endpoint:
         """Return the answer to one chat request as JSON values, or a ``Failure``.
 
         Raises:
-            ModelError: the key contains a character that no header can carry.
+            ModelError: the key contains a character that is not allowed in a header.
         """
         answer = await self._sent(parameters)
         if isinstance(answer, Exception):
@@ -294,7 +294,7 @@ SET_ELSEWHERE = {
 
 
 class OpenAIServerLLM:
-    """An LLM behind any server of the OpenAI chat protocol, called with little overhead: some 0.15 ms of processor time a call.
+    """An LLM behind any server of the OpenAI chat protocol, called with little overhead: about 0.15 ms of processor time per call.
 
     It has only the asynchronous method. ``evaluate`` and ``ascore`` keep its connections open. A single ``score`` from
     synchronous code works too, but opens a connection for each question.

@@ -52,8 +52,8 @@ ONE_SCHEMA = re.compile(r"invalid (?:json[ _]?)?schema|schema conversion|schema 
 
 
 def is_refusal(refused: Refused, sent: Iterable[str]) -> Literal["pointed at", "said"] | None:
-    """Decide whether the error is about the form and nothing else: "pointed at" the form by the server, "said" in words, or
-    None.
+    """Return how certain it is that an error is only about the form of reply: "pointed at" if the server names the form, "said"
+    if the message mentions it, None if it is about something else.
 
     Args:
         refused: the error.
@@ -391,7 +391,7 @@ def check_parameters(names: Iterable[str], *, by_package: bool) -> None:
             continue
         kind, hint = "" if by_package else "well-known ", f": did you mean {near[0]!r}?" if near else "."
         raise InvalidInput(
-            f"{name} is no {kind}parameter of the chat protocol{hint} A parameter that only some servers know goes into "
+            f"{name} is not a {kind}parameter of the chat protocol{hint} A parameter that only some servers know goes into "
             f"extra_body={{{name!r}: ...}}"
         )
 

@@ -72,19 +72,19 @@ def check_model(model: object) -> None:
     """Refuse an invalid name of a model.
 
     Raises:
-        InvalidInput: the name is no text, or blank.
+        InvalidInput: the name is not a text, or is blank.
     """
     if not isinstance(model, str) or not model.strip():
         raise InvalidInput(f"model must be the name of a model, got {model!r}")
 
 
 def check_url(url: object, name: str = "base_url") -> None:
-    """Refuse an invalid address of a web server. A query or fragment is refused too, because the path that is added later would
-    become part of it.
+    """Refuse an invalid address of a web server. An address with a query or fragment is refused too, because the path is
+    appended to it.
 
     Raises:
-        InvalidInput: the address is no text, does not start with http:// or https://, has no valid host and port, or has a query
-            or a fragment.
+        InvalidInput: the address is not a text, does not start with http:// or https://, has no valid host and port, or has a
+            query or a fragment.
     """
     if not isinstance(url, str):
         raise InvalidInput(f"{name} must be the address of a server, got {type(url).__name__}")
@@ -123,7 +123,7 @@ def tidy_key(key: object) -> str | None:
     """Strip the white space around a key, which files and shells add. Return None if nothing remains.
 
     Raises:
-        InvalidInput: the key is no text.
+        InvalidInput: the key is not a text.
     """
     if key is not None and not isinstance(key, str):
         raise InvalidInput(f"api_key must be a str, got {type(key).__name__}")
@@ -143,20 +143,21 @@ def check_header(what: str, value: object) -> None:
         return
     place = found.start() if found else 0 if value.startswith(" ") else len(value) - 1
     raise ModelError(
-        f"{what} holds a character that no header can carry (position {place}): is it copied whole, and nothing else with it?",
+        f"{what} contains a character that is not allowed in a header "
+        f"(position {place}): check that it was copied completely and alone",
         fatal=True,
     )
 
 
 def shown(parameters: Mapping[str, Any], secrets: Iterable[str]) -> dict[str, Any]:
-    """Return the parameters for ``repr``, with ``***`` in the place of every secret text."""
+    """Return the parameters for ``repr``, with every secret text replaced by ``***``."""
     known = tuple(secrets)
     hidden: dict[str, Any] = _hidden(parameters, lambda text, named: MASKED if named else conceal(text, known))
     return hidden
 
 
 def hashed(parameters: Mapping[str, Any], secrets: Iterable[str]) -> dict[str, Any]:
-    """Return the parameters for ``identity``, with the beginning of its SHA-256 in the place of every secret text."""
+    """Return the parameters for ``identity``, with every secret text replaced by the beginning of its SHA-256."""
     known = tuple(secrets)
 
     def hide(text: str, named: bool) -> str:

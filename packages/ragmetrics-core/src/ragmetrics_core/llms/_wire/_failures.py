@@ -119,10 +119,10 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Failures:
-    """Error messages for one model on one server.
+    """Create the errors for one model on one server.
 
     Attributes:
-        model: its name.
+        model: the name of the model.
         place: the server.
     """
 

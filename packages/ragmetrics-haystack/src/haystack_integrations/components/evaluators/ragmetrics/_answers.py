@@ -110,7 +110,7 @@ class SASEvaluator:
             ``individual_scores``: one similarity per pair; ``score``: their mean. Without pairs, both are 0, as in Haystack.
 
         Raises:
-            ValueError: the lists differ in length, an answer is no text, or the cross-encoder has several labels.
+            ValueError: the lists differ in length, an answer is not a text, or the cross-encoder has several labels.
         """
         if len(ground_truth_answers) != len(predicted_answers):
             raise ValueError("The number of predictions and labels must be the same.")

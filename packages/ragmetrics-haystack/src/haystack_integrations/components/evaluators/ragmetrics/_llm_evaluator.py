@@ -52,12 +52,12 @@ NOTICE = (
 
 @component
 class LLMEvaluator(HaystackLLMEvaluator):
-    """Judges each row of its inputs by instructions of the user's own; rows are judged concurrently.
+    """Judges each row of its inputs by the user's own instructions; rows are judged concurrently.
 
     Args:
         instructions: the question, in plain words; literal text, no template language runs over it.
         inputs: names and types of the inputs, such as ``[("predicted_answers", list[str])]``.
-        outputs: names of the values that the model is to give.
+        outputs: names of the values that the model must return.
         examples: ``{"inputs": {...}, "outputs": {...}}`` each.
         progress_bar: show a progress bar on stderr, if that is a terminal.
         raise_on_failure: raise if a row cannot be judged; else its result is None, and a warning is logged.
@@ -157,7 +157,7 @@ class LLMEvaluator(HaystackLLMEvaluator):
         """
         if self.builder is not None and type(self).__module__ == HOME:
             raise SerializationError(
-                f"this {type(self).__name__} has a builder of its own, which its saved form has no place for: override "
+                f"this {type(self).__name__} has its own builder, which cannot be saved: override "
                 "prepare_template in a subclass, or set the builder in its __init__"
             )
         data = HaystackLLMEvaluator.to_dict(self)

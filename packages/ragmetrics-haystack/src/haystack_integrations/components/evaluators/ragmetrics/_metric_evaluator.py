@@ -1,10 +1,9 @@
 """Any metric of the core as a component of Haystack.
 
-Strategy. The input sockets are the metric's own inputs, each a list with one item per row, so a new metric becomes a
-component without any code here. The saved form contains the metric, by its own ``to_dict``, and the components that answer it and
-its
-jurors. Haystack cannot save a model of the core, and the error says so. A saved pipeline may come from anywhere, so the
-class of a metric that is not built in is loaded only from modules that Haystack trusts.
+Strategy. The input sockets are the metric's own inputs, each a list with one item per row, so a new metric becomes a component
+without any code here. The saved form contains the metric, by its own ``to_dict``, and the components that answer it and its
+jurors. Haystack cannot save a model of the core, and the error says so. A saved pipeline may come from anywhere, so the class of
+a metric that is not built in is loaded only from modules that Haystack trusts.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ def with_juror_models(metric: Metric, saved: Any) -> Metric:
 
 
 def _jurors(metric: Metric) -> Iterator[Metric]:
-    """Return the jurors that ask, also those of a jury inside a jury."""
+    """Return the jurors that ask models, including those of a jury inside a jury."""
     for part in metric.parts:
         yield from _jurors(part) if part.parts else [part]
 
@@ -112,8 +111,7 @@ class MetricEvaluator:
 
     Args:
         metric: any metric. If it has models, these are used: its ``HaystackLLM`` then takes the place of ``chat_generator``, and
-            its
-            ``HaystackEmbeddings`` that of ``embedder``.
+            its ``HaystackEmbeddings`` that of ``embedder``.
         chat_generator: answers the metric's questions, if the metric has no LLM; by default OpenAI's.
         embedder: a text embedder or a document embedder, if the metric has no embedding model.
         progress_bar: show a progress bar on stderr, if that is a terminal.
@@ -124,7 +122,7 @@ class MetricEvaluator:
         json_mode: whether the generator is asked to reply with JSON, as in ``HaystackLLM``.
 
     Raises:
-        InvalidInput: ``metric`` is no metric, a component has no fitting ``run``, or a setting has an impossible value.
+        InvalidInput: ``metric`` is not a metric, a component has no suitable ``run``, or a setting has an impossible value.
     """
 
     __module__ = HOME
@@ -228,17 +226,17 @@ class MetricEvaluator:
         """Return the component as plain values, as Haystack saves it.
 
         Raises:
-            SerializationError: the metric, or a juror, has a model that is no component of Haystack.
+            SerializationError: the metric, or a juror, has a model that is not a component of Haystack.
         """
         asked = list(self._bare.models.leaves())
         own = [name for name in ("llm", "embeddings") if any(_is_foreign(getattr(one, name)) for one in asked)]
         if any(
             isinstance(llm, HaystackLLM) and llm.overlap is not None for llm in (self._llm, *(one.llm for one in asked))
         ):
-            own.append("an overlap of HaystackLLM")
+            own.append("overlap of a HaystackLLM")
         if own:
             raise SerializationError(
-                f"{self.metric.name} has {' and '.join(own)} of its own, which cannot be saved: leave them out, and give the "
+                f"{self.metric.name} has its own {' and '.join(own)}, which cannot be saved: leave them out, and give the "
                 "component chat_generator=... and embedder=... instead"
             )
         parts = {"chat_generator": self.chat_generator, "embedder": self.embedder}

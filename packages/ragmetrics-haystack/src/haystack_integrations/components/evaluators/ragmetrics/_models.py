@@ -231,11 +231,10 @@ class HaystackLLM(Component[Ask, str], LLMBridge):
     Args:
         chat_generator: any chat generator.
         json_mode: whether to ask for JSON, with ``response_format`` in the ``generation_kwargs``, if the reply must be JSON. It
-            replaces the
-            form that the generator was set up with. If a server refuses it, later calls are made without it. None: only for
-            generators of the OpenAI protocol; False: never.
-        overlap: whether synchronous calls may overlap. None: only if the generator has a ``run_async``. A generator without
-            it may compute in this process, and rarely survives overlapping calls.
+            replaces the form that the generator was set up with. If a server refuses it, later calls are made without it. None:
+            only for generators of the OpenAI protocol; False: never.
+        overlap: whether synchronous calls may overlap. None: only if the generator has a ``run_async``. A generator without it
+            may compute in this process, and rarely survives overlapping calls.
 
     Raises:
         InvalidInput: ``chat_generator`` has no ``run``, or ``json_mode`` or ``overlap`` is not True, False or None.
@@ -282,7 +281,7 @@ class HaystackLLM(Component[Ask, str], LLMBridge):
 
 
 def chat_messages(messages: Iterable[Message]) -> list[ChatMessage]:
-    """Messages of the core as messages of Haystack."""
+    """Convert messages of the core to messages of Haystack."""
     makers: dict[str, Callable[[str], ChatMessage]] = {
         "system": ChatMessage.from_system,
         "user": ChatMessage.from_user,
@@ -322,7 +321,7 @@ def reply_of(result: Any) -> ChatMessage | None:
 
 
 def read_answer(reply: ChatMessage | None) -> Reply[str]:
-    """Return the text of the reply, and what it cost.
+    """Return the text of the reply and its usage.
 
     Raises:
         BadReply: there is no reply, or the reply has no text, for example because the model calls a tool instead.

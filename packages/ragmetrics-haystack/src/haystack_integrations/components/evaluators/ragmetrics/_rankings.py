@@ -33,7 +33,7 @@ class RankingEvaluator:
         self.document_comparison_field = document_comparison_field
 
     def to_dict(self) -> dict[str, Any]:
-        """The component as plain values, as Haystack saves it."""
+        """Return the component as plain values, as Haystack saves it."""
         return default_to_dict(self, document_comparison_field=self.document_comparison_field)
 
     @component.output_types(score=float, individual_scores=list[float])
@@ -51,7 +51,7 @@ class RankingEvaluator:
 
         Raises:
             ValueError: a list is empty, the lists differ in length, there is no such comparison field, or the scores of relevant
-                documents are no grades for NDCG.
+                documents are not grades for NDCG.
         """
         self._check(ground_truth_documents, retrieved_documents)
         # without any relevant document the core gives no score, and Haystack counts 0
@@ -101,7 +101,7 @@ def _with_value(value: Any, grade: float | None = None) -> CoreDocument:
 
 @component
 class DocumentMAPEvaluator(RankingEvaluator):
-    """Mean average precision: how high the relevant documents are ranked, all of them counted (0.0 to 1.0).
+    """Mean average precision: how high all relevant documents are ranked (0.0 to 1.0).
 
     Args:
         document_comparison_field: what makes two documents the same: ``content``, ``id`` or ``meta.<key>[.<key>]``.

@@ -277,7 +277,7 @@ class GeneratorFailed(ModelError):
 
     @classmethod
     def by(cls, cause: Exception, question: str) -> GeneratorFailed:
-        """Make the failure for this exception. It is no ``__init__``, because errors are copied with only their message."""
+        """Make the failure for this exception. This is not ``__init__``, because errors are copied with only their message."""
         error = cls(f"{type(cause).__name__}: {cause}")
         error.cause, error.question = cause, question
         return error
@@ -288,10 +288,10 @@ QUICK = 0.01
 
 
 class BeginInOrder:
-    """Makes calls begin in order, until they have taken longer than calls of a script.
+    """Makes calls begin in the order of the rows, until they have taken longer than calls of a script would.
 
     Args:
-        spare: seconds that all calls together may exceed the time of a script.
+        spare: seconds by which all calls together may exceed the time of a script.
     """
 
     def __init__(self, spare: float) -> None:
@@ -301,7 +301,7 @@ class BeginInOrder:
 
     @contextmanager
     def call(self, number: int) -> Iterator[None]:
-        """The block in which the call with this number, from 0, is made."""
+        """A context manager for the call with this number, from 0."""
         with self._changed:
             while self._next < number and self._spare > 0:
                 if not self._changed.wait(QUICK + self._spare):

@@ -78,8 +78,7 @@ class ScoredEvaluator(LLMEvaluator):
 
         Returns:
             ``individual_scores``: one per row, NaN for a row that failed; ``score``: the mean over the rows that did not fail;
-                ``results``: for each
-            row the outputs of the model, the score and the status; ``meta``: the generator's metadata.
+                ``results``: for each row the outputs of the model, the score and the status; ``meta``: the generator's metadata.
 
         Raises:
             ValueError: the inputs cannot be used; with ``raise_on_failure`` also if a row cannot be judged.
@@ -99,7 +98,7 @@ class ScoredEvaluator(LLMEvaluator):
         """
         if self.instructions != self._own.instructions and type(self).__module__ == HOME:
             raise SerializationError(
-                f"the instructions of this {type(self).__name__} were changed, which its saved form has no place for: set them in "
+                f"the instructions of this {type(self).__name__} were changed, which cannot be saved: set them in "
                 "the __init__ of a subclass, or use LLMEvaluator"
             )
         data = super().to_dict()
@@ -154,10 +153,10 @@ class StatementsAndScores(BaseModel):
 
 @component
 class FaithfulnessEvaluator(ScoredEvaluator):
-    """Which share of an answer's statements the contexts support (0.0 to 1.0); rows are judged concurrently.
+    """The share of an answer's statements that the contexts support (0.0 to 1.0); rows are judged concurrently.
 
     It takes ``questions``, ``contexts`` (a list for each question) and ``predicted_answers``. An answer without statements counts
-    0, as in Haystack. A reply with another number of scores than statements, or with scores other than 0 and 1, cannot be read and
+    0, as in Haystack. A reply with more or fewer scores than statements, or with scores other than 0 and 1, cannot be read and
     fails its row. The model is asked for the reason of each score, unless examples are given that have no ``reasons``.
 
     Args:
@@ -194,7 +193,7 @@ class FaithfulnessEvaluator(ScoredEvaluator):
 
 @component
 class ContextRelevanceEvaluator(ScoredEvaluator):
-    """Whether the contexts of a question hold anything that helps to answer it (1 or 0); rows are judged concurrently.
+    """Whether the contexts of a question contain anything that helps to answer it (1 or 0); rows are judged concurrently.
 
     It takes ``questions`` and ``contexts`` (a list for each question).
 
@@ -226,7 +225,7 @@ class ContextRelevanceEvaluator(ScoredEvaluator):
 
 
 def _texts(contexts: Any) -> list[Any]:
-    """The contexts of a row as a list, whatever the user gave."""
+    """Return the contexts of a row as a list, in whatever form the user gave them."""
     if contexts is None:
         return []
     return contexts if isinstance(contexts, list) else [contexts]
