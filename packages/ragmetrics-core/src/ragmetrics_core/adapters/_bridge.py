@@ -56,8 +56,8 @@ def without_retries(model: Any) -> Any:
     """Return a copy of a model whose clients do not retry lost calls; the model itself if no client can be changed.
 
     ``evaluate`` retries lost calls itself and slows down when calls are lost. If the client of a model retried them too,
-    the attempts would multiply (6 times 3), and ``evaluate`` would not see most losses. The clients of the copy share the connections of the
-    original, and the user's object does not change.
+    the attempts would multiply (6 times 3), and ``evaluate`` would not see most losses.
+    The clients of the copy share the connections of the original, and the user's object does not change.
 
     Args:
         model: a pydantic model with a field ``max_retries``, or another object with an attribute of this name, which holds its
