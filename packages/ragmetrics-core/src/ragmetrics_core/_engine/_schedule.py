@@ -36,7 +36,7 @@ from ._batches import MOST_REQUESTS
 from ._budget import Allowance, RowAccount
 from ._pending import PendingCall, RowMemory
 from ._questions import Answers
-from ._tasks import Tasks, no_op
+from ._tasks import Tasks, no_op, until_done
 
 HOLDERS = ("jurors", "unreadable")
 """The keys of details that contain a list of the details of several judges: of a jury, or of a question asked in other words."""
@@ -219,7 +219,7 @@ class Engine:
             asked_by += [(program.assignment, program.answered) for program in active]
             while waits := {task for program in active for task in self._advance(program)}:
                 if len(waits) == 1:
-                    await waits.pop()
+                    await until_done(waits.pop())
                 else:
                     await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
             complete = True

@@ -16,6 +16,18 @@ def no_op(*_: Any) -> None:
     """Do nothing: the default of a callback."""
 
 
+def until_done(awaited: asyncio.Future[Any]) -> asyncio.Future[None]:
+    """Return a future that is done with another one. If a task that awaits it is cancelled, the other one is not cancelled."""
+    waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def end(_: object) -> None:
+        if not waiter.done():
+            waiter.set_result(None)
+
+    awaited.add_done_callback(end)
+    return waiter
+
+
 class CallInFlight:
     """A call that is being made, and the runs that wait for it.
 
