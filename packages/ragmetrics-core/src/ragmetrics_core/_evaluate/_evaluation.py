@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from .._calibrate._calibration import Calibration
@@ -221,6 +222,27 @@ class Evaluation(ScoredRows):
             "rows": [record_dict(record) for record in self.records],
             "summary": self.summary().to_dict(),
         }
+
+    def to_parquet(self, path: str | os.PathLike[str], *, rows_per_file: int | None = None) -> None:
+        """Write rows, scores and the settings of the run as Parquet; ``Evaluation.load`` reads them back when they are needed.
+
+        The columns are the fields of the sample, ``metadata.<key>``, and for each metric its value (``<metric>``), and
+        ``<metric>_label``, ``_error``, ``_calls``, ``_tokens``, ``_seconds`` and ``_evidence`` (JSON). Columns with other names
+        are for ``Evaluation.load``. Rows are written in groups, so memory does not grow with their number.
+
+        Args:
+            path: a file that ends in ``.parquet``; or a directory, which is made, for files of ``rows_per_file`` rows.
+            rows_per_file: the largest number of rows of a file in a directory, at least 1; None: one million.
+
+        Raises:
+            InvalidInput: the directory is not empty, the run has no row, the name of a metric is that of another column, or
+                ``rows_per_file`` is not a whole number from 1.
+            MissingExtra: pyarrow is not installed.
+        """
+        from .._run._parquet_rows import write_parquet  # noqa: PLC0415  needed by few
+
+        self._spare_own_scores(path)
+        write_parquet(self, Path(path), rows_per_file)
 
     def to_html(
         self, path: str | os.PathLike[str], *, max_megabytes: float = 12.0, calibration: Calibration | None = None

@@ -16,6 +16,7 @@ from typing import IO
 
 from .._values._counts import count_of
 from .._values._errors import InvalidInput
+from ._parquet import ParquetRecords, parquet_files
 from ._records import Record, Records, record_of
 from ._run_dir import ACCOUNT, SCORES, UNFINISHED, UNVERIFIED, RunAccount, read_account
 from ._run_settings import MetricColumn, RunSettings
@@ -107,11 +108,16 @@ class LoadedRun:
 
     @classmethod
     def of(cls, path: Path) -> LoadedRun:
-        """Read the run in a directory, or a file of scores. The file of scores in a run directory means that directory.
+        """Read the run in a directory, in Parquet files, or in a file of scores. The file of scores in a run directory means that
+        directory.
 
         Raises:
             InvalidInput: there is neither, or it cannot be read.
         """
+        files = [] if (path / ACCOUNT).exists() else parquet_files(path)
+        if files:
+            scored = ParquetRecords(path, files)
+            return cls(scored.metrics, scored.account, scored, scored.settings)
         if path.is_dir() or not (path.suffix or path.exists()):
             return cls._in_directory(path)
         if path.name == SCORES and (path.parent / ACCOUNT).is_file():

@@ -235,14 +235,14 @@ def record_line(record: Record, *, with_calls: bool = False) -> str:
         "row": record.index + 1,
         "place": record.place,
         "sample": json_value(record.sample),
-        "scores": {name: _score_dict(score, shown) for name, score in record.scores.items()},
+        "scores": {name: score_dict(score, shown) for name, score in record.scores.items()},
     }
     if with_calls and record.calls:
         parts["calls"] = record.calls
     return to_json(parts) + "\n"
 
 
-def _score_dict(score: Score, shown: dict[int, Any]) -> dict[str, Any]:
+def score_dict(score: Score, shown: dict[int, Any]) -> dict[str, Any]:
     """Return the same JSON as ``score.to_dict()``, but evidence that several scores share is converted only once. Tuples stay
     tuples, because JSON writes them as lists.
     """
@@ -275,13 +275,18 @@ def record_of(line: str | bytes) -> Record:
         )
         calls = data.get("calls", {})
         _check(all(CALL.fullmatch(call) for several in calls.values() for call in several), "a call has no key")
-        read = {name: _score(score) for name, score in scores.items()}
-        return Record(row - 1, place, _sample(sample), read, calls)
+        read = {name: read_score(score) for name, score in scores.items()}
+        return Record(row - 1, place, read_sample(sample), read, calls)
     except (AttributeError, LookupError, TypeError, RecursionError, OverflowError) as error:
         raise ValueError(f"not a record: {error}") from None
 
 
-def _score(data: Any) -> Score:
+def read_score(data: Any) -> Score:
+    """Return the score that these JSON values describe.
+
+    Raises:
+        AttributeError, LookupError, TypeError, ValueError: they describe none.
+    """
     usage = data.get("usage") or {}
     _check(isinstance(data.get("details") or {}, dict), "details must be an object")
     _check(all(type(count) is int for count in usage.values()), "a count must be a whole number")
@@ -297,10 +302,11 @@ def _check(holds: bool, message: str) -> None:
 
 def round_trip(sample: Sample) -> Sample:
     """Return the sample as it would be read back from a file."""
-    return _sample(json.loads(to_json(json_value(sample))))
+    return read_sample(json.loads(to_json(json_value(sample))))
 
 
-def _sample(data: dict[str, Any]) -> Sample:
+def read_sample(data: dict[str, Any]) -> Sample:
+    """Return the sample that these JSON values describe."""
     for name in ("retrieved_documents", "reference_documents"):
         if isinstance(data.get(name), list):
             data[name] = [_document(item, name) for item in data[name]]

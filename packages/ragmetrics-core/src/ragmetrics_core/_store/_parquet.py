@@ -1,0 +1,317 @@
+"""A run in Parquet files: one file, or a directory of them. Nothing is read before it is needed.
+
+One row has the fields of its sample, and for each metric its value, label, error and costs as columns of one type. Numbers and
+labels can so be counted without reading evidence, and other programs can query them. What does not fit such a column is JSON in
+two kinds of columns, so that every row comes back as it was: ``_sample`` has the rest of the sample, ``NAME_evidence`` that of a
+score. Columns that begin with an underscore are of use to this program only.
+
+The schema of each file has the settings of the run, as ``run.json`` has them, so that the files need no other file beside them.
+Files of one directory are parts of one run, in the order of their names, and must have the same settings.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from .._values._errors import InvalidInput, MissingExtra
+from .._values._requests import NO_USAGE, Usage
+from ._records import Record, Records, read_sample, read_score
+from ._run_dir import RunAccount
+from ._run_settings import MetricColumn, RunSettings, difference
+from ._scores_file import Seal
+
+HEAD = b"ragmetrics"
+"""The key of the settings in the metadata of a schema."""
+
+VERSION = 1
+SUFFIXES = (".parquet", ".pq")
+
+TEXTS = ("user_input", "response", "reference")
+LISTS = ("retrieved_contexts", "reference_contexts")
+"""The fields of a sample that are columns if they are texts, and lists of texts."""
+
+METADATA = "metadata."
+"""The prefix of the columns of metadata, which have the value of each row as text."""
+
+OF_ROW = {
+    "_row": "int64",
+    "_place": "string",
+    "id": "string",
+    **dict.fromkeys(TEXTS, "string"),
+    "_sample": "string",
+    "_id": "int64",
+    "_question": "int64",
+    "_reference": "int64",
+    "_references": "int64",
+    "_holds_verdict": "bool_",
+    "_nested": "bool_",
+    "_unusual": "bool_",
+}
+"""The columns of a row and their types; lists and the columns of metadata are not among them.
+
+``_id``, ``_question``, ``_reference`` and ``_references`` are digests of the values by which rows of two runs are paired.
+``_nested``: the metadata have a list or an object. ``_unusual``: a text of the row cannot be written to its column.
+"""
+
+OF_SCORE = {
+    "": "float64",
+    "_label": "string",
+    "_error": "string",
+    "_calls": "int64",
+    "_tokens": "int64",
+    "_seconds": "float64",
+    "_evidence": "string",
+    "_passing": "bool_",
+    "_reason": "string",
+    "_cached_calls": "int64",
+    "_prompt_tokens": "int64",
+    "_unusual": "bool_",
+}
+"""The columns of a score, after the name of its metric, and their types.
+
+``_reason`` is why a score has no value; the reason of a score with a value is part of its evidence. ``_unusual``: the score has
+several judgements, or another scale than its metric, or a text that cannot be written to its column.
+"""
+
+GROUP = 10_000
+"""The number of rows that are written, and read, together."""
+
+FEW = 20
+"""If fewer rows of a file are wanted, only their groups are read."""
+
+
+def parquet_package(what: str) -> Any:
+    """Return ``pyarrow.parquet``.
+
+    Raises:
+        MissingExtra: pyarrow is not installed.
+    """
+    try:
+        import pyarrow.parquet  # type: ignore[import-untyped]  # noqa: PLC0415
+    except ImportError:
+        raise MissingExtra(f'{what} needs pyarrow: pip install "ragmetrics-core[parquet]"') from None
+    return pyarrow.parquet
+
+
+def parquet_files(path: Path) -> list[Path]:
+    """Return the Parquet files of a run at this path; empty if there are none."""
+    if path.is_dir():
+        return sorted(file for file in path.iterdir() if file.suffix in SUFFIXES and not file.name.startswith("."))
+    return [path] if path.suffix in SUFFIXES and path.exists() else []
+
+
+def head_of(
+    metrics: Sequence[MetricColumn], settings: RunSettings | None, account: RunAccount, *, unique: bool | None
+) -> dict[bytes, bytes]:
+    """Return the metadata of the schema of each file of a run.
+
+    Args:
+        metrics: the metrics of the run.
+        settings: what determines its scores; None if unknown.
+        account: how the run went; its seal has the number of its rows.
+        unique: whether no two rows have the same id, or without ids the same texts; None if unknown.
+    """
+    content = {
+        "version": VERSION,
+        "metrics": [item.to_dict() for item in metrics],
+        "settings": settings and settings.to_dict(),
+        "account": account.to_dict(),
+        "fault": account.fault,
+        "unique": unique,
+    }
+    return {HEAD: json.dumps(content).encode()}
+
+
+class ParquetRecords(Records):
+    """The records of a run in Parquet files. A row is read when it is used, with the rows of its group.
+
+    Attributes:
+        path: the file or the directory.
+        metrics: the metrics of the run.
+        settings: what determines its scores; None if unknown.
+        account: how the run went.
+        unique: whether no two rows have the same id, or without ids the same texts; None if unknown.
+
+    Raises:
+        InvalidInput: a file cannot be read or was not written by this program, or files are not of one run.
+        MissingExtra: pyarrow is not installed.
+    """
+
+    def __init__(self, path: Path, files: Sequence[Path]) -> None:
+        self.path = path
+        self._files = list(files)
+        package = parquet_package(f"reading {path}")
+        self._opened = [_open(package, file) for file in files]
+        heads = [_head(file, opened) for file, opened in zip(files, self._opened, strict=True)]
+        self.metrics, self.settings, self.account, self.unique = heads[0]
+        for file, opened, head in zip(files, self._opened, heads, strict=True):
+            _check_same(files[0], file, heads[0], head)
+            _check_columns(file, opened.schema_arrow.names, [item.name for item in self.metrics])
+        self._ends = list(accumulate(opened.metadata.num_rows for opened in self._opened))
+        self._cached: tuple[int, int, Any] = (-1, -1, None)
+        self._check_number()
+
+    def _check_number(self) -> None:
+        seal, there = self.account.seal, len(self)
+        if seal is not None and seal.rows != there:
+            what = f"the run ended with {seal.rows} row{'s' * (seal.rows != 1)}, and {there} are there"
+            self.unique = None
+            self.account = replace(
+                self.account, fault="damaged", stopped=f"{self.path} is damaged: {what}: copy its files again"
+            )
+
+    def __len__(self) -> int:
+        return int(self._ends[-1])
+
+    def __iter__(self) -> Iterator[Record]:
+        for file in range(len(self._files)):
+            for group in range(self._opened[file].num_row_groups):
+                yield from map(self._record, self._read(file, group).to_pylist())
+
+    def _at(self, index: int) -> Record:
+        index = range(len(self))[index]
+        file, group, place = self._find(index)
+        if self._cached[:2] != (file, group):
+            self._cached = (file, group, self._read(file, group))
+        return self._record(self._cached[2].slice(place, 1).to_pylist()[0])
+
+    def _find(self, index: int) -> tuple[int, int, int]:
+        """Return the file, the group and the place in the group of a row."""
+        file = bisect_right(self._ends, index)
+        place, metadata = index - (self._ends[file - 1] if file else 0), self._opened[file].metadata
+        group = 0
+        while place >= metadata.row_group(group).num_rows:
+            place -= metadata.row_group(group).num_rows
+            group += 1
+        return file, group, place
+
+    def _read(self, file: int, group: int | None = None, columns: Sequence[str] | None = None) -> Any:
+        """Return a group of rows of a file, or the whole file. Columns that the file does not have are left out."""
+        try:
+            if group is None:
+                return self._opened[file].read(columns=columns)
+            return self._opened[file].read_row_group(group, columns=columns)
+        except (OSError, ValueError) as error:
+            raise InvalidInput(f"{self._files[file]} is damaged ({error}): copy the file again") from None
+
+    def has(self, name: str) -> bool:
+        """Whether any file has this column."""
+        return any(name in opened.schema_arrow.names for opened in self._opened)
+
+    def columns(self, *names: str) -> Any:
+        """Return these columns of all rows as one table. A file without a column has no value in it."""
+        import pyarrow as pa  # noqa: PLC0415
+
+        tables = [self._read(file, columns=names) for file in range(len(self._files))]
+        return pa.concat_tables(tables, promote_options="default").select(list(names))
+
+    def take(self, rows: Sequence[int], *names: str) -> list[dict[str, Any]]:
+        """Return these columns of these rows, whose indexes ascend."""
+        found: list[dict[str, Any]] = []
+        for file, end in enumerate(self._ends):
+            start = self._ends[file - 1] if file else 0
+            wanted = [row - start for row in rows[len(found) :] if row < end] if rows and rows[-1] >= start else []
+            if 0 < len(wanted) <= FEW:
+                places = [self._find(start + row) for row in wanted]
+                tables = {group: self._read(file, group, names) for _, group, _ in places}
+                found += [tables[group].slice(place, 1).to_pylist()[0] for _, group, place in places]
+            elif wanted:
+                found += self._read(file, columns=names).take(wanted).to_pylist()
+        return found
+
+    def _record(self, row: Mapping[str, Any]) -> Record:
+        sample = {name: row[name] for name in ("id", *TEXTS, *LISTS) if row[name] is not None}
+        sample |= json.loads(row["_sample"] or "{}")
+        place = sample.pop("_place", row["_place"])
+        try:
+            scores = {item.name: _score(row, item) for item in self.metrics}
+            return Record(row["_row"], place, read_sample(sample), scores)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            raise InvalidInput(f"{self.path}: the row of {place} cannot be read: {error}") from None
+
+
+def _score(row: Mapping[str, Any], item: MetricColumn) -> Any:
+    name = item.name
+    calls, tokens, cached, prompt = (
+        row[f"{name}{part}"] or 0 for part in ("_calls", "_tokens", "_cached_calls", "_prompt_tokens")
+    )
+    usage = Usage(calls, prompt, tokens - prompt, cached) if calls or tokens or cached else NO_USAGE
+    parts = {part: row[f"{name}_{part}"] for part in ("label", "error", "passing", "reason")}
+    data = {"metric": name, "scale": item.scale, "value": row[name], **parts, "usage": usage.to_dict()}
+    return read_score(data | json.loads(row[f"{name}_evidence"] or "{}"))
+
+
+def _open(package: Any, file: Path) -> Any:
+    """Return the opened file. Of labels and of other texts that many rows share, each is read once."""
+    try:
+        opened = package.ParquetFile(file)
+        names = opened.schema_arrow.names
+        shared = [name for name in names if name.startswith(METADATA) or name.endswith(("_label", "_error", "_reason"))]
+        return package.ParquetFile(file, metadata=opened.metadata, read_dictionary=shared)
+    except (ValueError, OSError) as error:
+        raise InvalidInput(f"{file} is not a Parquet file that can be read: {error}") from None
+
+
+def _foreign(file: Path, why: str) -> InvalidInput:
+    cure = "give files that Evaluation.to_parquet wrote, or score these rows with evaluate"
+    return InvalidInput(f"{file} does not hold the scores of a run ({why}): {cure}")
+
+
+Head = tuple[tuple[MetricColumn, ...], RunSettings | None, RunAccount, bool | None]
+"""What a schema says of a run: its metrics, its settings, how it went, and whether rows are known to be unique."""
+
+
+def _head(file: Path, opened: Any) -> Head:
+    written = (opened.schema_arrow.metadata or {}).get(HEAD)
+    if written is None:
+        raise _foreign(file, "its schema has no settings of one")
+    try:
+        head = json.loads(written)
+        if not isinstance(head, dict) or head.get("version") != VERSION:
+            raise _foreign(file, "it was written by another version of ragmetrics")
+        return (
+            tuple(map(MetricColumn.from_dict, head["metrics"])),
+            None if head["settings"] is None else RunSettings.from_dict(head["settings"]),
+            replace(RunAccount.from_dict(head["account"]), fault=head["fault"]),
+            head["unique"],
+        )
+    except InvalidInput:
+        raise
+    except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
+        raise _foreign(file, f"its settings cannot be read: {error}") from None
+
+
+def _check_same(first: Path, other: Path, there: Head, here: Head) -> None:
+    """Check that two files have the same settings."""
+    what = "one has another account of the run than the other" if there[2] != here[2] else ""
+    if there[1] is None or here[1] is None:
+        what = "the settings of only one are known" if there[1] != here[1] else what
+    else:
+        what = difference(there[1], here[1]) or what
+    if there[0] != here[0]:
+        names = [", ".join(item.name for item in head[0]) for head in (there, here)]
+        what = (
+            "metrics with other settings"
+            if names[0] == names[1]
+            else f"other metrics (there: {names[0]}; here: {names[1]})"
+        )
+    if what:
+        raise InvalidInput(f"{first} and {other} are not parts of one run: {what}: put each run into its own directory")
+
+
+def _check_columns(file: Path, names: Sequence[str], metrics: Sequence[str]) -> None:
+    needed = [*OF_ROW, *LISTS, *(f"{metric}{part}" for metric in metrics for part in OF_SCORE)]
+    missing = [name for name in needed if name not in set(names)]
+    if missing:
+        raise _foreign(file, f"it has no column {missing[0]!r}")
+
+
+def sealed(account: RunAccount, rows: int) -> RunAccount:
+    """Return the account of a run that ends with this number of rows."""
+    return replace(account, seal=Seal(rows))

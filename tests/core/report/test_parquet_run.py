@@ -1,0 +1,243 @@
+"""A run in Parquet files: it comes back as it was, is read when it is needed, and says what is wrong with its files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.evaluate.doubles import Length, questions
+from core.report.comparing import FAILED, by_id, judged_by, not_asked, run_of, text_at
+from ragmetrics_core import Evaluation, InvalidInput, MissingExtra, Score, Usage, evaluate
+from ragmetrics_core.llms import LexicalJudge
+from report_data import hostile, small
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+ODD = [
+    ({"id": 1, "question": "a", "lang": "de", "n": 1.0, "deep": {"x": 1}}, {"m": 0.25, "k": 1.0}),
+    ({"id": "1.5", "question": ["a", 2], "contexts": "one text", "lang": True}, {"m": None, "k": FAILED}),
+    ({"id": " q ", "question": "b\ud800", "lang": "\ud800", "n": 3}, {"m": FAILED, "k": 0.0}),
+    ({"contexts": ["x", "\ud800"], "response": "e\u0301", "reference_contexts": []}, {"m": 0.75, "k": None}),
+    ({"id": "\ud800", "contexts": [{"content": "c", "id": "d"}], "rubric": {1: "bad", "x": "y"}}, {"m": 1, "k": 1}),
+]
+
+
+def odd() -> Evaluation:
+    """A run whose values fit no column."""
+    scores = {
+        "m": Score(0.5, passing=True, reason="r\ud800", label="l\ud800", details={"a": [1, "\ud800"]}, scale=(0, 2)),
+        "k": Score.failed("went wrong \ud800", details={"raw": ["x"]}),
+    }
+    used = Score(0.5, usage=Usage(3, 20, 10, 1), details={"prompts": {"p": "1"}}).made_by(
+        "m", (0, 1), Usage(3, 20, 10, 1)
+    )
+    others = [
+        ({"id": "last", "metadata": {"id": "inner", "\ud800": 1}}, scores),
+        ({"id": "used"}, {"m": used, "k": not_asked("k", (0, 1))}),
+    ]
+    return run_of([*ODD, *others], name="odd\ud800", settings=None, seconds=1.5, caveats=("note",), stopped="by hand")
+
+
+def loaded(run: Evaluation, path: Path, rows_per_file: int | None = None) -> Evaluation:
+    run.to_parquet(path, rows_per_file=rows_per_file)
+    return Evaluation.load(path)
+
+
+RUNS: dict[str, Callable[[Path], Evaluation]] = {
+    "small": lambda path: small(path / "scores.jsonl"),
+    "hostile": lambda path: hostile(path / "scores.jsonl"),
+    "odd": lambda _: odd(),
+    "judged": lambda path: evaluate(
+        questions(7), [Length(), "faithfulness"], llm=LexicalJudge(), progress=False, run_dir=path / "run"
+    ),
+    "repeats": lambda _: evaluate(questions(4), "faithfulness", llm=LexicalJudge(), repeats=2, progress=False),
+    "settings": lambda _: by_id([0.5, None, FAILED, 1.0], settings=judged_by("m")),
+}
+
+
+@pytest.fixture(params=sorted(RUNS))
+def run(request: pytest.FixtureRequest, tmp_path: Path) -> Evaluation:
+    return RUNS[request.param](tmp_path)
+
+
+@pytest.mark.parametrize("rows_per_file", [None, 1, 3])
+def test_it_comes_back_as_it_was(run: Evaluation, rows_per_file: int | None, tmp_path: Path) -> None:
+    found = loaded(run, tmp_path / ("rows.parquet" if rows_per_file is None else "rows"), rows_per_file)
+    run.to_jsonl(tmp_path / "before.jsonl")
+    found.to_jsonl(tmp_path / "after.jsonl")
+    assert (tmp_path / "after.jsonl").read_text() == (tmp_path / "before.jsonl").read_text()
+    assert found.to_dict() == run.to_dict()
+    assert (found.metrics, found.settings) == (run.metrics, run.settings)
+    for name in ("caveats", "source", "seconds", "models", "stopped", "earlier", "waited", "fault", "state"):
+        assert getattr(found, name) == getattr(run, name), name
+
+
+def test_every_face_is_the_same(run: Evaluation, tmp_path: Path) -> None:
+    found = loaded(run, tmp_path / "rows", 2)
+    metric = run.metrics[0].name
+    assert text_at(80, found.summary()) == text_at(80, run.summary())
+    assert found.summary()._repr_html_() == run.summary()._repr_html_()
+    assert repr(found.worst(metric)) == repr(run.worst(metric))
+    assert str(found.worst(metric)) == str(run.worst(metric))
+    assert found[metric] == run[metric]
+    assert found.to_pandas(evidence=True).equals(run.to_pandas(evidence=True))
+    found.to_csv(tmp_path / "found.csv")
+    run.to_csv(tmp_path / "run.csv")
+    assert (tmp_path / "found.csv").read_bytes() == (tmp_path / "run.csv").read_bytes()
+
+
+def test_a_row_is_read_by_its_position(tmp_path: Path) -> None:
+    found = loaded(by_id([number / 10 for number in range(10)]), tmp_path / "rows", 4)
+    assert sorted(path.name for path in (tmp_path / "rows").iterdir()) == [
+        "part-00000.parquet",
+        "part-00001.parquet",
+        "part-00002.parquet",
+    ]
+    assert [found.records[at].sample.id for at in (9, 0, 4, -1)] == ["q9", "q0", "q4", "q9"]
+    assert [record.scores["m"].value for record in found.records[3:5]] == [0.3, 0.4]
+    with pytest.raises(IndexError):
+        found.records[10]
+
+
+def test_the_columns_are_those_of_the_rows_and_the_metrics(tmp_path: Path) -> None:
+    rows = [
+        ({"id": f"q{number}", "question": "a", "contexts": ["x"], "lang": lang}, {"m": value})
+        for number, (lang, value) in enumerate([("de", 0.5), (None, None), (3, FAILED)])
+    ]
+    run_of(rows, seconds=2.0).to_parquet(tmp_path / "rows.parquet")
+    table = pq.read_table(tmp_path / "rows.parquet")
+    shown = [name for name in table.column_names if not name.startswith("_")]
+    assert shown[:8] == [
+        *("id", "user_input", "response", "reference", "retrieved_contexts", "reference_contexts"),
+        *("metadata.lang", "m"),
+    ]
+    assert shown[8:14] == ["m_label", "m_error", "m_calls", "m_tokens", "m_seconds", "m_evidence"]
+    assert table["metadata.lang"].to_pylist() == ["de", None, "3"]
+    assert table["m"].to_pylist() == [0.5, None, None]
+    assert table["m_error"].to_pylist() == [None, None, "ModelError: gone"]
+    assert table["retrieved_contexts"].to_pylist() == [["x"]] * 3
+    head = json.loads(table.schema.metadata[b"ragmetrics"])
+    assert (head["account"]["seconds"], head["account"]["scores"]["rows"]) == (2.0, 3)
+
+
+class TestWhatIsRefused:
+    def test_a_directory_with_files(self, tmp_path: Path) -> None:
+        (tmp_path / "x").write_text("x")
+        with pytest.raises(InvalidInput) as caught:
+            by_id([1.0]).to_parquet(tmp_path)
+        assert str(caught.value) == f"to_parquet: {tmp_path} exists and is not an empty directory: give another path"
+
+    def test_a_run_without_rows(self, tmp_path: Path) -> None:
+        with pytest.raises(InvalidInput) as caught:
+            run_of([]).to_parquet(tmp_path / "rows.parquet")
+        assert str(caught.value) == "to_parquet: the run has no finished row: there is nothing to write"
+        assert not list(tmp_path.iterdir())
+
+    @pytest.mark.parametrize(("name", "rows"), [("rows.parquet", 5), ("rows", 0), ("rows", True)])
+    def test_a_number_of_rows(self, name: str, rows: Any, tmp_path: Path) -> None:
+        with pytest.raises(InvalidInput) as caught:
+            by_id([1.0]).to_parquet(tmp_path / name, rows_per_file=rows)
+        cure = {
+            5: "a directory has several files, and rows.parquet is one: leave rows_per_file out",
+            0: "must be a whole number, at least 1, got 0",
+            True: "must be a whole number, at least 1, got True",
+        }[rows]
+        assert str(caught.value).replace(f"{tmp_path}/", "") == f"to_parquet: rows_per_file: {cure}"
+
+    def test_two_columns_of_one_name(self, tmp_path: Path) -> None:
+        with pytest.raises(InvalidInput) as caught:
+            run_of([({"id": "1"}, {"m": 1.0, "m_label": 1.0})]).to_parquet(tmp_path / "rows.parquet")
+        assert str(caught.value) == "to_parquet: two columns would have the name 'm_label': rename the metric"
+
+    def test_a_missing_package(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        by_id([1.0]).to_parquet(tmp_path / "rows.parquet")
+        monkeypatch.setitem(__import__("sys").modules, "pyarrow.parquet", None)
+        cure = 'needs pyarrow: pip install "ragmetrics-core[parquet]"'
+        with pytest.raises(MissingExtra) as caught:
+            Evaluation.load(tmp_path / "rows.parquet")
+        assert str(caught.value) == f"reading {tmp_path / 'rows.parquet'} {cure}"
+        with pytest.raises(MissingExtra) as caught:
+            by_id([1.0]).to_parquet(tmp_path / "other.parquet")
+        assert str(caught.value) == f"to_parquet() {cure}"
+
+
+CURE = "give files that Evaluation.to_parquet wrote, or score these rows with evaluate"
+
+
+class TestFiles:
+    """What is said of files that are damaged, of others, or not of one run."""
+
+    def refused(self, path: Path) -> str:
+        with pytest.raises(InvalidInput) as caught:
+            Evaluation.load(path)
+        return str(caught.value).replace(f"{path.parent}/", "")
+
+    def test_not_parquet(self, tmp_path: Path) -> None:
+        (tmp_path / "a.parquet").write_text("no")
+        assert self.refused(tmp_path / "a.parquet").startswith("a.parquet is not a Parquet file that can be read: ")
+
+    def test_of_another_program(self, tmp_path: Path) -> None:
+        pq.write_table(pa.table({"a": [1]}), tmp_path / "a.parquet")
+        why = "its schema has no settings of one"
+        assert self.refused(tmp_path / "a.parquet") == f"a.parquet does not hold the scores of a run ({why}): {CURE}"
+
+    @pytest.mark.parametrize(
+        ("head", "why"),
+        [
+            (b"{", "its settings cannot be read: "),
+            (b"[]", "it was written by another version of ragmetrics"),
+            (b'{"version": 2}', "it was written by another version of ragmetrics"),
+            (b'{"version": 1}', "its settings cannot be read: 'metrics'"),
+        ],
+    )
+    def test_other_settings(self, head: bytes, why: str, tmp_path: Path) -> None:
+        pq.write_table(pa.table({"a": [1]}).replace_schema_metadata({b"ragmetrics": head}), tmp_path / "a.parquet")
+        assert self.refused(tmp_path / "a.parquet").startswith(f"a.parquet does not hold the scores of a run ({why}")
+
+    def test_a_missing_column(self, tmp_path: Path) -> None:
+        by_id([1.0]).to_parquet(tmp_path / "a.parquet")
+        table = pq.read_table(tmp_path / "a.parquet")
+        pq.write_table(table.drop_columns(["m_error"]), tmp_path / "a.parquet")
+        why = "it has no column 'm_error'"
+        assert self.refused(tmp_path / "a.parquet") == f"a.parquet does not hold the scores of a run ({why}): {CURE}"
+
+    def test_a_missing_file(self, tmp_path: Path) -> None:
+        by_id([1.0, 0.5, 0.0]).to_parquet(tmp_path / "rows", rows_per_file=2)
+        (tmp_path / "rows" / "part-00001.parquet").unlink()
+        found = Evaluation.load(tmp_path / "rows")
+        assert found.state == "damaged"
+        what = "the run ended with 3 rows, and 2 are there: copy its files again"
+        assert found.doubt == f"{tmp_path / 'rows'} is damaged: {what}"
+
+    def test_a_damaged_part(self, tmp_path: Path) -> None:
+        by_id([1.0, 0.5]).to_parquet(tmp_path / "a.parquet")
+        data = bytearray((tmp_path / "a.parquet").read_bytes())
+        data[4:200] = b"\xff" * 196
+        (tmp_path / "a.parquet").write_bytes(data)
+        with pytest.raises(InvalidInput) as caught:
+            list(Evaluation.load(tmp_path / "a.parquet").records)
+        assert str(caught.value).startswith(f"{tmp_path / 'a.parquet'} is damaged (")
+
+    @pytest.mark.parametrize(
+        ("other", "what"),
+        [
+            (by_id([1.0], "k"), "other metrics (there: m; here: k)"),
+            (by_id([1.0], settings=judged_by("m", llm=None)), "other settings: different k"),
+            (by_id([1.0], seconds=3.0), "the settings of only one are known"),
+            (by_id([1.0], settings=judged_by("m"), seconds=3.0), "one has another account of the run than the other"),
+        ],
+    )
+    def test_of_two_runs(self, other: Evaluation, what: str, tmp_path: Path) -> None:
+        folder = tmp_path / "rows"
+        folder.mkdir()
+        by_id([1.0], settings=judged_by("m", settings={"k": "4"})).to_parquet(folder / "a.parquet")
+        if what.startswith("one"):
+            by_id([1.0], settings=judged_by("m")).to_parquet(folder / "a.parquet")
+        other.to_parquet(folder / "b.parquet")
+        cure = "put each run into its own directory"
+        assert self.refused(folder) == f"rows/a.parquet and rows/b.parquet are not parts of one run: {what}: {cure}"
