@@ -76,7 +76,7 @@ WRONG = {
     "--budget cals=1": "--budget takes calls=NUMBER, tokens=NUMBER or dollars=NUMBER, got 'cals=1'",
     "--budget calls=1 --budget calls=9": "--budget: calls is given twice: give it once",
     f"--undecided no --gate '{RATING} >= 0.5'": "--undecided must be pass or fail, got 'no'",
-    "--replace": "--replace is about the scores in a directory of a run: give --run-dir DIR, or leave it out",
+    "--replace": "--replace only applies to the scores in a run directory: give --run-dir DIR, or leave it out",
     "--embeddings none": (
         "--embeddings none: there is no provider 'none': use openai:MODEL, azure:DEPLOYMENT, ollama:MODEL, vllm:MODEL, "
         "llamacpp:MODEL, lmstudio:MODEL, openrouter:MODEL, litellm:MODEL, sentence-transformers:MODEL or hashing"

@@ -191,7 +191,7 @@ class TestWhatCannotBeScored:
         Path(name).write_text(text)
         result = call("look", name)
         message = message or (
-            f"the name of {name!r} does not tell its format, nor does its first line: let it end in .jsonl, .json, .csv or .tsv "
+            f"neither the name nor the first line of {name!r} shows its format: let the name end in .jsonl, .json, .csv or .tsv "
             "(.gz may follow), in .xlsx or in .parquet"
         )
         assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"ragmetrics: {message}\n")

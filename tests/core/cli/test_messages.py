@@ -114,7 +114,7 @@ def test_messages_of_the_core_speak_of_python_only_where_a_caller_of_python_read
         (("-m", "exact_match", "--separator", ""), "--separator must be a text such as '||', got ''"),
         (
             ("-m", "exact_match", "--replace"),
-            "--replace is about the scores in a directory of a run: give --run-dir DIR, or leave it out",
+            "--replace only applies to the scores in a run directory: give --run-dir DIR, or leave it out",
         ),
         (
             ("-m", "faithfulness", "--llm", "acme:m"),

@@ -122,7 +122,7 @@ class TestRunDir:
         assert call(*other, "--run-dir", "runs", "--replace").exit_code == 0
         assert Path("runs/scores.1.jsonl").read_bytes() == before
         assert call(*other, "--replace").stderr == (
-            "ragmetrics: --replace is about the scores in a directory of a run: give --run-dir DIR, or leave it out\n"
+            "ragmetrics: --replace only applies to the scores in a run directory: give --run-dir DIR, or leave it out\n"
         )
 
     def test_a_forgotten_model(self, folder: Path, server: OpenAIServer) -> None:

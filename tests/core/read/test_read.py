@@ -38,8 +38,8 @@ class TestPaths:
         with pytest.raises(InvalidInput) as caught:
             evaluate(write(tmp_path / name, "x"), Length())
         assert str(caught.value) == (
-            f"the name of {name!r} does not tell its format, nor does its first line: "
-            "let it end in .jsonl, .json, .csv or .tsv (.gz may follow), in .xlsx or in .parquet"
+            f"neither the name nor the first line of {name!r} shows its format: "
+            "let the name end in .jsonl, .json, .csv or .tsv (.gz may follow), in .xlsx or in .parquet"
         )
 
     @pytest.mark.parametrize("name", ["q.parquet.gz", "q.xlsx.gz"])

@@ -70,7 +70,7 @@ def test_one_object_is_a_row_or_holds_rows(monkeypatch: pytest.MonkeyPatch, text
         (
             "Dear colleague",
             (
-                "the name of 'stdin' does not tell its format, nor does its first line: let it end in .jsonl, .json, .csv or "
+                "neither the name nor the first line of 'stdin' shows its format: let the name end in .jsonl, .json, .csv or "
                 ".tsv (.gz may follow), in .xlsx or in .parquet"
             ),
         ),

@@ -161,15 +161,15 @@ class TestInput:
             ),
             (
                 ([0.1, 0.2], [0.2, 0.3], ["a", None]),
-                "clusters[1] is None: give the row a cluster, which may be a cluster of one row",
+                "clusters[1] is None: give every row a cluster; a cluster may have a single row",
             ),
             (
                 ([0.1, 0.2], [0.2, 0.3], [math.nan, "a"]),
-                "clusters[0] is nan: give the row a cluster, which may be a cluster of one row",
+                "clusters[0] is nan: give every row a cluster; a cluster may have a single row",
             ),
             (
                 ([0.1, 0.2], [0.2, 0.3], ["a", ["b"]]),
-                ("clusters[1] is ['b']: give the row a cluster, which may be a cluster of one row"),
+                ("clusters[1] is ['b']: give every row a cluster; a cluster may have a single row"),
             ),
             (
                 ([0.1, 0.2], [0.2, 0.3], None, None, 95),

@@ -237,7 +237,7 @@ class TestRefused:
         with pytest.raises(InvalidInput) as caught:
             evaluate(questions(2), Length(), replace=True)
         assert str(caught.value) == (
-            "replace is about the scores in a directory of a run: give run_dir=..., or leave it out"
+            "replace only applies to the scores in a run directory: give run_dir=..., or leave it out"
         )
         with pytest.raises(InvalidInput, match="replace must be True or False, got 'yes'"):
             evaluate(questions(2), Length(), replace="yes")  # type: ignore[arg-type]

@@ -212,9 +212,9 @@ class Call:
         self._callback = callback
         self._run = run
         self._finished = datetime.now(timezone.utc)
-        known, self._problems = sample_in_metadata(run.metadata)
+        references, self._problems = sample_in_metadata(run.metadata)
         example = run.metadata.get("example_id")
-        self._known = replace(known, id=None if example is None else str(example))
+        self._known = replace(references, id=None if example is None else str(example))
         self._fields: dict[str, Any] = {}
         self._missing: dict[str, Extractor] = {}
         for name, extractor in callback._extractors.items():
@@ -365,13 +365,13 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
         **settings: Unpack[LiveSettings],
     ) -> None:
         super().__init__()
-        given: Any = current_names(settings, {"max_queue": "max_pending", "max_results": "keep"})
+        live_settings: Any = current_names(settings, {"max_queue": "max_pending", "max_results": "keep"})
         queue: Any = settings.get("max_queue")
-        workers = given.get("workers", 4)
+        workers = live_settings.get("workers", 4)
         if type(queue) is type(workers) is int and queue > 0:
-            given["max_pending"] = queue + workers  # the queue did not count the calls that were being judged
+            live_settings["max_pending"] = queue + workers  # the queue did not count the calls that were being judged
         LiveEvaluation.__init__(
-            self, logging.getLogger("ragmetrics_langchain"), attrgetter("error"), "an EvaluationRecord", **given
+            self, logging.getLogger("ragmetrics_langchain"), attrgetter("error"), "an EvaluationRecord", **live_settings
         )
         self._extractors = {"question": question, "answer": answer, "contexts": contexts}
         for name, extractor in self._extractors.items():

@@ -127,8 +127,8 @@ def langsmith_feedback(client: Any, *, project: str | None = None) -> Callable[[
         wait_for_all_tracers()
         if project is not None and project not in sessions:
             sessions[project] = _project_id(client, project)
-        known = {"trace_id": record.trace_id, "session_id": sessions.get(project or "")}
-        trace = {name: value for name, value in known.items() if value is not None}
+        ids = {"trace_id": record.trace_id, "session_id": sessions.get(project or "")}
+        trace = {name: value for name, value in ids.items() if value is not None}
         failures = []
         for name, score in record.scores.items():
             feedback = {"key": name, "score": score.value, "comment": _comment(score), "feedback_source_type": "model"}

@@ -85,7 +85,7 @@ class Described(Bridge[Q, A]):
         return f"{type(model).__name__} {name!r}" if name else type(model).__name__
 
     def _secrets(self, model: Any) -> tuple[str, ...]:
-        """The keys of the model, and bound values with names that keys have."""
+        """Return the keys of the model, and bound values with names that keys have."""
         bound = secret_texts(model.kwargs) if isinstance(model, RunnableBinding) else ()
         return (*super()._secrets(model), *bound)
 

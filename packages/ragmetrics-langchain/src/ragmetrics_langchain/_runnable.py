@@ -50,20 +50,22 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
     _models: Models
 
     def __init__(self, metric: Metric | Mapping[str, Any], **settings: Any) -> None:
-        given: Any = metric
-        if isinstance(given, Mapping):
-            given = Metric.from_dict(given)
-        if not isinstance(given, Metric):
-            cure = f": write {given.__name__}(...)" if isinstance(given, type) else ""
-            raise InvalidInput(f"MetricRunnable takes a metric, got {getattr(given, '__name__', given)!r}{cure}")
-        known = [name for name in type(self).model_fields if name != "metric"]
+        metric_given: Any = metric
+        if isinstance(metric_given, Mapping):
+            metric_given = Metric.from_dict(metric_given)
+        if not isinstance(metric_given, Metric):
+            cure = f": write {metric_given.__name__}(...)" if isinstance(metric_given, type) else ""
+            raise InvalidInput(
+                f"MetricRunnable takes a metric, got {getattr(metric_given, '__name__', metric_given)!r}{cure}"
+            )
+        setting_names = [name for name in type(self).model_fields if name != "metric"]
         # pydantic would ignore unknown settings
-        check_known(type(self).__name__, settings, known, "; a metric's own are its arguments")
+        check_known(type(self).__name__, settings, setting_names, "; a metric's own are its arguments")
         if settings.get("on_error", "raise") not in ("raise", "record"):
             raise InvalidInput(f"on_error is 'raise' or 'record', got {settings['on_error']!r}")
-        settings.setdefault("name", given.name)
-        super().__init__(**{"metric": given, **settings})
-        self._models = models_of(given, self.llm, self.embeddings)
+        settings.setdefault("name", metric_given.name)
+        super().__init__(**{"metric": metric_given, **settings})
+        self._models = models_of(metric_given, self.llm, self.embeddings)
 
     @property
     def models(self) -> Models:
@@ -86,7 +88,7 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
 
     @classmethod
     def get_lc_namespace(cls) -> list[str]:
-        """The module path where ``load`` finds the class."""
+        """Return the module path where ``load`` finds the class."""
         return ["ragmetrics_langchain"]
 
     def to_json(self) -> SerializedConstructor | SerializedNotImplemented:

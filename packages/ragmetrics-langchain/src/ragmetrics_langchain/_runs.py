@@ -161,8 +161,8 @@ class Tree:
         elif node.kind == "tool":
             node.documents = next(document_lists(getattr(outputs, "artifact", outputs)), node.documents)
         elif node is not self.root and node.kind == "chain":
-            for found in document_lists(outputs):
-                self._listed = found
+            for documents in document_lists(outputs):
+                self._listed = documents
             if isinstance(outputs, Mapping):
                 self._texts = returned_contexts(outputs)[1] or self._texts
         if node.is_step:
@@ -261,10 +261,10 @@ class Runs:
         if is_judging():
             return
         run_id, parent_id, name = event["run_id"], event.get("parent_run_id"), event.get("name")
-        given, tags = event[inputs], tuple(event.get("tags") or ())
-        query = given if kind == "retriever" else None
+        start_inputs, tags = event[inputs], tuple(event.get("tags") or ())
+        query = start_inputs if kind == "retriever" else None
         if kind == "tool" and event.get("inputs") is not None:
-            given = event["inputs"]
+            start_inputs = event["inputs"]
         with self._lock:
             if run_id in self._nodes:
                 return
@@ -272,12 +272,14 @@ class Runs:
             parent = parent or self._fallbacks()
             if parent is not None:
                 node = self._nodes[run_id] = Node(kind, name, parent, parent.tree, query)
-                node.tree.begin(run_id, node, given, tags)
+                node.tree.begin(run_id, node, start_inputs, tags)
             elif parent_id in self._recent:
                 self._remember(run_id)
             else:
                 metadata = event.get("metadata") or {}
-                root = FinishedRun(run_id, kind, name, given, metadata=metadata, tags=tags, parent_run_id=parent_id)
+                root = FinishedRun(
+                    run_id, kind, name, start_inputs, metadata=metadata, tags=tags, parent_run_id=parent_id
+                )
                 self._nodes[run_id] = Tree(root, query).root
 
     def _fallbacks(self) -> Node | None:
@@ -290,21 +292,23 @@ class Runs:
 
     def end(self, event: Event, *, outputs: str) -> FinishedRun | None:
         """Record that a run returned. For a root run, return what is known of it. ``outputs``: the event's key of its outputs."""
-        found, inputs = event[outputs], event.get("inputs")
+        result, inputs = event[outputs], event.get("inputs")
         with self._lock:
             node = self._nodes.get(event["run_id"])
             if node is None or not node.is_open:
                 return None
             tree = node.tree
-            tree.end(node, found)
+            tree.end(node, result)
             if node is not tree.root:
                 return None
             self._forget(tree)
-        if isinstance(found, Score):
-            found = tree.last
+        if isinstance(result, Score):
+            result = tree.last
         # only streams have inputs at their end; a stream without outputs was closed before its first chunk
-        cut = (found is None and inputs is not None) or tree.is_cut_short()
-        return tree.finished(inputs, found, "interrupted" if tree.interrupted else "incomplete" if cut else "complete")
+        is_cut = (result is None and inputs is not None) or tree.is_cut_short()
+        return tree.finished(
+            inputs, result, "interrupted" if tree.interrupted else "incomplete" if is_cut else "complete"
+        )
 
     def fail(self, event: Event) -> FinishedRun | None:
         """Record that a run raised or was cancelled. For a root run, return what is known of it."""
@@ -322,8 +326,8 @@ class Runs:
             if node is not tree.root:
                 return None
             self._forget(tree)
-        cut = isinstance(error, CUT_SHORT) or type(error).__name__ == "CancelledError"
-        outcome: Outcome = "incomplete" if cut else "interrupted" if _is_one_of(error, INTERRUPTS) else "error"
+        is_cut = isinstance(error, CUT_SHORT) or type(error).__name__ == "CancelledError"
+        outcome: Outcome = "incomplete" if is_cut else "interrupted" if _is_one_of(error, INTERRUPTS) else "error"
         return tree.finished(event.get("inputs"), None, outcome, error)
 
     def wait(self, event: Event, *, waits: bool) -> None:

@@ -60,23 +60,23 @@ def sample_of(value: Any) -> Sample:
         return value
     if isinstance(value, (str, BaseMessage)):
         return Sample(response=answer_in(value))
-    found = {"messages": value} if isinstance(value, CONVERSATIONS) else mapping_of(value)
-    if found is None:
+    mapping = {"messages": value} if isinstance(value, CONVERSATIONS) else mapping_of(value)
+    if mapping is None:
         raise InvalidInput(
             f"a metric takes a mapping, a Sample, messages or a text, got {type(value).__name__}: put the fields into a mapping"
         )
     row: dict[str, Any] = {}
     spare: dict[str, Any] = {}
-    answers = (find_answer(found[name]) for name in RESPONSES if name in found)
+    answers = (find_answer(mapping[name]) for name in RESPONSES if name in mapping)
     answer = next((answer for answer in answers if answer is not None), None)
-    for name, item in _without_copies(found).items():
-        key, written, derived = _field(name, item, answer)
-        if row.get(key) is not None and written is not None and row[key] != written:
+    for name, item in _without_copies(mapping).items():
+        key, core_value, derived = _field(name, item, answer)
+        if row.get(key) is not None and core_value is not None and row[key] != core_value:
             raise InvalidInput(f"two keys of the input give different values for {key!r}: keep one of them")
-        if key not in row or written is not None:
-            row[key] = written
+        if key not in row or core_value is not None:
+            row[key] = core_value
         spare.update(derived)
-    messages = messages_in(found.get("messages"))
+    messages = messages_in(mapping.get("messages"))
     if messages is not None:
         del row["messages"]
         spare = {**_from_messages(messages), **spare}
@@ -135,12 +135,12 @@ def sample_in_metadata(metadata: Mapping[str, Any]) -> tuple[Sample, list[str]]:
     fields: dict[str, Any] = {}
     problems: list[str] = []
     for field, names in {"reference": REFERENCES, **{name: (name,) for name in EXPECTED}}.items():
-        given = {name: _plain(metadata[name]) for name in names if metadata.get(name) is not None}
-        outcome = settled(partial(_checked, field, given))
+        references = {name: _plain(metadata[name]) for name in names if metadata.get(name) is not None}
+        outcome = settled(partial(_checked, field, references))
         error = outcome.exception()
         if error is not None:
             problems.append(f"{type(error).__name__}: {error}")
-        elif given:
+        elif references:
             fields[field] = outcome.result()
     rest = {name: value for name, value in metadata.items() if name not in (*REFERENCES, *EXPECTED)}
     return Sample(metadata=rest, **fields), problems
@@ -178,18 +178,18 @@ def sample_of_example(inputs: Any, outputs: Any, expected: Any, keys: Keys, *, n
     says_no_more = outputs is None or isinstance(outputs, int | float)
     produced = Sample() if says_no_more else sample_of(_with_contexts(outputs, keys))
     answer = find_answer(_at("answer_key", outputs, keys), inputs)
-    asked = sample_of(inputs) if mapping_of(inputs) is not None else Sample()
-    given = mapping_of(expected) or {}
-    more = sample_of({name: given[name] for name in EXPECTED if name in given})
+    input_sample = sample_of(inputs) if mapping_of(inputs) is not None else Sample()
+    expected_fields = mapping_of(expected) or {}
+    more = sample_of({name: expected_fields[name] for name in EXPECTED if name in expected_fields})
     return replace(
         more,
         user_input=question_in(_at("question_key", inputs, keys)) or produced.user_input,
         response=None if answer is None else answer.text,
         reference=_reference(expected, answer, keys) if needs_reference else None,
-        retrieved_contexts=produced.retrieved_contexts or asked.retrieved_contexts,
-        retrieved_documents=produced.retrieved_documents or asked.retrieved_documents,
+        retrieved_contexts=produced.retrieved_contexts or input_sample.retrieved_contexts,
+        retrieved_documents=produced.retrieved_documents or input_sample.retrieved_documents,
         id=produced.id,
-        metadata={**asked.metadata, **produced.metadata},
+        metadata={**input_sample.metadata, **produced.metadata},
     )
 
 

@@ -137,23 +137,23 @@ def _in_mapping(value: Any, mapping: Mapping[str, Any], inputs: Any, depth: int,
     """Return the answer under a name that means one; else in the messages; else the only text; else the whole mapping as
     structured output.
     """
-    named = [_named(mapping[name], depth) for name in _names(mapping) if name in mapping]
-    readable = [answer for answer in named if answer is not None and answer != MISSING]
+    answers = [_named(mapping[name], depth) for name in _names(mapping) if name in mapping]
+    readable = [answer for answer in answers if answer is not None and answer != MISSING]
     if readable:
         return min(readable, key=lambda answer: not str(answer.content).strip())  # the first answer that is not blank
     messages = messages_in(mapping.get("messages"))
     if messages is not None:
         return _in_list(messages, whole=False)
-    if MISSING in named or _only_failed(mapping):
+    if MISSING in answers or _only_failed(mapping):
         return MISSING
-    choices = None if named else mapping.get("choices")
+    choices = None if answers else mapping.get("choices")
     if isinstance(choices, list) and len(choices) == 1 and mapping_of(choices[0]):  # the form of OpenAI's protocol
         return find_answer(choices[0], None, depth - 1)
     other = NO_ANSWER | set(mapping_of(inputs) or ())
     text = _only_text(mapping, other)
     if text is not None:
         return Answer(text)
-    return _structure(value) if whole and not named and other.isdisjoint(mapping) else None
+    return _structure(value) if whole and not answers and other.isdisjoint(mapping) else None
 
 
 def _names(mapping: Mapping[str, Any]) -> tuple[str, ...]:
@@ -188,10 +188,10 @@ def _structure(value: Any) -> Answer | None:
         plain = to_jsonable_python(value)
     except ValueError:
         return None
-    said = [item for item in _leaves(plain) if not _is_gap(item)]
-    if said and all(isinstance(item, str) and not item.strip() for item in said):
+    leaves = [item for item in _leaves(plain) if not _is_gap(item)]
+    if leaves and all(isinstance(item, str) and not item.strip() for item in leaves):
         return Answer("")
-    return Answer(plain) if said else MISSING
+    return Answer(plain) if leaves else MISSING
 
 
 def _leaves(value: Any, depth: int = 1000) -> Iterator[Any]:
@@ -212,10 +212,10 @@ def reference_in(where: str, value: Any, answer: Answer | None) -> str | None:
     """
     if value is None or value == {}:
         return None
-    found = find_answer(value)
-    if found is not None and answer is not None and _have_one_form(answer.content, found.content):
-        return Answer(_ordered_as(answer.content, found.content)).text
-    if found is None or found.is_structured or (found != MISSING and _is_guess(value)):
+    answer_found = find_answer(value)
+    if answer_found is not None and answer is not None and _have_one_form(answer.content, answer_found.content):
+        return Answer(_ordered_as(answer.content, answer_found.content)).text
+    if answer_found is None or answer_found.is_structured or (answer_found != MISSING and _is_guess(value)):
         keys = mapping_of(value)
         what = type(value).__name__
         if keys is not None:
@@ -223,7 +223,7 @@ def reference_in(where: str, value: Any, answer: Answer | None) -> str | None:
         raise InvalidInput(
             f"{where}: a reference is one text, got {what}: name the key of the text with reference_key=..."
         )
-    return found.text
+    return answer_found.text
 
 
 def _is_guess(value: Any) -> bool:

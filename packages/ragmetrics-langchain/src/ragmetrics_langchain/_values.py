@@ -192,12 +192,12 @@ def contexts_in(value: Any, depth: int = 2) -> list[Any] | None:
     None for any other value.
     """
     if isinstance(value, list | tuple):
-        found = list(takewhile(lambda context: context is not None, map(_context, value)))
-        return found if len(found) == len(value) else None
+        contexts = list(takewhile(lambda context: context is not None, map(_context, value)))
+        return contexts if len(contexts) == len(value) else None
     context = _context(value)
     if context is None and isinstance(value, Mapping) and depth:
         inner = (contexts_in(value[name], depth - 1) for name in DOCUMENTS_FIRST if name in value)
-        return next((found for found in inner if found is not None), None)
+        return next((contexts for contexts in inner if contexts is not None), None)
     is_none = context is None or (isinstance(context, str) and not context.strip())
     return None if is_none else [context]
 

@@ -194,7 +194,7 @@ class AnyScore(ScoreReply):
     high: float = 1e9
 
     def instructions(self) -> str:
-        """The shape of the reply, for templates that ask for it."""
+        """Return the shape of the reply, for templates that ask for it."""
         return 'Reply with one JSON object and nothing else: {"reason": "<why, in one or two sentences>", "score": <number>}'
 
 

@@ -197,8 +197,9 @@ class MetricEvaluator(BaseEvaluator):
         # if a subclass or an instance has its own aevaluate, evaluate calls it, as in LlamaIndex
         if getattr(self.aevaluate, "__func__", None) is not MetricEvaluator.aevaluate:
             waiting = {"sleep_time_in_seconds": sleep_time_in_seconds} if sleep_time_in_seconds else {}
-            given: dict[str, Any] = {"query": query, "response": response, "contexts": contexts, **waiting, **kwargs}
-            return run_blocking(lambda: self.aevaluate(**given))
+            arguments: dict[str, Any] = {"query": query, "response": response, "contexts": contexts, **waiting}
+            arguments |= kwargs
+            return run_blocking(lambda: self.aevaluate(**arguments))
         time.sleep(sleep_time_in_seconds)
         sample, models = self._sample(query, response, contexts, kwargs), self._models()
         try:
@@ -258,7 +259,7 @@ class MetricEvaluator(BaseEvaluator):
         return await self.aevaluate(**self._arguments(query, answer, kwargs))
 
     def slots(self) -> Mapping[str, Slot]:
-        """The prompts of the metric that the keys of ``get_prompts`` and ``update_prompts`` stand for, by key."""
+        """Return the prompts of the metric that the keys of ``get_prompts`` and ``update_prompts`` stand for, by key."""
         return {name: Slot(name) for name in prompts_of(self.metric)}
 
     def _get_prompts(self) -> dict[str, BasePromptTemplate]:

@@ -160,11 +160,11 @@ def evaluators_by_name(metrics: Evaluators, llm: Any, embed_model: Any, mode: Me
     """
     if isinstance(metrics, Metric | BaseEvaluator):
         metrics = [metrics]
-    given: Any = metrics
-    pairs = given.items() if isinstance(given, Mapping) else ((_name(item), item) for item in given)
-    found: dict[str, BaseEvaluator] = {}
+    items: Any = metrics
+    pairs = items.items() if isinstance(items, Mapping) else ((_name(item), item) for item in items)
+    evaluators: dict[str, BaseEvaluator] = {}
     for name, item in pairs:
-        if name in found:
+        if name in evaluators:
             raise InvalidInput(
                 f"QueryEvaluationHandler: two metrics are called {name!r}: give one of them another name=..."
             )
@@ -176,10 +176,10 @@ def evaluators_by_name(metrics: Evaluators, llm: Any, embed_model: Any, mode: Me
             raise InvalidInput(
                 f"QueryEvaluationHandler takes metrics and evaluators, got {getattr(item, '__name__', type(item).__name__)}"
             )
-        found[name] = item
-    if not found:
+        evaluators[name] = item
+    if not evaluators:
         raise InvalidInput("QueryEvaluationHandler needs at least one metric")
-    return found
+    return evaluators
 
 
 def _known(evaluator: BaseEvaluator) -> frozenset[str]:
@@ -338,14 +338,14 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
         **settings: Unpack[LiveSettings],
     ) -> None:
         super().__init__()
-        given: Any = {"keep": 10_000, **current_names(settings, {"sampling_rate": "sample_rate"})}
-        LiveEvaluation.__init__(self, logging.getLogger("ragmetrics_llama_index"), problem_of, **given)
+        live_settings: Any = {"keep": 10_000, **current_names(settings, {"sampling_rate": "sample_rate"})}
+        LiveEvaluation.__init__(self, logging.getLogger("ragmetrics_llama_index"), problem_of, **live_settings)
         mode = mode_of("QueryEvaluationHandler", metadata_mode)
         self._asked = partial(Asked, evaluators_by_name(metrics, llm, embed_model, mode), mode)
         self._open = OpenCalls()
         self._writing = Writing()
         self._listener = SpanListener(self)
-        self._errors: deque[BaseException] = deque(maxlen=given["keep"])
+        self._errors: deque[BaseException] = deque(maxlen=live_settings["keep"])
         self._count = Counts()
 
     @classmethod

@@ -47,33 +47,33 @@ class OpenCalls:
 def heard(pieces: Any, done: Done) -> Generator[Any, None, None]:
     """Yield the pieces of a stream unchanged, and call ``done`` when the stream ends."""
     words: list[str] = []
-    whole = False
+    is_complete = False
     try:
         for piece in pieces:
             words.append(words_of(piece))
             yield piece
-        whole = True
+        is_complete = True
     finally:
         close = getattr(pieces, "close", None)
         if close is not None:
             close()
-        done("".join(words) if whole else None)
+        done("".join(words) if is_complete else None)
 
 
 async def heard_async(pieces: Any, done: Done) -> AsyncGenerator[Any, None]:
     """Do the same as ``heard`` for an asynchronous stream."""
     words: list[str] = []
-    whole = False
+    is_complete = False
     try:
         async for piece in pieces:
             words.append(words_of(piece))
             yield piece
-        whole = True
+        is_complete = True
     finally:
         close = getattr(pieces, "aclose", None)
         if close is not None:
             await close()
-        done("".join(words) if whole else None)
+        done("".join(words) if is_complete else None)
 
 
 def words_of(piece: Any) -> str:

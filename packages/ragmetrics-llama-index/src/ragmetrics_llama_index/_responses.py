@@ -97,19 +97,19 @@ def text_of(response: Any, otherwise: str | None = None) -> str:
         return _read_to_end(response)
     if isinstance(response, StreamingAgentChatResponse):
         _wait_for(response)
-    said = getattr(response, "response", otherwise)
-    if isinstance(said, ChatMessage):
-        said = said.content or getattr(response, "structured_response", None)
-    if said is None or isinstance(said, str):
-        return said or ""
-    if isinstance(said, BaseModel):
-        return said.model_dump_json()
-    if isinstance(said, dict):
-        return json.dumps(said, ensure_ascii=False, default=str)
+    answer = getattr(response, "response", otherwise)
+    if isinstance(answer, ChatMessage):
+        answer = answer.content or getattr(response, "structured_response", None)
+    if answer is None or isinstance(answer, str):
+        return answer or ""
+    if isinstance(answer, BaseModel):
+        return answer.model_dump_json()
+    if isinstance(answer, dict):
+        return json.dumps(answer, ensure_ascii=False, default=str)
     if otherwise is not None:
         return otherwise
     raise InvalidInput(
-        f"the 'response' of {type(response).__name__} must be a text or a pydantic object, got {type(said).__name__}"
+        f"the 'response' of {type(response).__name__} must be a text or a pydantic object, got {type(answer).__name__}"
     )
 
 

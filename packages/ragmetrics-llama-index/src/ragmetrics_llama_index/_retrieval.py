@@ -183,6 +183,6 @@ def register_retrieval_metrics(prefix: str = "ragmetrics_") -> list[str]:
         raise InvalidInput(f"register_retrieval_metrics: prefix must be a str, got {type(prefix).__name__}")
     classes = {f"{prefix}{cls.metric_name}": cls for cls in (HitRate, MRR, Precision, Recall, AveragePrecision, NDCG)}
     for name, cls in classes.items():
-        own = {"metric_name": Name(name), "__module__": __name__}
-        METRIC_REGISTRY[name] = type(cls.__name__, (cls,), own) if prefix else cls
+        attributes = {"metric_name": Name(name), "__module__": __name__}
+        METRIC_REGISTRY[name] = type(cls.__name__, (cls,), attributes) if prefix else cls
     return list(classes)

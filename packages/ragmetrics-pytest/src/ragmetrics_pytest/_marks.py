@@ -104,7 +104,7 @@ class Registry:
 
 
 def registry_of(state: State) -> Registry:
-    """The registry of this process."""
+    """Return the registry of this process."""
     if state.registry is None:
         state.registry = Registry()
     return state.registry

@@ -100,7 +100,7 @@ def any_option(config: pytest.Config) -> bool:
 
 
 def setting(config: pytest.Config, name: str) -> Any:
-    """The value of a setting; None if it is not set."""
+    """Return the value of a setting; None if it is not set."""
     item = SETTINGS[name]
     given = config.getoption(f"ragmetrics_{name}")
     if given is None and item.variable:
@@ -207,6 +207,6 @@ def _lost(config: pytest.Config, content: Mapping[str, Any]) -> str:
 
 
 def _items(value: Any, split: Callable[[str], list[str]] = str.splitlines) -> list[str]:
-    """The items of a setting in a file, whose value is a text or a list; newer releases of pytest wrap the value."""
+    """Return the items of a setting in a file, whose value is a text or a list; newer releases of pytest wrap the value."""
     value = getattr(value, "value", value)
     return split(value) if isinstance(value, str) else [str(item) for item in value or ()]

@@ -101,7 +101,7 @@ def prepare(item: pytest.Item) -> None:
 
 
 def in_pytest_words(error: RagmetricsError) -> str:
-    """The message of an error, with settings named as in pytest."""
+    """Return the message of an error, with settings named as in pytest."""
     return printable(error.message(as_option))
 
 
@@ -115,7 +115,7 @@ def stop(problem: str, *, needs_key: bool) -> NoReturn:
 
 
 def row_param(item: pytest.Item) -> RowParam | None:
-    """The row of a test, if it has one."""
+    """Return the row of a test, if it has one."""
     callspec = getattr(item, "callspec", None)
     param = None if callspec is None else callspec.params.get(PARAM)
     return param if isinstance(param, RowParam) else None
@@ -131,7 +131,7 @@ class _Row:
 
 
 def _rows_of(items: Sequence[pytest.Item]) -> dict[str, _Row]:
-    """The rows of these tests by key, in the order of the test files, whatever the order in which the tests run."""
+    """Return the rows of these tests by key, in the order of the test files, whatever the order in which the tests run."""
     rows: dict[str, _Row] = {}
     wanted = [(item, param) for item in items if (param := row_param(item)) and not _is_left_out(item)]
     for item, param in sorted(
@@ -219,7 +219,7 @@ def _condition_of(rows: Mapping[str, _Row], name: str) -> Callable[[Sample], boo
 
 
 def with_models(judged: Judged) -> Metric:
-    """The metric with the models of its marker; a model that the metric already has stays.
+    """Return the metric with the models of its marker; a model that the metric already has stays.
 
     Raises:
         RagmetricsError: there is no model of that name, or it needs a key.
@@ -234,7 +234,7 @@ def with_models(judged: Judged) -> Metric:
 
 
 def options_of(state: State) -> dict[str, Any]:
-    """The arguments of ``evaluate`` that are the same for all runs of a session."""
+    """Return the arguments of ``evaluate`` that are the same for all runs of a session."""
     given = settings(state.config, "llm", "embeddings", "repeats", "empty", "max_concurrency")
     return {"progress": not state.is_worker, **given}
 

@@ -192,7 +192,7 @@ def _decidable(gates: Sequence[Gate], outcome: Outcome) -> Iterator[Gate]:
 
 
 def _chosen(config: pytest.Config, options: dict[str, str]) -> str:
-    """The first of these options that was given; a test that was named on the command line counts as chosen by name."""
+    """Return the first of these options that was given; a test that was named on the command line counts as chosen by name."""
     given = (option for name, option in options.items() if config.getoption(name, None))
     named = (text for text in config.args if "::" in text) if options is CHOSEN_BY_NAME else iter(())
     return next(given, next(named, ""))
@@ -204,7 +204,7 @@ def _gates(config: pytest.Config) -> list[Gate]:
 
 
 def _baseline(config: pytest.Config) -> Path | None:
-    """The path of the baseline, relative to the directory in which pytest was started or to the root directory."""
+    """Return the path of the baseline, relative to the directory in which pytest was started or to the root directory."""
     path = setting(config, "baseline")
     if path is None:
         return None

@@ -97,7 +97,7 @@ class State:
         self.claimed.add(part.path.name)
 
     def parts_of_session(self) -> list[Part]:
-        """The parts that the processes of this session have scored so far, the rows of marked tests first."""
+        """Return the parts that the processes of this session have scored so far, the rows of marked tests first."""
         parts = [Part(path.parent) for path in sorted(self.parts.glob(f"*/{PART}"))]
         return [part for part in parts if part.read().get("session") == self.session]
 
@@ -151,7 +151,7 @@ class Part:
 
 
 def state_of(config: pytest.Config) -> State:
-    """The state of the plugin."""
+    """Return the state of the plugin."""
     return config.stash[State.KEY]
 
 

@@ -50,18 +50,20 @@ def calibrated(run: ScoredRows, labels: Any, metric: str | None, by: str | None,
     Raises:
         InvalidInput: labels cannot be read, belong to other rows or metrics, or are too few for any number.
     """
-    given = known_labels(run, labels, metric)
-    names = [item.name for item in run.metrics if any(label.metric == item.name for label in given)]
+    labels_given = known_labels(run, labels, metric)
+    names = [item.name for item in run.metrics if any(label.metric == item.name for label in labels_given)]
     groups = RowGroups(by, cluster)
     rows = Run.of(run, "", groups)
     groups.check()
-    check_rows(given, [row.name for row in rows.rows])
-    given, notes = labels_in_force(given, rows)
-    found = tuple(_calibrated_metric(name, [item for item in given if item.metric == name], rows, by) for name in names)
-    if all(item.agreement is None and (item.claims is None or item.claims.agreement is None) for item in found):
-        problems = {item.name: item.problem or (item.claims.problem if item.claims else None) for item in found}
+    check_rows(labels_given, [row.name for row in rows.rows])
+    labels_given, notes = labels_in_force(labels_given, rows)
+    calibrations = tuple(
+        _calibrated_metric(name, [item for item in labels_given if item.metric == name], rows, by) for name in names
+    )
+    if all(item.agreement is None and (item.claims is None or item.claims.agreement is None) for item in calibrations):
+        problems = {item.name: item.problem or (item.claims.problem if item.claims else None) for item in calibrations}
         raise InvalidInput("; ".join(f"{name}: {problem}" for name, problem in problems.items() if problem))
-    return Calibration(str(run.run_dir or run.source or "this run"), found, by, cluster, notes, run.doubt)
+    return Calibration(str(run.run_dir or run.source or "this run"), calibrations, by, cluster, notes, run.doubt)
 
 
 def known_labels(run: ScoredRows, labels: Any, metric: str | None) -> list[Label]:
@@ -90,38 +92,38 @@ def _scales(run: ScoredRows, metric: str | None) -> dict[str, tuple[float, float
 
 def _calibrated_metric(name: str, labels: Sequence[Label], run: Run, by: str | None) -> MetricCalibration:
     of_claims = [item for item in labels if item.claim is not None]
-    own = metric_labels([item for item in labels if item.claim is None])
-    judged = Judged.of(run, name, own)
+    row_labels = metric_labels([item for item in labels if item.claim is None])
+    judged = Judged.of(run, name, row_labels)
     blank = MetricCalibration(
         name=name,
-        verdicts=own.verdicts,
+        verdicts=row_labels.verdicts,
         lower_is_better=judged.column.higher_is_better is False,
         scale=judged.scale,
         rows=len(judged.rows),
         without_score=len(run.rows) - len(judged.rows),
         labels=len(judged.places),
-        lines=own.lines,
+        lines=row_labels.lines,
         annotators=len({item.annotator for item in labels}),
-        split=sum(label == HALF for label in judged.labels) if own.verdicts else 0,
-        unscored=len(own.rows) - len(judged.places),
+        split=sum(label == HALF for label in judged.labels) if row_labels.verdicts else 0,
+        unscored=len(row_labels.rows) - len(judged.places),
         judge_mean=mean_of(judged.scores),
         corrected=None,
         agreement=None,
-        ceiling=annotator_alpha([row.given for row in own.rows.values()]),
+        ceiling=annotator_alpha([row.given for row in row_labels.rows.values()]),
         claims=claim_calibration(of_claims, run, name) if of_claims else None,
-        own=own,
+        own=row_labels,
     )
     if len(judged.places) < FEWEST_LABELS:
         unscored = f" ({blank.unscored} more without a score)" if blank.unscored else ""
         have = _have_a_label(blank.labels, "row") if blank.labels else "no row with a score has a label"
         problem = f"{have}{unscored}, too few to conclude anything about other rows: label at least {FEWEST_LABELS}"
-        return blank if of_claims and not own.lines else replace(blank, problem=problem)
-    found = judged.agreement()
+        return blank if of_claims and not row_labels.lines else replace(blank, problem=problem)
+    measures = judged.agreement()
     return replace(
         blank,
         corrected=corrected_mean(judged.values, judged.labels, judged.weights, judged.clusters, judged.label_scale),
-        agreement=found,
-        slices=() if by is None or run.slices is None else tuple(judged.slices(run.slices, by, found.threshold)),
+        agreement=measures,
+        slices=() if by is None or run.slices is None else tuple(judged.slices(run.slices, by, measures.threshold)),
         warnings=tuple(doubts(judged)),
     )
 
@@ -167,8 +169,8 @@ class Judged:
         scored = {row: value for row, value in enumerate(column.values) if value is not None}
         names, passing = [run.rows[row].name for row in scored], [column.passing[row] for row in scored]
         scale = common_scale(column.metric.scale, (column.scales[row] for row in scored))
-        found = [own.rows.get(row) for row in names]
-        weights = [None if item is None else item.weight for item in found]
+        labelled_rows = [own.rows.get(row) for row in names]
+        weights = [None if item is None else item.weight for item in labelled_rows]
         scores = values = list(scored.values())
         if own.verdicts and column.metric.higher_is_better is False:
             values = [(sum(scale) if scale else 0.0) - value for value in scores]
@@ -182,10 +184,10 @@ class Judged:
             verdicts=None if None in passing else [float(bool(passed)) for passed in passing],
             clusters=None if run.clusters is None else [run.clusters[row] for row in scored],
             own=own,
-            labels=[None if item is None else item.label for item in found],
+            labels=[None if item is None else item.label for item in labelled_rows],
             label_scale=UNIT if own.verdicts else scale,
             weights=None if set(weights) == {None} else weights,
-            places=[place for place, item in enumerate(found) if item is not None],
+            places=[place for place, item in enumerate(labelled_rows) if item is not None],
         )
 
     def weights_of(self, places: Sequence[int]) -> list[float] | None:
@@ -203,18 +205,22 @@ class Judged:
         if count < FEWEST_LABELS:
             problem = f"annotators agree on {count} rows only: at least {FEWEST_LABELS} are needed"
             return without_agreement(count, problem)
-        found = agreement(self.values, labels, self.weights, clusters=self.clusters, scale=self.label_scale)
+        measures = agreement(self.values, labels, self.weights, clusters=self.clusters, scale=self.label_scale)
         if not self.own.verdicts:
-            return found
+            return measures
         if self.verdicts is not None:
-            own = agreement(self.verdicts, labels, self.weights, clusters=self.clusters, scale=UNIT)
-            found = replace(
-                found, kappa=own.kappa, ac1=own.ac1, sensitivity=own.sensitivity, specificity=own.specificity
+            verdict_measures = agreement(self.verdicts, labels, self.weights, clusters=self.clusters, scale=UNIT)
+            measures = replace(
+                measures,
+                kappa=verdict_measures.kappa,
+                ac1=verdict_measures.ac1,
+                sensitivity=verdict_measures.sensitivity,
+                specificity=verdict_measures.specificity,
             )
         if self.scale == UNIT:
-            return found
+            return measures
         problem = "labels are passes and fails, and scores are on another scale"
-        return replace(found, difference=Measure(problem=problem))
+        return replace(measures, difference=Measure(problem=problem))
 
     def slices(self, of_rows: Sequence[str | None], by: str, threshold: Threshold | None) -> Iterator[SliceCalibration]:
         """Return every slice that has a labelled row; empty if it is unknown which scores pass.
@@ -284,16 +290,16 @@ lies this far from the mean over all rows.
 
 def doubts(judged: Judged) -> Iterator[str]:
     """Return reasons why the corrected score may be wrong."""
-    own, places, weights = judged.own, judged.places, judged.weights_of(judged.places)
-    if own.not_blind:
-        given = f"{own.not_blind} of {own.lines} labels were"
-        yield f"{given} given by people who had seen the score or its reasons: they agree with the judge more than they would else"
+    labels, places, weights = judged.own, judged.places, judged.weights_of(judged.places)
+    if labels.not_blind:
+        number = f"{labels.not_blind} of {labels.lines} labels were"
+        yield f"{number} given by people who had seen the score or its reasons: they agree with the judge more than they would else"
     if not judged.column.knows_better:
         yield "this file does not tell whether high values of the metric are good: they are taken to be"
-    left = None if weights is None else uneven(weights)
-    if left is not None:
+    effective = None if weights is None else uneven(weights)
+    if effective is not None:
         yield (
-            f"the weights are very unequal: {len(places)} labels tell no more than {left:.0f} of equal weight would, and with "
+            f"the weights are very unequal: {len(places)} labels tell no more than {effective:.0f} of equal weight would, and with "
             f"fewer than {SURE:.0f} the interval is likely to be too narrow: label more rows"
         )
     if len(places) == len(judged.rows):
@@ -349,27 +355,29 @@ def claim_calibration(labels: Sequence[Label], run: Run, metric: str) -> ClaimCa
         for position, row in enumerate(run.rows)
         if row.name in names
     }
-    given: defaultdict[tuple[str, str], dict[str | None, Label]] = defaultdict(dict)
+    labels_of_claims: defaultdict[tuple[str, str], dict[str | None, Label]] = defaultdict(dict)
     verdicts: dict[tuple[str, str], bool] = {}
     for item in labels:
         text, holds = _claim(item, claims[item.id])
         verdicts[item.id, text] = holds
-        first = given[item.id, text].setdefault(item.annotator, item)
+        first = labels_of_claims[item.id, text].setdefault(item.annotator, item)
         if first is not item:
             raise InvalidInput(
                 f"{item.place}: the same annotator already labelled this claim in {first.place}: keep one of the two labels"
             )
-    shares = {claim: sum(bool(item.label) for item in said.values()) / len(said) for claim, said in given.items()}
-    known = [claim for claim, share in shares.items() if share != HALF]
-    rows = [row for row, _ in known]
-    found, problem = None, None
-    if len(known) < FEWEST_LABELS:
-        problem = f"{_have_a_label(len(known), 'claim')}: label at least {FEWEST_LABELS}"
+    shares = {
+        claim: sum(bool(item.label) for item in said.values()) / len(said) for claim, said in labels_of_claims.items()
+    }
+    decided = [claim for claim, share in shares.items() if share != HALF]
+    rows = [row for row, _ in decided]
+    measures, problem = None, None
+    if len(decided) < FEWEST_LABELS:
+        problem = f"{_have_a_label(len(decided), 'claim')}: label at least {FEWEST_LABELS}"
     else:
-        passes = [shares[claim] > HALF for claim in known]
-        found = agreement([verdicts[claim] for claim in known], passes, clusters=rows, scale=UNIT)
-    ceiling = annotator_alpha([[float(item.label) for item in said.values()] for said in given.values()])
-    return ClaimCalibration(len(known), len(set(rows)), len(shares) - len(known), found, ceiling, problem)
+        passes = [shares[claim] > HALF for claim in decided]
+        measures = agreement([verdicts[claim] for claim in decided], passes, clusters=rows, scale=UNIT)
+    ceiling = annotator_alpha([[float(item.label) for item in said.values()] for said in labels_of_claims.values()])
+    return ClaimCalibration(len(decided), len(set(rows)), len(shares) - len(decided), measures, ceiling, problem)
 
 
 def _claims_of(score: Score) -> list[Claim]:
@@ -391,11 +399,11 @@ def _claim(label: Label, claims: Sequence[Claim]) -> Claim:
             return claims[label.claim - 1]
         problem = f"there is no claim {label.claim}: {row} has {count_of(len(claims), 'claim')} for {label.metric!r}"
     else:
-        wanted = " ".join(str(label.claim).split())
+        claim_text = " ".join(str(label.claim).split())
         for claim in claims:
-            if claim[0] == wanted:
+            if claim[0] == claim_text:
                 return claim
-        shown, first = (cut_middle(text, LONGEST_CLAIM) for text in (wanted, claims[0][0]))
+        shown, first = (cut_middle(text, LONGEST_CLAIM) for text in (claim_text, claims[0][0]))
         problem = (
             f"no claim of {row} reads {shown!r}; its claims for {label.metric!r} begin with {first!r}: write a claim as the "
             "report does, or its number"
@@ -421,13 +429,13 @@ def lines_to_label(run: ScoredRows, n: int, metric: str | None, labels: Any, see
     if metric is None and len(names) != 1:
         raise InvalidInput(Setting("metric"), f" is missing: name one of {', '.join(names) or 'none'}")
     name = metric or names[0]
-    given = [] if labels is None else known_labels(run, labels, name)
+    existing = [] if labels is None else known_labels(run, labels, name)
     rows = Run.of(run, "", RowGroups(None, None))
     judged = Judged.of(rows, name, metric_labels([]))
-    in_force, _ = parted_labels(given, rows)
+    in_force, _ = parted_labels(existing, rows)
     labelled = {item.id for item in in_force if item.claim is None}
     without = {place for place, row in enumerate(judged.names) if row in labelled}
-    left = len(judged.rows) - len(without)
+    available = len(judged.rows) - len(without)
     if len({row.name for row in rows.rows}) < len(rows.rows):
         raise InvalidInput(
             "two rows have the same id, so their labels could not be distinguished: give each row its own id"
@@ -440,7 +448,7 @@ def lines_to_label(run: ScoredRows, n: int, metric: str | None, labels: Any, see
                 "id": judged.names[drawn.row],
                 "metric": name,
                 "label": None,
-                "weight": round(n / left * drawn.weight, DIGITS),
+                "weight": round(n / available * drawn.weight, DIGITS),
                 "probability": round(drawn.probability, DIGITS),
                 **({} if judged.column.inputs is None else {"digest": row_digest(sample, judged.column.inputs)}),
                 **{field: json_value(value) for field in SHOWN if is_given(value := getattr(sample, field))},

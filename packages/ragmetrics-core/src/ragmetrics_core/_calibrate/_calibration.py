@@ -221,12 +221,12 @@ SLICE_HEADINGS = ("slice", "labels", "error", "95 % interval", "elsewhere", "dif
 
 
 def _metric(item: MetricCalibration) -> Iterator[Flat]:
-    found = item.corrected
+    corrected = item.corrected
     headline = f"no corrected score: {item.problem or 'only claims have labels'}"
-    if found is not None:
-        headline = _people_would(item, found, f"its {item.rows:,} rows")
+    if corrected is not None:
+        headline = _people_would(item, corrected, f"its {item.rows:,} rows")
     headline = f"{item.name}: {headline}"
-    yield Items(list(_how_corrected(item, found)), headline) if found else Text(headline)
+    yield Items(list(_how_corrected(item, corrected)), headline) if corrected else Text(headline)
     yield from (Note(text, "WARNING") for text in item.warnings)
     yield from _agreement_table(item.agreement, item.ceiling, grades=not item.verdicts)
     yield Text(_threshold(item))
@@ -353,13 +353,13 @@ def _remarks(calibration: Calibration) -> Iterator[str]:
         if calibration.by is not None and not item.slices and item.problem is None:
             why = "nothing tells from which score on a row passes" if item.corrected else "only claims have labels"
             yield f"{item.name}: no errors by {calibration.by}, as {why}: label more rows"
-    found = [item for item in calibration.metrics if item.corrected is not None]
-    if any(item.labels < item.rows for item in found):
+    corrected = [item for item in calibration.metrics if item.corrected is not None]
+    if any(item.labels < item.rows for item in corrected):
         yield (
             "the corrected score is that of all rows with a score if the rows with a label were drawn at random, or have the "
             "weights that --suggest gives; labels of rows that were picked by hand make it wrong"
         )
-    if any(item.verdicts and item.agreement is not None for item in found):
+    if any(item.verdicts and item.agreement is not None for item in corrected):
         yield "sensitivity: of the rows that people pass the share that the judge passes; specificity: the same of fails"
         yield "kappa, AC1, alpha: 1 is full agreement, 0 as much as by chance"
     if any(item.claims is not None and item.claims.agreement is not None for item in calibration.metrics):

@@ -142,12 +142,12 @@ def labels_in_force(labels: Sequence[Label], run: Run) -> tuple[list[Label], tup
 
 def _notes(labels: Sequence[Label], stale: Sequence[Label], run: Run) -> Iterator[str]:
     for metric in dict.fromkeys(item.metric for item in stale):
-        given = [item.id for item in stale if item.metric == metric]
-        names = list(dict.fromkeys(given))
-        named = ", ".join(map(quoted, names[:MOST_NAMED])) + (", ..." if len(names) > MOST_NAMED else "")
+        ids = [item.id for item in stale if item.metric == metric]
+        names = list(dict.fromkeys(ids))
+        listed = ", ".join(map(quoted, names[:MOST_NAMED])) + (", ..." if len(names) > MOST_NAMED else "")
         yield (
-            f"{count_of(len(given), 'label')} of {metric} left out, as {count_of(len(names), 'row')} changed after "
-            f"{'it was' if len(names) == 1 else 'they were'} labelled: {named}"
+            f"{count_of(len(ids), 'label')} of {metric} left out, as {count_of(len(names), 'row')} changed after "
+            f"{'it was' if len(names) == 1 else 'they were'} labelled: {listed}"
         )
     if 0 < len(stale) < len(labels):
         yield NO_DRAW

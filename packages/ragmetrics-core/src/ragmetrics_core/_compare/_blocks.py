@@ -158,13 +158,13 @@ def _evidence(change: RowChange) -> Iterator[str]:
         yield f"label: {' to '.join(_quoted(label, LONGEST_NAME) if label else 'none' for label in (one, two))}"
     for kind, words in KINDS.items():
         claims = change.of_kind(kind)
-        shown = [_quoted(claim.text, LONGEST_CLAIM) for claim in claims[:MOST_CLAIMS]]
+        texts = [_quoted(claim.text, LONGEST_CLAIM) for claim in claims[:MOST_CLAIMS]]
         if kind in {"new", "gone"}:
             marks = ("" if claim.after or claim.before else "not " for claim in claims)
-            shown = [f"{text} ({mark}supported)" for text, mark in zip(shown, marks, strict=False)]
+            texts = [f"{text} ({mark}supported)" for text, mark in zip(texts, marks, strict=False)]
         if claims:
             more = f" and {len(claims) - MOST_CLAIMS:,} more" if len(claims) > MOST_CLAIMS else ""
-            yield f"{words}: {', '.join(shown)}{more}"
+            yield f"{words}: {', '.join(texts)}{more}"
     if not change.claims:
         for when, text in zip(("before", "after"), change.says, strict=True):
             yield f"{when}: {_quoted(text, LONGEST_CLAIM)}"

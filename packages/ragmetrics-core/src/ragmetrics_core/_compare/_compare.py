@@ -35,19 +35,20 @@ def finished(families: Sequence[Sequence[MetricPairs]]) -> list[list[MetricCompa
     the error rate of all families together stays within 5 %. This matters because a slice has few rows and the errors of metrics
     and slices add up.
     """
-    alone = [[pairs.usable.difference() for pairs in family] for family in families]
-    p_values = [list(map(_p_value, found)) for found in alone]
+    unadjusted = [[pairs.usable.difference() for pairs in family] for family in families]
+    p_values = [list(map(_p_value, differences)) for differences in unadjusted]
     counts = [sum(value is not None for value in values) for values in p_values]
     tested = sum(map(bool, counts))
     done: list[list[MetricComparison]] = []
-    for family, differences, values in zip(families, alone, p_values, strict=True):
+    for family, differences, values in zip(families, unadjusted, p_values, strict=True):
         done.append([])
-        for place, (pairs, found) in enumerate(zip(family, differences, strict=True)):
+        for place, (pairs, difference) in enumerate(zip(family, differences, strict=True)):
             lost = pairs.with_lost()
             with_lost = lost.difference() if lost else None
+            # the p-values of the family if the lost values of this metric counted as the worst value
             others = [*values[:place], _p_value(with_lost), *values[place + 1 :]]
             p_adjusted, p_with_lost = (_adjusted(each, tested)[place] for each in (values, others))
-            done[-1].append(_comparison(MetricTest(pairs, found, with_lost, sum(counts), p_adjusted, p_with_lost)))
+            done[-1].append(_comparison(MetricTest(pairs, difference, with_lost, sum(counts), p_adjusted, p_with_lost)))
     return done
 
 
@@ -61,7 +62,7 @@ def _p_value(found: PairedDifference | None) -> float | None:
 
 def _comparison(test: MetricTest) -> MetricComparison:
     """Return the finished comparison of one metric."""
-    pairs, found = test.pairs, test.found
+    pairs, difference = test.pairs, test.found
     before, after = pairs.means or (None, None)
     verdict, why = verdict_of(test)
     return MetricComparison(
@@ -72,20 +73,20 @@ def _comparison(test: MetricTest) -> MetricComparison:
         scale=pairs.values.scale,
         before=before,
         after=after,
-        difference=None if found is None else found.difference,
-        interval=None if found is None else found.interval,
-        p_value=_p_value(found),
+        difference=None if difference is None else difference.difference,
+        interval=None if difference is None else difference.interval,
+        p_value=_p_value(difference),
         p_adjusted=test.p_adjusted,
-        method=found.method if found else "none",
+        method=difference.method if difference else "none",
         pairs=len(pairs.rows),
-        changed=found.changed if found else 0,
-        clusters=None if found is None else found.clusters,
+        changed=difference.changed if difference else 0,
+        clusters=None if difference is None else difference.clusters,
         rows_before=pairs.counts[0],
         rows_after=pairs.counts[1],
         margin=pairs.margin,
         verdict=verdict,
         why=why,
-        rows_needed=found.rows_needed(pairs.margin) if found and pairs.margin else None,
+        rows_needed=difference.rows_needed(pairs.margin) if difference and pairs.margin else None,
         absent=len(pairs.absent),
         short=len(pairs.short),
         warnings=pairs.warnings,
@@ -114,11 +115,11 @@ def compared(
     _check_margin(margin)
     pairing = _read(before, after, by, cluster)
     runs = one, two = pairing.before, pairing.after
-    found = credit(one, two, _shared_metrics(one, two))
+    judges = credit(one, two, _shared_metrics(one, two))
     parts, note = parts_of(pairing, by, cluster)
-    checked = partial(_checked, pairing, found, margin=margin, allowed=allow_different_judges)
-    wholes = [checked(name, parts[0]) for name in found.differences]
-    metrics, slices = finished([wholes, [checked(name, part) for name in found.differences for part in parts[1:]]])
+    checked = partial(_checked, pairing, judges, margin=margin, allowed=allow_different_judges)
+    wholes = [checked(name, parts[0]) for name in judges.differences]
+    metrics, slices = finished([wholes, [checked(name, part) for name in judges.differences for part in parts[1:]]])
     changed = (replace(item, changes=row_changes(pairing, own)) for item, own in zip(metrics, wholes, strict=True))
     incomplete = [f"{run.name} is not complete: {run.evaluation.stopped}" for run in runs if run.evaluation.stopped]
     return ComparedRuns(
@@ -138,7 +139,7 @@ def compared(
         metrics_only_before=tuple(name for name in one.columns if name not in two.columns),
         metrics_only_after=tuple(name for name in two.columns if name not in one.columns),
         warnings=_together(metrics),
-        unknown=tuple(found.unknown),
+        unknown=tuple(judges.unknown),
         notes=(*incomplete, *_notes(pairing, note, calibrations or ())),
         incomplete=tuple(incomplete),
         allow_different_judges=allow_different_judges,

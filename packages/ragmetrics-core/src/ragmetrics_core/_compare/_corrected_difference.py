@@ -96,24 +96,24 @@ def _corrected(pairs: MetricPairs, runs: tuple[Run, Run], items: Sequence[Metric
         people.append({} if item.own is None else item.own.rows)
     names = ((runs[0].rows[one].name, runs[1].rows[two].name) for one, two in pairs.rows)
     labels = [(people[0].get(one), people[1].get(two)) for one, two in names]
-    known = [None if one is None or two is None else (one, two) for one, two in labels]
+    label_pairs = [None if one is None or two is None else (one, two) for one, two in labels]
     verdicts, values = items[0].verdicts, pairs.values
-    problem, corrected = _problem(items, list(filter(None, known)), pairs), None
+    problem, corrected = _problem(items, list(filter(None, label_pairs)), pairs), None
     if problem is None:
         turn = -1.0 if verdicts and items[0].lower_is_better else 1.0
         low, high = (0.0, 1.0) if verdicts else values.scale or (None, None)
-        weights = [None if both is None else both[0].weight for both in known]
+        weights = [None if both is None else both[0].weight for both in label_pairs]
         corrected = corrected_mean(
             [turn * (new - old) for old, new in zip(values.before, values.after, strict=True)],
-            [None if both is None else both[1].label - both[0].label for both in known],
+            [None if both is None else both[1].label - both[0].label for both in label_pairs],
             weights if any(weight is not None for weight in weights) else None,
             values.clusters,
-            None if low is None or high is None else (low - high, high - low),
+            None if low is None or high is None else (low - high, high - low),  # the scale of differences
         )
     return CorrectedDifference(
         pairs.name,
         verdicts,
-        labels=sum(both is not None for both in known),
+        labels=sum(both is not None for both in label_pairs),
         pairs=len(pairs.rows),
         corrected=corrected,
         problem=problem,

@@ -53,33 +53,33 @@ class MetricTest:
 
 def verdict_of(test: MetricTest) -> tuple[Verdict, str]:
     """Return the verdict and its reason."""
-    pairs, found = test.pairs, test.found
+    pairs, difference = test.pairs, test.found
     if pairs.refusal:
         return CANNOT_SAY, pairs.refusal
-    if found is None:
+    if difference is None:
         return CANNOT_SAY, "no row has a value in both runs"
-    interval = found.interval
+    interval = difference.interval
     if interval is None:
-        return CANNOT_SAY, found.problem or "there is no interval"
-    moved = pairs.values.moved(found)
+        return CANNOT_SAY, difference.problem or "there is no interval"
+    moved = pairs.values.moved(difference)
     if moved < FEWEST_CHANGED:
-        total = f"{found.pairs:,} pairs" if found.clusters is None else f"{found.clusters:,} clusters"
+        total = f"{difference.pairs:,} pairs" if difference.clusters is None else f"{difference.clusters:,} clusters"
         few = f"{f'only {moved}' if moved else 'none'} of {total} changed"
         why = f"{few}: with fewer than {FEWEST_CHANGED}, chance cannot be ruled out"
-        return CANNOT_SAY, f"{why}; {_rows(pairs, found)}"
+        return CANNOT_SAY, f"{why}; {_rows(pairs, difference)}"
     clear, significant = _clear(interval), _significant(test.p_adjusted)
     if clear and significant and pairs.higher_is_better is not None:
-        return _sided(test, found)
+        return _sided(test, difference)
     if _within(interval, pairs.margin):
-        return _no_difference(pairs, found, interval)
+        return _no_difference(pairs, difference, interval)
     if clear and significant:
-        known = "neither high nor low values are better"
+        direction = "neither high nor low values are better"
         unknown = "which end of its scale is better is not known"
-        return CANNOT_SAY, f"{_numbers(test, found)}, but {known if pairs.knows_better else unknown}"
+        return CANNOT_SAY, f"{_numbers(test, difference)}, but {direction if pairs.knows_better else unknown}"
     if clear is not significant:
-        return CANNOT_SAY, f"{_disagreement(test, found, interval)}; {_rows(pairs, found)}"
+        return CANNOT_SAY, f"{_disagreement(test, difference, interval)}; {_rows(pairs, difference)}"
     far = f"the 95 % interval, {ends(interval)}, contains 0 and reaches further than {pairs.margin:.3g} from it"
-    return CANNOT_SAY, f"{far}; {_rows(pairs, found)}"
+    return CANNOT_SAY, f"{far}; {_rows(pairs, difference)}"
 
 
 def _no_difference(pairs: MetricPairs, found: PairedDifference, interval: Interval) -> tuple[Verdict, str]:
@@ -107,14 +107,14 @@ def _sided(test: MetricTest, found: PairedDifference) -> tuple[Verdict, str]:
         return "better", text
     if pairs.worst is None:
         return CANNOT_SAY, f"{text}; but {lost}, and no value is known to be the worst, which could turn it"
-    counted = f"{lost}; counted as the worst value, {pairs.worst:g}"
+    lost_note = f"{lost}; counted as the worst value, {pairs.worst:g}"
     other = test.with_lost
     if other is None or other.interval is None:
-        return CANNOT_SAY, f"{text}; but {counted}, they could turn it"
+        return CANNOT_SAY, f"{text}; but {lost_note}, they could turn it"
     if _clear(other.interval) and _significant(test.p_with_lost) and (other.difference > 0) is rose:
-        return "better", f"{text}; {counted}, it still holds"
+        return "better", f"{text}; {lost_note}, it still holds"
     would = f"the difference would be {_difference(other, test.p_with_lost, test.tests)}"
-    return CANNOT_SAY, f"{text}; but {counted}, they could turn it: {would}"
+    return CANNOT_SAY, f"{text}; but {lost_note}, they could turn it: {would}"
 
 
 def _absent(pairs: MetricPairs) -> str:

@@ -167,9 +167,9 @@ def read_samples(
         InvalidInput: the file, or one of the rows, cannot be read; the message names the row.
         MissingExtra: the package that reads a format is not installed.
     """
-    found = []
+    samples_read = []
     for row in open_rows(samples, limit, Columns(columns, separator), FileOptions(encoding, at)).rows:
         if row.problem is not None:
             raise row.problem
-        found.append(row.sample)
-    return found
+        samples_read.append(row.sample)
+    return samples_read

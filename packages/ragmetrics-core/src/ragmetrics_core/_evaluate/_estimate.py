@@ -129,7 +129,7 @@ class Estimate:
         return None if low is None or high is None else (low, high)
 
     def _price(self, usage: Usage) -> float | None:
-        """The price if all models together write this many tokens, divided among them as in the best guess."""
+        """Return the price if all models together write this many tokens, divided among them as in the best guess."""
         share = usage.completion_tokens / (self.completion_tokens or 1)
         costs = []
         for item in self.models:
@@ -146,7 +146,7 @@ class Estimate:
         printer.text("..." if cycle else str(self))
 
     def text(self, width: int | None = None, *, write: Callable[[Setting], str] = str) -> str:
-        """The estimate as a table, with its assumptions below.
+        """Return the estimate as a table, with its assumptions below.
 
         Args:
             width: columns that it may take; default: those of the terminal.
@@ -215,7 +215,7 @@ class Estimate:
 
 
 def _between(low: float, high: float, form: str) -> str:
-    """A range, or one number if both ends look the same."""
+    """Return a range, or one number if both ends look the same."""
     return form.format(low) if low == high else f"{form.format(low)} to {form.format(high)}"
 
 

@@ -105,12 +105,12 @@ class Evaluation(ScoredRows):
             InvalidInput: a gate cannot be read, is off the scale of its metric or out of reach; or a path names no usable column;
                 or the two runs cannot be compared.
         """
-        wanted, conditions = parsed_gates(gates), Conditions(min_coverage, max_failed, self.stopped)
+        parsed, conditions = parsed_gates(gates), Conditions(min_coverage, max_failed, self.stopped)
         earlier = Evaluation.load(baseline) if isinstance(baseline, str | os.PathLike) else baseline
         comparison = None
         if earlier is not None:
             comparison = earlier.compare(self, by, cluster, allow_different_judges=allow_different_judges)
-        return gated(self, wanted, conditions, by=by, cluster=cluster, comparison=comparison)
+        return gated(self, parsed, conditions, by=by, cluster=cluster, comparison=comparison)
 
     def compare(
         self,
@@ -147,7 +147,7 @@ class Evaluation(ScoredRows):
 
         after = other if isinstance(other, Evaluation) else Evaluation.load(other)
         with damage_first(self, after):
-            found = compared(
+            runs = compared(
                 self,
                 after,
                 by=by,
@@ -156,7 +156,7 @@ class Evaluation(ScoredRows):
                 allow_different_judges=allow_different_judges,
                 calibrations=calibration,
             )
-        return Comparison(**vars(found))
+        return Comparison(**vars(runs))
 
     def calibrate(
         self, labels: Any, metric: str | Metric | None = None, *, by: str | None = None, cluster: str | None = None
@@ -215,7 +215,7 @@ class Evaluation(ScoredRows):
             raise RagmetricsError(f"{count} of {len(self) * len(self.metrics)} scores failed:\n{causes}")
 
     def to_dict(self) -> dict[str, Any]:
-        """The metrics, the rows with their scores, and the summary, as plain JSON values."""
+        """Return the metrics, the rows with their scores, and the summary, as plain JSON values."""
         return {
             "source": self.source,
             "metrics": {item.name: item.settings for item in self.metrics},
@@ -313,7 +313,7 @@ class Comparison(ComparedRuns, Result):
         return comparison_blocks(self)
 
     def to_markdown(self) -> str:
-        """The comparison as Markdown, for a comment on a pull request. Texts from the data are escaped."""
+        """Return the comparison as Markdown, for a comment on a pull request. Texts from the data are escaped."""
         return as_markdown(comparison_blocks(self, MARKS))
 
     def to_html(self, path: str | os.PathLike[str], *, max_megabytes: float = 12.0) -> None:
@@ -333,7 +333,7 @@ class Comparison(ComparedRuns, Result):
         write_comparison(self, path, max_megabytes)
 
     def text(self, width: int | None = None) -> str:
-        """The comparison as tables that fit ``width`` columns; default: those of the terminal."""
+        """Return the comparison as tables that fit ``width`` columns; default: those of the terminal."""
         return as_text(self._blocks(), room() if width is None else width)
 
     def _repr_markdown_(self) -> str:
@@ -360,16 +360,20 @@ def gated(
         if comparison is None or gate.of == "mean":
             check_mean(gate, scales)
     means = {gate.metric: scales[gate.metric] for gate in gates if gate.of == "mean"}
-    found, dropped = {}, {}
+    evidence_of, dropped = {}, {}
     items = () if comparison is None else (*comparison.metrics, *comparison.slices)
     if means:
         groups = RowGroups(by, cluster)
         run = Run.of(evaluation, evaluation.source, groups)
         groups.check()
         absent = {(item.name, item.by, item.label): item.absent for item in items if item.absent}
-        found = mean_evidence(run, means, by, conditions=conditions, absent=absent)
+        evidence_of = mean_evidence(run, means, by, conditions=conditions, absent=absent)
     if comparison is not None:
         dropped = drop_evidence(comparison, [gate for gate in gates if gate.of == "drop"], conditions)
     return decide(
-        [(gate, evidence) for gate in gates for evidence in (found if gate.of == "mean" else dropped)[gate.metric]]
+        [
+            (gate, evidence)
+            for gate in gates
+            for evidence in (evidence_of if gate.of == "mean" else dropped)[gate.metric]
+        ]
     )

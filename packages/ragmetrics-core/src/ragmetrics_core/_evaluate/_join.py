@@ -60,10 +60,10 @@ def join_runs(
         records = _each_once(records)
     account = _account(parts)
     if run_dir is None:
-        kept = KeptRecords()
+        kept_records = KeptRecords()
         for record in records:
-            kept.add(record)
-        return Evaluation.of(LoadedRun(settings.metrics, account, kept, settings))
+            kept_records.add(record)
+        return Evaluation.of(LoadedRun(settings.metrics, account, kept_records, settings))
     path = Path(run_dir)
     with only_writer(path):
         _check_free(path, replace=replace)
@@ -112,7 +112,7 @@ def _records(
 
 
 def _each_once(records: Iterable[Record]) -> Iterator[Record]:
-    """The records without duplicate rows, numbered anew."""
+    """Return the records without duplicate rows, numbered anew."""
     found: dict[str, Record] = {}
     for record in records:
         key = digest_of(json.dumps(json_value(record.sample), sort_keys=True))
@@ -125,7 +125,7 @@ def _each_once(records: Iterable[Record]) -> Iterator[Record]:
 
 
 def _account(parts: Sequence[Evaluation]) -> RunAccount:
-    """The account of the joined run; seconds and calls are summed."""
+    """Return the account of the joined run; seconds and calls are summed."""
     seconds = [part.seconds for part in parts if part.seconds is not None]
     waited: dict[str, float] = {}
     for part in parts:

@@ -20,7 +20,7 @@ MOST_ROWS = 3
 
 
 def evaluation_html(run: ScoredRows) -> Html:
-    """The summary with pictures of the values, and the worst rows of each metric, foldable."""
+    """Return the summary with pictures of the values, and the worst rows of each metric, foldable."""
     values: dict[str, list[float]] = {item.name: [] for item in run.metrics}
 
     def note(record: Record) -> None:
@@ -37,7 +37,7 @@ def evaluation_html(run: ScoredRows) -> Html:
 
 
 def _pictures(summary: Summary, values: Mapping[str, Sequence[float]]) -> Html:
-    """The distribution of the values of each metric, as in the report."""
+    """Return the distribution of the values of each metric, as in the report."""
     pictures = ((item.name, distribution(item, values[item.name])) for item in summary.metrics)
     found = [element("div", element("p", readable(name)), picture) for name, picture in pictures if picture]
     return element("div", *found, class_="pictures") if found else EMPTY

@@ -108,22 +108,22 @@ class RunOptions:
 
 
 def checked_metrics(metrics: Any) -> tuple[Metric, ...]:
-    """The metrics as objects: at least one, and no two with the same name.
+    """Return the metrics as objects: at least one, and no two with the same name.
 
     Raises:
         InvalidInput: there are none, two have the same name, or an item is not a metric.
     """
     several = isinstance(metrics, Iterable) and not isinstance(metrics, Metric | type | str)
     listed: Iterable[Any] = metrics if several else (metrics,)
-    given: tuple[Any, ...] = tuple(
+    instances: tuple[Any, ...] = tuple(
         made for item in listed for made in (metrics_named([item]) if isinstance(item, str) else [item])
     )
-    if not given:
+    if not instances:
         raise InvalidInput("metrics is empty: give at least one metric")
-    for item in given:
+    for item in instances:
         check_metric(item)
-    check_names(given)
-    return given
+    check_names(instances)
+    return instances
 
 
 def check_metric(item: object) -> None:
@@ -153,7 +153,7 @@ def check_replace(value: object, run_dir: object) -> None:
     if value and run_dir is None:
         raise InvalidInput(
             Setting("replace"),
-            " is about the scores in a directory of a run: give ",
+            " only applies to the scores in a run directory: give ",
             Setting("run_dir", ...),
             ", or leave it out",
         )
@@ -170,14 +170,15 @@ Condition = Callable[[Sample], object]
 
 
 def conditions_of(metrics: Any) -> dict[str, Condition]:
-    """The conditions of the metrics that are not asked about all samples, by name. ``metrics`` is the argument of ``evaluate``.
+    """Return the conditions of the metrics that are not asked about all samples, by name. ``metrics`` is the argument of
+    ``evaluate``.
 
     Raises:
         InvalidInput: a mapping of metrics has a value that is neither a function nor None.
     """
     if not isinstance(metrics, Mapping):
         return {}
-    found: dict[str, Condition] = {}
+    conditions: dict[str, Condition] = {}
     for item, condition in metrics.items():
         if condition is None:
             continue
@@ -185,12 +186,12 @@ def conditions_of(metrics: Any) -> dict[str, Condition]:
             raise InvalidInput(
                 f"metrics[{item!r}] must be a function of a sample, or None for all samples, got {type(condition).__name__}"
             )
-        found.update((metric.name, condition) for metric in checked_metrics([item]))
-    return found
+        conditions.update((metric.name, condition) for metric in checked_metrics([item]))
+    return conditions
 
 
 def with_conditions(rows: Iterator[Row], conditions: Mapping[str, Condition], names: Sequence[str]) -> Iterator[Row]:
-    """The rows, each with the names of the metrics that are asked about it. All metrics are asked about a row that cannot be
+    """Return the rows, each with the names of the metrics that are asked about it. All metrics are asked about a row that cannot be
     read.
     """
     return (_with_metrics(row, conditions, names) for row in rows) if conditions else rows

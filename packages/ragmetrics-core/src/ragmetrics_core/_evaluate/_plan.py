@@ -73,7 +73,7 @@ class Count:
         self.completion += other.completion
 
     def usage(self) -> Usage:
-        """The count in whole numbers, with at least one call unless it is zero."""
+        """Return the count in whole numbers, with at least one call unless it is zero."""
         calls = round(self.calls) if self.calls >= 1 else int(self.calls > 0)
         return Usage(calls, round(self.prompt), round(self.completion))
 
@@ -89,7 +89,7 @@ class CountedModel:
         self._lengths: dict[str, float] = {}  # the tokens of system messages and schemas, which occur many times
 
     def tokens(self, request: Request, reply: Any) -> tuple[float, float]:
-        """The prompt and completion tokens of a request and its reply."""
+        """Return the prompt and completion tokens of a request and its reply."""
         settings = self._traits.settings
         if self.is_free:
             return 0.0, 0.0
@@ -98,8 +98,8 @@ class CountedModel:
             prompt += sum(PER_MESSAGE + tokens_in(message.content) for message in request.messages[1:])
             schema = request.reply.schema
             if schema is not None and request.wants_json and settings.get("structured", "schema") == "schema":
-                sent = strict_schema(schema) or dict(schema)
-                prompt += PER_SCHEMA + self._length(json.dumps(sent, separators=(",", ":"), default=str))
+                sent_schema = strict_schema(schema) or dict(schema)
+                prompt += PER_SCHEMA + self._length(json.dumps(sent_schema, separators=(",", ":"), default=str))
             return prompt, tokens_in(reply)
         if settings.get("base_url") is None:
             return 0.0, 0.0
@@ -133,7 +133,7 @@ class MetricCount:
     failed: int = 0
 
     def scaled(self) -> dict[int, Count]:
-        """The counts for the rows that are left, scaled by the rows with a score if there are enough of them."""
+        """Return the counts for the rows that are left, scaled by the rows with a score if there are enough of them."""
         if self.measured < LEAST_MEASURED:
             return self.left
         pairs = zip(astuple(self.used), astuple(self.counted), strict=True)
@@ -224,8 +224,10 @@ class Planner:
                 for count in counts.values():
                     metric.counted.add(count)
                 if is_first:  # the score covers all repeats
-                    used = score.usage
-                    metric.used.add(Count(used.calls - used.cached_calls, used.prompt_tokens, used.completion_tokens))
+                    usage = score.usage
+                    metric.used.add(
+                        Count(usage.calls - usage.cached_calls, usage.prompt_tokens, usage.completion_tokens)
+                    )
 
     def _count(self, assignment: Assignment, reading: Reading, index: int, counts: dict[int, Count]) -> int:
         """Run a program with made-up replies and add its questions to ``counts``, by model. Returns how many of them need no
@@ -281,7 +283,7 @@ def _is_from_journal(record: Record) -> bool:
 
 
 def _seconds_per_call(earlier: Sequence[ModelUsage]) -> float | None:
-    """The mean seconds of a call; None if too few were measured."""
+    """Return the mean seconds of a call; None if too few were measured."""
     timed = [item for item in earlier if item.seconds]
     calls = sum(item.usage.calls for item in timed)
     return sum(item.seconds for item in timed) / calls if calls >= LEAST_MEASURED else None
@@ -296,7 +298,7 @@ def _made_up(request: Request) -> Any:
 
 
 def made_up_reply(ask: Ask) -> str:
-    """A reply that a model might give; a plain sentence if no reply of its form can be made up."""
+    """Return a reply that a model might give; a plain sentence if no reply of its form can be made up."""
     schema = ask.reply.schema
     try:
         text = JUDGE.generate(ask).value
@@ -337,8 +339,8 @@ def _example(schema: Mapping[str, Any], definitions: Mapping[str, Any], said: An
         schema = definitions[schema["$ref"].rpartition("/")[2]] if pointed else schema["anyOf"][0]
     kind = schema.get("type")
     if "properties" in schema:
-        given = said if isinstance(said, dict) else {}
-        return {key: _example(part, definitions, given.get(key), key) for key, part in schema["properties"].items()}
+        values = said if isinstance(said, dict) else {}
+        return {key: _example(part, definitions, values.get(key), key) for key, part in schema["properties"].items()}
     if kind == "array":
         items = said if isinstance(said, list) else [None, None]
         return [_example(schema.get("items") or {}, definitions, item, name) for item in items]

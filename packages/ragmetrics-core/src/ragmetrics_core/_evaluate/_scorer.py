@@ -102,10 +102,10 @@ class Scorer:
         """
         if not self._is_open:
             raise InvalidInput("this Scorer is not open: write async with Scorer(...) as scorer")
-        found: dict[int, Mapping[str, Score]] = {}
+        scores_by_row: dict[int, Mapping[str, Score]] = {}
 
         def finished(row: Row, scores: list[Score], _: list[AskedBy]) -> None:
-            found[row.index] = self._scoring.record(row, scores).scores
+            scores_by_row[row.index] = self._scoring.record(row, scores).scores
 
         count = 0
 
@@ -117,14 +117,14 @@ class Scorer:
         try:
             opened = self._scoring.with_conditions(open_rows(rows).rows)
             await self._scoring.engine(self._answers).run(counted(opened), finished)
-            if len(found) < count:
+            if len(scores_by_row) < count:
                 raise RagmetricsError(
-                    f"{count - len(found)} of {count} rows have no scores: {self._scoring.budget.used_up}"
+                    f"{count - len(scores_by_row)} of {count} rows have no scores: {self._scoring.budget.used_up}"
                 )
         except BaseException as error:
-            vars(error)["partial"] = [found.get(index) for index in range(count)]
+            vars(error)["partial"] = [scores_by_row.get(index) for index in range(count)]
             raise
-        return [found[index] for index in range(count)]
+        return [scores_by_row[index] for index in range(count)]
 
     def evaluate(
         self,

@@ -89,7 +89,7 @@ class Scoring:
 
 
 def _budget(limits: Mapping[str, float] | None, assignments: Iterable[Assignment]) -> Budget:
-    """The budget. If it is one of dollars, with the price of every model."""
+    """Return the budget; a budget of dollars gets the price of every model."""
     prices = Prices()
     budget = Budget(limits, prices)
     if "dollars" in budget.limits:
@@ -100,23 +100,23 @@ def _budget(limits: Mapping[str, float] | None, assignments: Iterable[Assignment
 
 
 def _assignments(metrics: Iterable[Metric], models: Models, repeats: int) -> list[Assignment]:
-    """Every metric with its models: its own models, or those of the run for kinds that it lacks."""
-    known: dict[int, tuple[Any, Any]] = {}
+    """Return every metric with its models: its own models, or the run's models for kinds that it lacks."""
+    prepared_models: dict[int, tuple[Any, Any]] = {}
 
     def once(model: Any) -> Any:
         """Prepare each model once, so that metrics that share a model share its calls."""
-        if id(model) not in known:
-            known[id(model)] = (model, prepared(model, repeats))
-        return known[id(model)][1]
+        if id(model) not in prepared_models:
+            prepared_models[id(model)] = (model, prepared(model, repeats))
+        return prepared_models[id(model)][1]
 
-    def answering(own: Models) -> Models:
-        return replace(own, llm=once(own.llm), embeddings=once(own.embeddings))
+    def answering(own_models: Models) -> Models:
+        return replace(own_models, llm=once(own_models.llm), embeddings=once(own_models.embeddings))
 
     assignments = []
     for metric in metrics:
-        own = metric.models
-        llm = models.llm if own.llm is None else own.llm
-        embeddings = models.embeddings if own.embeddings is None else own.embeddings
-        whole = replace(own, llm=llm, embeddings=embeddings).each(answering)
-        assignments += [Assignment(metric, whole, repeat) for repeat in range(repeats)]
+        own_models = metric.models
+        llm = models.llm if own_models.llm is None else own_models.llm
+        embeddings = models.embeddings if own_models.embeddings is None else own_models.embeddings
+        all_models = replace(own_models, llm=llm, embeddings=embeddings).each(answering)
+        assignments += [Assignment(metric, all_models, repeat) for repeat in range(repeats)]
     return assignments

@@ -94,26 +94,26 @@ def mean_evidence(
         parts = {**slices_of(run.slices or (), by)}
         parts |= {label: () for _, path, label in absent if path == by and label not in parts}
     slices = [(None, None, range(len(run.rows))), *((by, label, rows) for label, rows in parts.items())]
-    found: dict[str, list[Evidence]] = {name: [] for name in scales}
+    evidence: dict[str, list[Evidence]] = {name: [] for name in scales}
     for name, own_scale in scales.items():
         column = run.columns[name]
-        known = {column.scales[row] for row, value in enumerate(column.values) if value is not None}
+        row_scales = {column.scales[row] for row, value in enumerate(column.values) if value is not None}
         for path, label, rows in slices:
-            asked = [row for row in rows if column.labels[row] != NOT_ASKED]
+            asked_rows = [row for row in rows if column.labels[row] != NOT_ASKED]
             missing = absent.get((name, path, label), 0)
-            if asked or missing or path is None:
-                scored = {row: value for row in asked if (value := column.values[row]) is not None}
+            if asked_rows or missing or path is None:
+                scored = {row: value for row in asked_rows if (value := column.values[row]) is not None}
                 item = of_mean(
                     list(scored.values()),
-                    common_scale(own_scale, known),
+                    common_scale(own_scale, row_scales),
                     None if clusters is None else [clusters[row] for row in scored],
                     conditions,
-                    rows=len(asked),
-                    failed=sum(column.failed[row] for row in asked),
+                    rows=len(asked_rows),
+                    failed=sum(column.failed[row] for row in asked_rows),
                     absent=missing,
                 )
-                found[name].append(replace(item, by=path, label=label, repeated=repeated))
-    return found
+                evidence[name].append(replace(item, by=path, label=label, repeated=repeated))
+    return evidence
 
 
 def of_mean(

@@ -77,20 +77,20 @@ class Gate:
         """
         if not isinstance(text, str):
             raise InvalidInput(f"a gate must be a text such as {EXAMPLES[usual]}, got {type(text).__name__}")
-        found = FORM.fullmatch(text.strip())
-        drop = DROP.fullmatch(found["left"]) if found else None
-        relation, number = (found["relation"], found["number"].strip()) if found else ("", "")
+        match = FORM.fullmatch(text.strip())
+        drop = DROP.fullmatch(match["left"]) if match else None
+        relation, number = (match["relation"], match["number"].strip()) if match else ("", "")
         problem = ""
-        if found is None or not found["left"]:
-            hint = " (in quotes: a shell takes > and < for itself)" if found is None else ""
+        if match is None or not match["left"]:
+            hint = " (in quotes: a shell takes > and < for itself)" if match is None else ""
             problem = f"write {FORMS[usual]}, such as {EXAMPLES[usual]}{hint}"
         elif relation not in RELATIONS:
             problem = f"write {'<=' if drop else '>= or <='} instead of {relation}"
         elif not _is_finite(number):
             problem = f"{number!r} is no number on a metric's scale: write one such as {0.03 if drop else 0.8}"
-        if found is None or problem:
+        if match is None or problem:
             raise InvalidInput(Setting("gate"), f" {text!r}: {problem}")
-        metric, of = (drop["metric"], "drop") if drop else (found["left"], "mean")
+        metric, of = (drop["metric"], "drop") if drop else (match["left"], "mean")
         return cls(metric, RELATIONS[relation], float(number), of)  # type: ignore[arg-type]
 
     def _refused(self, problem: str) -> InvalidInput:

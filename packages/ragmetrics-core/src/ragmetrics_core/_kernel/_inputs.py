@@ -43,10 +43,10 @@ def checked_rubric(path: str, value: Any) -> dict[int, str]:
         raise InvalidInput(f"{path} must be a mapping from scores to descriptions, got {type(value).__name__}")
     rubric: dict[int, str] = {}
     for key, text in value.items():
-        found = None if isinstance(key, bool | float) else RUBRIC_KEY.fullmatch(str(key).strip())
-        if found is None:
+        match = None if isinstance(key, bool | float) else RUBRIC_KEY.fullmatch(str(key).strip())
+        if match is None:
             raise InvalidInput(f"{path}: the score {key!r} must be a whole number")
-        score = int(found[1] or found[2])
+        score = int(match[1] or match[2])
         if score in rubric:
             raise InvalidInput(f"{path} has the score {score} twice")
         if not isinstance(text, str):
@@ -298,10 +298,10 @@ class Reading:
         bound: dict[str, Any] = {}
         silent: list[Score] = []
         for item in inputs:
-            known = self._read.get(id(item))
-            value = item.read(metric, self._sample) if known is None else known[1]
+            cached = self._read.get(id(item))
+            value = item.read(metric, self._sample) if cached is None else cached[1]
             kind = type(value)
-            if known is None and kind in READ_ONCE:
+            if cached is None and kind in READ_ONCE:
                 self._read[id(item)] = (item, value)
             if kind is Score:
                 silent.append(value)

@@ -231,17 +231,17 @@ class Metric(abc.ABC):
         return result.made_by(self.name, self.scale, usage, prompts)
 
     def _sample(self, sample: Sample | Mapping[str, Any] | None, inputs: Mapping[str, Any]) -> Sample:
-        wanted = set(self.inputs)
+        input_names = set(self.inputs)
         for name in inputs:
-            if name not in wanted and name not in FIELD_NAMES and name not in ALIASES:
-                raise InvalidInput(f"{self.name} has no input {name!r}; it takes {', '.join(sorted(wanted))}")
+            if name not in input_names and name not in FIELD_NAMES and name not in ALIASES:
+                raise InvalidInput(f"{self.name} has no input {name!r}; it takes {', '.join(sorted(input_names))}")
         if sample is None:
             return Sample.from_mapping(inputs)
         if isinstance(sample, Mapping):
             sample = Sample.from_mapping(sample)
         if not isinstance(sample, Sample):
             raise InvalidInput(
-                f"{self.name}.score takes a Sample, a mapping, or the fields by name ({', '.join(sorted(wanted))}), "
+                f"{self.name}.score takes a Sample, a mapping, or the fields by name ({', '.join(sorted(input_names))}), "
                 f"got {type(sample).__name__}"
             )
         return sample.updated(inputs) if inputs else sample

@@ -161,9 +161,9 @@ class Prompt(Generic[T]):
         for last_attempt in (False, True):
             (outcome,) = yield (Ask(messages, self.reply, self, inputs),)
             reply: Reply[str] = outcome if type(outcome) is Reply else unwrap(outcome)
-            made = reply.made if make is not None and self._sends_its_inputs else None
-            if made is not None and key in made:
-                return made[key][0]
+            cache = reply.made if make is not None and self._sends_its_inputs else None
+            if cache is not None and key in cache:
+                return cache[key][0]
             try:
                 value = self.read(reply, inputs)
             except BadReply as problem:
@@ -175,8 +175,8 @@ class Prompt(Generic[T]):
                 messages += (Message("assistant", reply.value), Message("user", _complaint(problem)))
                 continue
             result = value if make is None else make(value, inputs, *given)
-            if made is not None:
-                made[key] = (result, self)  # the entry holds the prompt, so that its id is not reused
+            if cache is not None:
+                cache[key] = (result, self)  # the entry holds the prompt, so that its id is not reused
             return result
         raise AssertionError("unreachable")  # pragma: no cover
 
@@ -196,10 +196,10 @@ class Prompt(Generic[T]):
         if reply.truncated:
             raise BadReply("the reply was cut at the token limit", reply.value)
         repeated = _repeated()
-        asked = Asked(inputs, self._count(inputs))
+        question = Asked(inputs, self._count(inputs))
         text = repeated.without_data(reply.value, inputs, self.data)
-        repeated.check_own(text, asked)
-        value: Any = self.reply.parse(ReplyText(text, asked))
+        repeated.check_own(text, question)
+        value: Any = self.reply.parse(ReplyText(text, question))
         if isinstance(value, ReplyText):
             value = str(value)  # from a format that returns the text unchanged
         if self.check is not None:

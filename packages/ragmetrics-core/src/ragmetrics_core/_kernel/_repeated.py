@@ -48,7 +48,7 @@ Squeezed = tuple[str, list[int]]
 
 
 def _meant(match: re.Match[str]) -> str:
-    """Return the character that an escape means; empty if the match is other filler, or the character is filler itself."""
+    """Return the character that an escape stands for; empty if the match is other filler, or if the character itself is filler."""
     if match["high"]:
         return chr(0x10000 + ((int(match["high"], 16) - 0xD800) << 10) + int(match["low"], 16) - 0xDC00)
     if match["code"]:
@@ -66,10 +66,10 @@ def squeeze(text: str) -> Squeezed:
     places: list[int] = []
     at = 0
     for match in _FILLER.finditer(text):
-        meant = _meant(match)
-        parts += (text[at : match.start()], meant)
+        character = _meant(match)
+        parts += (text[at : match.start()], character)
         places.extend(range(at, match.start()))
-        places.extend([match.start()] * len(meant))
+        places.extend([match.start()] * len(character))
         at = match.end()
     parts.append(text[at:])
     places.extend(range(at, len(text)))
@@ -107,14 +107,14 @@ def _end(text: str, at: int, value: Any, stop: int) -> int:
     if not text.startswith(opening, at):
         return _CUT if at >= stop else -1
     at += 1
-    left: dict[str, Any] = dict(value) if isinstance(value, dict) else {}
+    remaining: dict[str, Any] = dict(value) if isinstance(value, dict) else {}
     for item in value:
         inner = item
         if isinstance(value, dict):  # in any order
-            key = next((key for key in left if text.startswith(key, at)), None)
+            key = next((key for key in remaining if text.startswith(key, at)), None)
             if key is None:
-                return _CUT if _are_cut(left, text, at, stop) else -1
-            at, inner = at + len(key), left.pop(key)
+                return _CUT if _are_cut(remaining, text, at, stop) else -1
+            at, inner = at + len(key), remaining.pop(key)
         at = _end(text, at, inner, stop)
         if at < 0 or at == _CUT:
             return at
@@ -133,7 +133,7 @@ def _are_cut(ways: Iterable[str], text: str, at: int, stop: int) -> bool:
 
 
 def _goes_on(text: str, at: int, value: Any, stop: int) -> bool:
-    """Whether a cut-off object has one complete field, and a comma after it or no other field."""
+    """Whether a cut-off object has at least one complete field, followed by a comma unless it is the only field."""
     key = next((key for key in value if text.startswith(key, at + 1)), None)
     end = -1 if key is None else _end(text, at + 1 + len(key), value[key], stop)
     return 0 < end < _CUT and (len(value) == 1 or text.startswith(",", end))
@@ -155,16 +155,16 @@ def spans_of(value: Any, text: Squeezed, *, cut: bool = False) -> list[tuple[int
         cut: whether to find also an object that is cut off by the end of the text or by "...".
     """
     squeezed, places = text
-    written = _written(value)
+    forms = _written(value)
     spans: list[tuple[int, int]] = []
     last = 0
     left_out = _LEFT_OUT.search(squeezed, max(0, len(squeezed) - 20)) if cut else None
     stop = _CUT if not cut else left_out.start() if left_out else len(squeezed)
-    for match in islice(re.finditer(_starts(written), squeezed), _MAX_STARTS):
+    for match in islice(re.finditer(_starts(forms), squeezed), _MAX_STARTS):
         start = match.start()
-        end = _end(squeezed, start, written, stop) if start >= last else -1
+        end = _end(squeezed, start, forms, stop) if start >= last else -1
         if end == _CUT:
-            end = len(squeezed) if _goes_on(squeezed, start, written, stop) else -1
+            end = len(squeezed) if _goes_on(squeezed, start, forms, stop) else -1
         if end > 0:
             spans.append((places[start], places[end - 1] + 1))
             last = end
@@ -270,15 +270,15 @@ def without_data(text: str, inputs: Mapping[str, Any], data: Callable[[Mapping[s
     """
     if not _may_repeat(text, inputs):
         return text  # the usual case
-    sent = _object(data(inputs))
-    if not sent:
+    sent_object = _object(data(inputs))
+    if not sent_object:
         return text
     squeezed = squeeze(text)
-    spans = spans_of(sent, squeezed, cut=True)
+    spans = spans_of(sent_object, squeezed, cut=True)
     if not spans and (plain := uncommented(text)) != text:
-        spans = spans_of(sent, squeeze(plain), cut=True)
+        spans = spans_of(sent_object, squeeze(plain), cut=True)
     if not spans:
-        return _without_labels(text, sent)
+        return _without_labels(text, sent_object)
     ends = [0, *(end for _, end in spans)]
     starts = [*(start for start, _ in spans), len(text)]
     rest = _HOLE.join(text[end:start] for end, start in zip(ends, starts, strict=True))
@@ -400,7 +400,7 @@ def check_own(text: str, asked: Asked) -> None:
 
 
 def holds_object(value: Any, asked: Asked) -> bool:
-    """Whether the data contain an object (a value, or JSON text), or the object inside it.
+    """Whether the data contain an object, or the single object inside it. ``value`` is the object, or its JSON text.
 
     Case is ignored, and ``true`` counts as "yes".
     """
@@ -415,7 +415,9 @@ def holds_object(value: Any, asked: Asked) -> bool:
 
 
 def _wrapped(value: Any) -> Iterator[Any]:
-    """Yield the object that a value, or a JSON text, is; and the single object inside it, unless there is a verdict beside it."""
+    """Yield the object that a value is, or that it contains as JSON text, and then the single object inside it, unless a verdict
+    is next to that one.
+    """
     for _ in range(_MAX_WRAPPERS):
         if isinstance(value, str):
             try:
@@ -434,8 +436,10 @@ def _wrapped(value: Any) -> Iterator[Any]:
         yield value
         # lists of verdicts are not searched: a single verdict may equal one in the data by chance
         inner = [item for item in value.values() if isinstance(item, dict) or (isinstance(item, str) and "{" in item)]
-        beside = {key: item for key, item in value.items() if isinstance(item, (str, int, float)) and item not in inner}
-        if len(inner) != 1 or (len(value) > 1 and holds_verdict(to_json(beside))):
+        scalars = {
+            key: item for key, item in value.items() if isinstance(item, (str, int, float)) and item not in inner
+        }
+        if len(inner) != 1 or (len(value) > 1 and holds_verdict(to_json(scalars))):
             return
         value = inner[0]
 
@@ -472,20 +476,22 @@ def _stands_as_labels(body: str, asked: Asked) -> bool:
 
 def _labels(body: str) -> str:
     """Return the lines of a text without introduction and marks; "" if they are not labels with their values."""
-    written = {
+    # each line without its marks, with the original line
+    stripped = {
         f"[[{mark[1]}" if (mark := _MARK.fullmatch(line)) else _EDGES.sub("", line): line for line in body.splitlines()
     }
-    lines = [line for line in written if line]
-    if len(lines) > 1 and written[lines[0]].rstrip().endswith(":") and _LABELLED.match(lines[1]):
+    lines = [line for line in stripped if line]
+    if len(lines) > 1 and stripped[lines[0]].rstrip().endswith(":") and _LABELLED.match(lines[1]):
         del lines[0]
+    # a label and its value may also be on two lines, or have a dash between them
     for other in (": ".join(lines) if len(lines) == 2 else "", _DASH.sub(": ", lines[0]) if len(lines) == 1 else ""):
         if other and not any(line[0] != "[" and _LABELLED.match(line) for line in lines) and holds_verdict(other):
             lines = [other]
-    found = list(map(_LABELLED.match, lines))
+    matches = list(map(_LABELLED.match, lines))
     brief = any(
-        match and "?" not in match["value"] and 0 < len(match["value"].split()) <= _MOST_WORDS for match in found
+        match and "?" not in match["value"] and 0 < len(match["value"].split()) <= _MOST_WORDS for match in matches
     )
-    return "\n".join(lines) if brief and all(found) else ""
+    return "\n".join(lines) if brief and all(matches) else ""
 
 
 def _folded(text: str) -> str:

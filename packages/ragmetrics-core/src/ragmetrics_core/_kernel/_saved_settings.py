@@ -81,22 +81,22 @@ def named_metric(path: str, root: type[Any]) -> Any:
     """
     module_name, _, name = path.rpartition(":")
     module = _imported(path, module_name) if module_name else root._built_in()
-    found: Any = module
+    target: Any = module
     try:
         for part in name.split("."):
-            found = getattr(found, part, None)
+            target = getattr(target, part, None)
     except ImportError as error:  # our modules raise it for names of RAGAS; it says what to use instead
         raise InvalidInput(str(error)) from None
-    if found is None:
+    if target is None:
         close = difflib.get_close_matches(name, dir(module), n=1)
         where = f": the module {module_name!r} has no {name!r}" if module_name else ""
         raise InvalidInput(f"there is no metric {path!r}{where}{f'; did you mean {close[0]!r}?' if close else ''}")
-    if not (isinstance(found, root) or (isinstance(found, type) and issubclass(found, root))):
-        kind = "a class" if isinstance(found, type) else f"a {type(found).__name__}"
+    if not (isinstance(target, root) or (isinstance(target, type) and issubclass(target, root))):
+        kind = "a class" if isinstance(target, type) else f"a {type(target).__name__}"
         raise InvalidInput(
             f"{path!r} is not a {root.__name__} but {kind}: name a subclass of {root.__name__}, or an instance of one"
         )
-    return found
+    return target
 
 
 def built_in_metric(name: str, root: type[Any]) -> Any:
@@ -138,9 +138,9 @@ def load_metric(base: type[M], data: Mapping[str, Any]) -> M:
         raise InvalidInput(
             f"{data['metric']!r} is a metric object, not a class: give the name of its class, {type(cls).__name__}"
         )
-    known = {item.name: item for item in fields(cls) if item.compare}
-    _check_names(cls.__name__, settings, known)
-    return cls(**{name: _setting(cls, known[name], _read(cls, name, value)) for name, value in settings.items()})
+    settable = {item.name: item for item in fields(cls) if item.compare}
+    _check_names(cls.__name__, settings, settable)
+    return cls(**{name: _setting(cls, settable[name], _read(cls, name, value)) for name, value in settings.items()})
 
 
 def metric_paths(data: Any) -> Iterator[str]:

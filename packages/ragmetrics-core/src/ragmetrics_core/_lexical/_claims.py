@@ -329,11 +329,13 @@ def split_claims(question: str | None, answer: str) -> list[str]:
     """
     language = guess_language(question or "", answer)
     empty = (is_greeting, is_feeling, is_remark)
-    found = [s for s in sentences(answer) if not any(is_kind(s) for is_kind in empty) and not is_refusal(s, language)]
-    if question and question.strip() and found and all(yes_or_no(s) is not None for s in found):
-        return [f"{found[0].strip(' .!,')}: {question.strip()}"]
-    statements = [s for s in found if not is_question(s)]
-    return _claims_of(statements, language) or _claims_of([s for s in found if is_question(s)], language)
+    relevant = [
+        s for s in sentences(answer) if not any(is_kind(s) for is_kind in empty) and not is_refusal(s, language)
+    ]
+    if question and question.strip() and relevant and all(yes_or_no(s) is not None for s in relevant):
+        return [f"{relevant[0].strip(' .!,')}: {question.strip()}"]
+    statements = [s for s in relevant if not is_question(s)]
+    return _claims_of(statements, language) or _claims_of([s for s in relevant if is_question(s)], language)
 
 
 def _claims_of(statements: list[str], language: str) -> list[str]:

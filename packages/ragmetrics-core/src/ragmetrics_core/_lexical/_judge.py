@@ -66,7 +66,7 @@ class LexicalJudge:
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """What can change a reply: only the version of the rules."""
+        """The version of the rules, which is all that can change a reply."""
         return {"provider": "lexical", "version": VERSION}
 
     def generate(self, ask: Ask) -> Reply[str]:
@@ -84,9 +84,9 @@ class LexicalJudge:
                 Setting("llm", "openai:gpt-4o-mini"),
                 fatal=True,
             )
-        given = {name: ask.inputs[name] for name in (*needed, *optional) if name in ask.inputs}
-        said = answer(**given)
-        return Reply(said if isinstance(said, str) else json.dumps(said), ONE_CALL)
+        inputs = {name: ask.inputs[name] for name in (*needed, *optional) if name in ask.inputs}
+        reply = answer(**inputs)
+        return Reply(reply if isinstance(reply, str) else json.dumps(reply), ONE_CALL)
 
     async def agenerate(self, ask: Ask) -> Reply[str]:
         """Answer as ``generate`` does, which never has to wait."""

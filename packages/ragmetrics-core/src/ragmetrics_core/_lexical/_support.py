@@ -162,20 +162,20 @@ def verify(claims: Sequence[str], contexts: Sequence[str]) -> list[Support]:
     index = index_of(tuple(contexts), language)
     verdicts: list[Support] = []
     pieces: list[Support] = []
-    whole, at, first = "", 0, 0
+    sentence, at, first = "", 0, 0
     words: tuple[Word, ...] = ()
     denied: list[bool] = []
     for claim in claims:
-        found = whole.find(claim, at) if whole else -1
-        if found < 0:
+        position = sentence.find(claim, at) if sentence else -1
+        if position < 0:
             verdicts += _together(pieces)
-            pieces, whole, at, first = [], claim, 0, 0
+            pieces, sentence, at, first = [], claim, 0, 0
             words = words_of(claim, language)
             denied = _find_denied(words)
             verdicts.append(_answer(claim, contexts, index) or _read(words, denied, index))
             continue
-        at = found + len(claim)
-        while first < len(words) and words[first].start < found:
+        at = position + len(claim)
+        while first < len(words) and words[first].start < position:
             first += 1
         last = first
         while last < len(words) and words[last].end <= at:
@@ -212,8 +212,8 @@ def _read(words: Sequence[Word], denied: Sequence[bool], index: Index) -> Suppor
     against = disorder or _conflict(words, denied, index)
     if against:
         return Support(share, supported=False, reason=against, denied=not disorder)
-    found = f"{len(content) - len(missing)} of {len(content)} content words"
-    return Support(share, supported=True, reason=f"the contexts hold {found}")
+    share_in_words = f"{len(content) - len(missing)} of {len(content)} content words"
+    return Support(share, supported=True, reason=f"the contexts hold {share_in_words}")
 
 
 def _read_small(words: Sequence[Word], index: Index) -> Support:
@@ -277,8 +277,8 @@ def _answer(claim: str, contexts: Sequence[str], index: Index) -> Support | None
     If a context begins with a yes or no, this word decides. Otherwise the claim is supported if the contexts contain the words of
     the question: words alone cannot tell a yes from a no, so both get the same verdict.
     """
-    said, colon, question = claim.partition(": ")
-    positive = yes_or_no(said) if colon and question.endswith(QUESTION_MARKS) else None
+    yes_no, colon, question = claim.partition(": ")
+    positive = yes_or_no(yes_no) if colon and question.endswith(QUESTION_MARKS) else None
     if positive is None:
         return None
     for context in contexts:

@@ -197,27 +197,27 @@ def words_of(text: str, language: str) -> tuple[Word, ...]:
     """Return all words of ``text`` in order, read with the stop words, numerals and decimal mark of ``language``."""
     words: list[Word] = []
     for match in _TOKEN.finditer(text):
-        start, found, group = match.start(), match.group(), match.lastgroup
+        start, word, group = match.start(), match.group(), match.lastgroup
         if group == "citation":
             continue  # a citation marker states no fact
         if group == "date":
-            year, month, day = found.split("-")
-            words += [Word(key, "number", start, found) for key in (year, f"month {int(month)}", str(int(day)))]
+            year, month, day = word.split("-")
+            words += [Word(key, "number", start, word) for key in (year, f"month {int(month)}", str(int(day)))]
         elif group in {"number", "ordinal"}:
-            rank = _SPELLED_RANKS.get(found.casefold()) if language == "en" else None
+            rank = _SPELLED_RANKS.get(word.casefold()) if language == "en" else None
             key = rank or _number(match.group("number"), language)
-            words.append(Word(key, "plain" if rank else "number", start, found))
+            words.append(Word(key, "plain" if rank else "number", start, word))
         elif group == "unspaced":
-            pairs = range(max(1, len(found) - 1))  # a single character counts as a pair
-            words += [Word(found[i : i + 2], "pair", start + i, found[i : i + 2]) for i in pairs]
+            pairs = range(max(1, len(word) - 1))  # a single character counts as a pair
+            words += [Word(word[i : i + 2], "pair", start + i, word[i : i + 2]) for i in pairs]
         elif group == "initials":
-            words.append(Word(found.replace(".", "").casefold(), "name" if found.isupper() else "stop", start, found))
+            words.append(Word(word.replace(".", "").casefold(), "name" if word.isupper() else "stop", start, word))
         elif group == "not":
-            words.append(Word("not", "negation", start, found))
+            words.append(Word("not", "negation", start, word))
         elif group == "clitic":
-            words.append(Word("'s", "stop", start, found))
-        elif fold(found):  # skips accents without a letter, which fold to nothing
-            words.append(_word(found, start, language, first=not words))
+            words.append(Word("'s", "stop", start, word))
+        elif fold(word):  # skips accents without a letter, which fold to nothing
+            words.append(_word(word, start, language, first=not words))
     return tuple(_with_months(words))
 
 

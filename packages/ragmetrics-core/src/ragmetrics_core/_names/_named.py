@@ -72,8 +72,8 @@ def _metric(spec: str) -> Metric:
     settings = _settings(spec, f"({rest}") if bracket else {}
     missing = unset(cls, settings)
     if missing:
-        given = ", ".join(f"{name}=..." for name in (*settings, *missing))
-        raise InvalidInput(f"{path} needs {' and '.join(map(repr, missing))}: write {path}({given})")
+        example = ", ".join(f"{name}=..." for name in (*settings, *missing))
+        raise InvalidInput(f"{path} needs {' and '.join(map(repr, missing))}: write {path}({example})")
     if not settings:
         return cls()
     name = path if ":" in path else cls.__name__
@@ -84,16 +84,18 @@ def _class(path: str) -> type[Metric]:
     from ..metrics import catalogue  # noqa: PLC0415  loads every metric
 
     entries = catalogue()
-    known: dict[str, type[Metric]] = {name: entry.cls for entry in entries for name in (entry.cls.__name__, entry.name)}
-    if path not in known:
+    metrics: dict[str, type[Metric]] = {
+        name: entry.cls for entry in entries for name in (entry.cls.__name__, entry.name)
+    }
+    if path not in metrics:
         if advice := replacement_of(path):
             raise InvalidInput(f"there is no metric {path!r}: {advice}")
-        close = difflib.get_close_matches(path, known, n=1)
+        close = difflib.get_close_matches(path, metrics, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         raise InvalidInput(
             f"there is no metric {path!r}{hint} (see `ragmetrics metrics`; your own is written module:NAME)"
         )
-    return known[path]
+    return metrics[path]
 
 
 def _settings(spec: str, call: str) -> dict[str, Any]:
@@ -182,10 +184,10 @@ def _check_llm_name(model: str, server: str | None) -> None:
     names = f"openai:MODEL, {_servers()}, server:MODEL or lexical"
     if not colon and provider == "":
         raise InvalidInput(Setting("llm"), f" is an empty text: write {names}")
-    known = is_server(provider) and bool(colon or not server)
-    if (known or provider in ("openai", "server")) and not name:
+    is_provider = is_server(provider) and bool(colon or not server)
+    if (is_provider or provider in ("openai", "server")) and not name:
         raise InvalidInput(Setting("llm", model), f" lacks the model's name: write {provider}:MODEL")
-    if known or server or not colon:
+    if is_provider or server or not colon:
         return
     if provider == "server":
         raise InvalidInput(
@@ -270,9 +272,9 @@ def llm_to_price(model: Any, base_url: str | None = None) -> Any:
         return llm_named(model, base_url, NO_KEY)
     except MissingExtra as missing:
         provider, _, name = _parts(model)
-        known = provider in ("openai", "server") or is_server(provider)
-        named = name if known and name else model.strip()
-        return Uncalled(missing, named, provider, base_url, structured="schema", parameters={})
+        is_provider = provider in ("openai", "server") or is_server(provider)
+        model_name = name if is_provider and name else model.strip()
+        return Uncalled(missing, model_name, provider, base_url, structured="schema", parameters={})
 
 
 def embeddings_to_price(model: Any, base_url: str | None = None) -> Any:

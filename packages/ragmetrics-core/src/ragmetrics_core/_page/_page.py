@@ -83,7 +83,7 @@ def joined_page(title: str, parts: Mapping[str, Html], kind: str = REPORT) -> st
     scripts = (source(f"{name}.js") for name in (*SCRIPTS, *OWN_SCRIPTS[kind], "main"))
     script = "".join(["'use strict';\n(() => {\n", *scripts, "})();\n"])
     rows = _filled(source("rows.html"), {"filters": source(f"{kind}-filters.html")})
-    given = {
+    fillings = {
         **parts,
         "overview": _filled(source(f"{kind}.html"), {**parts, "rows": rows}),
         "title": shown(title),
@@ -91,7 +91,7 @@ def joined_page(title: str, parts: Mapping[str, Html], kind: str = REPORT) -> st
         "style": style,
         "script": script,
     }
-    return _filled(source("page.html"), given)
+    return _filled(source("page.html"), fillings)
 
 
 def _filled(template: str, given: Mapping[str, str]) -> str:

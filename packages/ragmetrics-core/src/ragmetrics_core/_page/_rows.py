@@ -135,7 +135,7 @@ class RunRows:
         self.texts.add(record)
 
     def slices(self) -> dict[str, list[str | None]]:
-        """The columns of the metadata that group rows."""
+        """Return the columns of the metadata that group rows."""
         return _slices(self.texts.metadata)
 
     def _worst(self) -> list[float]:
@@ -175,8 +175,8 @@ class RunRows:
         }
 
     def labelling(self) -> dict[str, Any]:
-        """Return the data of label mode: a digest, the names that labels give to rows whose name is not their id, and the
-        question of each metric, or None.
+        """Return the data of label mode: a digest of the run; the names used in labels, for rows whose name is not their id; and
+        the question of each metric, None if unknown.
         """
         columns = self.run.columns
         digest = sha256(json.dumps([list(columns), list(self._judged().values())]).encode()).hexdigest()

@@ -51,17 +51,17 @@ def direction(better: bool | None, without: str, scale: tuple[float, float] | No
 
 
 def _card(column: Column, item: MetricSummary) -> Html:
-    known = [value for value in column.values if value is not None]
+    scored = [value for value in column.values if value is not None]
     metric = column.metric
     without = "neither end is better" if metric.knows_better else "which end is better is not known"
-    ends = [element("span", f"{end:.4g}") for end in item.scale or (min(known), max(known))] if known else []
+    ends = [element("span", f"{end:.4g}") for end in item.scale or (min(scored), max(scored))] if scored else []
     tells = metric.settings != metric.name and not metric.settings.endswith("()")  # the settings say more than the name
     return element(
         "li",
         element("h3", item.name, dir="auto"),
         direction(metric.higher_is_better, without, item.scale),
         _mean(item),
-        distribution(item, known),
+        distribution(item, scored),
         element("p", *ends, class_="ends", aria_hidden="true") if ends else None,
         _counts(item),
         element("p", element("code", metric.settings), class_="settings") if tells else None,
@@ -84,7 +84,7 @@ def _mean(item: MetricSummary) -> Html:
 
 def _counts(item: MetricSummary) -> Html:
     counts = ((name, mark, getattr(item, name)) for name, mark in COUNTED.items())
-    shown = (
+    items = (
         element(
             "li",
             element("span", mark, class_="sign", aria_hidden="true"),
@@ -95,7 +95,7 @@ def _counts(item: MetricSummary) -> Html:
         )
         for name, mark, count in counts
     )
-    return element("ul", *shown, class_="counts")
+    return element("ul", *items, class_="counts")
 
 
 def facts(run: Run, summary: Summary) -> dict[str, list[str]]:
@@ -105,8 +105,10 @@ def facts(run: Run, summary: Summary) -> dict[str, list[str]]:
     share = f" ({complete / rows:.0%})" if rows else ""
     settings = run.evaluation.settings
     judges, embeddings = _models(settings, "llm"), _models(settings, "embeddings")
-    asked = ((name, version) for column in columns for name, found in column.prompts.items() for version in found)
-    prompts = [f"{name} {', '.join(sorted(set(versions)))}" for name, versions in grouped(asked).items()]
+    prompt_versions = (
+        (name, version) for column in columns for name, found in column.prompts.items() for version in found
+    )
+    prompts = [f"{name} {', '.join(sorted(set(versions)))}" for name, versions in grouped(prompt_versions).items()]
     return {
         "Rows": [f"{rows:,}"],
         "Coverage": [f"{complete:,} of {rows:,} rows{share} have a value of every metric"],
@@ -141,14 +143,14 @@ def _spent(summary: Summary) -> dict[str, list[str]]:
     """Return calls, tokens and costs of this part of the run, and of earlier parts if it was resumed."""
     usage = [item.usage for item in summary.metrics]
     calls, cached = sum(item.calls for item in usage), sum(item.cached_calls for item in usage)
-    known = all(item.tokens_known for item in summary.metrics)
+    has_counts = all(item.tokens_known for item in summary.metrics)
     tokens = sum(item.prompt_tokens for item in usage), sum(item.completion_tokens for item in usage)
     models = [*(("", item) for item in summary.models), *(("earlier: ", item) for item in summary.earlier)]
     costs = [f"{when}{item.name}: {cost}" for when, item in models if (cost := item.cost()) is not None]
-    said = f"{tokens[0]:,} in, {tokens[1]:,} out" if known and any(tokens) else "not reported" if calls else "none"
+    text = f"{tokens[0]:,} in, {tokens[1]:,} out" if has_counts and any(tokens) else "not reported" if calls else "none"
     return {
         "Calls": [f"{calls:,}" + (f", {cached:,} of them answered without asking again" if cached else "")],
-        "Tokens": [said],
+        "Tokens": [text],
         "Cost": costs or ["not known" if any(tokens) else "nothing was paid for"],
         **({} if summary.seconds is None else {"Time": [f"{summary.seconds:,.1f} s"]}),
     }
@@ -158,14 +160,14 @@ def fact_list(*runs: Mapping[str, Sequence[str]]) -> Html:
     """Return the facts of one run, or of two runs; facts that are equal in both appear once."""
     parts = []
     for name in dict.fromkeys(name for run in runs for name in run):
-        found = [run.get(name, ["none"]) for run in runs]
-        if found[0] == found[-1]:
-            differs, lines = None, [element("dd", text, dir="auto") for text in found[0]]
+        values = [run.get(name, ["none"]) for run in runs]
+        if values[0] == values[-1]:
+            differs, lines = None, [element("dd", text, dir="auto") for text in values[0]]
         else:
             differs = element("span", " differs", class_="differs") if name in WHO else None
             lines = [
                 element("dd", element("span", when, class_="when"), " ", element("bdi", text))
-                for when, texts in zip(("before", "after"), found, strict=True)
+                for when, texts in zip(("before", "after"), values, strict=True)
                 for text in texts
             ]
         parts.append(element("div", element("dt", name, differs), *lines, class_="wide" if name == PROMPTS else None))

@@ -71,10 +71,10 @@ def read_cell(field: str, value: Any, column: str, separator: str | None) -> Any
         read = document_of if field.endswith("_documents") else _content
         return [read(item) for item in items]
     if field in OBJECTS and isinstance(value, str):
-        found = literal(value)
-        if not isinstance(found, dict):
+        parsed = literal(value)
+        if not isinstance(parsed, dict):
             raise InvalidInput(f'{column}: the cell is neither a JSON nor a Python object: write {{"key": "text"}}')
-        return found
+        return parsed
     return value
 
 
@@ -90,9 +90,9 @@ def one_text(value: Any, column: str, field: str, *, mapped: bool) -> Any:
         return value
     if len(value) == 1 and isinstance(value[0], str):
         return value[0]
-    said = [item for item in value if isinstance(item, Mapping) and item.get("role") in SPEAKERS[field]]
+    messages = [item for item in value if isinstance(item, Mapping) and item.get("role") in SPEAKERS[field]]
     # an earlier message belongs to an earlier turn
-    if said and (text := _message_text(said[-1].get("content"))) is not None:
+    if messages and (text := _message_text(messages[-1].get("content"))) is not None:
         return text
     if mapped and len(value) > 1:
         raise InvalidInput(
@@ -206,8 +206,8 @@ def _unwrap(item: Any) -> Any:
 def document_of(item: Any) -> Any:
     """Return a document with the field names of ``Document``; an item that is not a document is returned unchanged."""
     if isinstance(item, str):
-        found = _unwrap(literal(item)) if item.startswith("{") else None
-        return document_of(found) if isinstance(found, dict) and _is_written_document(found) else item
+        document = _unwrap(literal(item)) if item.startswith("{") else None
+        return document_of(document) if isinstance(document, dict) and _is_written_document(document) else item
     item = _unwrap(item)
     get: Callable[[str], Any] = item.get if isinstance(item, Mapping) else lambda name: getattr(item, name, None)
     node = get("node")
@@ -217,8 +217,8 @@ def document_of(item: Any) -> Any:
     others = {name: item[name] for name in item if name not in NAMED} if isinstance(item, Mapping) else {}
     meta = next((value for value in map(get, METAS) if isinstance(value, Mapping)), {})
     key = next((value for value in map(get, IDS) if value is not None), None)
-    named = {"content": content, "id": key, "score": get("score"), "meta": {**others, **meta} or None}
-    return {name: value for name, value in named.items() if value is not None}
+    fields = {"content": content, "id": key, "score": get("score"), "meta": {**others, **meta} or None}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 ITEMS: Mapping[str, Callable[[Any], bool]] = {

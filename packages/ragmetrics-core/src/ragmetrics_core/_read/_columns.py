@@ -214,11 +214,11 @@ class Columns:
             else:
                 return Sample(**row)  # the usual case: columns and values need no conversion
         values = {field: self._value(field, sources, row) for field, sources in plan.fields}
-        given = values.pop("metadata", None)
-        if not isinstance(given, Mapping | None):
-            raise InvalidInput(f"metadata must be a mapping, got {type(given).__name__}")
+        metadata = values.pop("metadata", None)
+        if not isinstance(metadata, Mapping | None):
+            raise InvalidInput(f"metadata must be a mapping, got {type(metadata).__name__}")
         unused = {column: _clean(row[column]) for column in plan.unused}
-        return Sample(**values, metadata={**given, **unused} if given else unused)
+        return Sample(**values, metadata={**metadata, **unused} if metadata else unused)
 
     def understand(self, value: Any) -> Understood:
         """Read the sample that a raw row describes, and report which columns it was read from.
@@ -233,10 +233,10 @@ class Columns:
         fields = {
             field: tuple(name for source in sources for name in source.columns(row)) for field, sources in plan.fields
         }
-        used = [f"{name}." for names in fields.values() for name in names]
+        used_names = [f"{name}." for names in fields.values() for name in names]
         entered = {path[0] for _, sources in plan.fields for source in sources for path in source.paths}
         names = [name for column in plan.unused for name in _parts(column, row[column], column in entered)]
-        unused = (name for name in names if not any(other.startswith(f"{name}.") for other in used))
+        unused = (name for name in names if not any(other.startswith(f"{name}.") for other in used_names))
         return Understood(self._read(plan, row), fields, tuple(unused))
 
     def note(self, place: str, value: Any, sample: Sample) -> None:
@@ -263,20 +263,22 @@ class Columns:
         Raises:
             InvalidInput: a column is in no row, or in none of the first ``MOST_HELD`` rows.
         """
-        held: list[RawRow] = []
+        buffered: list[RawRow] = []
         names: dict[str, None] = {}
         missing = self.mapped
         raw_rows = iter(raw_rows)
         for raw_row in raw_rows if missing else ():
-            held.append(raw_row)
+            buffered.append(raw_row)
             row = self._columns_of(raw_row[1])
             names.update((name, None) for column in row for name in _parts(column, row[column], inner=True))
             missing = tuple(item for item in missing if not item.stands_in(row))
-            if not missing or len(held) == MOST_HELD:
+            if not missing or len(buffered) == MOST_HELD:
                 break
         if missing and names:
-            raise missing_column(missing[0], names, f" of the first {MOST_HELD:,}" if len(held) == MOST_HELD else "")
-        yield from held
+            raise missing_column(
+                missing[0], names, f" of the first {MOST_HELD:,}" if len(buffered) == MOST_HELD else ""
+            )
+        yield from buffered
         yield from raw_rows
 
     def _columns_of(self, value: Any) -> Mapping[str, Any]:

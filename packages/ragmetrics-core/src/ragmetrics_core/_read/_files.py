@@ -69,8 +69,8 @@ def _sniff_format(file: InputFile) -> str:
     if begin not in "{[":
         if not separator_hint(lines[0]) and SEPARATORS.keys().isdisjoint(lines[0]):
             raise InvalidInput(
-                f"the name of {file.name!r} does not tell its format, nor does its first line: "
-                "let it end in .jsonl, .json, .csv or .tsv (.gz may follow), in .xlsx or in .parquet"
+                f"neither the name nor the first line of {file.name!r} shows its format: "
+                "let the name end in .jsonl, .json, .csv or .tsv (.gz may follow), in .xlsx or in .parquet"
             )
         return "csv"
     if begin == "[":
@@ -106,8 +106,8 @@ def open_file(path: Path, options: FileOptions | None) -> OpenFile:
             file = copy_stream(pipe, path.name, options)
     else:
         file = InputFile.of(path, options)
-    known = options or FileOptions()
-    opened = _open_as(file, format_named(file.name) or _sniff_format(file), known)
+    file_options = options or FileOptions()
+    opened = _open_as(file, format_named(file.name) or _sniff_format(file), file_options)
     form = opened.form if file.path.is_file() else lambda: "a pipe"  # a pipe cannot be read a second time
     return replace(opened, rows=_at_least_one(file.name, opened.rows), form=form)
 
@@ -126,9 +126,12 @@ def _open_as(file: InputFile, kind: str, options: FileOptions) -> OpenFile:
         rows = partial(excel_rows, file, options.at)
         return OpenFile(name, rows(), _counter(file, rows), lambda: f"Excel, sheet {_sheet_name(file, options)!r}")
     if kind == "json":
-        whole = JsonFile(file, options.at)
+        json_file = JsonFile(file, options.at)
         return OpenFile(
-            name, whole.rows(), _counter(file, whole.rows), lambda: f"JSON{whole.where}{_encoding_text(file)}"
+            name,
+            json_file.rows(),
+            _counter(file, json_file.rows),
+            lambda: f"JSON{json_file.where}{_encoding_text(file)}",
         )
     if kind == "jsonl":
         counter = _counter(file, partial(jsonl_lines, file))

@@ -257,14 +257,16 @@ def _not_text(error: UnicodeDecodeError, file: InputFile) -> tuple[str | Setting
     """Return the parts of a message about a line that cannot be decoded, with what to do."""
     if file.options is None:
         return (NOT_UTF8,)
-    line, at, given = error.object, error.start, file.options.encoding
+    line, at, encoding = error.object, error.start, file.options.encoding
     where = f"(byte 0x{line[at]:02X} at position {at + 1})"
-    if given is not None:
-        return f"not text in {given} {where}: give another ", Setting("encoding"), ", or save the file as UTF-8"
+    if encoding is not None:
+        return f"not text in {encoding} {where}: give another ", Setting("encoding"), ", or save the file as UTF-8"
     cure = f"not UTF-8 text {where}: name its encoding with ", Setting("encoding", ...), ", or save the file as UTF-8"
     try:
-        shown = line[:at].decode("cp1252", "replace")[-AROUND:].lstrip() + line[at:].decode("cp1252")[:AROUND].rstrip()
+        excerpt = (
+            line[:at].decode("cp1252", "replace")[-AROUND:].lstrip() + line[at:].decode("cp1252")[:AROUND].rstrip()
+        )
     except UnicodeDecodeError:
         return cure
-    hint = f"not UTF-8 text {where}: if {shown!r} is right there, give "
+    hint = f"not UTF-8 text {where}: if {excerpt!r} is right there, give "
     return hint, Setting("encoding", "cp1252"), "; else name its encoding, or save the file as UTF-8"

@@ -46,20 +46,20 @@ def find_rows(data: Any, at: str | None, name: str) -> tuple[str, list[Any]]:
         rows = _follow(data, path)
         if isinstance(rows, list) and not (_has_columns(data) and rows and isinstance(rows[0], list)):
             return path, rows
-    found = dict(_lists(data, "")) if wraps_rows(data) else {}
-    if not found:
+    lists = dict(_lists(data, "")) if wraps_rows(data) else {}
+    if not lists:
         raise InvalidInput(
             f'{name} must hold a list of rows, or an object with such a list under "samples", "data", "examples" or "results"'
             + _why_none(data)
         )
-    if len(found) > 1:
-        named = [f"{path} ({len(rows)})" for path, rows in found.items()]
-        more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
+    if len(lists) > 1:
+        listed = [f"{path} ({len(rows)})" for path, rows in lists.items()]
+        more = f" and {len(listed) - MOST_NAMED} more" if len(listed) > MOST_NAMED else ""
         raise InvalidInput(
-            f"{name} holds several lists that could be the rows: {', '.join(named[:MOST_NAMED])}{more}: choose one, as in ",
-            Setting("at", max(found, key=lambda path: len(found[path]))),
+            f"{name} holds several lists that could be the rows: {', '.join(listed[:MOST_NAMED])}{more}: choose one, as in ",
+            Setting("at", max(lists, key=lambda path: len(lists[path]))),
         )
-    return next(iter(found.items()))
+    return next(iter(lists.items()))
 
 
 def wraps_rows(data: Any) -> bool:

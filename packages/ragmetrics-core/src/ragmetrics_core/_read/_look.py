@@ -105,10 +105,10 @@ def look_at(
     try:
         for place, value in reading.found(file.rows):
             try:
-                found = reading.understand(value)
-                check_row(place, value, found.sample, reading)
-                look.add(found)
-                _check_fields(found.sample)
+                row = reading.understand(value)
+                check_row(place, value, row.sample, reading)
+                look.add(row)
+                _check_fields(row.sample)
             except InvalidInput as error:
                 problem = InvalidInput(f"{place}: ", *error.args)
                 if isinstance(error, BadShape) and not look.rows:
@@ -119,7 +119,7 @@ def look_at(
             look.rows += 1
             look.good += 1
             if len(look.first) < shown:
-                look.first.append((place, found.sample))
+                look.first.append((place, row.sample))
     except InvalidInput as error:
         return look, error
     return look, None

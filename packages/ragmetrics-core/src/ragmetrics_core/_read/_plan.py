@@ -91,9 +91,9 @@ class Mapped:
         keys = {str(column): column for column in columns}
         plain = plain_name(self.column)
         if "*" in self.column:
-            found = _matching(self.column, keys) or _matching(plain, keys, plain_name)
-            if found:
-                return Source(self.column, tuple((keys[name],) for name in found), gathered=True)
+            matching = _matching(self.column, keys) or _matching(plain, keys, plain_name)
+            if matching:
+                return Source(self.column, tuple((keys[name],) for name in matching), gathered=True)
         else:
             similar = [name for name in keys if plain_name(name) == plain]
             if self.column in keys or len(similar) == 1:
@@ -126,9 +126,9 @@ def _parse_pair(first: object, second: object) -> Mapped:
     for name in (first, second):
         if not isinstance(name, str) or not name.strip():
             raise InvalidInput(f"columns must map names to names, got {first!r}: {second!r}")
-    given = [str(name).strip() for name in (first, second)]
-    setting = Setting("columns", {given[0]: given[1]})
-    for name, column in (given, reversed(given)):
+    names = [str(name).strip() for name in (first, second)]
+    setting = Setting("columns", {names[0]: names[1]})
+    for name, column in (names, reversed(names)):
         field = "" if "*" in name else fields_of((name,)).get(name, "")
         if field and "*" in column and field not in ITEMS:
             raise InvalidInput(
@@ -136,7 +136,7 @@ def _parse_pair(first: object, second: object) -> Mapped:
             )
         if field:
             return Mapped(field, column, setting)
-    close = [match for name in given for match in difflib.get_close_matches(name, [*FIELD_NAMES, *ALIASES], n=1)]
+    close = [match for name in names for match in difflib.get_close_matches(name, [*FIELD_NAMES, *ALIASES], n=1)]
     hint = f"; did you mean {close[0]!r}?" if close else ""
     raise InvalidInput(setting, f": neither name is a field{hint} (the fields are {', '.join(sorted(FIELD_NAMES))})")
 
@@ -275,8 +275,8 @@ class Plan:
         fields: each field with the places of its value.
         unused: the columns that no field is read from.
         traces: the columns that may contain an object with values of fields.
-        usual: if all columns are fields under their own names: each column with the check of its items, or None if the column is
-            not a list. None in all other cases.
+        usual: set only if every column is a field under its own name: each column with the function that checks its items, or
+            None if the column is not a list.
     """
 
     fields: tuple[tuple[str, tuple[Source, ...]], ...]
@@ -294,23 +294,24 @@ def plan_for(mapped: tuple[Mapped, ...], columns: tuple[Any, ...], inside: tuple
         inside: the keys of the objects in the ``traces`` of the plan, one tuple per column; empty if these contain no objects.
     """
     traces = tuple(name for name in columns if _part(name, columns))
-    keys = {name: found for name, found in zip(traces, inside, strict=False) if found}
-    found: Sources = grouped((item.field, item.source(columns)) for item in mapped)
-    claimed = _whole_columns(found)
-    free = tuple(column for column in columns if column not in claimed)
-    inner = _inside(free, keys)
+    keys = {name: inner_keys for name, inner_keys in zip(traces, inside, strict=False) if inner_keys}
+    mapped_sources: Sources = grouped((item.field, item.source(columns)) for item in mapped)
+    claimed = _whole_columns(mapped_sources)
+    unclaimed = tuple(column for column in columns if column not in claimed)
+    inner = _inside(unclaimed, keys)
     opened = {path[0] for sources in inner.values() for source in sources for path in source.paths}
-    meant = fields_of(tuple(column for column in free if column not in opened))
-    named: Sources = grouped((field, Source(str(column), ((column,),))) for column, field in meant.items())
-    for rank in (named, _numbered({name: (name,) for name in free}), inner):
-        found.update({field: sources for field, sources in rank.items() if field not in found})
-    used = _whole_columns(found)
-    as_they_are = not mapped and ITEMS.keys() | TEXTS | {"id"} >= set(columns)
+    fields = fields_of(tuple(column for column in unclaimed if column not in opened))
+    named_sources: Sources = grouped((field, Source(str(column), ((column,),))) for column, field in fields.items())
+    # a field is read from the first of these: columns with its name, numbered columns, values inside columns
+    for rank in (named_sources, _numbered({name: (name,) for name in unclaimed}), inner):
+        mapped_sources.update({field: sources for field, sources in rank.items() if field not in mapped_sources})
+    used_columns = _whole_columns(mapped_sources)
+    are_usual = not mapped and ITEMS.keys() | TEXTS | {"id"} >= set(columns)
     return Plan(
-        tuple((field, tuple(sources)) for field, sources in found.items()),
-        tuple(column for column in columns if column not in used),
+        tuple((field, tuple(sources)) for field, sources in mapped_sources.items()),
+        tuple(column for column in columns if column not in used_columns),
         traces,
-        tuple((column, ITEMS.get(column)) for column in columns) if as_they_are else None,
+        tuple((column, ITEMS.get(column)) for column in columns) if are_usual else None,
     )
 
 
@@ -337,11 +338,11 @@ def _numbered(paths: Mapping[Any, tuple[Any, ...]], prefix: str = "") -> Sources
     for number, word, field, name in sorted(matches, key=itemgetter(0)):
         groups.setdefault((field, word, seen[word, number]), []).append(name)
         seen[word, number] += 1
-    found: Sources = {}
+    sources: Sources = {}
     for (field, _, _), members in groups.items():
         name = ", ".join(f"{prefix}{member}" for member in members)
-        found.setdefault(field, []).append(Source(name, tuple(paths[member] for member in members), gathered=True))
-    return found
+        sources.setdefault(field, []).append(Source(name, tuple(paths[member] for member in members), gathered=True))
+    return sources
 
 
 def _inside(columns: tuple[Any, ...], keys: Mapping[Any, tuple[Any, ...]]) -> Sources:
@@ -353,7 +354,7 @@ def _inside(columns: tuple[Any, ...], keys: Mapping[Any, tuple[Any, ...]]) -> So
         elif isinstance(column, str) and "." in column:
             head, _, rest = column.partition(".")
             insides.setdefault(head, {})[rest] = (column,)
-    found: Sources = {}
+    sources_found: Sources = {}
     for head, places in insides.items():
         part = _part(head, columns)
         if not part:
@@ -363,11 +364,11 @@ def _inside(columns: tuple[Any, ...], keys: Mapping[Any, tuple[Any, ...]]) -> So
             meant = {**meant, "content": part}
         for key, field in meant.items():
             if field in INSIDE[part]:
-                found.setdefault(INSIDE[part][field], []).append(Source(f"{head}.{key}", (places[key],)))
+                sources_found.setdefault(INSIDE[part][field], []).append(Source(f"{head}.{key}", (places[key],)))
         for field, sources in _numbered(places, f"{head}.").items():
             if field in INSIDE[part]:
-                found.setdefault(INSIDE[part][field], sources)
-    return found
+                sources_found.setdefault(INSIDE[part][field], sources)
+    return sources_found
 
 
 def _part(name: Any, columns: Iterable[Any]) -> str:

@@ -88,11 +88,11 @@ class RowLabels:
         if not self._without:
             return
         if len(self._without) == len(self.labels):
-            there = first_of(list(self._columns)) or "none"
+            columns = first_of(list(self._columns)) or "none"
             none = f"none of the first {len(self.labels):,} rows has it" if more else "no row has it"
             raise InvalidInput(
                 Setting(self._argument, self.path),
-                f": {none}; columns of the metadata: {there}; fields have their own names, such as 'user_input'",
+                f": {none}; columns of the metadata: {columns}; fields have their own names, such as 'user_input'",
             )
         if every_row:
             raise no_cluster(Setting(self._argument, self.path), self._without, f"{len(self.labels):,} rows", "none")
@@ -176,14 +176,14 @@ def slices_of(labels: Sequence[str | None], path: str) -> dict[str | None, list[
     Raises:
         InvalidInput: there are too many different values for slices.
     """
-    found = grouped((label, index) for index, label in enumerate(labels))
-    if len(found) > MOST_SLICES:
+    groups = grouped((label, index) for index, label in enumerate(labels))
+    if len(groups) > MOST_SLICES:
         raise InvalidInput(
             Setting("by", path),
-            f": {len(found)} different values in {len(labels)} rows are too many for slices (at most {MOST_SLICES}): "
+            f": {len(groups)} different values in {len(labels)} rows are too many for slices (at most {MOST_SLICES}): "
             "name a column that many rows share",
         )
-    return dict(sorted(found.items(), key=lambda item: (item[0] is None, item[0] or "")))
+    return dict(sorted(groups.items(), key=lambda item: (item[0] is None, item[0] or "")))
 
 
 def slice_name(path: str, label: str | None) -> str:

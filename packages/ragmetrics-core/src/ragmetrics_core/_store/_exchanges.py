@@ -50,9 +50,9 @@ class Exchanges:
         """Return for each metric the messages to language models about a row, in order, each with its reply (None if the reply
         was not stored).
         """
-        found: dict[str, list[dict[str, Any]]] = {}
+        exchanges_by_metric: dict[str, list[dict[str, Any]]] = {}
         if self._journal is None:
-            return found
+            return exchanges_by_metric
         for name, calls in record.calls.items():
             try:
                 exchanges = [_exchange(self._journal, call) for call in calls]
@@ -60,8 +60,8 @@ class Exchanges:
                 self.problems[name] = str(error)
                 continue
             if all(item["messages"] or item["reply"] is None for item in exchanges):
-                found[name] = exchanges
-        return found
+                exchanges_by_metric[name] = exchanges
+        return exchanges_by_metric
 
     def close(self) -> None:
         """Close the journal."""

@@ -79,40 +79,40 @@ def _number(value: Any, least: float, most: float = math.inf) -> float | None:
 
 
 def _label(value: Any) -> bool | float:
-    found = _verdict_or_number(value)
-    if found is None:
+    label = _verdict_or_number(value)
+    if label is None:
         raise InvalidInput(
             f"the label {quoted(value)} is neither a pass nor a fail nor a number: write true or false (also yes/no, pass/fail, "
             "right/wrong, correct/incorrect, 1/0) or a grade on the metric's scale, or leave it empty if it has no label yet"
         )
-    return found
+    return label
 
 
 def _flag(value: Any) -> bool:
-    found = _verdict_or_number(value)
-    if found not in (0, 1):
+    flag = _verdict_or_number(value)
+    if flag not in (0, 1):
         raise InvalidInput(f"blind is {quoted(value)}: write true or false, or leave it out")
-    return bool(found)
+    return bool(flag)
 
 
 def _weight(value: Any) -> float:
-    found = _number(value, 1 / MOST_ROWS, MOST_ROWS)
-    if found is None:
+    weight = _number(value, 1 / MOST_ROWS, MOST_ROWS)
+    if weight is None:
         raise InvalidInput(
             f"the weight {quoted(value)} is not a number from {1 / MOST_ROWS:g} to {MOST_ROWS:g}: write how many rows this row "
             "represents, or leave it out"
         )
-    return found
+    return weight
 
 
 def _digest(value: Any) -> str:
-    found = DIGEST.fullmatch(_text("digest", value))
-    if found is None:
+    match = DIGEST.fullmatch(_text("digest", value))
+    if match is None:
         raise InvalidInput(
             f"the digest {quoted(value)} was not written by a report or by --suggest (32 letters and digits): copy the line "
             "unchanged, or leave the digest out"
         )
-    return found[1]
+    return match[1]
 
 
 def _claim(value: Any) -> str | int:
@@ -226,15 +226,15 @@ def check_rows(labels: Iterable[Label], ids: Iterable[Any]) -> None:
     unknown = {item.id: item.place for item in labels if item.id not in counts}
     if unknown:
         first, *others = map(quoted, unknown)
-        named = ", ".join([*others[:MOST_NAMED], "..."] if len(others) > MOST_NAMED else others)
-        more = f" ({len(others)} more ids are unknown: {named})" if others else ""
-        known = (
+        listed = ", ".join([*others[:MOST_NAMED], "..."] if len(others) > MOST_NAMED else others)
+        more = f" ({len(others)} more ids are unknown: {listed})" if others else ""
+        cure = (
             "use the ids of its rows"
             if counts
             else "none of its rows has an id, and only rows with ids can have labels"
         )
         place = next(iter(unknown.values()))
-        raise InvalidInput(f"{place}: no row of this run has the id {first}{more}: {known}")
+        raise InvalidInput(f"{place}: no row of this run has the id {first}{more}: {cure}")
     for item in labels:
         if counts[item.id] > 1:
             raise InvalidInput(
@@ -261,18 +261,18 @@ def _line(place: str, value: Any, metric: str | None, scales: Scales | None) -> 
     if isinstance(value, Label):
         place, value = value.place or place, asdict(value)
     try:
-        found = _fields(value)
-        if not str(found["id"] or "").strip():
+        fields = _fields(value)
+        if not str(fields["id"] or "").strip():
             raise InvalidInput("the field 'id' is empty: write the id of the row that the label is about")
-        if found.get("metric") is None and metric is None:
+        if fields.get("metric") is None and metric is None:
             raise InvalidInput(
                 "the field 'metric' is missing: name the metric that the label is about, in this line, or for all lines with "
                 "the argument metric (--metric on the command line)"
             )
-        texts = {name: _text(name, item) for name, item in found.items() if name not in READERS and item is not None}
-        if found["label"] is None:
+        texts = {name: _text(name, item) for name, item in fields.items() if name not in READERS and item is not None}
+        if fields["label"] is None:
             return None
-        others = {name: READERS[name](item) for name, item in found.items() if name in READERS and item is not None}
+        others = {name: READERS[name](item) for name, item in fields.items() if name in READERS and item is not None}
     except InvalidInput as error:
         raise InvalidInput(f"{place}: {error}") from None
     label = Label(**{"metric": metric, **texts, **others, "place": place})
@@ -288,22 +288,22 @@ def _fields(value: Any) -> dict[str, Any]:
         kind = value.kind if isinstance(value, NoObject) else type(value).__name__
         example = '{"id": "q1", "metric": "faithfulness", "label": true}'
         raise InvalidInput(f"a line of labels must be an object such as {example}, got {kind}")
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for key, item in value.items():
         name = str(key).strip().casefold()
-        if name in found:
+        if name in fields:
             raise InvalidInput(f"the line has the field {name!r} twice: keep one of them")
         if name in COLUMNS:
             plain = item if isinstance(item, float) else json_value(item)
             is_blank = math.isnan(plain) if isinstance(plain, float) else isinstance(plain, str) and not plain.strip()
-            found[name] = None if is_blank else plain
+            fields[name] = None if is_blank else plain
     for name in ("id", "label"):
-        if name not in found:
-            has = ", ".join(map(quoted, found)) or "none of the columns of labels"
+        if name not in fields:
+            has = ", ".join(map(quoted, fields)) or "none of the columns of labels"
             raise InvalidInput(
                 f"the field {name!r} is missing: a line needs id, metric and label, and this one has {has}"
             )
-    return found
+    return fields
 
 
 def _with_kind(item: Label, scales: Scales | None, grade: Label | None) -> Label:

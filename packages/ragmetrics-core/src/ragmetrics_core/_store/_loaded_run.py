@@ -46,9 +46,9 @@ class ScoreLines(Records):
                     scores = _record(path, number, line).scores
                     scales = scales or {name: (set(), set()) for name in scores}
                     if scores.keys() != scales.keys():
-                        here, there = (", ".join(names) or "none" for names in (scores, scales))
+                        names_here, names_before = (", ".join(names) or "none" for names in (scores, scales))
                         raise InvalidInput(
-                            f"{path}, line {number} has scores of {here}, but line 1 of {there}: split the file"
+                            f"{path}, line {number} has scores of {names_here}, but line 1 of {names_before}: split the file"
                         )
                     for name, score in scores.items():
                         scales[name][score.value is None].add(score.scale)
@@ -57,8 +57,8 @@ class ScoreLines(Records):
         if not self._starts:
             raise InvalidInput(f"{path} contains no rows")
         # a score without a value may not know its scale
-        found = {name: with_value or without for name, (with_value, without) in scales.items()}
-        self.scales = {name: next(iter(several)) if len(several) == 1 else None for name, several in found.items()}
+        scale_sets = {name: with_value or without for name, (with_value, without) in scales.items()}
+        self.scales = {name: next(iter(several)) if len(several) == 1 else None for name, several in scale_sets.items()}
 
     def __len__(self) -> int:
         return len(self._starts)

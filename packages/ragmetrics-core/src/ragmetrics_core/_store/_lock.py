@@ -57,8 +57,8 @@ def only_writer(path: Path) -> Iterator[None]:
         RagmetricsError: the lock file cannot be written.
     """
     check_directory(path)
-    made: list[Path] = []
-    file = _locked_file(path, made)
+    folders: list[Path] = []
+    file = _locked_file(path, folders)
     held.add(file)
     try:
         with explain_errors(path / LOCK):
@@ -69,11 +69,11 @@ def only_writer(path: Path) -> Iterator[None]:
     finally:
         held.discard(file)
         if not file.closed:  # it is closed in a forked child
-            _remove(file, path / LOCK, made)
+            _remove(file, path / LOCK, folders)
 
 
 def _locked_file(path: Path, made: list[Path]) -> IO[bytes]:
-    """The open and locked file. Directories that had to be made for it are added to ``made``."""
+    """Open the lock file, lock it, and return it. Directories that had to be made for it are added to ``made``."""
     for attempt in range(1, ATTEMPTS + 1):
         if attempt > 1:
             time.sleep(PAUSE)
@@ -143,7 +143,9 @@ def _remove(file: IO[bytes], path: Path, made: list[Path]) -> None:
 
 
 def _in_use(path: Path, file: IO[bytes] | None = None) -> InvalidInput:
-    """The error for a directory in which another run writes. The lock file says which one, unless its text is damaged."""
+    """Return the error for a directory in which another run writes. It names that run, unless the text of the lock file is
+    damaged.
+    """
     who = "another process writes there"
     with suppress(LookupError, OSError, RecursionError, TypeError, ValueError):
         if file is not None:

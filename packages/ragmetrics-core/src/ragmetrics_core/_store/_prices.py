@@ -66,7 +66,7 @@ class ModelUsage:
         return replace(self, usage=usage, repeated=self.repeated + other.repeated, seconds=seconds)
 
     def cost(self) -> Cost | None:
-        """The price; None if there are no tokens to pay for."""
+        """Return the price; None if there are no tokens to pay for."""
         if not (self.usage.prompt_tokens or self.usage.completion_tokens):
             return None
         if self.base_url is None:
@@ -102,13 +102,13 @@ class Prices:
             return 0.0  # it is computed in this process, whatever it counts
         if id(model) not in self._known:  # the entry holds the model, so that its id stays its own
             self._known[id(model)] = (model, ModelUsage.of(model, Usage(), 0))
-        asked = replace(self._known[id(model)][1], usage=usage)
-        cost = asked.cost()
+        usage_of_model = replace(self._known[id(model)][1], usage=usage)
+        cost = usage_of_model.cost()
         if cost is None:
             return 0.0
         if cost.dollars is None:
             raise InvalidInput(
-                f"budget: the price of {asked.name} is not known ({cost.source}): limit its tokens, as in ",
+                f"budget: the price of {usage_of_model.name} is not known ({cost.source}): limit its tokens, as in ",
                 Setting("budget", {"tokens": 1_000_000}),
             )
         return cost.dollars

@@ -56,7 +56,7 @@ class LazySequence(Sequence[T], Generic[T]):
 
     @abc.abstractmethod
     def _at(self, index: int) -> T:
-        """The item with this index, from 0."""
+        """Return the item with this index, from 0."""
 
     @overload
     def __getitem__(self, index: int) -> T: ...
@@ -80,11 +80,11 @@ class Records(LazySequence[Record]):
     """Every record of a run, in input order."""
 
     def samples(self) -> Sequence[Sample]:
-        """The samples."""
+        """Return the samples."""
         return View(self, lambda record: record.sample)
 
     def places(self) -> Sequence[str]:
-        """The places of the rows in the input."""
+        """Return the places of the rows in the input."""
         return View(self, lambda record: record.place)
 
     def scores(self, metric: str) -> Sequence[Score]:
@@ -198,11 +198,11 @@ class KeptRecords(Records):
         return range(len(self._indexes)) if self._order is None else self._order
 
     def samples(self) -> list[Sample]:
-        """The samples."""
+        """Return the samples."""
         return [self._samples[position] for position in self._positions()]
 
     def places(self) -> list[str]:
-        """The places of the rows in the input."""
+        """Return the places of the rows in the input."""
         return [self._places[position] for position in self._positions()]
 
     def scores(self, metric: str) -> list[Score]:

@@ -363,16 +363,16 @@ def join_settings(parts: Iterable[RunSettings]) -> RunSettings:
         InvalidInput: two runs differ in more than their metrics, or in a metric that both have.
     """
     first, *others = parts
-    whole = first
+    joined = first
     for part in others:
-        shared = {item.name for item in part.metrics} & {item.name for item in whole.metrics}
-        found = difference(_only(whole, shared), _only(part, shared))
-        if found:
-            raise InvalidInput(f"these runs cannot be joined: one has {found}")
-        metrics = (*whole.metrics, *(item for item in part.metrics if item.name not in shared))
-        scored_by = {**part.scored_by, **with_earlier_models(whole, part).scored_by}
-        whole = RunSettings(metrics, whole.sampled, whole.run, scored_by)
-    return whole
+        shared = {item.name for item in part.metrics} & {item.name for item in joined.metrics}
+        problem = difference(_only(joined, shared), _only(part, shared))
+        if problem:
+            raise InvalidInput(f"these runs cannot be joined: one has {problem}")
+        metrics = (*joined.metrics, *(item for item in part.metrics if item.name not in shared))
+        scored_by = {**part.scored_by, **with_earlier_models(joined, part).scored_by}
+        joined = RunSettings(metrics, joined.sampled, joined.run, scored_by)
+    return joined
 
 
 def _only(settings: RunSettings, names: set[str]) -> RunSettings:

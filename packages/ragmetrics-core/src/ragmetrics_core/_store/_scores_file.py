@@ -160,11 +160,11 @@ class ScoresFile:
         return starts, lengths, seal
 
     def indexes(self) -> array[int]:
-        """The indexes of the rows in the file, in input order."""
+        """Return the indexes of the rows in the file, in input order."""
         return array("q", (row for row, start in enumerate(self._starts) if start != NOWHERE))
 
     def records(self) -> Records:
-        """The rows in input order. They are read when they are used."""
+        """Return the rows in input order. They are read when they are used."""
         return StoredRecords(self, self.indexes())
 
     def read(self, index: int) -> Record:

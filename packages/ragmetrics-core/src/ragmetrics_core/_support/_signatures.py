@@ -40,8 +40,8 @@ def with_arguments_of(other: Callable[P, Any]) -> Callable[[Callable[..., R]], C
         async def awaited(*args: Any, **kwargs: Any) -> Any:
             return await cast("Any", function)(**named(args, kwargs))
 
-        made: Any = awaited if inspect.iscoroutinefunction(function) else called
-        made.__signature__ = signature.replace(return_annotation=inspect.signature(function).return_annotation)
-        return cast("Callable[P, R]", made)
+        wrapper: Any = awaited if inspect.iscoroutinefunction(function) else called
+        wrapper.__signature__ = signature.replace(return_annotation=inspect.signature(function).return_annotation)
+        return cast("Callable[P, R]", wrapper)
 
     return decorated

@@ -48,11 +48,11 @@ def in_threads(functions: Iterable[Callable[[], T]], most: int) -> list[T]:
     If no more threads can be started, because there are too many or the program is ending, the caller's thread calls the rest.
     """
     waiting = enumerate(functions)
-    found: dict[int, T] = {}
+    results: dict[int, T] = {}
 
     def work() -> None:
         for index, function in iter(lambda: next(waiting, None), None):
-            found[index] = function()
+            results[index] = function()
 
     workers: list[Future[None]] = []
     while len(workers) < most and (worker := _started(work)) is not None:
@@ -61,7 +61,7 @@ def in_threads(functions: Iterable[Callable[[], T]], most: int) -> list[T]:
         work()
     for worker in workers:
         worker.result()
-    return [found[index] for index in range(len(found))]
+    return [results[index] for index in range(len(results))]
 
 
 def _started(work: Callable[[], None]) -> Future[None] | None:

@@ -95,7 +95,7 @@ class Drive:
         """
         await asyncio.sleep(0)  # lets other jobs run even if the model computes without awaiting
         memory: RowMemory = {}
-        asked: list[PendingCall] = []
+        pending: list[PendingCall] = []
         outcomes: list[Outcome] | None = None
         while True:
             try:
@@ -105,14 +105,14 @@ class Drive:
                 return result
             except ModelError as error:
                 if isinstance(error, BadReply):
-                    self._answers.strike(error.raw, asked)
+                    self._answers.strike(error.raw, pending)
                 return error
             calls = self._answers.resolve(self._models, requests, 0)
             outcomes = await self._answers.outcomes(calls, memory, self._tasks)
             if outcomes is None:
                 program.close()
                 return None
-            asked += calls
+            pending += calls
 
     async def all(self, jobs: Iterable[Coroutine[Any, Any, T | None]], finished: Callable[[int, T], None]) -> None:
         """Run all jobs. Hand over each result with the number of its job, from 0, in the order of the jobs.
@@ -202,27 +202,29 @@ class PerDocument:
         return None if None in parts else found
 
     async def _passage(self, drive: Drive, passage: Chunk, number: int) -> list[Sample | Problem] | None:
-        written = await drive.run(self.options.write.ask(document=passage.text, number_of_questions=number))
-        if written is None:
+        reply = await drive.run(self.options.write.ask(document=passage.text, number_of_questions=number))
+        if reply is None:
             return None
-        if isinstance(written, ModelError):
-            return [Problem(passage.id, None, f"no questions were written: {in_one_line(written)}")]
-        questions = distinct(written)[:number]
+        if isinstance(reply, ModelError):
+            return [Problem(passage.id, None, f"no questions were written: {in_one_line(reply)}")]
+        questions = distinct(reply)[:number]
         ask = self.options.answer.ask
         answers = await all_of(drive.run(ask(document=passage.text, question=question)) for question in questions)
-        found: list[Sample | Problem] = []
+        results: list[Sample | Problem] = []
         if len(questions) < number:
-            found.append(Problem(passage.id, None, f"{number} questions were asked for, {len(questions)} were written"))
+            results.append(
+                Problem(passage.id, None, f"{number} questions were asked for, {len(questions)} were written")
+            )
         for place, (question, answer) in enumerate(zip(questions, answers, strict=True), 1):
             if answer is None:
                 return None
             if isinstance(answer, ModelError):
-                found.append(Problem(passage.id, question, f"no answer: {in_one_line(answer)}"))
+                results.append(Problem(passage.id, question, f"no answer: {in_one_line(answer)}"))
             elif not answer.answer.strip():
-                found.append(Problem(passage.id, question, "the document does not answer it"))
+                results.append(Problem(passage.id, question, "the document does not answer it"))
             else:
-                found.append(self._sample(passage, place, question, answer))
-        return found
+                results.append(self._sample(passage, place, question, answer))
+        return results
 
     def _sample(self, passage: Chunk, place: int, question: str, answer: Any) -> Sample:
         metadata = {"document_id": passage.document, "evidence": answer.evidence.strip() or None, CAVEAT: self.caveat}
@@ -251,10 +253,10 @@ def counts_of(total: int, shares: Mapping[str, float], rest: str) -> dict[str, i
         InvalidInput: the shares add up to more than 1.
     """
     exact = {name: Fraction(repr(float(share))) for name, share in shares.items()}
-    left = 1 - sum(exact.values())
-    if left < 0:
-        raise InvalidInput(f"{' and '.join(shares)} must add up to at most 1, got {float(1 - left):g}")
-    quotas = {name: share * total for name, share in {rest: left, **exact}.items()}
+    rest_share = 1 - sum(exact.values())
+    if rest_share < 0:
+        raise InvalidInput(f"{' and '.join(shares)} must add up to at most 1, got {float(1 - rest_share):g}")
+    quotas = {name: share * total for name, share in {rest: rest_share, **exact}.items()}
     counts = {name: int(quota) for name, quota in quotas.items()}
     remainders = sorted(quotas, key=lambda name: counts[name] - quotas[name])
     for name in remainders[: total - sum(counts.values())]:
@@ -290,6 +292,7 @@ def related_pairs(order: Sequence[Chunk], index: PassageIndex, chunks: Sequence[
         partners = index.nearest(chunk.text, PARTNERS, lambda other, chunk=chunk: _apart(chunk, chunks[other]))  # type: ignore[misc]
         for place, partner in enumerate(partners):
             rounds[place].append((chunk, chunks[partner]))
+    # each pair once: at the place of its last occurrence, in the direction of its first
     return list({frozenset(chunk.id for chunk in pair): pair for pair in reversed([*chain(*rounds)])}.values())[::-1]
 
 
@@ -351,8 +354,8 @@ class Course:
         Args:
             stopped: why the run ended early; None if it was not ended early.
         """
-        left = self.asked - self.delivered
-        if left == 0:
+        number = self.asked - self.delivered
+        if number == 0:
             return None
         if stopped is None and self._tried == ATTEMPTS * self.asked:
             stopped = f"{ATTEMPTS} questions were tried for each that was asked for"
@@ -361,8 +364,8 @@ class Course:
         reasons = [count_reasons(item.why for item in self.dropped), stopped or "the documents have no other passages"]
         name = f"question{'' if self.asked == 1 else 's'}"
         names = {"unanswerable": f"unanswerable {name}", "two_passages": f"{name} over two passages"}
-        are = "is" if left == 1 else "are"
-        return f"{left} of {self.asked} {names.get(self.kind.name, name)} {are} missing: {'; '.join(filter(None, reasons))}"
+        are = "is" if number == 1 else "are"
+        return f"{number} of {self.asked} {names.get(self.kind.name, name)} {are} missing: {'; '.join(filter(None, reasons))}"
 
 
 class Collection:
@@ -394,28 +397,28 @@ class Collection:
         order, counts = in_turn(self._chunks, options.seed), options.counts
         plain = OnePassage(options.write, options.answer)
         self._courses = [Course(plain, counts["one_passage"], [(chunk,) for chunk in order])]
-        if asked := counts["unanswerable"]:
+        if number := counts["unanswerable"]:
             others = in_turn(self._chunks, (options.seed, "unanswerable"))
             kind = Unanswerable(self._nearest, options.refusal)
-            self._courses.append(Course(kind, asked, [(chunk,) for chunk in others]))
-        if asked := counts["two_passages"]:
-            pairs = related_pairs(order[: ATTEMPTS * asked], self._index, self._chunks)
-            self._courses.append(Course(TwoPassages(plain.answer), asked, pairs))
+            self._courses.append(Course(kind, number, [(chunk,) for chunk in others]))
+        if number := counts["two_passages"]:
+            pairs = related_pairs(order[: ATTEMPTS * number], self._index, self._chunks)
+            self._courses.append(Course(TwoPassages(plain.answer), number, pairs))
 
     def _cut(self, documents: Iterable[GivenDocument], size: int, overlap: int) -> list[Chunk]:
         """Cut the documents into passages, without passages of the same text."""
-        found: dict[str, Chunk] = {}
+        distinct_chunks: dict[str, Chunk] = {}
         repeated: list[Problem] = []
         for document in documents:
             chunks = chunks_of(document, size, overlap)
             if not chunks:
                 self.problems.append(Problem(document.id, None, "the document has no text"))
             for chunk in chunks:
-                first = found.setdefault(plain_words(chunk.text), chunk)
+                first = distinct_chunks.setdefault(plain_words(chunk.text), chunk)
                 if first is not chunk:
                     repeated.append(Problem(chunk.id, None, f"left out: it has the same text as {first.id}"))
         self.problems += repeated
-        return list(found.values())
+        return list(distinct_chunks.values())
 
     @cached_property
     def _index(self) -> PassageIndex:
@@ -433,10 +436,10 @@ class Collection:
             RagmetricsError: an error that stops the run.
         """
         while planned := [(course, visit) for course in self._courses for visit in course.next_visits()]:
-            written: dict[int, Any] = {}
-            await drive.all((drive.run(course.kind.write(visit)) for course, visit in planned), written.__setitem__)
+            replies: dict[int, Any] = {}
+            await drive.all((drive.run(course.kind.write(visit)) for course, visit in planned), replies.__setitem__)
             candidates: list[tuple[Course, Visit, str]] = []
-            for number, reply in written.items():
+            for number, reply in replies.items():
                 candidates += [(*planned[number], question) for question in self._sift(*planned[number], reply)]
             if drive.used_up is not None:
                 return
@@ -451,10 +454,10 @@ class Collection:
         questions = [] if isinstance(written, ModelError) else written
         fresh = [question for question in questions if question not in visit.known]
         course.visited(visit, fresh)
-        kept: list[str] = []
+        passed: list[str] = []
         for question in fresh:
-            if len(kept) == visit.wanted:
-                return kept
+            if len(passed) == visit.wanted:
+                return passed
             words = leans_on_a_text(question)
             other = question if question in self._known else self._known.like(question)
             if words is not None:
@@ -462,12 +465,12 @@ class Collection:
             elif other is not None:
                 course.drop(visit, question, Why.REPEATED, f"it repeats {other!r}")
             else:
-                kept.append(question)
+                passed.append(question)
                 self._known.add(question)
         why = Why.FAILED if failure else Why.NOT_WRITTEN
-        for _ in range(visit.wanted - max(len(kept), len(fresh))):
+        for _ in range(visit.wanted - max(len(passed), len(fresh))):
             course.drop(visit, None, why, failure or "fewer questions were written than asked for")
-        return kept
+        return passed
 
     def _take(self, candidates: Sequence[tuple[Course, Visit, str]], number: int, found: Checked | ModelError) -> None:
         """Add a checked question if it passed; otherwise drop the question."""

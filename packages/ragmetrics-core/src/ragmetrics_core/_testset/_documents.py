@@ -99,12 +99,12 @@ def text_of_file(path: Path) -> FileText:
         size = path.stat().st_size
         if size > MOST_BYTES:
             raise InvalidInput(f"{path.name} has {size:,} bytes, more than {MOST_BYTES:,}: split it")
-        found = READERS[path.suffix.lower()](path)
+        file_text = READERS[path.suffix.lower()](path)
     except OSError as error:
         raise InvalidInput(f"{path.name} cannot be read: {error.strerror or error}") from None
-    if "\0" in found.text:
+    if "\0" in file_text.text:
         raise InvalidInput(f"{path.name} is not a text file: it contains NUL characters")
-    return found
+    return file_text
 
 
 def _plain(path: Path) -> FileText:
@@ -185,22 +185,22 @@ def documents_of(documents: Any) -> tuple[list[GivenDocument], list[Skipped]]:
     Raises:
         InvalidInput: there are no documents, a document has no text, two have the same id, or their form is not accepted.
     """
-    found = list(_from_path(Path(documents)) if isinstance(documents, os.PathLike) else _from_memory(documents))
-    given = [item for item in found if isinstance(item, GivenDocument)]
-    skipped = [item for item in found if isinstance(item, Skipped)]
-    if not given and skipped:
+    items = list(_from_path(Path(documents)) if isinstance(documents, os.PathLike) else _from_memory(documents))
+    readable = [item for item in items if isinstance(item, GivenDocument)]
+    skipped = [item for item in items if isinstance(item, Skipped)]
+    if not readable and skipped:
         more = f" (and {len(skipped) - 1} more)" if len(skipped) > 1 else ""
         raise InvalidInput(f"there is no text to write questions from: {skipped[0]}{more}")
-    if not given:
+    if not readable:
         raise InvalidInput("documents is empty: give at least one")
     seen: set[str] = set()
-    for document in given:
+    for document in readable:
         if document.id in seen:
             raise InvalidInput(
                 f"two documents have the id {document.id!r}, so their questions could not be distinguished: give each its own id"
             )
         seen.add(document.id)
-    return given, skipped
+    return readable, skipped
 
 
 def _from_memory(documents: Any) -> Iterator[GivenDocument]:

@@ -312,14 +312,14 @@ class TwoPassages:
     def check(self, visit: Visit, question: str) -> Steps[Checked]:
         """Answer a question from both passages, and from each passage alone. One passage alone must not be enough."""
         first, second = visit.texts
-        both, *alone = yield from together(
+        both, *single_answers = yield from together(
             ANSWER_FROM_PASSAGES.ask(first_passage=first, second_passage=second, question=question),
             *(self.alone.ask(document=text, question=question) for text in visit.texts),
         )
         answer = both.answer.strip()
         if not answer:
             return Rejected(Why.UNANSWERED, "the passages do not answer it")
-        for passage, reply in zip(visit.passages, alone, strict=True):
+        for passage, reply in zip(visit.passages, single_answers, strict=True):
             if reply.answer.strip():
                 return Rejected(Why.ONE_IS_ENOUGH, f"{passage.id} alone answers it: {_short(reply.answer)}")
         return (yield from check_evidence(visit, question, answer, [both.first_evidence, both.second_evidence]))
@@ -373,10 +373,10 @@ def check_evidence(visit: Visit, question: str, answer: str, evidence: Iterable[
         return Rejected(Why.LEANS, _reason(check))
     if not check.supported:
         return Rejected(Why.UNSUPPORTED, _reason(check))
-    kept = quotations[0] if len(quotations) == 1 else quotations
+    quotation = quotations[0] if len(quotations) == 1 else quotations
     # an answer that is its own quotation may occur in many places, so the whole passage is the quotation
     facts = (text if words == answer else words for words, text in zip(quotations, texts, strict=True))
-    return Passed(answer, {"answerable": True, "evidence": kept, "check": check.reason}, Fact.of(answer, facts))
+    return Passed(answer, {"answerable": True, "evidence": quotation, "check": check.reason}, Fact.of(answer, facts))
 
 
 def is_quoted(words: str, passage: str) -> bool:

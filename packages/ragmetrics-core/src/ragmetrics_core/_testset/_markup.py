@@ -107,22 +107,22 @@ class Place(NamedTuple):
         if tag not in BLOCKS:
             return self._replace(hidden=True) if tag in left_out else self
         element = Element(tag)
-        found: dict[str, Any] = {"block": element, "hidden": self.hidden or tag in left_out}
+        changes: dict[str, Any] = {"block": element, "hidden": self.hidden or tag in left_out}
         if tag in ROLES:
-            found[ROLES[tag]] = element
+            changes[ROLES[tag]] = element
         if tag in ("table", "tr"):
-            found["cell"] = None
+            changes["cell"] = None
         if tag == "table":
-            found["row"] = None
+            changes["row"] = None
             if self.row is not None:
                 self.row.has_table = True
         elif tag in ("td", "th") and self.row is None:
-            found["row"] = element
+            changes["row"] = element
         elif tag == "ol":
             element.number = int(number) - 1 if NUMBER.fullmatch(number) else 0
         elif tag == "li" and self.list is not None and self.list.number is not None:
             element.number = self.list.number = self.list.number + 1
-        return self._replace(**found)
+        return self._replace(**changes)
 
 
 Piece = tuple[Place, str]

@@ -67,11 +67,13 @@ def take_side_by_side(details: dict[str, Any]) -> tuple[str, list[Item], bool] |
     reasons = details.get("reasons")
     if not (isinstance(reasons, list) and reasons and all(isinstance(why, str | None) for why in reasons)):
         return None
-    beside = {name: value for name, value in details.items() if isinstance(value, list) and len(value) == len(reasons)}
-    if _have_reasons(beside.values()) or (len(reasons) == 1 and details.get("reason") == reasons[0]):
+    parallel = {
+        name: value for name, value in details.items() if isinstance(value, list) and len(value) == len(reasons)
+    }
+    if _have_reasons(parallel.values()) or (len(reasons) == 1 and details.get("reason") == reasons[0]):
         del details["reasons"]  # the reasons are repeated in another list, or under "reason"
         return None
-    flat = [name for name, value in beside.items() if name != "reasons" and not any(map(is_nested, value))]
+    flat = [name for name, value in parallel.items() if name != "reasons" and not any(map(is_nested, value))]
     if not flat:
         return None
     texts = next((name for name in flat if all(isinstance(item, str) for item in details[name])), None)
@@ -162,10 +164,10 @@ def _part(name: str, value: Any, *, counted: bool) -> str:
     if value is None or value in ("", {}):
         return ""
     if isinstance(value, Mapping):
-        shown = {key.replace("_", " "): item for key, item in value.items() if item not in (None, "")}
-        if not shown:
+        fields = {key.replace("_", " "): item for key, item in value.items() if item not in (None, "")}
+        if not fields:
             return ""
-        return f"{name}: {_listed((f'{key} {_inner(item)}' for key, item in shown.items()), len(shown), most=10)}"
+        return f"{name}: {_listed((f'{key} {_inner(item)}' for key, item in fields.items()), len(fields), most=10)}"
     if isinstance(value, list):
         return _list(name, value, counted=counted)
     if isinstance(value, bool):

@@ -258,7 +258,7 @@ def evidence_lines(score: ScoreFields, width: int, contexts: Any = None) -> list
         width: the width of the terminal, in columns.
         contexts: the retrieved contexts, from which the passages named in verdicts are quoted, shortened to ``QUOTED`` columns.
     """
-    found = findings_of(score.details)
+    findings = findings_of(score.details)
     tone: Tone = "bad" if score.state == "failed" else "title"
     lines = _painted(fitted(headline(score), width, others="  "), tone)
     if standing(score):
@@ -266,7 +266,7 @@ def evidence_lines(score: ScoreFields, width: int, contexts: Any = None) -> list
     # in a row that could not be scored, the contexts may be of any type
     passages = contexts if isinstance(contexts, Sequence) and not isinstance(contexts, str) else ()
     part, quoted = "", {number: text for number, text in enumerate(passages, 1) if isinstance(text, str)}
-    for finding in found.items:
+    for finding in findings.items:
         if finding.part != part:
             part = finding.part
             lines += _painted(fitted(f"{part}:", width, "  ", "    ")) if part else []
@@ -275,8 +275,8 @@ def evidence_lines(score: ScoreFields, width: int, contexts: Any = None) -> list
             if number in quoted:  # once, below the first claim that names it
                 quote = f'passage {number}: "{shortened(quoted.pop(number), QUOTED)}"'
                 lines += _painted(fitted(quote, width, "      ", "        "), "aside")
-    if found.words and found.words != readable(standing(score)):
-        lines += _painted(fitted(found.words, width, "  ", "    "), "aside")
+    if findings.words and findings.words != readable(standing(score)):
+        lines += _painted(fitted(findings.words, width, "  ", "    "), "aside")
     return lines
 
 

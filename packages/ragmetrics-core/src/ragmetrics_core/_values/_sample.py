@@ -77,7 +77,7 @@ class Document:
         if type(value) is dict or isinstance(value, Mapping):
             if IDENTIFYING.isdisjoint(value):
                 raise InvalidInput(
-                    f"{path} has neither content nor id nor meta: a document needs one of them to be matched by"
+                    f"{path} has neither content nor id nor meta: a document needs one of them, so that it can be matched"
                 )
             content, key, score, meta = value.get("content"), value.get("id"), value.get("score"), value.get("meta")
             if not DOCUMENT_FIELDS.issuperset(value):
@@ -167,13 +167,13 @@ class Sample:
             row = {column: without_arrays(value) for column, value in row.items()}
         if FIELD_NAMES.issuperset(row) and "metadata" not in row:  # only field names: the usual case
             return cls(**row)
-        meant = fields_of(tuple(row))
-        values = _by_field(row, meant)
-        given = values.pop("metadata", None)
-        if not isinstance(given, Mapping | None):
-            raise InvalidInput(f"metadata must be a mapping, got {type(given).__name__}")
-        unknown = {column: value for column, value in row.items() if column not in meant}
-        return cls(**values, metadata={**(given or {}), **unknown})
+        fields = fields_of(tuple(row))
+        values = _by_field(row, fields)
+        metadata = values.pop("metadata", None)
+        if not isinstance(metadata, Mapping | None):
+            raise InvalidInput(f"metadata must be a mapping, got {type(metadata).__name__}")
+        unknown = {column: value for column, value in row.items() if column not in fields}
+        return cls(**values, metadata={**(metadata or {}), **unknown})
 
     def get(self, name: str) -> Any:
         """Return the value of a field, or of a metadata column; None if there is neither.
@@ -234,13 +234,13 @@ def fields_of(columns: tuple[Any, ...]) -> Mapping[Any, str]:
             exact[column] = ALIASES[column]
         elif column in FIELD_NAMES:
             exact[column] = column
-    found = dict(exact)
+    fields = dict(exact)
     for column in columns:
         name = plain_name(column)
-        meant = ALIASES.get(name, name)
-        if column not in exact and meant in FIELD_NAMES - {"metadata"} - set(exact.values()):
-            found[column] = meant
-    return found
+        field = ALIASES.get(name, name)
+        if column not in exact and field in FIELD_NAMES - {"metadata"} - set(exact.values()):
+            fields[column] = field
+    return fields
 
 
 def _by_field(row: Mapping[str, Any], meant: Mapping[str, str]) -> dict[str, Any]:
@@ -259,14 +259,14 @@ def agreed(field: str, values: Mapping[str, Any]) -> Any:
     Raises:
         InvalidInput: two of the values differ.
     """
-    found, first = None, ""
+    value_so_far, first = None, ""
     for column, value in values.items():
         if value is None:
             continue
-        if found is not None and not _same(found, value):
+        if value_so_far is not None and not _same(value_so_far, value):
             raise InvalidInput(f"the columns {first!r} and {column!r} both mean {field!r} but differ: keep one of them")
-        found, first = value, column
-    return found
+        value_so_far, first = value, column
+    return value_so_far
 
 
 PLAIN = frozenset({str, int, float, bool, list, dict, type(None)})

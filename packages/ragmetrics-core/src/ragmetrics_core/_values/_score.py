@@ -135,12 +135,12 @@ class Score(ScoreFields):
         scale = self.scale or scale
         if self.value is not None:
             _check_scale(self.value, metric, scale)
-        made = object.__new__(type(self))
-        vars(made).update(vars(self), usage=usage, metric=metric, scale=scale)
+        score = object.__new__(type(self))
+        vars(score).update(vars(self), usage=usage, metric=metric, scale=scale)
         if prompts:
-            vars(made).update(unread=with_prompts(self.unread, prompts))
-            vars(made).pop("details", None)
-        return made
+            vars(score).update(unread=with_prompts(self.unread, prompts))
+            vars(score).pop("details", None)
+        return score
 
     def explain(self) -> str:
         """Explain the score in one sentence, such as "1 of 2 claims supported; not supported: 'C is D.'".

@@ -228,16 +228,16 @@ class Background(Generic[T]):
                 job.is_replaced = self._hanging < MOST_HANGING and _can_start(self._work)
                 self._hanging += job.is_replaced
                 self._stuck += not job.is_replaced
-            left = [*self._running]
+            running = [*self._running]
             lost: list[Job[T]] = []
             if self._stuck >= self._threads:  # no thread could start another job
                 lost = [job for job in list(self._waiting) if job.end <= now]
                 for job in lost:
                     self._waiting.remove(job)
-                left += self._waiting
+                running += self._waiting
             self.timed_out += len(late) + len(lost)
         overdue = [*((job, TOO_SLOW) for job in late), *((job, NOT_BEGUN) for job in lost)]
-        return overdue, min((job.end for job in left), default=now + self._timeout)
+        return overdue, min((job.end for job in running), default=now + self._timeout)
 
 
 def _start(work: Callable[[], None], name: str = "ragmetrics-judge") -> None:

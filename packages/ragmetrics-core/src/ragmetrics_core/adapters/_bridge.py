@@ -74,8 +74,8 @@ def without_retries(model: Any) -> Any:
         for make in makers:  # so that the copy shares the clients
             make(model)
     makes = bool(makers) or _is_cached(kind, "_client")
-    held = {**model.__dict__, **(getattr(model, "__pydantic_private__", None) or {})}
-    changed = {name: client for name, value in held.items() if (client := _without_retries(value)) is not None}
+    attributes = {**model.__dict__, **(getattr(model, "__pydantic_private__", None) or {})}
+    changed = {name: client for name, value in attributes.items() if (client := _without_retries(value)) is not None}
     if not makes and not changed:
         return model
     # caches identify a model by this setting too, so it changes only if it is read again
@@ -220,7 +220,7 @@ class Bridge(Generic[Q, A]):
         return self._copy_with_changes(model)
 
     async def _ready_async(self, model: Any) -> Any:
-        """Like ``_ready``, before an asynchronous call."""
+        """Return the model to call asynchronously, like ``_ready``."""
         return self._ready(model)
 
     def _inner(self, model: Any) -> Any:
@@ -289,13 +289,13 @@ class Bridge(Generic[Q, A]):
 
     async def _run_attempts(self, question: Q, *, waits: bool) -> Reply[A]:
         model = self._model
-        called = await self._ready_async(model) if waits else self._ready(model)
+        ready_model = await self._ready_async(model) if waits else self._ready(model)
         attempts = self._attempts(question)
         for _ in attempts:
             failure = Explained(self._name(model), self._secrets(model), is_bug=self._is_bug)
             with nullcontext() if waits else self._turn(model), failure, judging():
-                asked = partial(self._ask_async if waits else self._ask, called, question, attempts)
-                answer = await asked() if waits else asked()
+                call = partial(self._ask_async if waits else self._ask, ready_model, question, attempts)
+                answer = await call() if waits else call()
                 attempts.answered()
                 return self._read(answer)
             if waits and failure.is_of_other_loop:
@@ -378,7 +378,7 @@ class EmbeddingsBridge(Bridge[list[str], list[list[float]]]):
     """
 
     def embed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
-        """One vector per text, in order. Lone surrogates, which no model can read, count as U+FFFD.
+        """Return one vector per text, in order. Lone surrogates, which no model can read, count as U+FFFD.
 
         Raises:
             ModelError: the model or its server failed.

@@ -149,8 +149,8 @@ def model_error(error: Exception, model: str, secrets: Iterable[str] = ()) -> Mo
     refused = refused_by(error)
     if refused is None:
         lost = any(map(_is_lost, _chain(error, lambda item: item.__cause__)))
-        said = f"{type(error).__name__}: {text}" if text else type(error).__name__
-        return ModelError(f"{model} {'cannot be reached' if lost else 'failed'}: {said}", transient=lost)
+        description = f"{type(error).__name__}: {text}" if text else type(error).__name__
+        return ModelError(f"{model} {'cannot be reached' if lost else 'failed'}: {description}", transient=lost)
     if refused.code == "content_filter":
         return BadReply(f"{model}: the content filter refuses the question: {text}")
     if refused.status == 429 and "insufficient_quota" in refused.reason:
@@ -264,7 +264,7 @@ class Explained:
             RuntimeError: nothing has failed.
         """
         if self._problem is None:
-            raise RuntimeError(f"{self._model} has not failed: raise explained.problem after a block that returns")
+            raise RuntimeError(f"{self._model} has not failed, so there is no problem: end the block with a return")
         return self._problem
 
     def __enter__(self) -> None:

@@ -63,15 +63,15 @@ def current_names(given: Mapping[str, Any], former: Mapping[str, str]) -> dict[s
     Raises:
         InvalidInput: a setting was given under both names.
     """
-    found = dict(given)
+    renamed = dict(given)
     for old, new in former.items():
-        if old not in found:
+        if old not in renamed:
             continue
-        if new in found:
+        if new in renamed:
             raise InvalidInput(f"{old} is the former name of {new}: give only {new}")
         warnings.warn(f"{old} is now called {new}", DeprecationWarning, stacklevel=3)
-        found[new] = found.pop(old)
-    return found
+        renamed[new] = renamed.pop(old)
+    return renamed
 
 
 class Finished(Protocol[R_co, T]):
@@ -87,7 +87,7 @@ class Finished(Protocol[R_co, T]):
         ...
 
     def record(self) -> R_co:
-        """The argument of ``only``: the record without scores, as far as it is known."""
+        """Return the argument of ``only``: the record without scores, as far as it is known."""
         ...
 
     def judgements(self) -> Judgements[T]:
@@ -289,11 +289,11 @@ def shows_settings(**defaults: Any) -> Callable[[F], F]:
     """
 
     def with_signature(init: F) -> F:
-        own = [item for item in inspect.signature(init).parameters.values() if item.kind is not item.VAR_KEYWORD]
+        first = [item for item in inspect.signature(init).parameters.values() if item.kind is not item.VAR_KEYWORD]
         live = inspect.signature(LiveEvaluation.__init__).parameters
         names = LiveSettings.__annotations__
         settings = [live[name].replace(default=defaults.get(name, live[name].default)) for name in names]
-        setattr(init, "__signature__", inspect.Signature([*own, *settings]))  # noqa: B010  of any function
+        setattr(init, "__signature__", inspect.Signature([*first, *settings]))  # noqa: B010  of any function
         return init
 
     return with_signature

@@ -70,12 +70,12 @@ class FailureLog:
             problem: the exception, or the error of a score, which begins with the class of the error.
             further: what happens to further failures, in words.
         """
-        said = str(problem) or type(problem).__name__
+        description = str(problem) or type(problem).__name__
         raised = problem if isinstance(problem, BaseException) else None
-        kind = said.partition(": ")[0] if raised is None else type(raised).__name__
+        kind = description.partition(": ")[0] if raised is None else type(raised).__name__
         is_missing = kind == MissingInput.__name__
         if is_missing:
-            kind = said
+            kind = description
         elif not kind.isidentifier():
             kind = ""  # texts without the class of an error may differ each time, so they are one cause
         cause = (name, kind, bool(getattr(raised, "fatal", False)))
@@ -91,7 +91,7 @@ class FailureLog:
         if not is_silent:
             more = "rows with missing fields" if is_missing else "failures"
             trace = None if isinstance(raised, RagmetricsError) else raised
-            self._logger.warning("%s failed: %s; further %s %s", name, said, more, further, exc_info=trace)
+            self._logger.warning("%s failed: %s; further %s %s", name, description, more, further, exc_info=trace)
         return is_missing
 
 

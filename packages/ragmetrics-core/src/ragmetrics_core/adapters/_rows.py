@@ -53,8 +53,8 @@ async def asked_rows(
             return replace(sample, **outcome)
         if not record or not isinstance(outcome, Exception):
             raise outcome
-        said = conceal(" ".join(str(outcome).split()))
-        problem = InvalidInput(f"the {who} failed: {type(outcome).__name__}{f': {said}' if said else ''}")
+        message = conceal(" ".join(str(outcome).split()))
+        problem = InvalidInput(f"the {who} failed: {type(outcome).__name__}{f': {message}' if message else ''}")
         vars(problem)["sample"] = sample  # evaluate keeps it as the row
         return problem
 

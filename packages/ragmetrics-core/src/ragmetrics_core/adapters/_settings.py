@@ -42,9 +42,9 @@ def json_settings(settings: Mapping[str, Any], secrets: Iterable[str] = ()) -> d
         settings: values by name, nested to any depth.
         secrets: texts that must never be shown, such as ``secret_texts(settings)``.
     """
-    known = tuple(secrets)
+    secret_values = tuple(secrets)
     try:
-        return _json_items(settings, known)
+        return _json_items(settings, secret_values)
     except _NoJson:
         return None
 
@@ -82,7 +82,7 @@ def _json_items(settings: Mapping[Any, Any], secrets: tuple[str, ...]) -> dict[s
         raise _NoJson
 
     shown_value = json_walk(leaf, kept=NUMBERS, mapping=lambda inner: _json_items(inner, secrets))
-    shown = {
+    values = {
         str(name): shown_value(value)
         for name, value in settings.items()
         if not _is_wrapped(value) and (not is_secret(name) or isinstance(value, int | float | None))
@@ -90,8 +90,8 @@ def _json_items(settings: Mapping[Any, Any], secrets: tuple[str, ...]) -> dict[s
     for name, given in settings.items():
         if HEADERS.search(str(name)) and isinstance(given, Mapping):
             digest = routing_digest({str(key): value for key, value in given.items() if isinstance(value, str)})
-            shown |= {} if digest is None else {str(name): digest}
-    return shown
+            values |= {} if digest is None else {str(name): digest}
+    return values
 
 
 def _secret_texts(value: Any, *, named: bool) -> Iterator[str]:

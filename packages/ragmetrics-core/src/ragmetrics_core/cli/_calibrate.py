@@ -77,13 +77,13 @@ def calibrate(
         if lines:
             text = "\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
             rows = count_of(len(lines), "row")
-            said = f"{out}: {rows} to label: write true, false or a grade in the place of null\n"
-            put_texts({"--out": text}, {"--out": out}, said)
+            note = f"{out}: {rows} to label: write true, false or a grade in the place of null\n"
+            put_texts({"--out": text}, {"--out": out}, note)
         if labels is not None:
             calibration = evaluation.calibrate(labels, metric, by=by, cluster=cluster)
             texts = {
                 "--json": json.dumps(calibration.to_dict(), indent=1, allow_nan=False),
                 "--markdown": calibration.to_markdown(),
             }
-            taken = bool(lines) and to_stdout(out)
-            put_texts(texts, files, str(calibration), err=taken)
+            is_stdout_used = bool(lines) and to_stdout(out)
+            put_texts(texts, files, str(calibration), err=is_stdout_used)

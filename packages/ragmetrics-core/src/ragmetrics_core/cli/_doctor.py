@@ -190,7 +190,7 @@ def environment() -> dict[str, Any]:
             "ragmetrics-core": _version("ragmetrics-core"),
             "python": platform.python_version(),
             "system": conceal(platform.platform()),
-            **{name: found for name in OTHERS if (found := _version(name))},
+            **{name: version for name in OTHERS if (version := _version(name))},
         },
         "extras": {extra: _version(package) for extra, package in EXTRAS.items()},
         "variables": {name: bool(os.environ.get(name, "").strip()) for name in variables},
@@ -242,30 +242,30 @@ async def examine_llm(name: str, llm: OpenAILLM, timeout: float) -> Diagnosis:
         timeout: seconds to wait for each answer.
     """
     url = str(llm.identity["base_url"])
-    found = Diagnosis(f"{name} at {url}")
+    diagnosis = Diagnosis(f"{name} at {url}")
     ask = Ask(VERIFY_CLAIMS.messages(INPUTS), VERIFY_CLAIMS.reply, VERIFY_CLAIMS, INPUTS)
-    asked = partial(probe, llm, ask, timeout=timeout)
+    send = partial(probe, llm, ask, timeout=timeout)
     try:
-        first = await asked("text")
+        first = await send("text")
     except ModelError as error:  # no key, or one that cannot be sent
-        return found.give_up("key", in_cli_words(error))
+        return diagnosis.give_up("key", in_cli_words(error))
     if first.reply is None and not isinstance(first.problem, BadReply):
-        return await why_not(found, name, llm, first, timeout)
-    reached(found, llm)
-    found.add("model", "ok", llm.model)
+        return await why_not(diagnosis, name, llm, first, timeout)
+    reached(diagnosis, llm)
+    diagnosis.add("model", "ok", llm.model)
     answers: dict[Rung, Found] = {"text": first}
-    _form(found, "text", first)
+    _form(diagnosis, "text", first)
     for form in RUNGS[:-1]:
         if any(answer.late for answer in answers.values()):
-            found.add(FORMS[form], "-", "not asked, as the last answer did not come in time")
+            diagnosis.add(FORMS[form], "-", "not asked, as the last answer did not come in time")
             continue
-        answers[form] = await asked(form)
-        _form(found, form, answers[form])
-    used: Rung = next(form for form in FORMS if form in answers and not answers[form].form_refused)
-    _extras(found, answers, await models_of(llm, timeout), llm.model)
-    await _pace(found, asked, answers, used)
-    _judge(found, answers, used)
-    return found
+        answers[form] = await send(form)
+        _form(diagnosis, form, answers[form])
+    form_used: Rung = next(form for form in FORMS if form in answers and not answers[form].form_refused)
+    _extras(diagnosis, answers, await models_of(llm, timeout), llm.model)
+    await _pace(diagnosis, send, answers, form_used)
+    _judge(diagnosis, answers, form_used)
+    return diagnosis
 
 
 def _form(found: Diagnosis, form: Rung, answer: Found) -> None:
@@ -300,9 +300,9 @@ def _checked(answer: Found) -> tuple[str, int]:
 def _extras(found: Diagnosis, answers: dict[Rung, Found], listed: list[dict[str, Any]] | str, model: str) -> None:
     """Add further findings from the answers and the list of models."""
     replies = [answer.reply for answer in answers.values() if answer.reply is not None]
-    used = next((reply.usage for reply in replies if reply.usage.prompt_tokens), None)
-    if used:
-        seen = f"{used.prompt_tokens} in, {used.completion_tokens} out for one small question"
+    usage = next((reply.usage for reply in replies if reply.usage.prompt_tokens), None)
+    if usage:
+        seen = f"{usage.prompt_tokens} in, {usage.completion_tokens} out for one small question"
         found.add("token counts", "ok", seen)
     else:
         cure = "costs are not known, and --budget tokens=N or dollars=N has no effect"
@@ -312,8 +312,8 @@ def _extras(found: Diagnosis, answers: dict[Rung, Found], listed: list[dict[str,
     entries = [] if isinstance(listed, str) else listed
     entry = next((item for item in entries if item["id"] == model), {})
     meta = entry.get("meta") if isinstance(entry.get("meta"), dict) else {}
-    told = [value for name in CONTEXT for value in (entry.get(name), (meta or {}).get(name)) if isinstance(value, int)]
-    found.add("context", "-", f"{told[0]} tokens" if told else "the server does not say how many tokens fit")
+    sizes = [value for name in CONTEXT for value in (entry.get(name), (meta or {}).get(name)) if isinstance(value, int)]
+    found.add("context", "-", f"{sizes[0]} tokens" if sizes else "the server does not say how many tokens fit")
     headers = {name: value for answer in answers.values() for name, value in answer.headers.items()}
     limits = [f"{name.removeprefix('x-ratelimit-')} {most}" for name, most in headers.items() if LIMIT.fullmatch(name)]
     found.add("limits", "-", ", ".join(limits) or "the server does not tell its limits")
@@ -409,29 +409,31 @@ def doctor(
         if llm is None and embeddings is None:
             if base_url is not None:
                 raise InvalidInput("--base-url needs --llm MODEL or --embeddings MODEL")
-            here = environment()
-            say(json.dumps(here, indent=2) if as_json else _as_text(here))
+            machine = environment()
+            say(json.dumps(machine, indent=2) if as_json else _as_text(machine))
             return
-        found = asyncio.run(_examined(llm, embeddings, base_url, timeout))
-        say(json.dumps(list(map(asdict, found)), indent=2) if as_json else "\n\n".join(map(_table, found)))
-        if not all(item.usable for item in found):
+        diagnoses = asyncio.run(_examined(llm, embeddings, base_url, timeout))
+        say(json.dumps(list(map(asdict, diagnoses)), indent=2) if as_json else "\n\n".join(map(_table, diagnoses)))
+        if not all(item.usable for item in diagnoses):
             raise typer.Exit(2)
 
 
 async def _examined(llm: str | None, embeddings: str | None, base_url: str | None, timeout: float) -> list[Diagnosis]:
-    found = []
+    diagnoses = []
     vectors = (
         None if embeddings is None else embeddings_named(embeddings, base_url)
     )  # checked here, so that a wrong name costs no call
     if llm is not None:
         model = as_openai(llm_named(llm, base_url))
         if isinstance(model, OpenAILLM):
-            found.append(await examine_llm(llm, model, timeout))
+            diagnoses.append(await examine_llm(llm, model, timeout))
         else:
-            found.append(Diagnosis(llm, verdict="it can be used: it works offline and needs no server", usable=True))
+            diagnoses.append(
+                Diagnosis(llm, verdict="it can be used: it works offline and needs no server", usable=True)
+            )
     if embeddings is not None:
-        found.append(await examine_embeddings(embeddings, vectors, timeout))
-    return found
+        diagnoses.append(await examine_embeddings(embeddings, vectors, timeout))
+    return diagnoses
 
 
 def _table(found: Diagnosis) -> str:

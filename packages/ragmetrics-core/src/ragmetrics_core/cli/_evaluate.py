@@ -179,21 +179,21 @@ def evaluate(
 
 
 def _evaluate(data: str, out: Path | None, given: Mapping[str, Any]) -> None:
-    called = not given["dry_run"]
+    calls_models = not given["dry_run"]
     columns = parse_columns(given["columns"] or [])
     metrics = parse_metrics(given["metrics"] or []) or propose_metrics(
         data, Columns(columns, given["separator"]), FileOptions(given["encoding"], given["at"])
     )
-    metrics = with_jury(metrics, given["jury"], given["llm"], given["base_url"], called=called)
+    metrics = with_jury(metrics, given["jury"], given["llm"], given["base_url"], called=calls_models)
     wanted = parse_wanted(given, metrics)
-    models = parse_models(given["llm"], given["embeddings"], given["base_url"], given["jury"], called=called)
-    if called:
+    models = parse_models(given["llm"], given["embeddings"], given["base_url"], given["jury"], called=calls_models)
+    if calls_models:
         check_out(out, data)
-    budget = parse_budget(given["budget"] or []) if called else None
+    budget = parse_budget(given["budget"] or []) if calls_models else None
     progress = parse_progress(given["progress"])
     arguments = {**given, **models, "columns": columns, "budget": budget, "progress": progress}
     scoring, options = Scoring(metrics, options_of(ScorerOptions, arguments)), options_of(RunOptions, arguments)
-    if called:
+    if calls_models:
         check_first = RowGroups(wanted.by, wanted.cluster).check_first
         _report(Run(data, scoring, options, check_first).block(), metrics, out, options.directory, wanted)
     else:

@@ -60,17 +60,17 @@ def look(
     """Show how the rows of a file are understood."""
     with clear_errors():
         reading = Columns(parse_columns(columns or []), separator)
-        found, ended = look_at(data, rows, reading, FileOptions(encoding, at))
+        content, error = look_at(data, rows, reading, FileOptions(encoding, at))
         mapped = {item.field: item.column for item in reading.mapped}
-        if ended is not None and not found.rows:
-            raise ended
+        if error is not None and not content.rows:
+            raise error
         if as_json:
-            say(json.dumps(_as_json(found, mapped), indent=1))
+            say(json.dumps(_as_json(content, mapped), indent=1))
         else:
-            say("\n\n".join("\n".join(part) for part in _parts(found, mapped) if part))
-        if ended is not None:
-            raise ended
-        if not found.good:
+            say("\n\n".join("\n".join(part) for part in _parts(content, mapped) if part))
+        if error is not None:
+            raise error
+        if not content.good:
             complain("no row can be scored: see the problems above")
             raise typer.Exit(2)
 

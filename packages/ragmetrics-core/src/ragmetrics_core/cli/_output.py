@@ -330,11 +330,11 @@ def check_files(files: dict[str, Path | None], runs: Sequence[Path], called: str
     Raises:
         InvalidInput: two files go to stdout or to the same path; or a file cannot be written, or is a file of a run.
     """
-    given = {option: path for option, path in files.items() if path is not None}
-    for (one, path), (other, there) in combinations(given.items(), 2):
+    named = {option: path for option, path in files.items() if path is not None}
+    for (one, path), (other, there) in combinations(named.items(), 2):
         if path.absolute() == there.absolute():
             raise InvalidInput(f"{one} and {other} name the same file, {path}: give each a different one")
-    for option, path in given.items():
+    for option, path in named.items():
         if to_stdout(path):
             continue
         parts = [run / name for run in runs for name in FILES_OF_A_RUN if run.is_dir()]

@@ -110,9 +110,9 @@ def propose_metrics(data: str, columns: Columns, file: FileOptions) -> NoReturn:
         raise InvalidInput(f"{choose}none can be proposed, because the first row cannot be read: ", *row.problem.args)
     if fitting := ", ".join(fitting_metrics(row.sample)):
         raise InvalidInput(f"{choose}these fit the columns of {opened.name}: {fitting}")
-    known = [name for name in row.sample.to_dict() if name != "metadata"]
+    fields = [name for name in row.sample.to_dict() if name != "metadata"]
     raise InvalidInput(
-        f"{choose}no built-in one fits the columns of {opened.name}: {first_of([*known, *map(str, row.sample.metadata)])} "
+        f"{choose}no built-in one fits the columns of {opened.name}: {first_of([*fields, *map(str, row.sample.metadata)])} "
         f"(`ragmetrics metrics` lists what each needs, `ragmetrics look {shlex.quote(data)}` what was read)"
     )
 
@@ -257,8 +257,8 @@ def compared_with_least(summary: Summary, least: Mapping[str, float]) -> tuple[l
             missed.append(f"{name} failed on {item.failed} of {item.rows} rows, so its mean says too little for a gate")
         else:
             is_under = mean < value and not math.isclose(mean, value, rel_tol=1e-9)
-            side, told = ("under", missed) if is_under else ("not under", reached)
-            told.append(f"{name} is {mean:.6g}, {side} {value:g}{_certainty(item, value, is_under=is_under)}")
+            side, sentences = ("under", missed) if is_under else ("not under", reached)
+            sentences.append(f"{name} is {mean:.6g}, {side} {value:g}{_certainty(item, value, is_under=is_under)}")
     return reached, missed
 
 

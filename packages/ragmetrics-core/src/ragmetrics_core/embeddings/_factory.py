@@ -36,13 +36,13 @@ def embedding_factory(
     if interface not in ("modern", "auto"):
         raise InvalidInput(f"interface {interface!r} is RAGAS' legacy one and does not exist here: leave it out")
     name = str(provider).lower().replace("_", "-")
-    named = {} if model is None else {"model": model}
+    model_setting = {} if model is None else {"model": model}
     server = server_named(name)
     if name == "openai" or server is not None:
         if client is None and server is not None:
             settings = settings_of_server(server, settings)
             client = settings.pop("client", None)
-        return _made(OpenAIEmbeddings, provider, {**named, "client": client}, settings)
+        return _made(OpenAIEmbeddings, provider, {**model_setting, "client": client}, settings)
     if client is not None:
         raise InvalidInput(f"the provider {provider!r} takes no client")
     if name in ("sentence-transformers", "huggingface"):

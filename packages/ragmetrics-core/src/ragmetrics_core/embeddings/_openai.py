@@ -35,7 +35,7 @@ def vectors(failures: Failures, texts: Sequence[str], size: int, settings: Mappi
     Raises:
         ModelError: a call failed, or its answer does not follow the protocol.
     """
-    found: list[list[float]] = []
+    vectors_so_far: list[list[float]] = []
     usage = Usage()
     for start in range(0, len(texts), size):
         batch = texts[start : start + size]
@@ -46,16 +46,16 @@ def vectors(failures: Failures, texts: Sequence[str], size: int, settings: Mappi
         problem = ""
         try:
             items = _in_order(_items(answer, len(batch)))
-            found += [_floats(item, index) for index, item in enumerate(items)]
+            vectors_so_far += [_floats(item, index) for index, item in enumerate(items)]
         except Malformed as error:
             problem = str(error)
         except RecursionError:
             problem = "data that are nested too deeply"
         if problem:  # raised outside the except block: the original exception may show the key
-            sent = f"{failures.model}: {failures.place.base_url} sent {problem}"
-            raise ModelError(mask(sent, failures.place.secrets))
+            problem_text = f"{failures.model}: {failures.place.base_url} sent {problem}"
+            raise ModelError(mask(problem_text, failures.place.secrets))
         usage += Usage(1, counted(field_of(field_of(answer, "usage"), "prompt_tokens")))
-    return Reply(found, usage)
+    return Reply(vectors_so_far, usage)
 
 
 class Malformed(Exception):

@@ -27,5 +27,5 @@ class AveragePrecision(RankingMetric):
     """
 
     def _value_of(self, hits: Hits) -> float:
-        """The sum of the precisions at the ranks of the hits, divided by the number of relevant documents."""
+        """Return the sum of the precisions at the ranks of the hits, divided by the number of relevant documents."""
         return fsum(count / rank for count, rank in enumerate(hits.ranks, 1)) / len(hits.relevant)

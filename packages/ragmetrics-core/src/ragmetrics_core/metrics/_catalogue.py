@@ -35,7 +35,7 @@ class Entry:
 
 
 def catalogue() -> list[Entry]:
-    """Every built-in metric, sorted by name."""
+    """Return every built-in metric, sorted by name."""
     from ragmetrics_core import metrics  # noqa: PLC0415  this module is part of that package
 
     classes = [getattr(metrics, name) for name in metrics.__all__]

@@ -29,5 +29,5 @@ class CitationPrecision(JudgedCitations):
     called: ClassVar[str] = "citations of a passage that supports their statement"
 
     def counted(self, statement: Statement, support: frozenset[int]) -> list[bool]:
-        """One item per citation: whether a passage that it names supports the statement."""
+        """Return one item per citation: whether a passage that it names supports the statement."""
         return [not support.isdisjoint(citation.passages) for citation in statement.citations]

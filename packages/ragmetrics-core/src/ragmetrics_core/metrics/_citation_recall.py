@@ -30,5 +30,5 @@ class CitationRecall(JudgedCitations):
     called: ClassVar[str] = "statements supported by a passage that they cite"
 
     def counted(self, statement: Statement, support: frozenset[int]) -> list[bool]:
-        """One item, the statement: whether a cited passage supports it."""
+        """Return one item, the statement: whether a cited passage supports it."""
         return [bool(statement.cited & support)]

@@ -35,12 +35,12 @@ class ClaimUtilization(ClaimMetric):
         claims = yield from self.claims_of(reference, user_input)
         if not claims:
             return Score.unscored("the reference makes no claims")
-        found, said = yield from together(
+        support, statements = yield from together(
             self.check(claims, reference, retrieved_contexts, user_input),
             self.compare(claims, reference, response, user_input),
         )
-        details = {"verdicts": found, "response_verdicts": said}
-        used = [verdict["supported"] for there, verdict in zip(found, said, strict=True) if there["supported"]]
-        if not used:
+        details = {"verdicts": support, "response_verdicts": statements}
+        uses = [stated["supported"] for found, stated in zip(support, statements, strict=True) if found["supported"]]
+        if not uses:
             return Score.unscored("the contexts support no claim of the reference", details=details)
-        return Score(sum(used) / len(used), details=details)
+        return Score(sum(uses) / len(uses), details=details)

@@ -117,6 +117,6 @@ class ContextPrecision(Metric):
 
 
 def average_precision(useful: Sequence[bool]) -> float:
-    """The mean of the precision at the rank of each useful item; 0.0 without useful items."""
+    """Return the mean of the precision at the rank of each useful item; 0.0 without useful items."""
     ranks = [rank for rank, hit in enumerate(useful, 1) if hit]
     return sum(hits / rank for hits, rank in enumerate(ranks, 1)) / len(ranks) if ranks else 0.0

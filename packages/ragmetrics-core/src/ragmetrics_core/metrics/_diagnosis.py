@@ -67,19 +67,19 @@ class Diagnosis(ClaimMetric):
         """Ask whether the response declines, and extract the claims of both texts; then check the claims of each text against
         the other texts.
         """
-        abstention, claims, wanted = yield from together(
+        abstention, claims, reference_claims = yield from together(
             judge_abstention(self.abstention, user_input, retrieved_contexts, response),
             self.claims_of(response, user_input),
             self.claims_of(reference, user_input),
         )
         declines = abstention.response_declines == "wholly"
-        if not wanted or not (claims or declines):
-            return Score.unscored(f"the {'response' if wanted else 'reference'} makes no claims")
+        if not reference_claims or not (claims or declines):
+            return Score.unscored(f"the {'response' if reference_claims else 'reference'} makes no claims")
         found = yield from together(
             self.check(claims, response, retrieved_contexts, user_input),
             self.compare(claims, response, reference, user_input),
-            self.check(wanted, reference, retrieved_contexts, user_input),
-            self.compare(wanted, reference, response, user_input),
+            self.check(reference_claims, reference, retrieved_contexts, user_input),
+            self.compare(reference_claims, reference, response, user_input),
         )
         label, why = next((label, claims) for label, claims in _labels(declines, *found) if claims is not None)
         value = float(label in ("right", "right_unsupported"))
@@ -90,7 +90,7 @@ class Diagnosis(ClaimMetric):
 def _labels(
     declines: bool, said: Rows, said_by_reference: Rows, wanted: Rows, wanted_by_response: Rows
 ) -> Iterator[tuple[str, list[str] | None]]:
-    """All labels in order, each with the claims that it rests on; None for a label that does not apply."""
+    """Return all labels in order, each with the claims that it rests on; None for a label that does not apply."""
     yield "declined", [] if declines else None
     # by place, not by words: a claim that a text makes twice has two rows, and their verdicts may differ
     missing = [

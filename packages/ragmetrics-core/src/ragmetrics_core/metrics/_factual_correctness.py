@@ -84,7 +84,7 @@ class FactualCorrectness(Metric):
 
 
 def f_beta(precision: float, recall: float, beta: float) -> float:
-    """The weighted harmonic mean of precision and recall; 0.0 if either is 0."""
+    """Return the weighted harmonic mean of precision and recall; 0.0 if either is 0."""
     if not precision or not recall:
         return 0.0
     if precision == recall:

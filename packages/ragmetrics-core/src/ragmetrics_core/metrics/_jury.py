@@ -118,15 +118,15 @@ def _vote(place: int, juror: str, models: Mapping[str, str], program: Steps[Scor
     An error that every call would meet is raised, as for any metric. The vote lists only models that this juror asked, not models
     that the run has for other metrics.
     """
-    asked: set[str] = set()
+    kinds: set[str] = set()
     error: ModelError | None = None
     try:
-        score = yield from asked_of(place, program, lambda item: asked.add(_kind(item)))
+        score = yield from asked_of(place, program, lambda item: kinds.add(_kind(item)))
     except ModelError as failure:
         if failure.fatal:
             raise
         score, error = Score.failed(failure), failure
-    return Vote(juror, ", ".join(name for kind, name in models.items() if kind in asked) or None, score, error)
+    return Vote(juror, ", ".join(name for kind, name in models.items() if kind in kinds) or None, score, error)
 
 
 def _kind(request: Request) -> str:
@@ -148,13 +148,13 @@ def _checked(jurors: Any) -> tuple[Metric, ...]:
 
 def _common(name: str, jurors: Sequence[Metric]) -> Any:
     """Return the value that all jurors have in the attribute of this name."""
-    found = [getattr(item, name) for item in jurors]
-    for item, value in zip(jurors, found, strict=True):
-        if value != found[0]:
+    values = [getattr(item, name) for item in jurors]
+    for item, value in zip(jurors, values, strict=True):
+        if value != values[0]:
             raise InvalidInput(
-                f"Jury: all jurors need the same {name}: {jurors[0].name} has {found[0]}, {item.name} {value}"
+                f"Jury: all jurors need the same {name}: {jurors[0].name} has {values[0]}, {item.name} {value}"
             )
-    return found[0]
+    return values[0]
 
 
 def _joined(inputs: Sequence[Input]) -> tuple[Input, ...]:
@@ -169,19 +169,19 @@ def _joined(inputs: Sequence[Input]) -> tuple[Input, ...]:
 
 def _names(jurors: Sequence[Metric], models: Sequence[Mapping[str, str]]) -> list[str]:
     """Return a unique name for each juror: its own name, followed, where names are equal, by its model or a number."""
-    own = [item.name for item in jurors]
-    named = []
-    for name, called in zip(own, models, strict=True):
-        namesakes = [item for item, other in zip(models, own, strict=True) if other == name]
+    names = [item.name for item in jurors]
+    labels = []
+    for name, called in zip(names, models, strict=True):
+        namesakes = [item for item, other in zip(models, names, strict=True) if other == name]
         model = _distinguishing(called, namesakes) if len(namesakes) > 1 else ""
-        named.append(f"{name} ({model})" if model else name)
-    taken = {name for name in named if named.count(name) == 1}
-    found = []
-    for name in named:
-        free = name if name in taken else next(text for number in count(1) if (text := f"{name} {number}") not in taken)
-        taken.add(free)
-        found.append(free)
-    return found
+        labels.append(f"{name} ({model})" if model else name)
+    used = {name for name in labels if labels.count(name) == 1}
+    unique_names = []
+    for name in labels:
+        label = name if name in used else next(text for number in count(1) if (text := f"{name} {number}") not in used)
+        used.add(label)
+        unique_names.append(label)
+    return unique_names
 
 
 def _distinguishing(called: Mapping[str, str], namesakes: Sequence[Mapping[str, str]]) -> str:

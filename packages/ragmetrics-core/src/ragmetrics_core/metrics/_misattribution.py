@@ -28,5 +28,5 @@ class Misattribution(JudgedCitations):
     called: ClassVar[str] = "statements with citations supported by other passages only"
 
     def counted(self, statement: Statement, support: frozenset[int]) -> list[bool]:
-        """One item if the statement cites: True if passages support it, but none of the cited passages does."""
+        """Return one item if the statement cites: True if passages support it, but none of the cited passages does."""
         return [bool(support) and statement.cited.isdisjoint(support)] if statement.citations else []

@@ -58,12 +58,12 @@ class NDCG(RankingMetric):
         if top == 0:
             nothing = "every relevant document has the grade 0, so there is nothing to find"
             return Score.unscored(nothing, details={"ranks": hits.ranks, "relevant": len(hits.relevant)})
-        found = [grades[index] for index in hits.found]
+        hit_grades = [grades[index] for index in hits.found]
         ideal = [grades[index] for index in hits.relevant[: self.k]]
         # grades relative to the highest, so that sums of huge grades do not overflow
-        gain = fsum(grade / top * _discount(rank) for rank, grade in zip(hits.ranks, found, strict=True))
+        gain = fsum(grade / top * _discount(rank) for rank, grade in zip(hits.ranks, hit_grades, strict=True))
         best = fsum(grade / top * _discount(rank) for rank, grade in enumerate(ideal, 1))
-        return hits.score(min(1.0, gain / best), grades=found)
+        return hits.score(min(1.0, gain / best), grades=hit_grades)
 
     def _grades(self, documents: Sequence[Document | str]) -> list[float]:
         """Return the grade of each relevant document; empty if none has one."""

@@ -49,17 +49,17 @@ class NoiseSensitivity(ClaimMetric):
         """Extract the claims of both texts; check all of them against the passages, and those of the response against the
         reference.
         """
-        claims, wanted = yield from together(
+        claims, reference_claims = yield from together(
             self.claims_of(response, user_input), self.claims_of(reference, user_input)
         )
-        if not claims or not wanted:
+        if not claims or not reference_claims:
             return Score.unscored(f"the {'reference' if claims else 'response'} makes no claims")
-        verdicts, found, right = yield from together(
+        verdicts, reference_support, right = yield from together(
             self.check(claims, response, retrieved_contexts, user_input),
-            self.check(wanted, reference, retrieved_contexts, user_input),
+            self.check(reference_claims, reference, retrieved_contexts, user_input),
             self.compare(claims, response, reference, user_input),
         )
-        relevant = relevant_passages(found, self.name)
+        relevant = relevant_passages(reference_support, self.name)
         wrong = [
             claim
             for claim, passages, row in zip(claims, supporting(verdicts, self.name), right, strict=True)

@@ -58,7 +58,7 @@ class ComparisonReply:
         return COMPARISON.schema
 
     def instructions(self) -> str:
-        """A description of the reply, for the system message."""
+        """Return a description of the reply, for the system message."""
         return COMPARISON.instructions()
 
     def parse(self, text: str) -> Comparison:
@@ -74,7 +74,7 @@ class ComparisonReply:
 
 
 def verdict_in(prose: str) -> str | None:
-    """The letter of the one verdict in prose; None if there is no verdict, or several."""
+    """Return the letter of the one verdict in prose; None if there is no verdict, or several."""
     marks = [
         mark
         for mark in MARK.finditer(prose)
@@ -88,7 +88,7 @@ def verdict_in(prose: str) -> str | None:
 
 
 def reason_in(prose: str) -> str:
-    """The prose without the verdict, if the verdict stands alone or at the end. A sentence that continues after the verdict
+    """Return the prose without the verdict, if the verdict stands alone or at the end. A sentence that continues after the verdict
     stays whole.
     """
     rest = MARKS_ALONE.sub("", prose).strip()
@@ -140,10 +140,10 @@ class PairwiseComparison(Metric):
         self, user_input: str, response: str, second_response: str, reference: str | None = None
     ) -> Steps[Score]:
         """Ask for both orders in one round."""
-        shown = {"query": user_input, "reference": reference}
-        questions = [self.compare.ask(**shown, response_a=response, response_b=second_response)]
+        inputs = {"query": user_input, "reference": reference}
+        questions = [self.compare.ask(**inputs, response_a=response, response_b=second_response)]
         if self.enforce_consensus:
-            questions.append(self.compare.ask(**shown, response_a=second_response, response_b=response))
+            questions.append(self.compare.ask(**inputs, response_a=second_response, response_b=response))
         replies: list[Comparison] = yield from together(*questions)
         orders: list[dict[str, str]] = [{"A": "first", "B": "second"}, {"A": "second", "B": "first"}]
         verdicts = [

@@ -27,5 +27,5 @@ class Precision(RankingMetric):
     """
 
     def _value_of(self, hits: Hits) -> float:
-        """The number of hits, divided by the number of documents that count."""
+        """Return the number of hits, divided by the number of documents that count."""
         return len(hits.ranks) / (self.k or hits.retrieved)

@@ -62,7 +62,7 @@ class QuoteAccuracy(Metric):
 
 
 def _plain(text: str) -> str:
-    """The words of a text in lower case, with single blanks between them."""
+    """Return the words of a text in lower case, with single blanks between them."""
     return " ".join(WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
 
 

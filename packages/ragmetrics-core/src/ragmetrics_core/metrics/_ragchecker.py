@@ -18,8 +18,8 @@ from ragmetrics_core.metrics import (
 
 
 def ragchecker_metrics(**settings: Any) -> list[Metric]:
-    """The eleven metrics of RAGChecker, for ``evaluate``. They share their questions: 6 model calls per row in all (4 + 2n with
-    ``per_passage=True``).
+    """Return the eleven metrics of RAGChecker, for ``evaluate``. They share their questions: 6 model calls per row in all (4 + 2n
+    with ``per_passage=True``).
 
     Args:
         settings: for all metrics ``llm``, ``extract`` and ``verify``; for those that read passages also ``window`` and

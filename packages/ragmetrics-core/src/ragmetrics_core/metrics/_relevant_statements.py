@@ -42,7 +42,7 @@ def shares_words(statement: str, contexts: Sequence[str]) -> bool:
 
 
 def plain(text: str) -> str:
-    """The text in lower case, without quotes and final marks, with single blanks."""
+    """Return the text in lower case, without quotes and final marks, with single blanks."""
     return " ".join(QUOTES.sub("", text).casefold().split()).rstrip(".,;:!?…。！？ ")
 
 

@@ -99,9 +99,9 @@ class RubricScore(Metric):
         Raises:
             InvalidInput: fewer than two scores, a score that is not a whole number, or a score without a description.
         """
-        given = next(item for item in self.inputs if item == "rubric")
+        rubric_input = next(item for item in self.inputs if item == "rubric")
         try:
-            levels = given.read(self.name, Sample(rubric=rubric)) or {}
+            levels = rubric_input.read(self.name, Sample(rubric=rubric)) or {}
         except InvalidInput:
             levels = {}
         if len(levels) < 2 or not all(text.strip() for text in levels.values()):

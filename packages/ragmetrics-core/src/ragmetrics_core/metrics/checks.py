@@ -35,9 +35,9 @@ def check_one_each(numbers: Iterable[int], count: int, things: str) -> None:
     Raises:
         BadReply: a number is missing, repeated or invented.
     """
-    given = sorted(numbers)
-    if given != list(range(1, count + 1)):
-        raise BadReply(f"exactly one verdict is needed for each of the {things} 1 to {count}, got numbers {given}")
+    ordered = sorted(numbers)
+    if ordered != list(range(1, count + 1)):
+        raise BadReply(f"exactly one verdict is needed for each of the {things} 1 to {count}, got numbers {ordered}")
 
 
 def once_each(numbers: Iterable[Any]) -> Sequence[Any]:
@@ -58,8 +58,8 @@ def check_claims(reply: Any, inputs: Mapping[str, Any]) -> None:
     claims = reply.claims
     if not claims or not is_chat(claims[0]):
         return  # the usual case
-    given = f"{inputs.get('question')}\n{inputs.get('answer')}"
-    if all(is_chat(claim, given) for claim in claims):
+    source = f"{inputs.get('question')}\n{inputs.get('answer')}"
+    if all(is_chat(claim, source) for claim in claims):
         raise BadReply(
             "greetings, offers and questions are no claims: list the statements of the answer, or give an empty list"
         )
@@ -75,8 +75,8 @@ def check_verdicts(reply: Any, inputs: Mapping[str, Any]) -> None:
         BadReply: one of these conditions is not met.
     """
     check_one_each([verdict.number for verdict in reply.verdicts], len(inputs["claims"]), "claims")
-    sent = len(inputs["contexts"])
-    contexts = frozenset(range(1, sent + 1))
+    number_sent = len(inputs["contexts"])
+    contexts = frozenset(range(1, number_sent + 1))
     for verdict in reply.verdicts:
         _check_contexts(verdict, contexts)
 
@@ -92,8 +92,8 @@ def _check_contexts(verdict: Any, contexts: frozenset[int]) -> None:
                 f"claim {verdict.number}: context {number} is named, but the contexts are 1 to {len(contexts)}"
             )
     if both := sorted(set(by).intersection(against)):
-        named = ", ".join(map(str, both))
-        raise BadReply(f"claim {verdict.number}: context {named} is both for and against it; name it on one side only")
+        listed = ", ".join(map(str, both))
+        raise BadReply(f"claim {verdict.number}: context {listed} is both for and against it; name it on one side only")
     if not hasattr(verdict, "names_contexts"):
         return  # a user's own model, which says in another way whether the claim is supported
     if "contradicted" in verdict.model_fields_set:  # the flag of earlier versions

@@ -30,7 +30,7 @@ class Statements(tuple[Statement, ...]):
     __slots__ = ()
 
     def citations(self) -> list[dict[str, Any]]:
-        """The citations of each statement, as evidence."""
+        """Return the citations of each statement, as evidence."""
         return [_cited(statement) for statement in self]
 
 
@@ -56,7 +56,7 @@ class CitationMetric(Metric):
                 raise InvalidInput(f"{self.name}: {error}") from None
 
     def read(self, response: str, passages: Sequence[str], documents: Sequence[Document | str] | None) -> Statements:
-        """The statements of the response, with their citations."""
+        """Return the statements of the response, with their citations."""
         count = len(passages)
         names = names_of(documents, count, self.name)
         found: dict[Any, Any] = getattr(passages, "found", {})  # results that the metrics of a row share
@@ -95,8 +95,8 @@ class JudgedCitations(CitationMetric):
         check_passages(self.name, self.window, self.per_passage)
 
     def counted(self, statement: Statement, support: frozenset[int]) -> list[bool]:
-        """The items that the statement adds to the share: True for an item that counts, False for one that does not. ``support``
-        holds the numbers of the passages that support the statement.
+        """Return the items that the statement adds to the share: True for an item that counts, False for one that does not.
+        ``support`` holds the numbers of the passages that support the statement.
         """
         raise NotImplementedError
 
@@ -108,24 +108,30 @@ class JudgedCitations(CitationMetric):
         retrieved_documents: Sequence[Document | str] | None = None,
     ) -> Steps[Score]:
         """Read the citations, and check all statements against all passages in one call."""
-        said = self.read(response, retrieved_contexts, retrieved_documents)
-        if not said:
+        read_statements = self.read(response, retrieved_contexts, retrieved_documents)
+        if not read_statements:
             return Score.unscored(NOTHING_SAID)
-        if not any(statement.citations for statement in said):
-            return self._uncited(said)
-        claims = [statement.text for statement in said]
+        if not any(statement.citations for statement in read_statements):
+            return self._uncited(read_statements)
+        claims = [statement.text for statement in read_statements]
         window, each = self.window, self.per_passage
         rows = yield from check_claims(
-            self.verify, claims, retrieved_contexts, user_input, said.citations, window=window, per_passage=each
+            self.verify,
+            claims,
+            retrieved_contexts,
+            user_input,
+            read_statements.citations,
+            window=window,
+            per_passage=each,
         )
         supports = supporting(rows, self.name)
-        items = [item for pair in zip(said, supports, strict=True) for item in self.counted(*pair)]
+        items = [item for pair in zip(read_statements, supports, strict=True) for item in self.counted(*pair)]
         # the verdicts alone do not say this: a statement may be supported, but by a passage that it does not cite
         reason = f"{sum(items)} of {len(items)} {self.called}"
         return Score(sum(items) / len(items), reason=reason, details={"verdicts": rows})
 
     def _uncited(self, said: Sequence[Statement]) -> Score:
-        """The score of a response without any citation; no judge is needed."""
+        """Return the score of a response without any citation; no judge is needed."""
         details = {"statements": [{"claim": statement.text, **_cited(statement)} for statement in said]}
         if self.without_citations is None:
             return Score.unscored(NOTHING_CITED, details=details)
@@ -133,6 +139,6 @@ class JudgedCitations(CitationMetric):
 
 
 def _cited(statement: Statement) -> dict[str, Any]:
-    """The citations of a statement, as evidence."""
+    """Return the citations of a statement, as evidence."""
     citations = [{"marker": marker, "passages": list(passages)} for marker, passages, _ in statement.citations]
     return {"citations": citations, "span": list(statement.span)}

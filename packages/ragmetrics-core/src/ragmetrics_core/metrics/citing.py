@@ -102,8 +102,8 @@ def names_of(documents: Sequence[Document | str] | None, passages: int, metric: 
     names: dict[str, tuple[int, ...]] = {}
     for number, document in enumerate(documents, 1):
         if isinstance(document, Document):
-            given = [document.id, *(document.meta.get(key) for key in NAMING)]
-            for name in {str(item) for item in given if isinstance(item, str | int) and str(item).strip()}:
+            names_of_document = [document.id, *(document.meta.get(key) for key in NAMING)]
+            for name in {str(item) for item in names_of_document if isinstance(item, str | int) and str(item).strip()}:
                 names[name] = (*names.get(name, ()), number)
     return names
 
@@ -123,17 +123,24 @@ def statements(
     Raises:
         InvalidInput: the pattern is not a regular expression, or does not have exactly one group.
     """
-    shown = prose(response)
-    meanings, without_code = Meanings(passages, names or {}), CODE.sub(_blank, shown) if "`" in shown else shown
-    found = list(find(without_code, meanings) if pattern is None else find_by(pattern, without_code, meanings))
-    plain = _without(shown, found)
-    spans = [span for span in sentences(plain, frozenset(item.span[0] for item in found)) if WORD.search(plain, *span)]
+    visible = prose(response)
+    meanings = Meanings(passages, names or {})
+    without_code = CODE.sub(_blank, visible) if "`" in visible else visible
+    markers = list(find(without_code, meanings) if pattern is None else find_by(pattern, without_code, meanings))
+    plain = _without(visible, markers)
+    spans = [
+        span for span in sentences(plain, frozenset(item.span[0] for item in markers)) if WORD.search(plain, *span)
+    ]
     owned: list[list[Found]] = [[] for _ in spans]
     starts = [start for start, _ in spans]
-    for item in found if spans else ():
+    for item in markers if spans else ():
         owned[_owner(plain, item.span[0], spans, starts)].append(item)
-    made = (_statement(shown, place, own) for place, own in zip(spans, owned, strict=True))
-    return [said for said in made if said.citations or not (HEADING.match(said.text) or SILENT_END.search(said.text))]
+    candidates = (_statement(visible, place, own) for place, own in zip(spans, owned, strict=True))
+    return [
+        statement
+        for statement in candidates
+        if statement.citations or not (HEADING.match(statement.text) or SILENT_END.search(statement.text))
+    ]
 
 
 def prose(text: str) -> str:
@@ -172,9 +179,9 @@ def _statement(shown: str, place: tuple[int, int], own: Sequence[Found]) -> Stat
     pieces, at = [], start
     for item in own:
         if item.span[1] > start and item.span[0] < end:
-            kept = shown[slice(*item.kept)]
+            label = shown[slice(*item.kept)]
             before = shown[at : item.span[0]]
-            pieces += [before if kept else before.rstrip(" \t"), kept]
+            pieces += [before if label else before.rstrip(" \t"), label]
             at = item.span[1]
     text = "".join([*pieces, shown[at:end]])
     if own and ("(" in text or "[" in text or "<" in text):
@@ -182,5 +189,5 @@ def _statement(shown: str, place: tuple[int, int], own: Sequence[Found]) -> Stat
     if "  " in text or "\t" in text:
         text = SPACE.sub(" ", text)
     citations = tuple(Citation(marker, to, item.span) for item in own for marker, to in item.cited)
-    around = [start, end, *(edge for item in own for edge in item.span)]
-    return Statement(text.strip(), citations, (min(around), max(around)))
+    edges = [start, end, *(edge for item in own for edge in item.span)]
+    return Statement(text.strip(), citations, (min(edges), max(edges)))

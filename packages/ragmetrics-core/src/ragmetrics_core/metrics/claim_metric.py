@@ -136,7 +136,7 @@ def supporting(rows: Sequence[Mapping[str, Any]], name: str) -> list[frozenset[i
 
 
 def relevant_passages(rows: Sequence[Mapping[str, Any]], name: str) -> frozenset[int]:
-    """The numbers of the passages that support any of the claims. Errors: see ``supporting``."""
+    """Return the numbers of the passages that support any of the claims. Errors: see ``supporting``."""
     return frozenset[int]().union(*supporting(rows, name))
 
 
@@ -168,10 +168,10 @@ class UnfoundedClaims(ClaimMetric):
             self.check(claims, response, retrieved_contexts, user_input),
             self.compare(claims, response, reference, user_input),
         )
-        counted = [
+        counted_claims = [
             claim
             for claim, found, other in zip(claims, verdicts, right, strict=True)
             if not found["supported"] and other["supported"] is self.right
         ]
-        details = {self.called: counted, "verdicts": verdicts, "reference_verdicts": right}
-        return Score(len(counted) / len(claims), details=details)
+        details = {self.called: counted_claims, "verdicts": verdicts, "reference_verdicts": right}
+        return Score(len(counted_claims) / len(claims), details=details)

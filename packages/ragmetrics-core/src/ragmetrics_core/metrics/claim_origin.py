@@ -47,7 +47,7 @@ class PlacedClaims(tuple[str, ...]):  # noqa: SLOT001  it knows its text
 
     @classmethod
     def of(cls, claims: Iterable[str], text: str) -> PlacedClaims:
-        """The claims of a text. ``claims`` itself is returned if it is already a ``PlacedClaims`` of this text."""
+        """Return the claims of a text. ``claims`` itself is returned if it is already a ``PlacedClaims`` of this text."""
         if isinstance(claims, PlacedClaims) and claims.text == text:
             return claims
         made = cls(claims)
@@ -63,7 +63,7 @@ class PlacedClaims(tuple[str, ...]):  # noqa: SLOT001  it knows its text
         return tuple(spans_of(self, self.text))
 
     def places(self) -> list[dict[str, Any]]:
-        """The additions to the evidence: for each claim ``{"span": [start, end]}``, or ``{}`` if its place is unknown."""
+        """Return the additions to the evidence: for each claim ``{"span": [start, end]}``, or ``{}`` if its place is unknown."""
         return [{"span": list(span)} if span else {} for span in self.spans]
 
 
@@ -95,7 +95,7 @@ def spans_of(claims: Sequence[str], text: str) -> list[tuple[int, int] | None]:
 
 
 def _verbatim(claim: str, text: str, reached: int) -> tuple[int, int] | None:
-    """The place of the claim itself in the text: the first at or after ``reached``, else the first before it."""
+    """Return the place of the claim itself in the text: the first at or after ``reached``, else the first before it."""
     core = claim.strip().rstrip(FINAL_MARKS).strip()
     if not core:
         return None
@@ -108,7 +108,7 @@ def _verbatim(claim: str, text: str, reached: int) -> tuple[int, int] | None:
 def _by_words(
     claim: str, sentences: Sequence[tuple[int, int]], where: Mapping[str, Sequence[int]]
 ) -> tuple[int, int] | None:
-    """The sentence that has the words of the claim. ``where`` maps each word to the sentences that have it."""
+    """Return the sentence that has the words of the claim. ``where`` maps each word to the sentences that have it."""
     words = _words(claim)
     known = words & where.keys()
     # a word that is in no sentence weighs as much as a word in one sentence
@@ -127,7 +127,7 @@ def _by_words(
 
 
 def _words(text: str) -> set[str]:
-    """The words of a text in lower case, without English articles. In scripts without spaces, every character is a word."""
+    """Return the words of a text in lower case, without English articles. In scripts without spaces, every character is a word."""
     if text.isascii():  # most texts are, and this takes a tenth of the time
         found = text.encode().translate(FOLDED).decode().split()
     else:

@@ -79,11 +79,11 @@ class Verdict(BaseModel):
         A missing list is not an empty list: a reply that was cut before ``against`` would turn a contradicted claim into one that
         is not stated.
         """
-        given = self.__pydantic_fields_set__
-        if "supported" not in given:
-            if "supported_by" not in given:
+        fields_set = self.__pydantic_fields_set__
+        if "supported" not in fields_set:
+            if "supported_by" not in fields_set:
                 raise ValueError("for is missing")
-            if "contradicted_by" not in given and "contradicted" not in given:
+            if "contradicted_by" not in fields_set and "contradicted" not in fields_set:
                 raise ValueError("against is missing")
             vars(self)["supported"] = bool(
                 self.supported_by
@@ -232,17 +232,17 @@ def _row(claim: str, verdict: Verdict, sent: int, says_contradicted: bool) -> di
     """Return the evidence for one claim. Verdicts of a user's own model may have only ``number`` and ``supported``."""
     supported = verdict.supported
     row = {"claim": claim, "supported": supported, "reason": getattr(verdict, "reason", "")}
-    against = once_each(getattr(verdict, "contradicted_by", ()))
+    contradicting = once_each(getattr(verdict, "contradicted_by", ()))
     flagged = getattr(verdict, "contradicted", False)
     if getattr(verdict, "names_contexts", False):
-        by = once_each(verdict.supported_by)
+        supporting = once_each(verdict.supported_by)
         if sent == 1:  # the verdict can only mean this context
-            by = by or (1,) * supported
-            against = against or (1,) * flagged
-        row["verdict"] = in_words(bool(by), bool(against))
-        row["supported_by"] = by
-        row["contradicted_by"] = against
-    flagged = bool(against) or flagged
+            supporting = supporting or (1,) * supported
+            contradicting = contradicting or (1,) * flagged
+        row["verdict"] = in_words(bool(supporting), bool(contradicting))
+        row["supported_by"] = supporting
+        row["contradicted_by"] = contradicting
+    flagged = bool(contradicting) or flagged
     if says_contradicted and "verdict" not in row:
         row["verdict"] = in_words(supported, flagged)
     if flagged:
@@ -255,7 +255,7 @@ OPTIONAL = frozenset({"verdict", "supported_by", "contradicted_by"})
 
 
 def in_words(supported: bool, contradicted: bool) -> str:
-    """The verdict in words. A claim that any context supports is supported."""
+    """Return the verdict in words. A claim that any context supports is supported."""
     return "supported" if supported else "contradicted" if contradicted else "not stated"
 
 
@@ -286,5 +286,5 @@ def best(answers: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def supported_share(verdicts: Sequence[Mapping[str, Any]]) -> float:
-    """The number of supported verdicts, divided by the number of verdicts."""
+    """Return the number of supported verdicts, divided by the number of verdicts."""
     return sum(verdict["supported"] for verdict in verdicts) / len(verdicts)

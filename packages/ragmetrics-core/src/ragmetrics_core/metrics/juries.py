@@ -57,41 +57,41 @@ def verdict_of(jury: str, votes: Sequence[Vote], quorum: int, *, majority: bool)
         ModelError: too few jurors have a value because some failed. It is a ``BadReply`` if the replies to all that failed could
             not be read.
     """
-    counted = [vote for vote in votes if vote.score.value is not None]
+    valid = [vote for vote in votes if vote.score.value is not None]
     failed = [vote for vote in votes if vote.score.error is not None]
     silent = [vote for vote in votes if vote.score.state == "unscored"]
-    if len({vote.score.scale for vote in counted}) > 1:
-        given = "; ".join(f"{vote.juror} {vote.score.scale}" for vote in counted)
-        raise InvalidInput(f"{jury}: the jurors score on different scales: {given}")
+    if len({vote.score.scale for vote in valid}) > 1:
+        scales_in_words = "; ".join(f"{vote.juror} {vote.score.scale}" for vote in valid)
+        raise InvalidInput(f"{jury}: the jurors score on different scales: {scales_in_words}")
     rule = "majority" if majority else "median"
     details: dict[str, Any] = {"jurors": [vote.to_dict() for vote in votes], "rule": rule, "tied": False}
     others = "".join(f"; {vote.juror} {_why(vote.score)}" for vote in [*silent, *failed])
-    if len(counted) < quorum:
-        reason = f"{len(counted)} of {len(votes)} jurors gave a value, {quorum} are needed{others}"
+    if len(valid) < quorum:
+        reason = f"{len(valid)} of {len(votes)} jurors gave a value, {quorum} are needed{others}"
         if len(silent) >= quorum or not failed:  # the quorum agrees that there is nothing to score
             labels = {vote.score.label for vote in silent}
             return Score.unscored(reason, details=details, label=labels.pop() if len(labels) == 1 else None)
         raise _failure(reason, failed, details)
-    shown = ", ".join(f"{vote.score.value:.4g}" for vote in counted)
-    jurors = f"{len(counted)} jurors" if len(counted) == len(votes) else f"{len(counted)} of {len(votes)} jurors"
-    values = sorted(float(vote.score) for vote in counted)
+    values_in_words = ", ".join(f"{vote.score.value:.4g}" for vote in valid)
+    jurors = f"{len(valid)} jurors" if len(valid) == len(votes) else f"{len(valid)} of {len(votes)} jurors"
+    values = sorted(float(vote.score) for vote in valid)
     value = _most(values) if majority else median(values)
     if value is None:
         details["tied"] = True
-        reason = f"tie: none of the values of {jurors} has a majority: {shown}{others}"
+        reason = f"tie: none of the values of {jurors} has a majority: {values_in_words}{others}"
         return Score.unscored(reason, details=details, label=TIE)
     low, high = values[(len(values) - 1) // 2], values[len(values) // 2]
     details["tied"] = not majority and low != high
     between = f"; tie: the middle lies between {low:.4g} and {high:.4g}" if details["tied"] else ""
-    verdicts = [vote.score.passing for vote in counted if vote.score.passing is not None]
+    verdicts = [vote.score.passing for vote in valid if vote.score.passing is not None]
     passing = _most(verdicts)
     if verdicts and passing is None:
         between += "; tie: as many of the jurors let it pass as do not"
         details["tied"] = True
-    reason = f"{rule} of {jurors}: {shown}{between}{others}"
-    label = _most([vote.score.label for vote in counted])
+    reason = f"{rule} of {jurors}: {values_in_words}{between}{others}"
+    label = _most([vote.score.label for vote in valid])
     # rounding may move the mean of two values off the scale
-    return Score(min(max(value, low), high), passing, reason, details, scale=counted[0].score.scale, label=label)
+    return Score(min(max(value, low), high), passing, reason, details, scale=valid[0].score.scale, label=label)
 
 
 def _most(values: Sequence[Any]) -> Any:

@@ -60,15 +60,15 @@ def compiled(pattern: str) -> re.Pattern[str]:
         InvalidInput: the pattern is not a regular expression, or does not have exactly one group.
     """
     try:
-        found = re.compile(pattern)
+        expression = re.compile(pattern)
     except (re.error, TypeError) as error:
         raise InvalidInput(f"the pattern for citations {pattern!r} is not a regular expression: {error}") from None
-    if found.groups != 1:
+    if expression.groups != 1:
         raise InvalidInput(
-            f"the pattern for citations {pattern!r} has {found.groups} groups: put exactly one around the number or id, "
+            f"the pattern for citations {pattern!r} has {expression.groups} groups: put exactly one around the number or id, "
             r"as in '\(ref (\d+)\)', and write other groups as (?:...)"
         )
-    return found
+    return expression
 
 
 class Meanings:
@@ -92,12 +92,12 @@ class Meanings:
         self.addresses = any(URL_START.match(name) for name in names)
 
     def listed(self, part: str) -> Cited:
-        """The passages cited by a number, a range or a name that a user's pattern has found."""
+        """Return the passages cited by a number, a range or a name that a user's pattern has found."""
         to, item = self.names.get(_key(part), ()), ITEM.fullmatch(part)
         return self._range(item) if item and not to else [(part, to)]
 
     def numbers(self, text: str) -> Cited:
-        """The passages cited by numbers; none if the number is a year."""
+        """Return the passages cited by numbers; none if the number is a year."""
         if text in self.ranks:  # the usual case: the rank of one passage
             return [(text, self.ranks[text])]
         cited = [one for item in ITEM.finditer(text) for one in self._range(item)]
@@ -105,8 +105,8 @@ class Meanings:
         return [] if years and all(years) else cited
 
     def _range(self, item: re.Match[str]) -> Cited:
-        """Every number of a range that is the rank of a passage. An end of the range that is not a rank is returned too, without
-        passages.
+        """Return the numbers of a range that are ranks of passages. An end of the range that is not a rank is returned too,
+        without passages.
         """
         first, last = sorted((int(item[1]), int(item[2] or item[1])))
         cited: Cited = [(str(number), (number,)) for number in range(max(first, 1), min(last, self.passages) + 1)]
@@ -114,13 +114,13 @@ class Meanings:
         return cited + [(str(number), self.names.get(str(number), ())) for number in outside]
 
     def address(self, address: str) -> Cited:
-        """The passages cited by a link or an address; none if no passage has an address."""
+        """Return the passages cited by a link or an address; none if no passage has an address."""
         if not (self.addresses and URL_START.match(address)):
             return []
         return [(address, self.names.get(_key(address), ()))]
 
     def named(self, text: str, *, strict: bool) -> Cited:
-        """The passages cited by one name, or by several names separated by commas. Unless ``strict``, texts in the form of a
+        """Return the passages cited by one name, or by several names separated by commas. Unless ``strict``, texts in the form of a
         name count too.
         """
         for parts in ([text], SEPARATOR.split(text)) if self.names else ():
@@ -145,10 +145,10 @@ def find(text: str, meanings: Meanings) -> Iterator[Found]:
     at = 0
     search = MARKER.search if "://" in text else _bracketed
     while (marker := search(text, at)) is not None:
-        found = _found(marker, text, meanings)
-        at = found.span[1] if found else marker.start() + 1
-        if found:
-            yield found
+        marker_found = _found(marker, text, meanings)
+        at = marker_found.span[1] if marker_found else marker.start() + 1
+        if marker_found:
+            yield marker_found
 
 
 def find_by(pattern: str, text: str, meanings: Meanings) -> Iterator[Found]:
@@ -166,14 +166,14 @@ def find_by(pattern: str, text: str, meanings: Meanings) -> Iterator[Found]:
 
 def _found(match: re.Match[str], text: str, meanings: Meanings) -> Found | None:
     """Return what a match cites; None if the match is not a marker."""
-    (start, end), kept = match.span(), NOTHING
+    (start, end), label = match.span(), NOTHING
     if numbers := match["numbers"] or match["single"]:
         link = TARGET.match(text, end)
         end = link.end() if link else end
         cited = meanings.address(link["target"]) if link else []
         cited = cited or meanings.named(match[0].strip("[]［］【】"), strict=True) or meanings.numbers(numbers)
     elif match["target"]:
-        kept = match.span("label")
+        label = match.span("label")
         cited = meanings.address(match["target"]) or meanings.named(match["target"], strict=True)
     elif match["address"]:
         address = match["address"].rstrip(AFTER_ADDRESS)
@@ -182,11 +182,11 @@ def _found(match: re.Match[str], text: str, meanings: Meanings) -> Found | None:
         cited = meanings.address(address)
     else:
         cited = meanings.named(match["name"] or match["aside"], strict=match["name"] is None)
-    return Found(cited, (start, end), kept) if cited else None
+    return Found(cited, (start, end), label) if cited else None
 
 
 def _bracketed(text: str, at: int) -> re.Match[str] | None:
-    """The next marker in a text without addresses. There, every marker begins with a bracket."""
+    """Return the next marker in a text without addresses. There, every marker begins with a bracket."""
     while (bracket := BRACKET.search(text, at)) is not None:
         marker = MARKER.match(text, bracket.start())
         if marker is not None:

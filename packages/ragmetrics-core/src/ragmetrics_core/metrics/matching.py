@@ -42,7 +42,7 @@ class Hits(NamedTuple):
     details: Mapping[str, Any]
 
     def score(self, value: float, **evidence: Any) -> Score:
-        """A score with the hits and ``evidence`` in its details. It is unscored if nothing could be found."""
+        """Return a score with the hits and ``evidence`` in its details. It is unscored if nothing could be found."""
         details = {**self.details, **evidence} if evidence else self.details
         if not self.relevant:
             return Score.unscored(self.problem, details=details)
@@ -69,32 +69,36 @@ def find_hits(
 
     Metrics that score the same row get the same two lists. The first metric matches them, and the others reuse its result.
     """
-    known: dict[Any, Any] | None = getattr(reference, "found", None)
-    if known is None:
+    cache: dict[Any, Any] | None = getattr(reference, "found", None)
+    if cache is None:
         return _match(retrieved, reference, field, k)
     key = (field, k)
-    pair = known.get(key)
+    pair = cache.get(key)
     if pair is None or pair[0] is not retrieved:
-        pair = known[key] = (retrieved, _match(retrieved, reference, field, k))
+        pair = cache[key] = (retrieved, _match(retrieved, reference, field, k))
     hits: Hits = pair[1]
     return hits
 
 
 def _match(retrieved: Sequence[Document | str], reference: Sequence[Document | str], field: str, k: int | None) -> Hits:
-    wanted = _values(reference, field)
-    shown = _values(retrieved if k is None else retrieved[:k], field)
+    relevant_values = _values(reference, field)
+    retrieved_values = _values(retrieved if k is None else retrieved[:k], field)
     try:
-        ranks, found, relevant = _look_up(wanted, shown)
+        ranks, indices, relevant = _look_up(relevant_values, retrieved_values)
     except TypeError:  # a value that cannot be hashed
-        ranks, found, relevant = _search(wanted, shown)
+        ranks, indices, relevant = _search(relevant_values, retrieved_values)
     problem = ""
     if not relevant:
-        problem = f"none of the {len(wanted)} reference_documents has a value in the field {field!r} to match by"
-    elif not ranks and shown and all(value is None for value in shown):
-        problem = f"none of the {len(shown)} retrieved_documents has a value in the field {field!r} to match by"
-    cut = {} if k is None else {"k": k}
-    details = Details(ranks=ranks, relevant=len(relevant), retrieved=len(shown), **cut)
-    return Hits(ranks, found, relevant, len(shown), k, problem, details)
+        problem = (
+            f"none of the {len(relevant_values)} reference_documents has a value in the field {field!r} to match by"
+        )
+    elif not ranks and retrieved_values and all(value is None for value in retrieved_values):
+        problem = (
+            f"none of the {len(retrieved_values)} retrieved_documents has a value in the field {field!r} to match by"
+        )
+    cut_off = {} if k is None else {"k": k}
+    details = Details(ranks=ranks, relevant=len(relevant), retrieved=len(retrieved_values), **cut_off)
+    return Hits(ranks, indices, relevant, len(retrieved_values), k, problem, details)
 
 
 Matches = tuple[list[int], list[int], list[int]]
@@ -131,7 +135,7 @@ def _search(wanted: list[Any], shown: list[Any]) -> Matches:
 
 
 def _values(documents: Sequence[Document | str], field: str) -> list[Any]:
-    """Each document's value in the field; None if it has none. A plain text serves as its content and as its id."""
+    """Return each document's value in the field; None if it has none. A plain text serves as its content and as its id."""
     if field == "content":
         return [item if isinstance(item, str) else item.content for item in documents]
     if field == "id":
@@ -176,5 +180,5 @@ class RankingMetric(Metric):
         return hits.score(self._value_of(hits) if hits.ranks else 0.0)
 
     def _value_of(self, hits: Hits) -> float:
-        """The value of a ranking with at least one hit."""
+        """Return the value of a ranking with at least one hit."""
         raise NotImplementedError

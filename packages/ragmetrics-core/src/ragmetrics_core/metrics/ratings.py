@@ -32,7 +32,7 @@ class RatingMetric(Metric):
         check_number(self.name, "threshold", self.threshold, low, high)
 
     def _rated(self, value: float, why: str, **details: Any) -> Score:
-        """The score with ``passing``, and with the judge's reason if it gave one."""
+        """Return the score with ``passing``, and with the judge's reason if it gave one."""
         return Score(value, passing=value >= self.threshold, reason=why or None, details=details)
 
 

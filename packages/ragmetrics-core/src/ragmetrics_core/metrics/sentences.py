@@ -75,7 +75,7 @@ def _ends(text: str, stop: re.Match[str], ends: frozenset[int]) -> bool:
 
 
 def _stripped(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The place without surrounding blanks; nothing if only blanks are there."""
+    """Return the place without surrounding blanks; nothing if only blanks are there."""
     said = text[start:end]
     if said.strip():
         yield start + len(said) - len(said.lstrip()), start + len(said.rstrip())

@@ -28,12 +28,12 @@ IGNORED = frozenset({"Pc", "Pd", "Pe", "Pf", "Pi", "Po", "Ps", "Cf"})
 
 
 def normalise(text: str) -> str:
-    """The text in lower case, without ASCII punctuation and English articles, with single spaces."""
+    """Return the text in lower case, without ASCII punctuation and English articles, with single spaces."""
     return " ".join(ARTICLES.sub(" ", text.lower().translate(DELETE_PUNCTUATION)).split())
 
 
 def words(text: str) -> list[str]:
-    """The words of a text; for ASCII text, the same words as ``normalise`` gives."""
+    """Return the words of a text; for ASCII text, the same words as ``normalise`` gives."""
     if not text.isascii():
         text = CJK_PUNCTUATION.sub(" ", text)
         # composed and compatibility forms (é, ﬁ, １) count as one spelling, and ß as ss

@@ -144,27 +144,27 @@ def without_thinking(text: str, asked: Asked, doubted: list[str]) -> str:
     if len(tags) > _MAX_TAGS:
         raise Unreadable("the reply holds very many blocks of thinking; give the answer and nothing else")
     last = max((number for number, tag in enumerate(tags) if _closes(tag)), default=-1)
-    kept = ""
+    text_kept = ""
     start = index = 0  # start: offset of the text that is not yet processed
     while index < len(tags):
         tag = tags[index]
-        kept += text[start : tag.start()]
+        text_kept += text[start : tag.start()]
         start = tag.end()
         close = None if _closes(tag) else _closing(tags, index, last)
         if _closes(tag):
-            doubted.extend(_doubt(kept, tag, asked))
-            kept = ""
+            doubted.extend(_doubt(text_kept, tag, asked))
+            text_kept = ""
         elif close is not None:
-            _doubt_unless_clear(kept, text[start : tags[close].start()], doubted)
+            _doubt_unless_clear(text_kept, text[start : tags[close].start()], doubted)
             start = tags[close].end()
             index = close
         elif _SURE.search(tag.group()):
-            if not kept.strip():
+            if not text_kept.strip():
                 raise Unreadable("the reply ends before its thinking does")
-            _doubt_unless_clear(kept, text[start:], doubted)
-            return kept
+            _doubt_unless_clear(text_kept, text[start:], doubted)
+            return text_kept
         index += 1
-    return kept + text[start:]
+    return text_kept + text[start:]
 
 
 def _closing(tags: list[re.Match[str]], opening: int, last: int) -> int | None:
@@ -211,16 +211,16 @@ def answer_part(text: str) -> AnswerPart:
     Raises:
         Unreadable: the reply is empty, or contains nothing but thinking.
     """
-    asked = asked_of(text)
+    question = asked_of(text)
     if not text.strip("\ufeff\u200b\u2060 \t\r\n\f\v\u00a0"):
         raise Unreadable("the reply is empty")
     doubted: list[str] = []
-    kept = str(text)
+    answer = str(text)
     if "<" in text or "[/" in text or "◁" in text:
-        kept = last_channel(kept, doubted)
-        kept = without_thinking(kept, asked, doubted)
-        kept = own_turn(kept, asked, doubted)
-    kept = before_new_turn(kept, doubted)
-    if not kept.strip():
+        answer = last_channel(answer, doubted)
+        answer = without_thinking(answer, question, doubted)
+        answer = own_turn(answer, question, doubted)
+    answer = before_new_turn(answer, doubted)
+    if not answer.strip():
         raise Unreadable("the reply holds no answer outside its thinking")
-    return AnswerPart(asked.on(kept), tuple(asked.on(other) for other in doubted if other.strip()))
+    return AnswerPart(question.on(answer), tuple(question.on(other) for other in doubted if other.strip()))

@@ -55,18 +55,18 @@ def fit_number(data: Any, key: str, limit: float | None, *, whole: bool) -> floa
     """Return an int (``whole``) or a float. A text such as "4/5" needs the highest value ``limit``. Booleans and "yes" count
     only if the key names a verdict.
     """
-    wanted = "a whole number" if whole else "a number"
+    wanted_type = "a whole number" if whole else "a number"
     if isinstance(data, list) and len(data) == 1:
         data = data[0]
     value = _number(data, key, limit)
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
-        raise Unreadable(f"must be {wanted}, not {shown(data)}")
+        raise Unreadable(f"must be {wanted_type}, not {shown(data)}")
     if whole and value != int(value):
         raise Unreadable(f"must be a whole number, not {value}")
     if whole:
         return int(value)
     if abs(value) >= _TOO_LARGE:
-        raise Unreadable(f"must be {wanted} of a sensible size")
+        raise Unreadable(f"must be {wanted_type} of a sensible size")
     return float(value)
 
 
@@ -133,9 +133,9 @@ def fit_choice(data: Any, options: tuple[Any, ...]) -> Any:
         if is_same(option, data):
             return option
     for fitting in (_options_by_number, _options_by_words, _options_by_side):
-        found = fitting(data, options)
-        if len(found) == 1:
-            return found[0]
+        options_found = fitting(data, options)
+        if len(options_found) == 1:
+            return options_found[0]
     raise Unreadable(f"must be {_menu(options)}, not {shown(data)}")
 
 
@@ -302,8 +302,8 @@ def _ordered(items: list[Any], item: Any) -> list[Any]:
 
 
 def telling_text(data: dict[str, Any], key: str) -> str | None:
-    """Return the text that an object stands for: the text under a key that means it, else the only text that is not a reason or
-    remark.
+    """Return the text that an object represents: the text under a key with the right meaning, else the only text that is not a
+    reason or remark.
     """
     mine = stem(key)
     telling = {mine, "text", "content"} | RELATED.get(mine, CONTAINERS)
@@ -384,20 +384,20 @@ def _fit_fields(data: dict[str, Any], plan: ModelPlan) -> dict[str, Any]:
     matched = _match({str(key): value for key, value in data.items()}, plan) if len(data) <= _MAX_KEYS else {}
     if not matched:
         raise Unrelated("has none of the fields asked for")
-    used = set(matched.values())
+    used_keys = set(matched.values())
     fitted: dict[str, Any] = {}
     for field in plan.fields:
         if field.name in matched:
             value = data[matched[field.name]]
             if value is not None or field.needs_value:
                 fitted[field.key] = _fit_field(value, field)
-                _check_beside(data, field, fitted[field.key], used)
+                _check_beside(data, field, fitted[field.key], used_keys)
             elif item_hint(field.hint) is int:
                 fitted[field.key] = []  # null says "no items"; a missing key would not
         elif field.required:
             raise Misfit("is missing", field.name)
     if plan.extra == "allow":
-        fitted.update({key: value for key, value in data.items() if key not in used and key not in fitted})
+        fitted.update({key: value for key, value in data.items() if key not in used_keys and key not in fitted})
     return fitted
 
 
@@ -409,13 +409,13 @@ def _check_beside(data: dict[str, Any], field: FieldPlan, value: Any, matched: s
     """
     is_reason = stem(field.name) in REASONS
     for key, other in data.items():
-        beside = str(key)
-        if beside in matched:
+        other_key = str(key)
+        if other_key in matched:
             continue
-        reversed_ = isinstance(value, bool) and name(beside) in _JUDGED and truth(other) is (not value)
-        is_twin = other is not None and not is_reason and field.is_named(beside)
+        reversed_ = isinstance(value, bool) and name(other_key) in _JUDGED and truth(other) is (not value)
+        is_twin = other is not None and not is_reason and field.is_named(other_key)
         if reversed_ or (is_twin and _fit_field(other, field) != value):
-            raise Misfit(f"and {beside!r} say different things; give one", field.name)
+            raise Misfit(f"and {other_key!r} say different things; give one", field.name)
 
 
 def _fit(data: Any, hint: Any, key: str, limit: float | None = None) -> Any:

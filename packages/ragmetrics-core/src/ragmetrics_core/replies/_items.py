@@ -164,9 +164,9 @@ def _items(text: str) -> tuple[list[str], bool]:
 
 def _marked(matches: list[tuple[str, re.Match[str] | None]], kind: str) -> list[str]:
     """Return the items with one kind of mark, each joined with the more deeply indented lines below it."""
-    own = [match for _, match in matches if match and _kind(match) == kind]
-    indent = min(len(match["indent"]) for match in own)
-    questions = all(match["text"].endswith(ASKS) for match in own)
+    marked = [match for _, match in matches if match and _kind(match) == kind]
+    indent = min(len(match["indent"]) for match in marked)
+    questions = all(match["text"].endswith(ASKS) for match in marked)
     items: list[str] = []
     for line, match in matches:
         if match is None:

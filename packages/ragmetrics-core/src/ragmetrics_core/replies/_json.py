@@ -102,8 +102,8 @@ class ModelReader(Reader[M]):
         """Look for the model in the values of an object; else read the object as the only item of the model's list."""
         if is_schema(data):
             return None
-        alone = len(data) == 1
-        inner = [value for key, value in data.items() if _may_hold_answer(key, value, alone=alone)]
+        is_only_key = len(data) == 1
+        inner = [value for key, value in data.items() if _may_hold_answer(key, value, alone=is_only_key)]
         readings = [self.in_value(value, depth + 1) for value in inner]
         fits = [reading for reading in readings if isinstance(reading, Fit)]
         if fits:
@@ -253,7 +253,7 @@ class JsonReply(Generic[M]):
         return decoder_of((plan.known or frozenset()) - plan.others, plan.knows)
 
     def instructions(self) -> str:
-        """The shape of the object, with the descriptions of the model's fields, for the system message."""
+        """Return the shape of the object, with the descriptions of the model's fields, for the system message."""
         return f"Reply in JSON:\n{shape_of(self.model)}"
 
     def parse(self, text: str) -> M:

@@ -358,13 +358,13 @@ def decoder_of(first: frozenset[str], is_known: Callable[[dict[str, Any]], bool]
     """
 
     def built(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        if len(made) != len(pairs):
+        data = dict(pairs)
+        if len(data) != len(pairs):
             raise ValueError("a key is repeated")
         # for most objects the first check is enough
-        if not first.issuperset(made) and not is_known(made):
+        if not first.issuperset(data) and not is_known(data):
             raise ValueError("a key is not known")
-        return made
+        return data
 
     return json.JSONDecoder(object_pairs_hook=built, parse_float=_finite, parse_constant=_finite, strict=False)
 

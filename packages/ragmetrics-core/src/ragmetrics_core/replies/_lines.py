@@ -76,7 +76,7 @@ class LinesReply:
         return None
 
     def instructions(self) -> str:
-        """The shape of the reply, for the system message."""
+        """Return the shape of the reply, for the system message."""
         return "Reply with a numbered list, one item per line, and nothing else."
 
     def parse(self, text: str) -> list[str]:

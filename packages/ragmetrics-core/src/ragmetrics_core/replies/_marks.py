@@ -348,12 +348,12 @@ def read_marks(text: str, scale: Scale) -> float:
     marks = list(islice(find_marks(normal, scale), _MAX_MARKS + 1))
     if len(marks) > _MAX_MARKS:
         raise Unreadable(f"the reply gives very many scores; give one, {scale.wanted}")
-    left = without_sent(marks, lambda mark: normal[mark.start : mark.end], text, normal)
-    value = _decided(left, scale)
-    own = own_words(text)
-    if own != text and not any(mine.value == value for mine in find_marks(_normal(own, scale), scale)):
+    own_marks = without_sent(marks, lambda mark: normal[mark.start : mark.end], text, normal)
+    value = _decided(own_marks, scale)
+    judge_text = own_words(text)
+    if judge_text != text and not any(mine.value == value for mine in find_marks(_normal(judge_text, scale), scale)):
         raise Unreadable(QUOTED)
-    if len(left) == len(marks) and declines(text):
+    if len(own_marks) == len(marks) and declines(text):
         raise Unreadable(QUOTED)
     return value
 

@@ -70,7 +70,7 @@ class ObjectReply:
         return JsonReply(create_model("Reply", **fields))
 
     def instructions(self) -> str:
-        """The shape of the object."""
+        """Return the shape of the object."""
         return str(self._json.instructions())
 
     def parse(self, text: str) -> dict[str, Any]:

@@ -137,12 +137,12 @@ def choose(text: str, found: list[Found], reader: Reader[T]) -> Reading[T]:
     """Return the one answer among ``found``, or the reason why there is none. None: no value was meant as an answer."""
     if len(found) > _MAX_FOUND:
         return Bad("the reply holds too many objects; give one")
-    asked = asked_of(text)
+    question = asked_of(text)
     answers: list[tuple[Found, T]] = []
     bad: list[tuple[Found, Bad]] = []
     for item in found:
         reading = reader.in_value(item.value)
-        is_complete = item.state == "open" and _is_complete(item.value, asked)
+        is_complete = item.state == "open" and _is_complete(item.value, question)
         if reading is not None and not is_complete:
             reading = _UNFINISHED.get(item.state, reading)
         if isinstance(reading, Bad):
@@ -151,17 +151,17 @@ def choose(text: str, found: list[Found], reader: Reader[T]) -> Reading[T]:
             answers.append((item, reading.value))
     if not answers:
         return bad[-1][1] if bad else None
-    around = outside(text, [(item.start, item.end) for item in found])
-    if len(found) == 1 and not (_WORDS.search(_LABEL.sub(" ", around)) or _is_sent(text, found[0])):
+    text_around = outside(text, [(item.start, item.end) for item in found])
+    if len(found) == 1 and not (_WORDS.search(_LABEL.sub(" ", text_around)) or _is_sent(text, found[0])):
         return Fit(answers[0][1])  # no words around it except a label or a code fence
-    return _decide(text, around, answers, bad, reader)
+    return _decide(text, text_around, answers, bad, reader)
 
 
 def _decide(
     text: str, around: str, answers: list[tuple[Found, T]], bad: list[tuple[Found, Bad]], reader: Reader[T]
 ) -> Fit[T] | Bad:
-    own = [(item, value) for item, value in answers if not _is_sent(text, item)]
-    if not own:
+    own_answers = [(item, value) for item, value in answers if not _is_sent(text, item)]
+    if not own_answers:
         return Bad(SENT)
     # The text between an answer (good or bad) and the answer before it, by the start of the later answer.
     items = sorted((item for item, _ in (*answers, *bad)), key=lambda item: item.start)
@@ -172,12 +172,12 @@ def _decide(
         return wrong[-1]
     if _TORN.search(around):
         return Bad("the JSON in the reply is broken: more of an object follows after its closing bracket")
-    if not all(reader.same(own[0][1], value) for _, value in own[1:]):
-        drafts = all(_DRAFT.search(before[item.start]) for item, _ in own[:-1])
-        final = drafts and _is_final(before[own[-1][0].start], around)
-        return Fit(own[-1][1]) if final else TWO_ANSWERS
-    clear = [value for item, value in own if not _is_anothers(text, item, before[item.start], around)]
-    if not clear or (len(own) == len(answers) and declines(around)):
+    if not all(reader.same(own_answers[0][1], value) for _, value in own_answers[1:]):
+        drafts = all(_DRAFT.search(before[item.start]) for item, _ in own_answers[:-1])
+        final = drafts and _is_final(before[own_answers[-1][0].start], around)
+        return Fit(own_answers[-1][1]) if final else TWO_ANSWERS
+    clear = [value for item, value in own_answers if not _is_anothers(text, item, before[item.start], around)]
+    if not clear or (len(own_answers) == len(answers) and declines(around)):
         return Bad(QUOTED)
     return Fit(clear[0])
 
@@ -217,12 +217,12 @@ def _unless_doubted(value: T, doubted: tuple[str, ...], reader: Reader[T]) -> T:
     """
     for other in doubted:
         try:
-            said = _read_part(asked_of(other).on(_AROUND.sub("", other)) if len(other) <= _SHORT else other, reader)
+            answer = _read_part(asked_of(other).on(_AROUND.sub("", other)) if len(other) <= _SHORT else other, reader)
         except Unreadable as unreadable:
             if unreadable.reason in {TWO_ANSWERS.reason, QUOTED}:
                 raise Unreadable(TWO_ANSWERS.reason) from None
-            said = value
-        if not reader.same(value, said):
+            answer = value
+        if not reader.same(value, answer):
             raise Unreadable(TWO_ANSWERS.reason)
         if declines(other) or announced_by_another(other):
             raise Unreadable(QUOTED)

@@ -95,7 +95,9 @@ class FieldPlan:
         return (group is not None and theirs in group) or ("_" not in mine and theirs.split("_")[-1] == mine)
 
     def _may_be_list(self, mine: str, theirs: str) -> bool:
-        """Whether a key may mean this list: it shares a word with the name, or means a list, or means such items."""
+        """Whether a key may mean this list: it shares a word with the field's name, is a usual name of lists, or is a usual name
+        of such items.
+        """
         if theirs in CONTAINERS or not set(theirs.split("_")).isdisjoint(mine.split("_")):
             return True
         group = RELATED.get(theirs)
@@ -124,17 +126,15 @@ class ModelPlan(NamedTuple):
         return bare(item_hint(self.list_field.hint)) if self.list_field else None
 
     def knows(self, data: dict[str, Any]) -> bool:
-        """Whether validation cannot overlook a key of an object: every key belongs to the model or to a model inside it.
+        """Whether validation sees every key of an object, because every key belongs to the model or to a model inside it.
 
-        An object with two keys of the same field is refused too, because validation would take one key and overlook the other. If
-        some part of the model takes keys of any name, every object is accepted.
+        An object with two keys of the same field is refused too, because validation would use one key and ignore the other. If
+        some part of the model accepts keys of any name, every object is accepted.
         """
         return self.known is None or (self.known.issuperset(data) and self._has_each_field_once(data))
 
     def takes(self, data: Any) -> bool:
-        """Whether validation cannot overlook a top-level key: a reply is a non-empty object, and every key is a key of the
-        model.
-        """
+        """Whether a reply is a non-empty object of which validation sees every top-level key."""
         return type(data) is dict and bool(data) and self.top.issuperset(data) and self._has_each_field_once(data)
 
     def _has_each_field_once(self, data: dict[str, Any]) -> bool:
@@ -252,7 +252,7 @@ _MAX_DEPTH = 6
 
 
 def shape_of(hint: Any, description: str | None = None, depth: int = 0) -> str:
-    """The shape of a type: ``{"statements": [{"statement": "<text>", "verdict": <0 or 1>}, ...]}``."""
+    """Return the shape of a type: ``{"statements": [{"statement": "<text>", "verdict": <0 or 1>}, ...]}``."""
     options = [bare(option) for option in members(hint)]
     if len(options) > 1:
         shapes = list(dict.fromkeys(shape_of(option, description, depth) for option in options))

@@ -143,8 +143,8 @@ class ScalarReader(Reader[Answer[T]]):
         for rank in sorted(ranked):
             reading = _agreed([self._under(*pair, depth) for pair in ranked[rank]])
             if isinstance(reading, Fit) and self.single and rank > _ASKED:
-                beside = [self._under(*pair, depth) for other in ranked if other > rank for pair in ranked[other]]
-                reading = _agreed([reading, *(other for other in beside if isinstance(other, Fit))])
+                weaker = [self._under(*pair, depth) for other in ranked if other > rank for pair in ranked[other]]
+                reading = _agreed([reading, *(other for other in weaker if isinstance(other, Fit))])
             if isinstance(reading, Fit):
                 return Fit(Answer(reading.value.value, reading.value.reason or reason_in(data)))
             if reading is not None and not (rank == _FINAL and _ASKED in ranked):  # e.g. {"score": 4, "total": 10}

@@ -113,7 +113,7 @@ class ScoreReply:
         return answer_schema("score", {"type": "number"})
 
     def instructions(self) -> str:
-        """The shape of the reply, for the system message."""
+        """Return the shape of the reply, for the system message."""
         halves = ", halves allowed" if self.halves else ""
         return (
             'Reply with one JSON object and nothing else: {"reason": "<why, in one or two sentences>", '
@@ -155,7 +155,7 @@ class RatingReply:
         return answer_schema("rating", {"type": "integer", "enum": list(self.choices)})
 
     def instructions(self) -> str:
-        """The shape of the reply, for the system message."""
+        """Return the shape of the reply, for the system message."""
         menu = ", ".join(map(str, self.choices[:-1])) + f" or {self.choices[-1]}"
         return (
             f'Reply with one JSON object and nothing else: {{"reason": "<why, in one sentence>", "rating": <{menu}>}}'

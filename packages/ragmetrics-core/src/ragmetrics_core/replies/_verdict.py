@@ -175,8 +175,8 @@ def answer_at(body: str, *, digits: bool = True) -> _Answer | None:
     1 and 0 are answers.
     """
     body = body[OPENING.match(body).end() :]  # type: ignore[union-attr]
-    bare, sides_of_symbols = undress(body[:MAX_SENTENCE])
-    if sides_of_symbols and (answer := answer_at(bare, digits=digits)):
+    undressed, sides_of_symbols = undress(body[:MAX_SENTENCE])
+    if sides_of_symbols and (answer := answer_at(undressed, digits=digits)):
         contradicted = sides_of_symbols != {answer.truth}  # "✅ no" takes no side
         return _HEDGE if contradicted else answer
     for pattern in (ANSWER, CJK, LOOSE, LETTER):
@@ -209,9 +209,9 @@ def find_signs(text: str) -> list[Sign]:
         digits = False
     sentences = [part.strip() for part in BREAK.split(text)]
     for number, sentence in enumerate(sentences):
-        found = _sign_in(sentence, first=number == 0, digits=digits and number == 0)
-        if found:
-            signs.append(found if found.said else found._replace(said=sentence))
+        sign = _sign_in(sentence, first=number == 0, digits=digits and number == 0)
+        if sign:
+            signs.append(sign if sign.said else sign._replace(said=sentence))
     last = next((sentence for sentence in reversed(sentences) if sentence), "")
     closing = _closing_sign(last) if not signs or _OF_A_PART.match(last) else None
     return [*signs, closing] if closing else signs
@@ -345,12 +345,12 @@ def read_verdict(text: str) -> bool:
     """
     normal = _normal(text)
     signs = find_signs(normal)
-    left = without_sent(signs, lambda sign: "" if sign.said == normal else sign.said, text, normal)
+    own_signs = without_sent(signs, lambda sign: "" if sign.said == normal else sign.said, text, normal)
     plain = _copulas(normal)
-    answer = _decided(left, normal) if left else _agreed(plain)
-    if left and ((not answer) in plain or _answers_more(left, answer, text, normal)):
+    answer = _decided(own_signs, normal) if own_signs else _agreed(plain)
+    if own_signs and ((not answer) in plain or _answers_more(own_signs, answer, text, normal)):
         raise Unreadable(_BOTH)
-    if not _is_own(answer, text, plainly=not left) or (len(left) == len(signs) and declines(text)):
+    if not _is_own(answer, text, plainly=not own_signs) or (len(own_signs) == len(signs) and declines(text)):
         raise Unreadable(QUOTED)
     return answer
 
@@ -430,7 +430,7 @@ def _agreed(said: set[bool | None]) -> bool:
 
 def _copulas(text: str) -> set[bool | None]:
     """Return the sides of plain sentences such as "the figures are not correct"; None for a hedged sentence."""
-    said: set[bool | None] = set()
+    sides: set[bool | None] = set()
     for sentence in BREAK.split(text):
         matches = list(COPULA.finditer(sentence[:MAX_SENTENCE]))
         if not matches:
@@ -440,8 +440,8 @@ def _copulas(text: str) -> set[bool | None]:
         hedged = (
             hedges or NEGATION.search(sentence, 0, first.start()) or len(matches) > 1 or undress(sentence)[1] - {side}
         )
-        said.add(None if hedged or CONTRAST.search(sentence) or FULLY_NOT.search(sentence) else side)
-    return said
+        sides.add(None if hedged or CONTRAST.search(sentence) or FULLY_NOT.search(sentence) else side)
+    return sides
 
 
 @lru_cache(maxsize=512)

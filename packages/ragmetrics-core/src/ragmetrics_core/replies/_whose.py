@@ -158,16 +158,16 @@ def announced_by_another(before: str) -> bool:
     before = _lower(before)
     intro = before[-_INTRO:].rstrip(" \t\r\n`*\"'>~#“„«「『").removesuffix("```json").removesuffix("```").rstrip()
     last = [part for part in SENTENCE.split(intro) if part.strip()][-1:]
-    said = last[0].strip() if last else ""
-    if said.endswith(ENDS) and "\n" in before[before.rfind(said) + len(said) :]:
-        said = ""  # a complete sentence on an earlier line announces nothing
-    own = max((match.end() for match in OWN.finditer(said)), default=-1)
-    if own < 0 and HEADING.search(before):
+    last_sentence = last[0].strip() if last else ""
+    if last_sentence.endswith(ENDS) and "\n" in before[before.rfind(last_sentence) + len(last_sentence) :]:
+        last_sentence = ""  # a complete sentence on an earlier line announces nothing
+    own_end = max((match.end() for match in OWN.finditer(last_sentence)), default=-1)
+    if own_end < 0 and HEADING.search(before):
         return True
-    another = max((match.end() for match in ANNOUNCED.finditer(said)), default=-1)
-    if another > own:
+    another = max((match.end() for match in ANNOUNCED.finditer(last_sentence)), default=-1)
+    if another > own_end:
         return True
-    return own < 0 and bool(STRONG.search(before))
+    return own_end < 0 and bool(STRONG.search(before))
 
 
 def is_quoted(text: str, start: int, end: int) -> bool:
@@ -217,26 +217,26 @@ def _attributed(text: str) -> str:
     """Remove the text after "the response says" in the same sentence, or on the next line after a colon."""
     if not ANOTHER.search(_lower(text)):
         return text
-    kept: list[str] = []
+    parts_kept: list[str] = []
     pending = False
     for part in PARTS.split(text):
         if pending and part.strip():
-            kept.append("…\n" if part.endswith("\n") else "…")
+            parts_kept.append("…\n" if part.endswith("\n") else "…")
             pending = False
             continue
-        said = _attribution(part)
-        if said is None:
-            kept.append(part)
+        attribution = _attribution(part)
+        if attribution is None:
+            parts_kept.append(part)
             continue
-        head = part[: said.start()]
-        if _speaks_of_words_before(head, said):
-            if kept and not head.strip(" (\"'`»”’」』").rstrip("abcdefghijklmnopqrstuvwxyz "):
-                kept[-1] = " … "  # the sentence began before a full stop: "Score: 5. (quoted)"
+        head = part[: attribution.start()]
+        if _speaks_of_words_before(head, attribution):
+            if parts_kept and not head.strip(" (\"'`»”’」』").rstrip("abcdefghijklmnopqrstuvwxyz "):
+                parts_kept[-1] = " … "  # the sentence began before a full stop: "Score: 5. (quoted)"
             head = ""
-        kept.append(head + " … " + _own_rest(part, said))
+        parts_kept.append(head + " … " + _own_rest(part, attribution))
         # After an unfinished line, a heading or a colon, the next part belongs to the other speaker too.
         pending = part.endswith("\n") and not part.rstrip(" \t\r\n*_\"'`").endswith(ENDS)
-    return "".join(kept)
+    return "".join(parts_kept)
 
 
 def _attribution(part: str) -> re.Match[str] | None:

@@ -44,7 +44,7 @@ class WithReason(Generic[T]):
         return is_json(self.reply)
 
     def instructions(self) -> str:
-        """The shape of the reply, for the system message."""
+        """Return the shape of the reply, for the system message."""
         return self.reply.instructions()
 
     def parse(self, text: str) -> tuple[T, str]:

@@ -69,7 +69,7 @@ class YesNoReply:
         return answer_schema("answer", {"type": "string", "enum": ["yes", "no"]})
 
     def instructions(self) -> str:
-        """The shape of the reply, for the system message."""
+        """Return the shape of the reply, for the system message."""
         return (
             'Reply with one JSON object and nothing else: {"reason": "<why, in one sentence>", "answer": "<yes or no>"}'
         )

@@ -38,7 +38,7 @@ BESIDE = 1e-9
 def auroc(
     judged: Sequence[float], passes: Sequence[bool], masses: Sequence[float], confidence: float, alike: float = 1.0
 ) -> Measure:
-    """The probability that the judge scores a row that people pass above a row that people fail; equal scores count half.
+    """Return the probability that the judge scores a row that people pass above a row that people fail; equal scores count half.
 
     The interval is a score interval: it contains the areas from which the observed area is not too far, in standard errors at the
     supposed area. So the interval has a width even if the judge separates passes and fails perfectly.
@@ -164,16 +164,16 @@ def _best_threshold(
     order = sorted(places, key=judged.__getitem__, reverse=True)
     total = sum(masses[place] for place in order)
     people = sum(masses[place] for place in order if passes[place])
-    passed, right, found = 0.0, 0.0, []
+    passed, right, kappas = 0.0, 0.0, []
     for value, group in groupby(order, key=judged.__getitem__):
         for place in group:
             passed += masses[place]
             right += masses[place] if passes[place] else 0.0
-        agreement = right + total - people - (passed - right)
+        agreement = right + total - people - (passed - right)  # rows that both pass, and rows that both fail
         chance = (passed * people + (total - passed) * (total - people)) / total
-        found.append(((agreement - chance) / (total - chance), value))
-    best = max(kappa for kappa, _ in found)
-    ties = [value for kappa, value in found if kappa >= best - 1e-12]
+        kappas.append(((agreement - chance) / (total - chance), value))
+    best = max(kappa for kappa, _ in kappas)
+    ties = [value for kappa, value in kappas if kappa >= best - 1e-12]
     return ties[len(ties) // 2]
 
 
@@ -181,10 +181,10 @@ def _verdicts_by_others(judged: Sequence[float], passes: Sequence[bool], masses:
     """Return a verdict on each row, by a threshold chosen on the other folds. At least two rows must pass and two must fail."""
     generator = random.Random(0)  # noqa: S311  the same folds every time
     folds: list[list[int]] = [[] for _ in range(FOLDS)]
-    for wanted in (True, False):
-        own = [place for place, passed in enumerate(passes) if passed is wanted]
-        generator.shuffle(own)
-        for index, place in enumerate(own):
+    for verdict in (True, False):
+        places_of_verdict = [place for place, passed in enumerate(passes) if passed is verdict]
+        generator.shuffle(places_of_verdict)
+        for index, place in enumerate(places_of_verdict):
             folds[index % FOLDS].append(place)
     verdicts = [False] * len(judged)
     for fold in filter(None, folds):
@@ -222,7 +222,7 @@ class VerdictTable:
 
     @property
     def quantile(self) -> float:
-        """The number of standard errors on either side of a value."""
+        """The number of standard errors from a value to the end of its interval."""
         return normal_quantile((1 + self.confidence) / 2)
 
     def judge(self, said: bool) -> float:
@@ -240,7 +240,7 @@ class VerdictTable:
         return {"kappa": self.kappa(), "ac1": self.ac1(), "sensitivity": sensitivity, "specificity": specificity}
 
     def threshold(self, value: float) -> Threshold:
-        """Return the threshold ``value`` with the measures of its verdicts, which are in this table."""
+        """Return the threshold ``value`` with its measures, given that this table counts the verdicts by this threshold."""
         wrong_passes = self.rate((True, False), self.judge(True), "the judge passes no labelled row")
         wrong_fails = self.rate((False, True), self.judge(False), "the judge fails no labelled row")
         return Threshold(value, self.kappa(), wrong_passes, wrong_fails)
@@ -265,15 +265,16 @@ class VerdictTable:
         Source: Cohen 1960, Educational and Psychological Measurement 20:37; variance: Fleiss, Cohen & Everitt 1969, Psychological
         Bulletin 72:323, equation 8.
         """
-        for said, words in ((True, "passes"), (False, "fails")):
+        for verdict, words in ((True, "passes"), (False, "fails")):
             for who, share in (("labels", self.people), ("verdicts of the judge", self.judge)):
-                if not share(not said):
+                if not share(not verdict):
                     return Measure(problem=f"all {who} are {words}, so agreement beyond chance cannot be measured")
         agreement, (value, chance, variance) = self.agreement, self._kappa_parts()
         shares = {cell: (share * self.count + HALF) / (self.count + 4 * HALF) for cell, share in self.shares.items()}
         fuller = dataclasses.replace(self, shares=shares)
         _, more_chance, more_variance = fuller._kappa_parts()
         low = coefficient_limits(fuller.agreement, more_chance, more_variance, self.quantile, self.count)[0]
+        # the number of rows for which a rate equal to the agreement has the variance of kappa
         room, spread = agreement * (1 - agreement), variance * (1 - chance) ** 2
         rows = room / spread if room > 0 and spread > 0 else self.count
         most = beta_quantile((1 + self.confidence) / 2, agreement * rows + HALF, (1 - agreement) * rows + HALF)
@@ -305,8 +306,8 @@ class VerdictTable:
         def influence(cell: Cell) -> float:
             passes = sum(cell) / 2
             own_chance = passes * (1 - passing) + (1 - passes) * passing
-            own = ((cell[0] == cell[1]) - chance) / (1 - chance)
-            return own - 2 * (1 - value) * (own_chance - chance) / (1 - chance)
+            contribution = ((cell[0] == cell[1]) - chance) / (1 - chance)
+            return contribution - 2 * (1 - value) * (own_chance - chance) / (1 - chance)
 
         squares = math.fsum(share * (influence(cell) - value) ** 2 for cell, share in self.shares.items())
         limits = coefficient_limits(self.agreement, chance, squares / (self.count - 1), self.quantile, self.count)
@@ -402,37 +403,37 @@ def agreement(
     """
     check_confidence(confidence)
     rows = labelled_rows(judged, labels, weights, clusters, scale)
-    own = [rows.judged[place] for place in rows.places]
-    alike = max(design_effect(rows, own), design_effect(rows, rows.labels))
-    found = dataclasses.replace(
+    scores = [rows.judged[place] for place in rows.places]
+    alike = max(design_effect(rows, scores), design_effect(rows, rows.labels))
+    measures = dataclasses.replace(
         without_agreement(len(rows.labels), NOT_VERDICTS),
-        spearman=spearman(own, rows.labels, rows.masses, confidence, alike),
-        difference=_difference(rows, own, confidence),
+        spearman=spearman(scores, rows.labels, rows.masses, confidence, alike),
+        difference=_difference(rows, scores, confidence),
     )
     if not rows.passes_and_fails:
-        return found
+        return measures
     assert rows.scale is not None
     passes = [label > (rows.scale[0] + rows.scale[1]) / 2 for label in rows.labels]
     verdicts = threshold is None and set(rows.judged) <= {0, 1}
-    area = Measure(problem=VERDICTS) if verdicts else auroc(own, passes, rows.masses, confidence, alike)
-    found = dataclasses.replace(found, passing=sum(passes), auroc=area)
-    return _with_verdicts(found, rows, passes, 1.0 if verdicts else threshold, confidence)
+    area = Measure(problem=VERDICTS) if verdicts else auroc(scores, passes, rows.masses, confidence, alike)
+    measures = dataclasses.replace(measures, passing=sum(passes), auroc=area)
+    return _with_verdicts(measures, rows, passes, 1.0 if verdicts else threshold, confidence)
 
 
 def _with_verdicts(
     found: Agreement, rows: LabelledRows, passes: Sequence[bool], limit: float | None, confidence: float
 ) -> Agreement:
     """Add the measures of verdicts. Scores of at least ``limit`` pass; without a limit, the threshold is chosen here."""
-    own, chosen = [rows.judged[place] for place in rows.places], None
+    scores, chosen = [rows.judged[place] for place in rows.places], None
     measures: dict[str, Any]
     if limit is not None:
-        measures = verdict_table(rows, [value >= limit for value in own], passes, confidence).measures()
+        measures = verdict_table(rows, [value >= limit for value in scores], passes, confidence).measures()
     elif problem := _too_few(passes):
         measures = dict.fromkeys(("kappa", "ac1", "sensitivity", "specificity"), Measure(problem=problem))
     else:
-        table = verdict_table(rows, _verdicts_by_others(own, passes, rows.masses), passes, confidence)
+        table = verdict_table(rows, _verdicts_by_others(scores, passes, rows.masses), passes, confidence)
         measures = table.measures()
-        chosen = table.threshold(_best_threshold(own, passes, rows.masses, range(len(passes))))
+        chosen = table.threshold(_best_threshold(scores, passes, rows.masses, range(len(passes))))
     return dataclasses.replace(found, threshold=chosen, **measures)
 
 
@@ -447,7 +448,7 @@ def _too_few(passes: Sequence[bool]) -> str | None:
 
 
 def _difference(rows: LabelledRows, own: Sequence[float], confidence: float) -> Measure:
-    """The mean of the judge's scores minus the mean of the labels."""
+    """Return the mean of the judge's scores minus the mean of the labels."""
     changes = [value - label for value, label in zip(own, rows.labels, strict=True)]
     low, high = rows.scale or (math.inf, math.inf)
     scale = (low - high, high - low) if all(low <= value <= high for value in own) else None

@@ -237,10 +237,10 @@ def quantiles_of_sum(parts: Iterable[Bounded], shares: Sequence[float]) -> list[
         parts: the summands, independent of each other; one or more.
         shares: the probabilities of the quantiles, above 0 and below 1.
     """
-    known = sorted(parts, key=lambda part: part.variance)
-    least = NEGLIGIBLE * known[-1].variance
-    certain = math.fsum(part.mean for part in known if part.variance <= least)
-    uncertain = [part for part in known if part.variance > least]
+    by_variance = sorted(parts, key=lambda part: part.variance)
+    least = NEGLIGIBLE * by_variance[-1].variance
+    certain = math.fsum(part.mean for part in by_variance if part.variance <= least)
+    uncertain = [part for part in by_variance if part.variance > least]
     if not uncertain:
         return [certain for _ in shares]
     if len(uncertain) == 1:
@@ -310,7 +310,9 @@ def _merged(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def _between(points: Sequence[tuple[float, float]], shares: Sequence[float]) -> list[float]:
-    """Return the quantiles for these shares; half of a point's weight lies below the point."""
+    """Return the quantiles of the distribution that these weighted points represent; half of a point's weight lies below the
+    point.
+    """
     reached = accumulate((weight for _, weight in points), initial=0.0)
     known = [(below + weight / 2, point) for below, (point, weight) in zip(reached, points, strict=False)]
     return _interpolated(known, shares)
@@ -340,13 +342,13 @@ def post_stratified(rows: LabelledRows, strata: Strata, confidence: float) -> tu
     assert rows.scale is not None
     method = BETA if rows.passes_and_fails else DIRICHLET
     count, prior = len(rows.judged), SHARES_OF_LABEL[method] / len(strata)
-    found = [_stratum_mean(rows, stratum, prior) for stratum in strata]
+    stratum_means = [_stratum_mean(rows, stratum, prior) for stratum in strata]
     shares = [len(stratum.rows) / count for stratum in strata]
-    between = dirichlet_mean([part.mean for part in found], [float(len(stratum.rows)) for stratum in strata])
+    between = dirichlet_mean([part.mean for part in stratum_means], [float(len(stratum.rows)) for stratum in strata])
     if rows.one_cluster:
         return between.mean, None
-    factor = _inflation(rows, strata, [part.mean for part in found], prior, confidence)
-    parts = [part.spread_by(factor).scaled(share) for part, share in zip(found, shares, strict=True)]
+    factor = _inflation(rows, strata, [part.mean for part in stratum_means], prior, confidence)
+    parts = [part.spread_by(factor).scaled(share) for part, share in zip(stratum_means, shares, strict=True)]
     parts.append(between.spread_by(factor).scaled(1.0, -between.mean))
     low, high = quantiles_of_sum(parts, [(1 - confidence) / 2, (1 + confidence) / 2])
     start, end = rows.scale
@@ -372,11 +374,11 @@ def _inflation(rows: LabelledRows, strata: Strata, means: Sequence[float], prior
     """
     if rows.verdicts and rows.clusters is None and rows.weights is None:
         return 1.0
-    found, freedom = _variance(rows, strata, means, prior)
+    variance_ratio, freedom = _variance(rows, strata, means, prior)
     if rows.clusters is None:
         freedom = max(effective_count(rows.masses) - len(strata), 1.0)
     share = (1 + confidence) / 2
-    return max(found, 1.0) * (t_quantile(share, freedom) / normal_quantile(share)) ** 2
+    return max(variance_ratio, 1.0) * (t_quantile(share, freedom) / normal_quantile(share)) ** 2
 
 
 def _variance(rows: LabelledRows, strata: Strata, means: Sequence[float], prior: float) -> tuple[float, float]:
@@ -392,8 +394,8 @@ def _variance(rows: LabelledRows, strata: Strata, means: Sequence[float], prior:
             granted += share * share * weighted_mean(squares, masses) / effective_count(masses)
             unseen += share * share * unseen_variance(masses, mean, rows.scale, prior)
     granted += math.fsum(value * value for value in of_judgements)
-    found, freedom = variance_and_freedom(rows, of_labels, of_judgements)
-    return (found + unseen) / granted if granted else 1.0, freedom
+    variance, freedom = variance_and_freedom(rows, of_labels, of_judgements)
+    return (variance + unseen) / granted if granted else 1.0, freedom
 
 
 def powered_mean(rows: LabelledRows) -> tuple[float, float, float, float]:
@@ -430,8 +432,8 @@ def powered_mean(rows: LabelledRows) -> tuple[float, float, float, float]:
         of_judgements[row] = power * (rows.judged[row] - rest_mean) / len(others)
     of_labels = []
     for place, mass, label, value in zip(rows.places, masses, labels, paired, strict=True):
-        own = mass * (label - label_mean - power * (value - paired_mean)) / total
-        of_labels.append(own + of_judgements[place])  # the row counts in both sums
+        influence = mass * (label - label_mean - power * (value - paired_mean)) / total
+        of_labels.append(influence + of_judgements[place])  # the row counts in both sums
         of_judgements[place] = 0.0
     variance, freedom = variance_and_freedom(rows, of_labels, of_judgements)
     return label_mean + power * (rest_mean - paired_mean), variance, freedom, power
@@ -550,25 +552,25 @@ def corrected_mean(  # noqa: PLR0917
 
 def _mean_of(rows: LabelledRows, confidence: float) -> CorrectedMean:
     """Estimate the corrected mean of rows that were already checked."""
-    left, alone = too_uneven(rows.masses), None
+    effective, labels_only = too_uneven(rows.masses), None
     mean, interval, note = rows.label_mean, None, None
-    if left is None:
-        alone = labels_alone(rows, confidence)
+    if effective is None:
+        labels_only = labels_alone(rows, confidence)
         mean, interval, note = _corrected(rows, confidence)
-    if interval is not None and alone is not None and _width(interval) >= _width(alone):
+    if interval is not None and labels_only is not None and _width(interval) >= _width(labels_only):
         # these methods were not chosen by the width of their interval, so they are kept even if it is wider
         chosen = rows.verdicts or (interval.method == DIRICHLET and rows.weights is None)
-        stands = chosen or _width(interval) <= WIDER * _width(alone)
+        stands = chosen or _width(interval) <= WIDER * _width(labels_only)
         interval, note = (interval, NO_NARROWER) if stands else (None, NO_HELP)
     if interval is None:
-        mean, interval = rows.label_mean, alone
-    if left is not None:
-        note = TOO_UNEVEN.format(len(rows.labels), left, FEWEST_FOR_INTERVAL)
+        mean, interval = rows.label_mean, labels_only
+    if effective is not None:
+        note = TOO_UNEVEN.format(len(rows.labels), effective, FEWEST_FOR_INTERVAL)
     elif interval is None:
         note = ONE_CLUSTER if rows.one_cluster else NO_SCALE
     elif note in {None, NO_HELP} and len(set(rows.labels)) == 1:  # the gain or loss is the method's, not the judge's
         note = ONE_LABEL
-    elif note is None and (gain := _gain(interval, alone) or 0.0) < GAIN:
+    elif note is None and (gain := _gain(interval, labels_only) or 0.0) < GAIN:
         note = HARDLY.format(100 * gain)
     return CorrectedMean(
         mean=mean,
@@ -576,7 +578,7 @@ def _mean_of(rows: LabelledRows, confidence: float) -> CorrectedMean:
         method=interval.method if interval else "none",
         judge_mean=math.fsum(rows.judged) / len(rows.judged),
         label_mean=rows.label_mean,
-        label_interval=alone,
+        label_interval=labels_only,
         labels=len(rows.labels),
         rows=len(rows.judged),
         note=note,

@@ -167,6 +167,7 @@ def coefficient_limits(
         Limits from -1 to 1, with the coefficient between them.
     """
     value, room = (agreement - chance) / (1 - chance), agreement * (1 - agreement)
+    # 1 / count for a rate; the coefficient's variance may be that of a rate over more or fewer rows
     share = variance * (1 - chance) ** 2 / room if room > 0 and variance > 0 else 1 / count
     low, high = ((limit - chance) / (1 - chance) for limit in score_limits(agreement, quantile * quantile * share))
     return max(min(low, value), -1.0), min(max(high, value), 1.0)
@@ -254,5 +255,5 @@ def check_clusters(clusters: Sequence[Hashable] | None, count: int) -> None:
             usable = False
         if not usable:
             raise InvalidInput(
-                f"clusters[{place}] is {cluster!r}: give the row a cluster, which may be a cluster of one row"
+                f"clusters[{place}] is {cluster!r}: give every row a cluster; a cluster may have a single row"
             )

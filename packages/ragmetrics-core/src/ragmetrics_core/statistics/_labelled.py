@@ -142,28 +142,28 @@ def labelled_rows(
         raise InvalidInput(f"labels has {len(labels)} entries for {len(judged)} rows: give one for each, or None")
     judged = checked_values("judged", judged, None)
     places = [place for place, label in enumerate(labels) if label is not None]
-    known = [label for label in labels if label is not None]
-    found = checked_values("labels", known, scale, places)
-    if len(known) < FEWEST_LABELS:
-        have = {0: "no row has", 1: "1 row has"}.get(len(known), f"{len(known)} rows have")
+    given_labels = [label for label in labels if label is not None]
+    checked = checked_values("labels", given_labels, scale, places)
+    if len(given_labels) < FEWEST_LABELS:
+        have = {0: "no row has", 1: "1 row has"}.get(len(given_labels), f"{len(given_labels)} rows have")
         raise InvalidInput(
             f"{have} a label, too few to conclude anything about other rows: label at least {FEWEST_LABELS}"
         )
-    passes = set(found) <= {0, 1} and all(0 <= value <= 1 for value in judged)
-    if scale is None and (passes or all(map(is_bool, known))):
+    passes = set(checked) <= {0, 1} and all(0 <= value <= 1 for value in judged)
+    if scale is None and (passes or all(map(is_bool, given_labels))):
         scale = 0.0, 1.0
     if scale is not None and scale[0] == scale[1]:
         raise InvalidInput(f"scale is the single point {scale[0]:g}: give the lowest and the highest possible label")
     check_clusters(clusters, len(judged))
     masses = None if weights is None else _masses(weights, places, len(judged))
-    return LabelledRows(judged, places, found, masses, clusters, scale)
+    return LabelledRows(judged, places, checked, masses, clusters, scale)
 
 
 def _masses(weights: Sequence[float | None], places: Sequence[int], rows: int) -> Sequence[float] | None:
     """Return the weights of the rows with a label, scaled to a mean of 1; None if the weights are equal."""
     if len(weights) != rows:
         raise InvalidInput(f"weights has {len(weights)} entries for {rows} rows: give one for each, or None")
-    found: list[float] = []
+    given_weights: list[float] = []
     for place in places:
         weight = weights[place]
         if weight is None or not is_finite(weight) or weight <= 0:
@@ -171,12 +171,12 @@ def _masses(weights: Sequence[float | None], places: Sequence[int], rows: int) -
                 f"weights[{place}] is {weight!r}, and the row has a label: give the number of rows it stands for, "
                 "1 divided by the probability with which it was chosen"
             )
-        found.append(weight)
-    problem = weight_problem(found)
+        given_weights.append(weight)
+    problem = weight_problem(given_weights)
     if problem is not None:
-        raise InvalidInput(f"weights[{places[problem[0]]}] is {found[problem[0]]:g}, {problem[1]}")
-    heaviest = max(found)
-    shares = [weight / heaviest for weight in found]  # sums of shares neither overflow nor underflow
+        raise InvalidInput(f"weights[{places[problem[0]]}] is {given_weights[problem[0]]:g}, {problem[1]}")
+    heaviest = max(given_weights)
+    shares = [weight / heaviest for weight in given_weights]  # sums of shares neither overflow nor underflow
     mean = math.fsum(shares) / len(shares)
     return None if 1 - min(shares) <= ROUNDING * mean else [share / mean for share in shares]
 

@@ -299,26 +299,26 @@ def _interval_of(
     """Return the interval of values that were already checked, of which there are enough."""
     count, mean = len(values), math.fsum(values) / len(values)
     near = ROUNDING * (scale[1] - scale[0] if scale else max(map(abs, values)))
-    found = clustered_mean(values, clusters) if clusters is not None and len(set(clusters)) < count else None
-    units = len(found.clusters) if found else count
-    equal = found.variance <= near * near if found else max(values) - min(values) <= near
+    clustered = clustered_mean(values, clusters) if clusters is not None and len(set(clusters)) < count else None
+    units = len(clustered.clusters) if clustered else count
+    equal = clustered.variance <= near * near if clustered else max(values) - min(values) <= near
     z2 = normal_quantile((1 + confidence) / 2) ** 2
-    if scale is not None and (equal or not found) and at_ends(values, scale):
+    if scale is not None and (equal or not clustered) and at_ends(values, scale):
         return wilson(mean, z2 / units, scale)
     if equal:
         return unseen_interval(mean, units, scale, z2)
-    if found is None:
+    if clustered is None:
         variance = math.fsum((value - mean) ** 2 for value in values) / (count - 1)
         if scale is not None:
             variance = max(variance, UNMET * max(mean - scale[0], scale[1] - mean) ** 2 / math.sqrt(count))
         return student_interval(mean, variance / count, t_quantile((1 + confidence) / 2, count - 1), scale, "t")
-    quantile = t_quantile((1 + confidence) / 2, found.freedom)
+    quantile = t_quantile((1 + confidence) / 2, clustered.freedom)
     if clusters is not None and scale is not None and _at_one_end(values, clusters, scale):
         size = count / units
-        few = FewChanges(Counter(found.clusters), (scale[0] * size, scale[1] * size), found.inflation)
+        few = FewChanges(Counter(clustered.clusters), (scale[0] * size, scale[1] * size), clustered.inflation)
         low, high = few.limits(quantile)
         return Interval(max(low, scale[0]), min(high, scale[1]), "few-changes")
-    return student_interval(mean, found.variance, quantile, scale, "cr2")
+    return student_interval(mean, clustered.variance, quantile, scale, "cr2")
 
 
 def _at_one_end(values: Sequence[float], clusters: Sequence[Hashable], scale: tuple[float, float]) -> bool:

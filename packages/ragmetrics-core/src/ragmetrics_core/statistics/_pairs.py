@@ -162,16 +162,16 @@ class _Changes:
         """Return the changes. If there are clusters, there must be two or more."""
         count, mean = len(values), math.fsum(values) / len(values)
         if clusters is not None and len(set(clusters)) < count:
-            found = clustered_mean(values, clusters)
+            moments = clustered_mean(values, clusters)
             # changes of a cluster that cancel out leave a rounding error, which has no direction
-            sums = tuple((total if abs(total) > near * rows else 0.0, rows) for total, rows in found.clusters)
-            found = replace(found, variance=found.variance if found.variance > near**2 else 0.0, clusters=sums)
+            sums = tuple((total if abs(total) > near * rows else 0.0, rows) for total, rows in moments.clusters)
+            moments = replace(moments, variance=moments.variance if moments.variance > near**2 else 0.0, clusters=sums)
             changed = len({cluster for cluster, value in zip(clusters, values, strict=True) if value})
-            return cls(values, found, changed, width, near, clustered=True)
+            return cls(values, moments, changed, width, near, clustered=True)
         alike = max(values) - min(values) <= near
         variance = 0.0 if alike else math.fsum((value - mean) ** 2 for value in values) / (count - 1) / count
-        found = ClusteredMean(mean, variance, 1.0, count - 1, tuple((value, 1) for value in values))
-        return cls(values, found, sum(map(bool, values)), width, near, clustered=False)
+        moments = ClusteredMean(mean, variance, 1.0, count - 1, tuple((value, 1) for value in values))
+        return cls(values, moments, sum(map(bool, values)), width, near, clustered=False)
 
     def possible(self, low: float, high: float, method: str) -> Interval:
         """Return an interval that is cut to the scale and contains the observed difference despite rounding."""
@@ -260,12 +260,12 @@ def _rows_to_show(effect: float, changes: _Changes, power: float, confidence: fl
         return None
     z, more = normal_quantile((1 + confidence) / 2), normal_quantile(power)
     count, mean = len(changes.values), changes.found.mean
-    own = math.fsum((change - mean) ** 2 for change in changes.values) / (count - 1)
+    observed = math.fsum((change - mean) ** 2 for change in changes.values) / (count - 1)
     size = math.fsum(map(abs, changed)) / len(changed)
     square = math.fsum(change * change for change in changed) / len(changed)
     missing = max(effect - abs(mean), 0.0) * (1 - len(changed) / count)
-    variance = own + missing * square / size
-    design_effect = changes.found.variance * count / own
+    variance = observed + missing * square / size
+    design_effect = changes.found.variance * count / observed
     rows = ((z + more) ** 2 * variance * design_effect / effect**2) + z * z / 2 * (count / len(changes.found.clusters))
     share = min(max(len(changed) / count, effect / size), 1.0)
     needed = math.ceil(max(rows, FEWEST_CHANGED / share))
@@ -361,20 +361,20 @@ def _of_passes(changes: _Changes, confidence: float) -> tuple[Interval, float]:
 
 
 def _of_scores(changes: _Changes, confidence: float) -> tuple[Interval | None, float | None]:
-    found = changes.found
-    if not found.variance:
+    clustered = changes.found
+    if not clustered.variance:
         return _of_equal(changes, confidence)
-    few, freedom, error = _few_changes(changes), found.freedom, math.sqrt(found.variance)
+    few, freedom, error = _few_changes(changes), clustered.freedom, math.sqrt(clustered.variance)
     if few and not changes.clustered:
         freedom = (
             math.inf
         )  # a normal quantile, as for Tango's interval, because no variance of the rows is estimated separately
     quantile = t_quantile((1 + confidence) / 2, freedom)
-    low, high = few.limits(quantile) if few else (found.mean - quantile * error, found.mean + quantile * error)
+    low, high = few.limits(quantile) if few else (clustered.mean - quantile * error, clustered.mean + quantile * error)
     if changes.changed <= MOST_FLIPPED and (few or not changes.clustered):
-        p_value = sign_flip_p([total for total, _ in found.clusters])
+        p_value = sign_flip_p([total for total, _ in clustered.clusters])
     else:
-        p_value = t_two_sided(few.distance(0.0) if few else found.mean / error, freedom)
+        p_value = t_two_sided(few.distance(0.0) if few else clustered.mean / error, freedom)
     return changes.possible(low, high, "few-changes" if few else "cr2" if changes.clustered else "t"), p_value
 
 
@@ -400,6 +400,7 @@ def _few_changes(changes: _Changes) -> FewChanges | None:
     if changes.changed >= FEW or not (2 * changes.changed < len(units) or few_rows_one_way):
         return None
     largest = max(map(abs, changes.values))
+    # how far the change of an unseen unit may exceed the largest change of a row, times the rows of a unit
     beyond = 0.0 if math.isinf(changes.width) else max(changes.width - largest, 0.0) * count / len(units)
     reach = reach_of(units, changes.width)
     return FewChanges(Counter(units), reach, changes.found.inflation, UNMET * beyond**2 / len(units))
@@ -434,8 +435,9 @@ def rows_to_meet_losses(values: Sequence[float], sign: int, limit: float, worst:
     distance = max(sign * (mean - limit) + noise, TINY)
     if distance >= loss:
         return 1
+    # the share of further lost rows that would bring the mean to the limit, and the share that the rows contain
     share, seen = distance / loss, sign * (usual - mean) / loss
-    none = math.log(MISSED) / math.log1p(-share)
+    none = math.log(MISSED) / math.log1p(-share)  # rows, if they contain no loss
     if len(others) == count:
         return math.ceil(none)
     few = normal_quantile(1 - MISSED) ** 2 * (share + seen) * max(1 - share - seen, 0.0) / share**2

@@ -65,11 +65,11 @@ class AnyText:
     schema: Mapping[str, Any] | None = None
 
     def instructions(self) -> str:
-        """The words that tell a model how to reply."""
+        """Return the words that tell a model how to reply."""
         return "Reply with a JSON object that has the keys reason and verdict." if self.schema else "Reply in one word."
 
     def parse(self, text: str) -> str:
-        """The text itself."""
+        """Return the text itself."""
         return text
 
 
@@ -100,7 +100,7 @@ class LLMContract:
     can_fail: bool = True
 
     def question(self, word: str = "Reykjavik", *, schema: Mapping[str, Any] | None = None) -> Ask:
-        """A question that the model of the fixture can answer; override it for a model that only knows certain prompts."""
+        """Return a question that the model of the fixture can answer; override it for a model that only knows certain prompts."""
         prompt = Prompt("Name the country that the city is in.", AnyText(schema), name="contract")
         return Ask(prompt.messages({"city": word}), prompt.reply, prompt, {"city": word})
 

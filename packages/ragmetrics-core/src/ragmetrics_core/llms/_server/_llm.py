@@ -334,8 +334,8 @@ class OpenAIServerLLM:
         spread = _spread(parameters)
         check_parameters(parameters, by_package=False)
         parameters = chat_parameters(structured, temperature, spread, SET_ELSEWHERE)
-        sent = {name: _as_sent(name, value) for name, value in {"model": model, **parameters}.items()}
-        self.parameters = {name: sent[name] for name in parameters}
+        sent_parameters = {name: _as_sent(name, value) for name, value in {"model": model, **parameters}.items()}
+        self.parameters = {name: sent_parameters[name] for name in parameters}
         self.model = model
         self.structured = structured
         self._endpoint = Endpoint(base_url, api_key, timeout)

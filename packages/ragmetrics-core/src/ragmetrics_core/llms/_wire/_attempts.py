@@ -301,8 +301,8 @@ def _read(choice: Any, usage: Usage, failures: Failures) -> Reply[str]:
     if text is not None:  # some servers quote the request in their answers
         text = without_secrets(text, failures.place.secrets)
     if refusal:
-        said = conceal(str(refusal), failures.place.secrets)
-        problem = BadReply(f"{failures.model} refuses to answer: {mask(said, ())}", said)
+        refusal_text = conceal(str(refusal), failures.place.secrets)
+        problem = BadReply(f"{failures.model} refuses to answer: {mask(refusal_text, ())}", refusal_text)
     elif finish_reason == "content_filter":
         problem = BadReply(f"a content filter stopped the answer of {failures.model}", () if text is None else text)
     elif finish_reason == "length":
@@ -385,9 +385,9 @@ def check_parameters(names: Iterable[str], *, by_package: bool) -> None:
         InvalidInput: a name is refused.
     """
     for name in names:
-        known = _of_package() if by_package and name not in KNOWN else KNOWN
-        near = difflib.get_close_matches(name, sorted(known | SETTINGS), 1, 0.6 if by_package else ALMOST_SURELY)
-        if name in known or not (by_package or near):
+        known_names = _of_package() if by_package and name not in KNOWN else KNOWN
+        near = difflib.get_close_matches(name, sorted(known_names | SETTINGS), 1, 0.6 if by_package else ALMOST_SURELY)
+        if name in known_names or not (by_package or near):
             continue
         kind, hint = "" if by_package else "well-known ", f": did you mean {near[0]!r}?" if near else "."
         raise InvalidInput(

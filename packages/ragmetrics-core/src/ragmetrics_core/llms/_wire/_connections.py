@@ -138,10 +138,10 @@ def check_header(what: str, value: object) -> None:
     """
     if not isinstance(value, str):
         return
-    found = NO_HEADER_CHARACTER.search(value)
-    if found is None and value == value.strip():
+    bad_character = NO_HEADER_CHARACTER.search(value)
+    if bad_character is None and value == value.strip():
         return
-    place = found.start() if found else 0 if value.startswith(" ") else len(value) - 1
+    place = bad_character.start() if bad_character else 0 if value.startswith(" ") else len(value) - 1
     raise ModelError(
         f"{what} contains a character that is not allowed in a header "
         f"(position {place}): check that it was copied completely and alone",
@@ -206,22 +206,22 @@ class PerLoop(Generic[C]):
         import asyncio  # noqa: PLC0415  costs more to import than all of this package
 
         loop = asyncio.get_running_loop()
-        found = self._kept.get(loop)  # a loop runs in one thread, so no other thread can be making its client
-        if found is not None:
-            return found[0]
+        client_of_loop = self._kept.get(loop)  # a loop runs in one thread, so no other thread can be making its client
+        if client_of_loop is not None:
+            return client_of_loop[0]
         with self._lock:
             for other in [reference() for reference in self._kept.keyrefs()]:
                 if other is not None and other.is_closed():
                     self.forget(other)
-            made = make()
-            open_client = OpenClient(made, loop, weakref.ref(self))
+            new_client = make()
+            open_client = OpenClient(new_client, loop, weakref.ref(self))
             keeper = open_client.until_its_loop_ends()
             unneeded = weakref.finalize(self, open_client.close_soon, keeper)
             unneeded.atexit = False
-            self._kept[loop] = (made, unneeded)
+            self._kept[loop] = (new_client, unneeded)
         # the first step registers the generator with the loop
         await anext(keeper)
-        return made
+        return new_client
 
     def forget(self, loop: asyncio.AbstractEventLoop) -> None:
         """Drop the client of a loop, because it is being closed or can never be closed."""

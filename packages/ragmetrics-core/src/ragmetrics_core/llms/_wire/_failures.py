@@ -136,9 +136,9 @@ class Failures:
 
     def refused(self, refused: Refused) -> ModelError:
         """Return the error for an answer with an error status."""
-        said, url, status, code = self._masked(refused.message), self.place.base_url, refused.status, refused.code
+        message, url, status, code = self._masked(refused.message), self.place.base_url, refused.status, refused.code
         if code == "content_filter" and status not in FATAL:
-            return BadReply(f"{self.model}: the content filter of {url} refuses the question: {said}")
+            return BadReply(f"{self.model}: the content filter of {url} refuses the question: {message}")
         cure: tuple[str | Setting, ...] = ()
         if status in FATAL:
             does, what = FATAL[status]
@@ -154,7 +154,7 @@ class Failures:
             does, cure = "is failing", ("Try again later.",)
         else:
             does = f"refuses the parameter {refused.param!r}" if refused.param else "refuses the request"
-        return refused.error(f"{self.model}: {url} {does} ({status}): {said}{' ' * bool(cure)}", *cure)
+        return refused.error(f"{self.model}: {url} {does} ({status}): {message}{' ' * bool(cure)}", *cure)
 
     def too_late(self) -> ModelError:
         """Return the error for no answer in time."""

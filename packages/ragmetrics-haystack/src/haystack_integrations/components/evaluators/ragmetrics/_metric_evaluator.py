@@ -144,18 +144,18 @@ class MetricEvaluator:
             raise InvalidInput(f"MetricEvaluator takes a metric such as Faithfulness(), got {kind_of(metric)}")
         check_calls(max_concurrency, max_retries, timeout)
         check_switch("json_mode", json_mode)
-        own = metric.models
-        self._llm = own.llm if isinstance(own.llm, HaystackLLM) else None
+        models = metric.models
+        self._llm = models.llm if isinstance(models.llm, HaystackLLM) else None
         if self._llm is None and chat_generator is not None:
             self._llm = HaystackLLM(chat_generator, json_mode=json_mode)
-        self._embeddings = own.embeddings if isinstance(own.embeddings, HaystackEmbeddings) else None
+        self._embeddings = models.embeddings if isinstance(models.embeddings, HaystackEmbeddings) else None
         if self._embeddings is None and embedder is not None:
             self._embeddings = HaystackEmbeddings(embedder)
         self.metric = metric
         self.chat_generator = None if self._llm is None else self._llm.chat_generator
         self.embedder = None if self._embeddings is None else self._embeddings.text_embedder
-        given = [self.chat_generator, self.embedder, *_components_of_parts(metric)]
-        self._given = list({id(model): model for model in given if model is not None}.values())
+        components = [self.chat_generator, self.embedder, *_components_of_parts(metric)]
+        self._given = list({id(model): model for model in components if model is not None}.values())
         self.progress_bar = progress_bar
         self.raise_on_failure = raise_on_failure
         self.max_concurrency = max_concurrency
@@ -196,11 +196,11 @@ class MetricEvaluator:
             inputs: one list per input of the metric, all of the same length.
 
         Returns:
-            ``score``: the mean over the rows that have a score; NaN if none has. ``individual_scores``: one per row; NaN if there
-                is nothing to
-            score or the row failed. ``results``: one dict per row with everything that ``Score.to_dict`` writes, evidence
-            included, and under
-            ``explanation`` one sentence for human readers. ``meta``: under ``usage`` the calls and tokens of all rows.
+            ``score``: the mean over the rows that have a score; NaN if none has.
+            ``individual_scores``: one score per row; NaN if there is nothing to score or the row failed.
+            ``results``: one dict per row with everything that ``Score.to_dict`` writes, evidence included, and under
+                ``explanation`` one sentence for human readers.
+            ``meta``: under ``usage`` the calls and tokens of all rows.
 
         Raises:
             ValueError: an input is missing, is not a list, or the lists differ in length. With ``raise_on_failure``: a value of
@@ -228,15 +228,16 @@ class MetricEvaluator:
         Raises:
             SerializationError: the metric, or a juror, has a model that is not a component of Haystack.
         """
-        asked = list(self._bare.models.leaves())
-        own = [name for name in ("llm", "embeddings") if any(_is_foreign(getattr(one, name)) for one in asked)]
+        models = list(self._bare.models.leaves())
+        foreign = [name for name in ("llm", "embeddings") if any(_is_foreign(getattr(one, name)) for one in models)]
         if any(
-            isinstance(llm, HaystackLLM) and llm.overlap is not None for llm in (self._llm, *(one.llm for one in asked))
+            isinstance(llm, HaystackLLM) and llm.overlap is not None
+            for llm in (self._llm, *(one.llm for one in models))
         ):
-            own.append("overlap of a HaystackLLM")
-        if own:
+            foreign.append("overlap of a HaystackLLM")
+        if foreign:
             raise SerializationError(
-                f"{self.metric.name} has its own {' and '.join(own)}, which cannot be saved: leave them out, and give the "
+                f"{self.metric.name} has its own {' and '.join(foreign)}, which cannot be saved: leave them out, and give the "
                 "component chat_generator=... and embedder=... instead"
             )
         parts = {"chat_generator": self.chat_generator, "embedder": self.embedder}
@@ -313,21 +314,21 @@ def rows_of(metric: Metric, columns: Mapping[str, Any]) -> list[dict[str, Any]]:
     Raises:
         InvalidInput: an input is missing, unknown or not a list, or the lists differ in length.
     """
-    given = {name: values for name, values in columns.items() if values is not None}
+    inputs = {name: values for name, values in columns.items() if values is not None}
     kinds = {item.name: item.kind for item in metric.inputs}
-    missing = [item.name for item in metric.inputs if item.required and item.name not in given]
+    missing = [item.name for item in metric.inputs if item.required and item.name not in inputs]
     if missing:
         raise InvalidInput(f"{metric.name} needs the input '{missing[0]}': give a list with one item per row.")
-    for name, values in given.items():
+    for name, values in inputs.items():
         if name not in kinds:
             raise InvalidInput(f"{metric.name} has no input '{name}'; it has {', '.join(sorted(kinds))}.")
         if not isinstance(values, list):
             kind = type(values).__name__
             raise InvalidInput(f"{metric.name}: '{name}' must be a list with one item per row, got {kind}.")
-    lengths = {name: len(values) for name, values in given.items()}
+    lengths = {name: len(values) for name, values in inputs.items()}
     if len(set(lengths.values())) > 1:
         raise InvalidInput(f"{metric.name}: all inputs must be lists of the same length, got {lengths}.")
-    read = {name: [_read(kinds[name], item) for item in values] for name, values in given.items()}
+    read = {name: [_read(kinds[name], item) for item in values] for name, values in inputs.items()}
     return [dict(zip(read, row, strict=True)) for row in zip(*read.values(), strict=True)]
 
 

@@ -68,7 +68,7 @@ class NamedValues(ObjectReply):
             super().__post_init__()
 
     def instructions(self) -> str:
-        """The shape of the object."""
+        """Return the shape of the object."""
         return super().instructions() if self.keys else "Reply with one JSON object and nothing else."
 
     def parse(self, text: str) -> dict[str, Any]:
@@ -107,7 +107,7 @@ class OfRow(Generic[T]):
         return self.form.schema
 
     def instructions(self) -> str:
-        """The instructions of ``form``."""
+        """Return the instructions of ``form``."""
         return self.form.instructions()
 
     def parse(self, text: str) -> T:
@@ -117,14 +117,14 @@ class OfRow(Generic[T]):
             BadReply: ``form`` cannot read the reply, or the reply is JSON but not an object with the required lists.
         """
         try:
-            found = json.loads(text)
+            data = json.loads(text)
         except (ValueError, RecursionError):
             return self.form.parse(text)
-        if not isinstance(found, dict):
-            raise BadReply(f"the reply must be a JSON object, got {type(found).__name__}", text)
+        if not isinstance(data, dict):
+            raise BadReply(f"the reply must be a JSON object, got {type(data).__name__}", text)
         for key in self.lists:
-            if not isinstance(found.get(key, []), list):
-                raise BadReply(f"{key} must be a list, got {found[key]!r}", text)
+            if not isinstance(data.get(key, []), list):
+                raise BadReply(f"{key} must be a list, got {data[key]!r}", text)
         return self.form.parse(text)
 
 
@@ -145,16 +145,14 @@ def raise_as_haystack(error: BadReply, outputs: Sequence[str]) -> NoReturn:
     """
     if error.raw:
         try:
-            found = json.loads(error.raw[-1].strip())
+            data = json.loads(error.raw[-1].strip())
         except RecursionError:
             raise ValueError("The reply of the chat generator is nested too deeply to be read") from error
-        if not isinstance(found, dict):
-            raise ValueError(
-                f"Expected a JSON object containing a dictionary but got {type(found).__name__}"
-            ) from error
-        missing = [name for name in outputs if name not in found]
+        if not isinstance(data, dict):
+            raise ValueError(f"Expected a JSON object containing a dictionary but got {type(data).__name__}") from error
+        missing = [name for name in outputs if name not in data]
         if missing:
-            raise ValueError(f"Missing expected keys in JSON: {missing}. Got keys: {list(found)}") from error
+            raise ValueError(f"Missing expected keys in JSON: {missing}. Got keys: {list(data)}") from error
     raise ValueError(f"The reply of the chat generator cannot be used: {error.reason}") from error
 
 

@@ -77,8 +77,10 @@ class ScoredEvaluator(LLMEvaluator):
             inputs: the inputs of Haystack's evaluator of this name, one list each, all of the same length.
 
         Returns:
-            ``individual_scores``: one per row, NaN for a row that failed; ``score``: the mean over the rows that did not fail;
-                ``results``: for each row the outputs of the model, the score and the status; ``meta``: the generator's metadata.
+            ``individual_scores``: one score per row, NaN for a row that failed.
+            ``score``: the mean over the rows that did not fail.
+            ``results``: for each row the outputs of the model, the score and the status.
+            ``meta``: the generator's metadata.
 
         Raises:
             ValueError: the inputs cannot be used; with ``raise_on_failure`` also if a row cannot be judged.
