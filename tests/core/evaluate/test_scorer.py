@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
-from collections.abc import Coroutine, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
@@ -331,25 +330,20 @@ def test_a_row_that_cannot_be_read_has_failed_scores() -> None:
     assert bad["rated"].error.startswith("InvalidInput: row 2")
 
 
-def in_thread(work: Coroutine[Any, Any, T]) -> T:
-    with ThreadPoolExecutor(1) as threads:
-        return threads.submit(asyncio.run, work).result()
-
-
 def test_one_event_loop_at_a_time() -> None:
-    """Also for ``evaluate``, which starts a loop of its own."""
+    """Only for ``score``: ``evaluate`` works beside it, in a loop of its own."""
 
     async def main() -> None:
-        async with Scorer(Rated(), llm=AsyncModel(delay=0.05)) as scorer:
+        async with Scorer(Rated(), llm=AsyncModel(delay=0.2)) as scorer:
             working = asyncio.create_task(scorer.score(questions(1)))
             await asyncio.sleep(0.01)
             with pytest.raises(
                 InvalidInput, match="this Scorer is at work in another event loop: use one Scorer for each"
             ):
-                await asyncio.to_thread(scorer.evaluate, questions(1), progress=False)
-            assert values(await working) == [0.5]
+                await asyncio.to_thread(lambda: asyncio.run(scorer.score(questions(1))))
             evaluation = await asyncio.to_thread(scorer.evaluate, questions(1), progress=False)
             assert evaluation.records[0].scores["rated"].value == 0.5
+            assert values(await working) == [0.5]
 
     asyncio.run(main())
 

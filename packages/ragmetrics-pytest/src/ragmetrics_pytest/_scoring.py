@@ -27,7 +27,7 @@ from ragmetrics_core import (
     RagmetricsError,
     Sample,
     Score,
-    aevaluate,
+    Scorer,
     embeddings_named,
     evaluate,
     llm_named,
@@ -181,6 +181,7 @@ def _score(state: State, rows: Mapping[str, _Row], part: Part) -> RowsOutcome:
         chosen = {
             key: row for key, row in rows.items() if all(judged[name].metric.calls == "none" for name in row.metrics)
         }
+        part.clear()  # rows that need no model may have been scored already
         try:
             evaluation = _run(state, chosen, judged, part) if chosen else None
         except RagmetricsError as error:
@@ -210,7 +211,8 @@ def _load_outcome(part: Part, noted: Mapping[str, Any]) -> RowsOutcome:
 def _run(state: State, rows: Mapping[str, _Row], judged: Mapping[str, Judged], part: Part) -> Evaluation:
     names = dict.fromkeys(name for name in judged if any(name in row.metrics for row in rows.values()))
     metrics = {with_models(judged[name]): _condition_of(rows, name) for name in names}
-    return evaluate([row.sample for row in rows.values()], metrics, run_dir=part.path, **options_of(state))
+    samples = [row.sample for row in rows.values()]
+    return evaluate(samples, metrics, run_dir=part.path, progress=not state.is_worker, **options_of(state))
 
 
 def _condition_of(rows: Mapping[str, _Row], name: str) -> Callable[[Sample], bool]:
@@ -235,8 +237,7 @@ def with_models(judged: Judged) -> Metric:
 
 def options_of(state: State) -> dict[str, Any]:
     """Return the arguments of ``evaluate`` that are the same for all runs of a session."""
-    given = settings(state.config, "llm", "embeddings", "repeats", "empty", "max_concurrency")
-    return {"progress": not state.is_worker, **given}
+    return settings(state.config, "llm", "embeddings", "repeats", "empty", "max_concurrency")
 
 
 @contextmanager
@@ -277,26 +278,28 @@ class Call:
         self._part = Part(self._state.parts / f"test-{digest}-{number}")
 
     def run(self) -> list[ScoredRow]:
-        """Score the rows and return them with their scores."""
-        with self._prepared() as arguments:
-            evaluation = evaluate(**arguments)
+        """Score the rows."""
+        with self._prepared() as scorer:
+            evaluation = scorer.evaluate(self._samples, run_dir=self._part.path, progress=False)
         return self._finished(evaluation)
 
     async def arun(self) -> list[ScoredRow]:
-        """Score the rows without blocking the running event loop."""
-        with self._prepared() as arguments:
-            evaluation = await aevaluate(**arguments)
+        """Score the rows without blocking the running loop."""
+        with self._prepared() as scorer:
+            evaluation = await scorer.aevaluate(self._samples, run_dir=self._part.path, progress=False)
         return self._finished(evaluation)
 
     @contextmanager
-    def _prepared(self) -> Iterator[dict[str, Any]]:
-        """Yield the arguments of ``evaluate``. End the test if an API key is missing."""
+    def _prepared(self) -> Iterator[Scorer]:
+        """The scorer of these metrics, the same for all calls of the session; without a key the test ends here."""
         self._part.claim()
         self._part.clear()
         try:
-            metrics = [with_models(self._registry.metrics[name]) for name in self._names]
-            options = {**options_of(self._state), "progress": False}
-            yield {"samples": self._samples, "metrics": metrics, "run_dir": self._part.path, **options}
+            names = tuple(self._names)
+            if names not in self._state.scorers:
+                metrics = [with_models(self._registry.metrics[name]) for name in names]
+                self._state.scorers[names] = Scorer(metrics, **options_of(self._state))
+            yield self._state.scorers[names]
         except RagmetricsError as error:
             words = in_pytest_words(error)
             if not error.needs_key and (not isinstance(error, ModelError) or words == printable(str(error))):

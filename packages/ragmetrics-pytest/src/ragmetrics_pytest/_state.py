@@ -13,6 +13,8 @@ import pytest
 from ._options import RUN_DIR, any_option, setting, settings
 
 if TYPE_CHECKING:
+    from ragmetrics_core import Scorer
+
     from ._marks import Registry
     from ._scoring import RowsOutcome
     from ._session import Outcome
@@ -32,6 +34,7 @@ class State:
         is_worker: whether this process is a worker of pytest-xdist.
         registry: the metrics and rows of all marked tests; None before the first marked test.
         rows: the result of scoring the rows of marked tests; None before they are scored.
+        scorers: by the names of its metrics, each scorer that the fixture has used; it keeps what it learnt about the servers.
         claimed: the names of the parts that this session has scored, as far as this process knows.
         outcome: the result of the session; None before its end, and if nothing was scored.
     """
@@ -45,6 +48,7 @@ class State:
         self.session: str = worker_input.get("ragmetrics_session") or uuid.uuid4().hex
         self.registry: Registry | None = None
         self.rows: RowsOutcome | None = None
+        self.scorers: dict[tuple[str, ...], Scorer] = {}
         self.claimed: set[str] = set()
         self.outcome: Outcome | None = None
 

@@ -54,6 +54,10 @@ class Traffic:
             self._servers[id(model)] = Server(model, Pace(self._gate), Deadline(self._timeout))
         return self._servers[id(model)]
 
+    def is_free(self) -> bool:
+        """Whether the running event loop may use it, because no run in another loop does."""
+        return not self._runs or self._loop is asyncio.get_running_loop()
+
     @contextmanager
     def in_use(self) -> Iterator[None]:
         """Use the running event loop for a run. Runs in one loop may overlap.

@@ -134,7 +134,7 @@ class Run:
 
     async def _score(self, rows: Iterator[Row]) -> Evaluation:
         keeper, scoring = self._keeper, self._scoring
-        answers = self._answers = scoring.answers(keeper.journal, keeper.note_outcome)
+        answers = self._answers = scoring.answers_of_run(keeper.journal, keeper.note_outcome)
         self._started = time.perf_counter()
         engine = scoring.engine(answers)
         self._waited = engine.waited

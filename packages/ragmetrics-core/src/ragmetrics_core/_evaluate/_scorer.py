@@ -33,7 +33,7 @@ class Scorer:
                 scores = await scorer.score(rows)
 
     Calls of ``score`` may overlap in one event loop: equal questions share one call, and all calls share one limit. ``evaluate``
-    and ``aevaluate`` need no ``async with``. Use one scorer in one event loop or thread at a time.
+    and ``aevaluate`` need no ``async with``.
 
     Args:
         metrics: metrics, or texts such as ``"recall,ndcg(k=3)"``; or a mapping from these to functions that select their samples.
@@ -95,7 +95,7 @@ class Scorer:
             rows: ``Sample``s or mappings, or any other form that ``evaluate`` takes.
 
         Raises:
-            InvalidInput: the scorer is not open, or the rows have no accepted form.
+            InvalidInput: the scorer is not open, or is at work in another event loop, or the rows have no accepted form.
             RagmetricsError: an error that concerns all rows, such as a refused key, or the budget is used up. It has the scores
                 so far as ``partial``: a list like the result, with None for each row without scores. Other calls of ``score``
                 go on.

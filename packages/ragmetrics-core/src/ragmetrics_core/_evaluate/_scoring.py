@@ -48,12 +48,22 @@ class Scoring:
         self._conditions = conditions_of(metrics)
         self.assignments = _assignments(self.metrics, models, options.repeats)
         self.budget = _budget(options.budget, self.assignments)
-        self._traffic = Traffic(options.max_concurrency, options.timeout)
+        self._traffic = self._new_traffic()
 
-    def answers(self, journal: ReplyStore | None, heard: Callable[[Outcome], None] | None = None) -> Answers:
-        """Return what answers the requests of one run, or of several; arguments as for ``Answers``."""
-        heard = heard or (lambda _: None)
-        return Answers(self._traffic, self.options.max_retries, self.budget, journal, heard)
+    def answers(self, journal: ReplyStore | None) -> Answers:
+        """Return what answers the requests of several runs in one event loop. ``journal`` keeps the replies."""
+        return Answers(self._traffic, self.options.max_retries, self.budget, journal)
+
+    def answers_of_run(self, journal: ReplyStore | None, heard: Callable[[Outcome], None]) -> Answers:
+        """Return what answers the requests of one run in the running event loop; arguments as for ``Answers``.
+
+        If a run in another loop goes on, as in another thread, this one learns about the servers alone.
+        """
+        traffic = self._traffic if self._traffic.is_free() else self._new_traffic()
+        return Answers(traffic, self.options.max_retries, self.budget, journal, heard)
+
+    def _new_traffic(self) -> Traffic:
+        return Traffic(self.options.max_concurrency, self.options.timeout)
 
     def with_conditions(self, rows: Iterator[Row]) -> Iterator[Row]:
         """Return the rows, each with the metrics that are asked about it."""
