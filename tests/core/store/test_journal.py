@@ -9,12 +9,10 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from ragmetrics_core import InvalidInput, RagmetricsError, Reply, Usage
-from ragmetrics_core._store._journal import Journal
+from ragmetrics_core import InvalidInput, RagmetricsError, Reply, SQLiteReplies, Usage
 
 COST = Usage(1, 120, 30)
 
@@ -25,37 +23,8 @@ def path(tmp_path: Path) -> Path:
 
 
 class TestReplies:
-    @pytest.mark.parametrize(
-        "value",
-        [
-            "",
-            "a reply",
-            "two\nlines\x00and a NUL",
-            "naïve 日本 🎉",
-            "a lone surrogate \ud800 and another \udfff",
-            [0.1, -2.5, 1e-308, 1.7976931348623157e308],
-            [1 / 3],
-            [],
-            [[0.1, 0.2], [0.3, -0.4], [1 / 3, 2 / 3]],
-            [[1.0]],
-            [[], []],
-            [[]],
-        ],
-        ids=ascii,
-    )
-    def test_come_back_as_they_were(self, path: Path, value: Any) -> None:
-        journal = Journal(path)
-        reply = Reply(value, COST, truncated=True)
-        assert journal.keep(b"key", reply) == reply
-        assert journal.find(b"key") == reply
-        journal.close()
-        again = Journal(path)
-        assert again.find(b"key") == reply
-        assert again.find(b"other") is None
-        again.close()
-
     def test_the_first_one_stands(self, path: Path) -> None:
-        first, second = Journal(path), Journal(path)
+        first, second = SQLiteReplies(path), SQLiteReplies(path)
         assert first.keep(b"key", Reply("one", COST)) == Reply("one", COST)
         # who comes second works with what stands in the file, but has paid for a call of his own
         assert second.keep(b"key", Reply("two", Usage(1, 7, 7), truncated=True)) == Reply("one", Usage(1, 7, 7))
@@ -63,18 +32,8 @@ class TestReplies:
         first.close()
         second.close()
 
-    def test_struck_out(self, path: Path) -> None:
-        journal = Journal(path)
-        for key in (b"a", b"b", b"c"):
-            journal.keep(key, Reply(key.decode(), COST))
-        journal.strike([b"a", b"c", b"never there"])
-        assert [journal.find(key) for key in (b"a", b"b", b"c")] == [None, Reply("b", COST), None]
-        journal.keep(b"a", Reply("better", COST))
-        assert journal.find(b"a") == Reply("better", COST)
-        journal.close()
-
     def test_every_reply_is_in_the_file_at_once(self, path: Path) -> None:
-        journal = Journal(path)
+        journal = SQLiteReplies(path)
         journal.keep(b"key", Reply("at once", COST))
         other = sqlite3.connect(path)
         assert other.execute("SELECT value FROM replies").fetchall() == [(b"at once",)]
@@ -87,37 +46,37 @@ class TestOtherFiles:
     def test_a_text(self, path: Path) -> None:
         path.write_text("these are my notes\n" * 100)
         with pytest.raises(InvalidInput) as caught:
-            Journal(path)
+            SQLiteReplies(path)
         assert str(caught.value) == (
-            f"{path} is no journal of ragmetrics (file is not a database): give another run_dir, or move the file away"
+            f"{path} is no journal of ragmetrics (file is not a database): give another path, or move the file away"
         )
         assert path.read_text() == "these are my notes\n" * 100
 
     def test_another_version(self, path: Path) -> None:
-        Journal(path).close()
+        SQLiteReplies(path).close()
         database = sqlite3.connect(path)
         database.execute("PRAGMA user_version = 77")
         database.commit()
         database.close()
         with pytest.raises(InvalidInput) as caught:
-            Journal(path)
-        assert str(caught.value) == f"{path} was written by another version of ragmetrics: give another run_dir"
+            SQLiteReplies(path)
+        assert str(caught.value) == f"{path} was written by another version of ragmetrics: give another path"
 
     def test_a_directory(self, path: Path) -> None:
         path.mkdir()
         with pytest.raises(RagmetricsError) as caught:
-            Journal(path)
+            SQLiteReplies(path)
         assert str(caught.value) == f"the journal {path} cannot be used: unable to open database file"
 
     def test_a_damaged_file(self, path: Path) -> None:
-        journal = Journal(path)
+        journal = SQLiteReplies(path)
         for number in range(300):
             journal.keep(b"%d" % number, Reply("x" * 500, COST))
         journal.close()
         data = bytearray(path.read_bytes())
         data[4096:] = random.Random(1).randbytes(len(data) - 4096)  # all pages but the first
         path.write_bytes(data)
-        with closing(Journal(path)) as damaged, pytest.raises(InvalidInput, match="is no journal of ragmetrics"):
+        with closing(SQLiteReplies(path)) as damaged, pytest.raises(InvalidInput, match="is no journal of ragmetrics"):
             damaged.find(b"7")
 
     @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
@@ -125,12 +84,12 @@ class TestOtherFiles:
         tmp_path.chmod(0o500)
         try:
             with pytest.raises(RagmetricsError, match="cannot be used: unable to open database file"):
-                Journal(tmp_path / "journal.sqlite")
+                SQLiteReplies(tmp_path / "journal.sqlite")
         finally:
             tmp_path.chmod(0o700)
 
     def test_a_read_only_file(self, path: Path) -> None:
-        journal = Journal(path)
+        journal = SQLiteReplies(path)
         journal.keep(b"other", Reply("x", COST))
         assert journal._db is not None
         journal._db.execute("PRAGMA query_only = 1")  # what the operating system would refuse, root or not
@@ -140,7 +99,7 @@ class TestOtherFiles:
         journal.close()
 
     def test_a_full_disk(self, path: Path) -> None:
-        journal = Journal(path)
+        journal = SQLiteReplies(path)
         journal.keep(b"other", Reply("x", COST))
         assert journal._db is not None
         pages = journal._db.execute("PRAGMA page_count").fetchone()[0]
@@ -157,13 +116,12 @@ class TestOtherFiles:
 WRITER = """
 import sys
 from pathlib import Path
-from ragmetrics_core import Reply, Usage
-from ragmetrics_core._store._journal import Journal
+from ragmetrics_core import Reply, SQLiteReplies, Usage
 
 path, name = Path(sys.argv[1]), sys.argv[2]
 print("ready", flush=True)
 sys.stdin.readline()
-journal = Journal(path)
+journal = SQLiteReplies(path)
 stood = []
 for number in range(300):
     stood.append(journal.keep(b"%d" % number, Reply(f"{name} {number}", Usage(1))).value)

@@ -12,7 +12,13 @@ from loopback import OpenAIServer
 from ragmetrics_core import ModelError, Reply
 from ragmetrics_core.embeddings import HashingEmbeddings, OpenAIEmbeddings
 from ragmetrics_core.llms import OpenAILLM
-from ragmetrics_core.testing import EmbeddingsContract, LLMContract, ScriptedEmbeddings, ScriptedLLM
+from ragmetrics_core.testing import (
+    EmbeddingsContract,
+    LLMContract,
+    ReplyStoreContract,
+    ScriptedEmbeddings,
+    ScriptedLLM,
+)
 
 KEY = "sk-secret-4711-abcdefghijklmnop"
 
@@ -90,6 +96,67 @@ class TestScriptedEmbeddings(EmbeddingsContract):
             raise ModelError("out of order")
 
         return ScriptedEmbeddings(fail)
+
+
+class Dictionary:
+    """A store that keeps the contract as long as its dictionary lives."""
+
+    def __init__(self, kept: dict[bytes, Any]) -> None:
+        self.kept = kept
+
+    def find(self, key: bytes) -> Any:
+        return self.kept.get(key)
+
+    def keep(self, key: bytes, reply: Reply[Any], request: Any) -> Reply[Any]:
+        there = self.kept.setdefault(key, reply)
+        return Reply(there.value, reply.usage, there.truncated)
+
+    def strike(self, keys: Any) -> None:
+        for key in keys:
+            self.kept.pop(key, None)
+
+    def close(self) -> None:
+        pass
+
+
+class TestDictionary(ReplyStoreContract):
+    @pytest.fixture
+    def open_store(self) -> Any:
+        kept: dict[bytes, Any] = {}
+        return lambda: Dictionary(kept)
+
+
+class Lossy(Dictionary):
+    def find(self, key: bytes) -> Any:
+        reply = self.kept.get(key)
+        return Reply(reply.value.replace("\r", ""), reply.usage) if reply and type(reply.value) is str else reply
+
+
+class Latest(Dictionary):
+    def keep(self, key: bytes, reply: Reply[Any], request: Any) -> Reply[Any]:
+        self.kept[key] = reply
+        return reply
+
+
+class Unstruck(Dictionary):
+    def strike(self, keys: Any) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("broken", "forgets", "name"),
+    [
+        (Dictionary, True, "test_values_come_back_as_they_were"),
+        (Lossy, False, "test_values_come_back_as_they_were"),
+        (Latest, False, "test_the_earliest_reply_counts"),
+        (Unstruck, False, "test_a_struck_reply_stays_struck"),
+        (Unstruck, False, "test_it_does_what_a_dictionary_does"),
+    ],
+)
+def test_a_broken_store_is_caught(broken: type[Dictionary], forgets: bool, name: str) -> None:
+    kept: dict[bytes, Any] = {}
+    with pytest.raises(AssertionError):
+        getattr(ReplyStoreContract(), name)(lambda: broken({} if forgets else kept))
 
 
 class Broken:

@@ -3,7 +3,7 @@
 The digest covers the model with its endpoint and parameters (its ``identity``), the text sent, the schema of the reply and the
 number of the repeat. It does not cover the names of metrics, prompts and rows, so equal questions have equal keys.
 
-``ReplyStore`` is the interface of the journal; `_store` implements it with a file.
+``ReplyStore`` is the interface of the journal and of other stores; `_store` implements it with files.
 """
 
 from __future__ import annotations
@@ -77,26 +77,38 @@ def _identity_text(identity: Mapping[str, Any] | str) -> bytes:
 
 
 class ReplyStore(Protocol):
-    """Keeps replies by key.
+    """Keeps replies by key, so that no question is paid for twice.
 
-    Each method may raise ``RagmetricsError`` if the store cannot be used; this ends the run.
+    A key has 16 bytes: a digest of everything that can change the reply. The value of a reply is a text, a list of floats, or a
+    list of vectors, which are lists of floats. It must come back exactly as it was: lone surrogates, and every bit of a float.
+
+    Methods are called by one thread at a time, in its event loop, so they should return at once: ``find`` is called for every
+    question. Each may raise ``RagmetricsError`` if the store cannot be used; this ends the run. A reply that cannot be read is no
+    such error: it is missing, and is asked for again. ``ReplyStoreContract`` of ``ragmetrics_core.testing`` tests your own store.
     """
 
     def find(self, key: bytes) -> Reply[Any] | None:
-        """Return the reply under this key, with the usage of the original call; None if it is missing or damaged."""
+        """Return the reply under this key, with the usage of the original call; None if it is missing, damaged or was struck."""
         ...
 
     def keep(self, key: bytes, reply: Reply[Any], request: Request) -> Reply[Any]:
-        """Write a reply, with the messages of its request, before the reply is used.
+        """Write a reply before it is used.
 
-        Returns the reply to use: that of another process if it was written first.
+        Args:
+            key: the key of the reply.
+            reply: the reply, with the usage of its call.
+            request: what the reply answers, for a store that wants to show it; it may be ignored.
+
+        Returns:
+            The reply to use. If the store has one under this key, which another process may have written meanwhile, that one counts
+            and is not replaced; it is returned with the usage of ``reply``. Otherwise ``reply``.
         """
         ...
 
     def strike(self, keys: Iterable[bytes]) -> None:
-        """Remove replies that could not be parsed, so that a later run asks again."""
+        """Remove replies that could not be parsed, so that a later run asks again. A key without a reply is ignored."""
         ...
 
     def close(self) -> None:
-        """Close the store; no more replies will be kept."""
+        """Write what is not written yet, and close the store. No other method is called afterwards; closing twice is allowed."""
         ...

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from .._calibrate._calibration import Calibration
+from .._engine import ReplyStore
 from .._gate._gates import Gate
 from .._gate._results import Decision, GateResult
 from .._kernel._metric import Metric
@@ -18,6 +19,8 @@ from .._read._columns import Columns
 from .._read._input_file import FileOptions
 from .._read._rows import open_rows
 from .._show._progress import Progress
+from .._store._journal import SQLiteReplies
+from .._store._segments import SegmentReplies
 from .._support._signatures import with_arguments_of
 from .._values._requests import AnyEmbeddings, AnyLLM
 from .._values._sample import Sample
@@ -40,7 +43,10 @@ __all__ = [
     "Evaluation",
     "Gate",
     "GateResult",
+    "ReplyStore",
+    "SQLiteReplies",
     "Scorer",
+    "SegmentReplies",
     "aevaluate",
     "estimate",
     "evaluate",

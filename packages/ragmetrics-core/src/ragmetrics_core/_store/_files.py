@@ -32,7 +32,7 @@ def make_directory(path: Path) -> None:
     try:
         path.mkdir(mode=OWNER_ONLY, parents=True, exist_ok=True)
     except OSError as error:
-        raise InvalidInput(Setting("run_dir", str(path)), f" cannot be made a directory: {error.strerror}") from None
+        raise InvalidInput(f"{path} cannot be made a directory: {error.strerror}") from None
 
 
 def check_directory(path: Path) -> None:

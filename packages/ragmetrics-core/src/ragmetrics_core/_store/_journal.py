@@ -14,9 +14,9 @@ matches its digest, because the disk has damaged it. No file is made or changed 
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import time
-from array import array
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
@@ -24,9 +24,10 @@ from pathlib import Path
 from typing import Any
 
 from .._kernel._wording import encode
-from .._values._errors import InvalidInput, RagmetricsError
-from .._values._requests import Ask, Reply, Request, Usage, counted
+from .._values._errors import InvalidInput, RagmetricsError, Setting
+from .._values._requests import Ask, Reply, Request
 from ._files import ANOTHER, make_directory
+from ._reply_bytes import digest_of, parts_of, reply_of
 
 VERSION = 2
 PATIENCE = 30.0
@@ -60,20 +61,17 @@ COLUMNS = (
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
-DIGEST_SIZE = 8
-"""Bytes of a digest: about one in 2**64 damaged replies would count as undamaged."""
-
 MOST_TEXTS = 1000
 """The number of texts whose digests are remembered: far more than a run has prompts, unless a metric makes a prompt for each
 row.
 """
 
-TEXT, NUMBERS = None, -1
-"""What is in the column ``width`` of texts and of lists of numbers; vectors have their length there."""
 
+class SQLiteReplies:
+    """A ``ReplyStore`` in one SQLite file, like the one that ``evaluate(run_dir=...)`` makes.
 
-class Journal:
-    """Replies by key. For one thread; any number of processes may share the file.
+    Each reply is on its way to the disk before it is used, so a process that is killed loses none. Any number of processes of one
+    machine may share the file. Use it on a local disk: over a network, ``SegmentReplies`` works.
 
     Args:
         path: the file; made, with its directory, when the first reply is kept.
@@ -83,23 +81,22 @@ class Journal:
         RagmetricsError: (here and later) it cannot be written.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    _cure: tuple[str | Setting, ...] = ("give another path",)
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = Path(path)
         self._db: sqlite3.Connection | None = None
         self._columns: set[str] = set()
         self._texts: dict[str, str] = {}
         self._readable()
 
     def find(self, key: bytes) -> Reply[Any] | None:
-        """The reply with this key, as it was when it was paid for; None if it is missing, damaged or was struck."""
+        """The reply under this key, as it was when it was paid for; None if it is missing, damaged or was struck."""
         row = self._row(FIND, key)
         if row is None:
             return None
         *parts, digest = row
-        if digest != _digest(key, *parts):
-            return None
-        width, value, prompt_tokens, completion_tokens, truncated = parts
-        return Reply(_unpacked(width, value), Usage(1, prompt_tokens, completion_tokens), bool(truncated))
+        return reply_of(tuple(parts)) if digest == digest_of(key, *parts) else None
 
     def messages(self, key: bytes) -> list[dict[str, str]] | None:
         """The messages that the reply with this key answers; None if they are missing or damaged."""
@@ -121,22 +118,17 @@ class Journal:
             return None
 
     def keep(self, key: bytes, reply: Reply[Any], request: Request | None = None) -> Reply[Any]:
-        """Write a reply with the messages that it answers.
-
-        Returns the reply that the file then has. It is another process's reply if that came first.
-        """
-        width, value = _packed(reply.value)
-        usage = reply.usage
-        parts = (width, value, counted(usage.prompt_tokens), counted(usage.completion_tokens), int(reply.truncated))
+        """Write a reply with the messages that it answers. Returns the reply that the file then has: the earliest one."""
+        parts = parts_of(reply)
         database = self._writable()
         with self._explain_errors():
             messages = self._packed_messages(database, request) if isinstance(request, Ask) else None
-            row = (key, *parts, _digest(key, *parts), messages)
+            row = (key, *parts, digest_of(key, *parts), messages)
             if database.execute(f"INSERT OR IGNORE {COLUMNS}", row).rowcount:  # the command holds no value
                 return reply
         standing = self.find(key)
         if standing is not None:
-            return Reply(standing.value, usage, standing.truncated)
+            return Reply(standing.value, reply.usage, standing.truncated)
         with self._explain_errors():
             database.execute(f"INSERT OR REPLACE {COLUMNS}", row)  # the one in the file is damaged or of no use
         return reply
@@ -188,11 +180,11 @@ class Journal:
 
     def _open(self) -> sqlite3.Connection:
         with self._explain_errors():
-            database = sqlite3.connect(self._path, timeout=PATIENCE, isolation_level=None)
+            database = sqlite3.connect(self._path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
             try:
                 (version,) = database.execute("PRAGMA user_version").fetchone()
                 if version not in (0, VERSION):
-                    raise InvalidInput(f"{self._path} was written by another version of ragmetrics: ", *ANOTHER)
+                    raise InvalidInput(f"{self._path} was written by another version of ragmetrics: ", *self._cure)
                 self._patiently(database, OPEN)
             except BaseException:
                 database.close()
@@ -245,41 +237,16 @@ class Journal:
             UnicodeDecodeError,
         ) as error:  # the second: the names of its tables are damaged
             raise InvalidInput(
-                f"{self._path} is no journal of ragmetrics ({error}): ", *ANOTHER, ", or move the file away"
+                f"{self._path} is no journal of ragmetrics ({error}): ", *self._cure, ", or move the file away"
             ) from None
+
+
+class Journal(SQLiteReplies):
+    """The replies of a run directory."""
+
+    _cure = ANOTHER
 
 
 def _columns_of(database: sqlite3.Connection) -> set[str]:
     """The columns of the table of replies; none without the table."""
     return {row[1] for row in database.execute("PRAGMA table_info(replies)")}
-
-
-def _digest(key: bytes, *parts: Any) -> bytes:
-    digest = blake2b(digest_size=DIGEST_SIZE)
-    for part in (key, *parts):
-        data = part if isinstance(part, bytes) else repr(part).encode()
-        digest.update(b"%d " % len(data))
-        digest.update(data)
-    return digest.digest()
-
-
-def _packed(value: Any) -> tuple[int | None, bytes]:
-    if isinstance(value, str):
-        return TEXT, value.encode("utf-8", "surrogatepass")
-    if len(value) and not isinstance(value[0], float | int):
-        flat = array("d")
-        for vector in value:
-            flat.extend(vector)
-        return len(value[0]), (flat or array("d", [0.0] * len(value))).tobytes()  # empty vectors must be counted too
-    return NUMBERS, array("d", value).tobytes()
-
-
-def _unpacked(width: int | None, value: bytes) -> Any:
-    if width is TEXT:
-        return value.decode("utf-8", "surrogatepass")
-    numbers = array("d", value).tolist()
-    if width == NUMBERS:
-        return numbers
-    return (
-        [numbers[start : start + width] for start in range(0, len(numbers), width)] if width else [[] for _ in numbers]
-    )

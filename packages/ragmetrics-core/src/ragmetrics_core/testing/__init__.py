@@ -7,5 +7,6 @@ from __future__ import annotations
 
 from ._contracts import EmbeddingsContract, LLMContract
 from ._scripted import ScriptedEmbeddings, ScriptedLLM
+from ._store_contract import ReplyStoreContract
 
-__all__ = ["EmbeddingsContract", "LLMContract", "ScriptedEmbeddings", "ScriptedLLM"]
+__all__ = ["EmbeddingsContract", "LLMContract", "ReplyStoreContract", "ScriptedEmbeddings", "ScriptedLLM"]
