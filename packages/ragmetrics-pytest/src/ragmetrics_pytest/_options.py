@@ -134,7 +134,7 @@ def as_option(setting: Any) -> str:
 
 
 def _number(name: str, value: Any) -> Any:
-    kind = {"min_coverage": float, "max_failed": float, "repeats": int, "max_concurrency": int}.get(name)
+    kind = float if name in SHARES else int if name in ("repeats", "max_concurrency") else None
     if kind is None:
         return value
     try:
@@ -145,7 +145,10 @@ def _number(name: str, value: Any) -> Any:
 
 GATE = "--ragmetrics-gate"
 
-DECIDING = ("baseline", "undecided", "min_coverage", "max_failed")
+SHARES = ("min_coverage", "max_failed")
+"""The settings of gates that are shares of the rows."""
+
+DECIDING = ("baseline", "undecided", *SHARES)
 """The settings, other than gates, that decide whether a session fails."""
 
 

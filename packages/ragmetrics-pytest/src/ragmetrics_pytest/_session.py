@@ -18,7 +18,7 @@ import pytest
 
 from ragmetrics_core import Comparison, Decision, Evaluation, Gate, InvalidInput, RagmetricsError, join_runs
 
-from ._options import problem_of_configuration, setting, settings
+from ._options import SHARES, problem_of_configuration, setting, settings
 from ._row import printable
 from ._scoring import JOINING, locked
 from ._state import State, in_ci
@@ -85,7 +85,7 @@ def check_settings(state: State) -> None:
         gates = _gates(config)
     except InvalidInput as error:
         raise pytest.UsageError(f"--ragmetrics-gate: {error}") from None
-    for name, value in settings(config, "min_coverage", "max_failed").items():
+    for name, value in settings(config, *SHARES).items():
         if not 0 <= value <= 1:
             raise pytest.UsageError(f"ragmetrics_{name} must be a share of the rows, from 0 to 1, got {value:g}")
     baseline = _baseline(config)
@@ -129,7 +129,7 @@ def decide(config: pytest.Config, outcome: Outcome) -> None:
         decidable = _compare(config, before, decidable, outcome)
     if not decidable:
         return
-    conditions = settings(config, "min_coverage", "max_failed")
+    conditions = settings(config, *SHARES)
     drops = any(gate.of == "drop" for gate in decidable)
     outcome.decision = evaluation.gate(*decidable, baseline=before if drops else None, **paths, **conditions)
     if in_ci():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
-from ._options import RUN_DIR, any_option, setting, settings
+from ._options import RUN_DIR, SHARES, any_option, setting, settings
 
 if TYPE_CHECKING:
     from ragmetrics_core import Scorer
@@ -79,8 +79,8 @@ class State:
         undecided = setting(self.config, "undecided")
         if undecided not in (None, "warn", "fail"):
             raise pytest.UsageError(f"ragmetrics_undecided must be 'warn' or 'fail', got {undecided!r}")
-        settings(self.config, "min_coverage", "max_failed", "repeats", "max_concurrency")
-        names = ("gates", "baseline", "by", "cluster", "min_coverage", "max_failed")
+        settings(self.config, *SHARES, "repeats", "max_concurrency")
+        names = ("gates", "baseline", "by", "cluster", *SHARES)
         if not self.is_worker and any(setting(self.config, name) is not None for name in names):
             from ._session import check_settings  # noqa: PLC0415  loads the core
 

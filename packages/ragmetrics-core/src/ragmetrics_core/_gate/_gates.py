@@ -106,6 +106,10 @@ class Gate:
         return f"{self.metric}{' drop' if self.of == 'drop' else ''} {self.relation} {self.limit:.12g}"
 
 
+SHARES = ("min_coverage", "max_failed")
+"""The conditions that are shares of the rows."""
+
+
 @dataclass(frozen=True)
 class Conditions:
     """The conditions that every gate sets on the rows, apart from its limit, because a mean says little about rows without a
@@ -129,7 +133,8 @@ class Conditions:
         Raises:
             InvalidInput: a value is not between 0 and 1.
         """
-        for name, value in (("min_coverage", self.min_coverage), ("max_failed", self.max_failed)):
+        for name in SHARES:
+            value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
                 raise InvalidInput(Setting(name), f" must be a share of the rows, from 0 to 1, got {value!r}")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from .._evaluate._evaluation import Comparison, Evaluation, gated
-from .._gate._gates import FORMS, Conditions, Gate, Of, check_mean, parsed_gates
+from .._gate._gates import FORMS, SHARES, Conditions, Gate, Of, check_mean, parsed_gates
 from .._gate._results import Decision, GateResult
 from .._kernel._metric import Metric, prompts_of
 from .._names._named import (
@@ -348,7 +348,7 @@ def parse_wanted(given: Mapping[str, Any], metrics: Sequence[Metric] | None = No
     """
     usual: Of = "drop" if metrics is None else "mean"
     gates, undecided = given["gates"], given["undecided"]
-    shares = {name: given[name] for name in ("min_coverage", "max_failed") if given[name] is not None}
+    shares = {name: given[name] for name in SHARES if given[name] is not None}
     about_gates = {"cluster": None if metrics is None else given["cluster"], **shares, "undecided": undecided}
     options = [as_option(Setting(name)) for name, value in about_gates.items() if value is not None]
     if options and not gates:
