@@ -283,6 +283,26 @@ class TestFolder:
         with pytest.raises(InvalidInput, match="seconds must be a positive number of seconds, got -1"):
             SegmentReplies(tmp_path / "a", seconds=-1)
 
+    def test_stopped_while_it_reads(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What it has read by then may be read again."""
+        with closing(SegmentReplies(folder)) as store:
+            for number in range(5):
+                store.keep(key(number), Reply("yes", COST))
+        with closing(SegmentReplies(folder.parent / "other", seconds=1e-9)) as store:
+            (folder.parent / "other").symlink_to(folder)
+            loads, left = json.loads, [3]
+
+            def stopped(text: str) -> Any:
+                left[0] -= 1
+                if left[0] == 0:
+                    raise KeyboardInterrupt
+                return loads(text)
+
+            monkeypatch.setattr(json, "loads", stopped)
+            with pytest.raises(KeyboardInterrupt):
+                store.find(key(4))
+            assert [store.find(key(number)) for number in range(5)] == [Reply("yes", COST)] * 5
+
     def test_a_segment_that_cannot_be_read(self, folder: Path) -> None:
         with closing(SegmentReplies(folder)) as store:
             store.keep(key(1), Reply("one", COST))

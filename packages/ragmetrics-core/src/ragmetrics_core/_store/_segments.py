@@ -43,13 +43,13 @@ NAME = re.compile(r"replies-\d{20}-[0-9a-f]{32}\.jsonl")
 """The name of a segment: when it was begun, and a number that no other one has."""
 
 MAKE = """
-PRAGMA journal_mode = OFF;
+PRAGMA journal_mode = MEMORY;
 PRAGMA synchronous = OFF;
 PRAGMA cache_size = -16000;
 CREATE TABLE places (key BLOB, segment INTEGER, start INTEGER, PRIMARY KEY (key, segment, start)) WITHOUT ROWID;
 """
 
-PLACE = "INSERT INTO places VALUES (?, ?, ?)"
+PLACE = "INSERT OR IGNORE INTO places VALUES (?, ?, ?)"
 
 T = TypeVar("T")
 Struck = list[tuple[bytes, str, int]]
@@ -157,7 +157,7 @@ class SegmentReplies:
     def _query(self, command: str, *values: Any) -> list[Any]:
         try:
             return self._index.execute(command, values).fetchall()
-        except sqlite3.OperationalError as error:
+        except sqlite3.DatabaseError as error:
             raise RagmetricsError(f"the index of {self._folder}, a temporary file, cannot be used: {error}") from None
 
     def _look(self) -> None:
