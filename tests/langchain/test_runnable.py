@@ -80,7 +80,7 @@ def test_documents_are_matched_by_id() -> None:
 def test_keys_that_disagree_are_refused() -> None:
     with pytest.raises(InvalidInput, match=r"'question' and 'input' both mean 'user_input'|'input' and 'question'"):
         MATCH.invoke({"question": "a", "input": "b", "answer": "c", "reference": "d"})
-    with pytest.raises(InvalidInput, match="disagree about 'retrieved_contexts'"):
+    with pytest.raises(InvalidInput, match="different values for 'retrieved_contexts'"):
         FAITHFUL.invoke({**ROW, "source_documents": [D1], "docs": [D2]})
 
 

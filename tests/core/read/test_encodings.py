@@ -132,7 +132,7 @@ MUNICH = "id;answer\n1;a\n2;Wo liegt München? In Bayern\n".encode("cp1252")
             "q.parquet",
             b"",
             {"encoding": "cp1252"},
-            "encoding='cp1252' does not apply to q.parquet, which is no text file: leave it out",
+            "encoding='cp1252' does not apply to q.parquet, which is not a text file: leave it out",
         ),
     ],
 )

@@ -313,7 +313,7 @@ class TestNotes:
         before = run_of([({"id": n, "question": "Q?", "reference": "x"}, {"m": 0.5}) for n in range(3)])
         after = run_of([({"id": n, "question": "Q?", "reference": "xyx"[n]}, {"m": 0.5}) for n in range(3)])
         assert before.compare(after).notes == (
-            "1 pair with another reference in each run: metrics that use it measure another thing there",
+            "1 pair with different references in the two runs: metrics that use the reference measure something different there",
         )
 
     def test_unknown_settings_say_nothing_of_silent_rows(self) -> None:

@@ -443,7 +443,7 @@ class TestVoid:
             assert result.void is (void and text == "b")
             assert result.verdict == ("undecided" if result.void else "passed")
         if void:
-            assert result.doubt == f"not decided, as 1 pair with another reference in each run: {self.CURE}"
+            assert result.doubt == f"not decided, as 1 pair with different references in the two runs: {self.CURE}"
 
     def test_a_condition_that_is_not_met_comes_first(self) -> None:
         before, after = by_id(SAME, name="old"), by_id([FAILED] * ROWS, name="new")

@@ -70,14 +70,18 @@ SHAPE = "write METRIC >= NUMBER or METRIC <= NUMBER, such as 'faithfulness >= 0.
         ("faithfulness => 0.8", "gate 'faithfulness => 0.8': write >= or <= instead of =>"),
         (
             "faithfulness >= 80%",
-            "gate 'faithfulness >= 80%': '80%' is no number on a metric's scale: write one such as 0.8",
+            "gate 'faithfulness >= 80%': '80%' is not a number on a metric's scale: write a number such as 0.8",
         ),
-        ("faithfulness >= ", "gate 'faithfulness >= ': '' is no number on a metric's scale: write one such as 0.8"),
-        ("faithfulness >= nan", "gate 'faithfulness >= nan': 'nan' is no number on a metric's scale: write one such as 0.8"),
-        ("faithfulness >= 1e999", "gate 'faithfulness >= 1e999': '1e999' is no number on a metric's scale: write one such as 0.8"),
+        ("faithfulness >= ", "gate 'faithfulness >= ': '' is not a number on a metric's scale: write a number such as 0.8"),
+        (
+            "faithfulness >= nan",
+            "gate 'faithfulness >= nan': 'nan' is not a number on a metric's scale: write a number such as 0.8"),
+        (
+            "faithfulness >= 1e999",
+            "gate 'faithfulness >= 1e999': '1e999' is not a number on a metric's scale: write a number such as 0.8"),
         (
             "\x1b[2Jx >= a",
-            "gate '\\x1b[2Jx >= a': 'a' is no number on a metric's scale: write one such as 0.8",
+            "gate '\\x1b[2Jx >= a': 'a' is not a number on a metric's scale: write a number such as 0.8",
         ),
         (
             "faithfulness drop >= 0.03",
@@ -89,7 +93,7 @@ SHAPE = "write METRIC >= NUMBER or METRIC <= NUMBER, such as 'faithfulness >= 0.
         ),
         (
             "faithfulness drop <= 3%",
-            "gate 'faithfulness drop <= 3%': '3%' is no number on a metric's scale: write one such as 0.03",
+            "gate 'faithfulness drop <= 3%': '3%' is not a number on a metric's scale: write a number such as 0.03",
         ),
         (0.8, "a gate must be a text such as 'faithfulness >= 0.8', got float"),
         (["faithfulness >= 0.8"], "a gate must be a text such as 'faithfulness >= 0.8', got list"),

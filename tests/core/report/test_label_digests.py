@@ -105,7 +105,7 @@ def labelled(evaluation: Evaluation, **more: Any) -> list[dict[str, Any]]:
 
 
 STALE = "5 labels of faithfulness left out, as 5 rows changed after they were labelled: 'q0', 'q1', 'q2', 'q3', 'q4'"
-NO_DRAW = "the rows of the remaining labels are no random draw of all rows: label the rows that changed again"
+NO_DRAW = "the remaining labels are not a random draw from all rows: label the changed rows again"
 WITHOUT = "20 labels without a digest: it is not known whether the rows changed after they were labelled"
 
 

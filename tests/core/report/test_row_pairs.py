@@ -176,7 +176,10 @@ class TestRefused:
     def test_that_it_was_not_looked_at_is_told(self) -> None:
         before = run_of([({"id": n, "question": f"{n}?"}, {"m": 1.0}) for n in range(3)])
         after = run_of([({"id": 0, "question": "0?"}, {"m": 1.0}), *(({"id": n}, {"m": 1.0}) for n in (1, 2))])
-        note = "2 pairs by id alone, as one of the runs has no question there: whether it is the same one is not known"
+        note = (
+            "2 pairs only by id, because one of the runs has no question there: it is not known whether the questions are "
+            "the same"
+        )
         assert before.compare(after).notes == (note,)
 
     def test_runs_that_share_no_row(self) -> None:

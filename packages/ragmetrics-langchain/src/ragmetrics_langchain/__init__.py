@@ -1,6 +1,6 @@
-"""RAG evaluation metrics in LangChain: every metric a Runnable, a callback that evaluates live chains, evaluators for LangSmith.
+"""RAG evaluation metrics in LangChain: metrics as Runnables, a callback that evaluates live chains, evaluators for LangSmith.
 
-Depends on langchain-core alone. The metrics themselves live in ``ragmetrics_core.metrics``.
+Depends only on langchain-core. The metrics themselves live in ``ragmetrics_core.metrics``.
 """
 
 from __future__ import annotations

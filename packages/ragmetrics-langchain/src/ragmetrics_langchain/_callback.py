@@ -1,14 +1,14 @@
-"""Evaluates live chains: watches them, recovers what was asked, found and answered, and has the metrics judge it in the background.
+"""Evaluate live chains: observe their runs, recover question, contexts and answer, and judge them in the background.
 
 Strategy. A hook only notes an event. When a root run has ended, its sample is recovered at once, because the caller may change
 the messages afterwards, and handed over. Judging happens on other threads, in an empty context, so it neither changes nor delays
 the chain, and never watches itself.
 
-Contexts are taken from the first of these that has any, the surest first: what the chain itself returns as its context (exactly
-what the generator saw, even after a reranking); what the retrievers found; the documents that tools left in the messages of this
-turn; any documents in the output; any that a step returned; what the caller put in; what a step returned as the text of its
-context; what the tools said, if no retriever searched. But an empty context that the chain returns means that the generator was
-shown nothing.
+Contexts are taken from the first of these sources that has any; the most reliable source comes first: the context that the chain
+itself returns (exactly what the generator saw, even after a reranking); the documents that the retrievers found; the documents that
+tools left in the messages of this turn; documents in the output; documents that a step returned; the contexts in the input; the
+text that a step returned as its context; the texts of tools, if no retriever searched. An empty context that the chain returns is
+an exception: it means that the generator got no contexts.
 """
 
 from __future__ import annotations

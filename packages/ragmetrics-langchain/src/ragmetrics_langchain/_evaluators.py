@@ -1,7 +1,7 @@
-"""A metric as an evaluator of LangSmith and of openevals: both give inputs, outputs and reference outputs, and want a dict back.
+"""Metrics as evaluators for LangSmith and openevals: both pass inputs, outputs and reference outputs, and expect a dict.
 
-Strategy. An unscored sample has the score None and says why. A failure is raised for openevals; for LangSmith it is an error
-result, such as LangSmith makes of an exception.
+Strategy. An unscored sample has the score None and a comment with the reason. A failure is raised for openevals; for LangSmith it
+becomes an error result like those that LangSmith makes from exceptions.
 """
 
 from __future__ import annotations

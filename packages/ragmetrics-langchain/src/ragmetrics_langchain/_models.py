@@ -3,8 +3,8 @@
 Calls. An LLM is called through ``invoke`` and ``ainvoke``, as LangChain calls it, so it keeps its callbacks, tracing, cache, rate
 limiter and retries. It gets the config of the current run in one of two ways: a ``MetricRunnable`` passes its config on
 (``with_config``); otherwise LangChain finds the config in the context, which the core carries into its threads. Each call is
-tagged as a
-judge's call. So a callback that evaluates live chains ignores it, and LangGraph does not stream it to the user of the graph.
+tagged as a judge's call. So a callback that evaluates live chains ignores it, and LangGraph does not stream it to the user of the
+graph.
 
 Forms of reply. Every provider asks for a schema in a different way, which its integration implements: ``with_structured_output``
 binds the schema to the model and adds a parser. The core parses replies itself, so only the model with its bound arguments is
@@ -17,8 +17,8 @@ models state nothing, so their own fields are used. A model that states nothing,
 identity: its answers are never replayed in a later run. Secrets are left out, whether they are recognized by name or by value.
 
 Event loops. Integrations share connections without saying so: langchain-openai keeps one asynchronous client per address in a
-process,
-for all model objects. So all models with the same class and address share one home, the first loop in which one of them was used.
+process, for all model objects. So all models with the same class and address share one home, the first loop in which one of them
+was used.
 """
 
 from __future__ import annotations

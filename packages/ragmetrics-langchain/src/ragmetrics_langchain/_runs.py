@@ -1,22 +1,23 @@
-"""From LangChain's events to one finished run per call of a chain, with all that happened below it.
+"""Collect LangChain's events into one finished run for each call of a chain, with everything that happened below it.
 
 Which events belong together. A run is remembered from its start to the end of its tree. The root of a tree is a run without a
-parent, or with one that this handler has not seen (it may be attached to an inner step, or stand below a LangSmith trace).
-However the root ends, its whole tree is then forgotten, also cancelled children, which never end. What arrives later finds its
-parent among the recently finished runs and is ignored. Every event counts once per run id, because a handler that is passed twice
-gets root events twice.
+parent, or with one that this handler has not seen (the handler may be attached to an inner step, or the run may be below a
+LangSmith trace). However the root ends, its whole tree is then forgotten, also cancelled children, which never end. An event that
+arrives later finds its parent among the recently finished runs and is ignored. Every event counts once per run id, because a
+handler that is passed twice gets root events twice.
 
 What a hook costs. It runs inside the user's chain, so it calls no other code and never waits. In an asynchronous chain LangChain
 sends every event of a synchronous handler through a thread pool, and the chain waits: about 20 hops per call, and one more per
 token of a stream, far more than the work itself. Coroutine functions are awaited in place, but in a synchronous chain each of
-their events costs an event loop. (``run_inline`` would help, but then the other handlers of the chain miss ``on_llm_start``.) So a
-hook does its work when it is called, and returns something that can be awaited but is no coroutine: that suits both ways in which
-LangChain calls it. To be awaited in place, it looks like a coroutine function: ``inspect.iscoroutinefunction`` goes by the code of
-an object, and a hook has the code of one. If LangChain ever checked otherwise, hooks would merely go through the thread pool again.
+their events costs an event loop. (``run_inline`` would help, but then the other handlers of the chain miss ``on_llm_start``.) So
+a hook does its work when it is called, and returns something that can be awaited but is not a coroutine: this works for both ways
+in which LangChain calls it. To be awaited in place, it looks like a coroutine function: ``inspect.iscoroutinefunction`` goes by
+the code of an object, and a hook has the code of one. If LangChain ever checked otherwise, hooks would merely go through the
+thread pool again.
 
 What a graph returns. A graph with a checkpointer returns its whole state, so the answer in it may be that of an earlier turn.
-Its steps show which it is: what the first of them is given was there before, and what none of them returns was not written in
-this call.
+Its steps show which turn it belongs to: values in the input of the first step existed before, and values that no step returns were
+not written in this call.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Strategy. Messages may be objects, ``(role, text)`` pairs, mappings in two dialects, or plain texts. LangChain's own
 ``convert_to_messages`` turns them into objects. It raises if parts are missing or invalid, as is usual in records: the id of a
 tool call, the name of a function, the arguments of a call. So a mapping is first reduced to the parts that are needed here.
-Reading never raises: if a value is no message, the caller looks elsewhere.
+Reading never raises: if a value is not a message, the caller looks elsewhere.
 """
 
 from __future__ import annotations

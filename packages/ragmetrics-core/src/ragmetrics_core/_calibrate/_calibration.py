@@ -281,7 +281,7 @@ def _how_corrected(item: MetricCalibration, found: CorrectedMean) -> Iterator[st
         )
     if item.judge_mean is not None:
         scores = item.verdicts and item.agreement is not None and item.agreement.auroc.value is not None
-        no_rate = " (of scores, which are no passes and fails)" if scores else ""
+        no_rate = " (of scores, which are not passes and fails)" if scores else ""
         yield f"the judge's own mean: {item.judge_mean:.3f}{no_rate}"
     if item.without_score:
         yield f"of the run's {item.rows + item.without_score:,} rows, {item.without_score:,} without a score: not counted here"

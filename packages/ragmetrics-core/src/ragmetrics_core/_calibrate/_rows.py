@@ -109,7 +109,7 @@ def _check_weights(rows: Sequence[LabelledRow]) -> None:
 MOST_NAMED = 5
 """The number of rows that a sentence names; the rest is counted."""
 
-NO_DRAW = "the rows of the remaining labels are no random draw of all rows: label the rows that changed again"
+NO_DRAW = "the remaining labels are not a random draw from all rows: label the changed rows again"
 
 
 def parted_labels(labels: Iterable[Label], run: Run) -> tuple[list[Label], list[Label]]:

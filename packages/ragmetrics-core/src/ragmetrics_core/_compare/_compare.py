@@ -175,7 +175,7 @@ def _checked(pairing: Pairing, found: Credit, name: str, part: Part, margin: flo
         reasons.append(pairs.scale_problem)
         refusal = f"{pairs.scale_problem}: such values have no difference"
     if other := pairing.other_references(name):
-        unsure.append(f"{count_of(other, 'pair')} with another reference in each run")
+        unsure.append(f"{count_of(other, 'pair')} with different references in the two runs")
     low, high = pairs.values.scale or (0.0, 1.0)
     return replace(
         pairs,
@@ -224,11 +224,11 @@ def _notes(pairing: Pairing, of_slices: str, calibrations: Sequence[Calibration]
         yield f"rows without retrieved contexts or with a blank answer {', and '.join(texts)}"
     both = [(runs[0].rows[one], runs[1].rows[two]) for one, two in pairing.pairs]
     if other := sum(one.question == two.question and one.texts != two.texts for one, two in both):
-        pairs = f"{count_of(other, 'pair')} with another reference in each run"
-        yield f"{pairs}: metrics that use it measure another thing there"
+        pairs = f"{count_of(other, 'pair')} with different references in the two runs"
+        yield f"{pairs}: metrics that use the reference measure something different there"
     if unchecked := sum((one.question is None) is not (two.question is None) for one, two in both):
-        pairs = f"{count_of(unchecked, 'pair')} by id alone, as one of the runs has no question there"
-        yield f"{pairs}: whether it is the same one is not known"
+        pairs = f"{count_of(unchecked, 'pair')} only by id, because one of the runs has no question there"
+        yield f"{pairs}: it is not known whether the questions are the same"
     if of_slices:
         yield of_slices
     for run, calibration in zip(runs, calibrations, strict=False):

@@ -85,8 +85,8 @@ class Evaluation(ScoredRows):
         """Decide whether this run may pass: ``evaluation.gate("faithfulness >= 0.8", by="lang").verdict``.
 
         A gate passes if the 95 % interval of the mean lies on the good side of the limit. It fails if the interval lies on the
-        bad side, and is undecided otherwise. Failing is adjusted for the number of gates in the call, slices included: in at most
-        5 % of runs any gate fails whose mean is as good as its limit.
+        bad side, and is undecided otherwise. Failing is adjusted for the number of gates in the call, slices included: if all
+        true means are as good as their limits, a gate fails in at most 5 % of runs.
 
         Args:
             gates: texts such as ``faithfulness >= 0.8`` or ``hallucination <= 0.1``, with numbers on the scale of the metric; or

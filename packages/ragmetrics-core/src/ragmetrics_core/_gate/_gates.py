@@ -87,7 +87,7 @@ class Gate:
         elif relation not in RELATIONS:
             problem = f"write {'<=' if drop else '>= or <='} instead of {relation}"
         elif not _is_finite(number):
-            problem = f"{number!r} is no number on a metric's scale: write one such as {0.03 if drop else 0.8}"
+            problem = f"{number!r} is not a number on a metric's scale: write a number such as {0.03 if drop else 0.8}"
         if match is None or problem:
             raise InvalidInput(Setting("gate"), f" {text!r}: {problem}")
         metric, of = (drop["metric"], "drop") if drop else (match["left"], "mean")

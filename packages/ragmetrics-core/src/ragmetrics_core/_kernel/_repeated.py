@@ -100,7 +100,7 @@ def _simplified(value: Any) -> str:
 
 def _end(text: str, at: int, value: Any, stop: int) -> int:
     """Return the end of ``value`` in ``text`` if it begins at ``at``; -1 if it does not, ``_CUT`` if the text ends within it."""
-    if isinstance(value, tuple):
+    if isinstance(value, tuple):  # a scalar, in one of several forms
         end = next((at + len(way) for way in value if text.startswith(way, at)), -1)
         return _CUT if end < 0 and _are_cut(value, text, at, stop) else end
     opening, closing = "{}" if isinstance(value, dict) else "[]"

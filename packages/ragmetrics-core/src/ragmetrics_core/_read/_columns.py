@@ -233,6 +233,7 @@ class Columns:
         fields = {
             field: tuple(name for source in sources for name in source.columns(row)) for field, sources in plan.fields
         }
+        # a column of which only a part was read is unused in its other parts
         used_names = [f"{name}." for names in fields.values() for name in names]
         entered = {path[0] for _, sources in plan.fields for source in sources for path in source.paths}
         names = [name for column in plan.unused for name in _parts(column, row[column], column in entered)]

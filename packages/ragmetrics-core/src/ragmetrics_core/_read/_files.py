@@ -115,7 +115,7 @@ def open_file(path: Path, options: FileOptions | None) -> OpenFile:
 def _open_as(file: InputFile, kind: str, options: FileOptions) -> OpenFile:
     name = file.name
     if kind in ("xlsx", "parquet"):
-        options.refuse(f"{name}, which is no text file", "encoding")
+        options.refuse(f"{name}, which is not a text file", "encoding")
         if file.zipped:
             raise InvalidInput(f"{name} is gzipped, but only text files may be gzipped: unzip it")
     if kind not in ("json", "xlsx"):

@@ -249,7 +249,7 @@ def _row(members: Sequence[Piece], columns: dict[Element | None, list[str]]) -> 
     for place, words in members:
         parts.setdefault(place.cell, []).append(words if place.block is block else f" {words}")
         block = place.block
-    cells = {cell: BLANKS.sub(" ", "".join(found)).strip() for cell, found in parts.items()}
+    cells = {cell: BLANKS.sub(" ", "".join(words)).strip() for cell, words in parts.items()}
     if not cells.get(None):  # the text between cells is usually blank
         cells.pop(None, None)
     texts = list(cells.values())

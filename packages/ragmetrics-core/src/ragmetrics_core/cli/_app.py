@@ -1,10 +1,10 @@
 """The command ``ragmetrics``.
 
-Exit status: 0 when all went well, 1 when a gate failed (``--gate``, ``--fail-under``), 2 when the input or a model makes the run
-impossible or a metric failed wherever it had something to score (one line on stderr says why), 3 when a gate is undecided, 130
-after Ctrl-C. Tables are plain text, as wide as the terminal, or 80 columns in a file and in a CI log; they go to stdout, everything
-else to stderr. An exception outside of this library's own tree is a bug: it shows its traceback and ends with status 70, so that 1
-never means anything but a gate.
+Exit status: 0 if all went well, 1 if a gate failed (``--gate``, ``--fail-under``), 2 if the input or a model makes the run
+impossible or a metric failed on every row that it could score (one line on stderr says why), 3 if a gate is undecided, 130 after
+Ctrl-C. Tables are plain text, as wide as the terminal, or 80 columns in a file and in a CI log. They go to stdout, everything else
+to stderr. An exception that is not a ``RagmetricsError`` is a bug: its traceback is shown and the status is 70, so 1 always means
+that a gate failed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Hold the judge of RUN against people's labels: agreement, the score that people would give, the best threshold.
+"""Compare the judge of RUN with people's labels: agreement, the score that people would give, the best threshold.
 
 \b
 RUN is the directory of a run (--run-dir of `ragmetrics evaluate`) or a file

@@ -2,7 +2,7 @@
 
 \b
 Each is the directory of a run (--run-dir of `ragmetrics evaluate`) or a file
-of scores (--out). A directory tells who scored; a file of scores does not.
+of scores (--out). Only a directory shows which models gave the scores.
 
 \b
 Examples:
@@ -12,8 +12,8 @@ Examples:
   ragmetrics compare main.jsonl branch.jsonl --markdown comment.md
   ragmetrics compare runs/before runs/after --gate 'faithfulness drop <= 0.03'
 
-Exit status: 0 the runs were compared, whatever the verdicts are, and all gates passed; 1 a gate failed; 2 they cannot be
-compared, or nothing could be credited since who scored differs; 3 a gate is undecided; 70 a bug; 130 stopped.
+Exit status: 0 the runs were compared, with any verdicts, and all gates passed; 1 a gate failed; 2 the runs cannot be compared,
+or no metric has a verdict because the judges differ; 3 a gate is undecided; 70 a bug; 130 stopped.
 """
 
 from __future__ import annotations

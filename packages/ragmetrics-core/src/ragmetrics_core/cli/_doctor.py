@@ -7,10 +7,10 @@ Examples:
   ragmetrics doctor --llm ollama:llama3.1:8b
   ragmetrics doctor --llm azure:DEPLOYMENT --embeddings azure:DEPLOYMENT
 
-Without a model it says which packages are installed, which variables are set (never what they hold), and which servers listen on
-this machine: what a report of a bug should hold. A judge is asked at most five questions of some 500 tokens each.
+Without a model it lists the packages that are installed, the variables that are set (without their values), and the servers that
+listen on this machine, for use in a bug report. A judge is asked at most five questions of about 500 tokens each.
 
-Exit status: 0 what is named can be used; 2 it cannot, or its name is wrong; 70 a bug, after its traceback.
+Exit status: 0 the named models can be used; 2 they cannot, or a name is wrong; 70 a bug, after its traceback.
 """
 
 # Each form of reply is one question of a built-in metric, asked and read as a run asks and reads it. The plain question comes
@@ -454,7 +454,9 @@ def _as_text(here: dict[str, Any]) -> str:
     parts = {
         "Versions": here["versions"],
         "Extras": {name: version or missing.format(name) for name, version in here["extras"].items()},
-        "Variables (never what they hold)": {name: "set" if it else "-" for name, it in here["variables"].items()},
+        "Variables (their values are never shown)": {
+            name: "set" if it else "-" for name, it in here["variables"].items()
+        },
         "Listening (a guess by its port)": here["listening"] or {"-": "no server at the usual ports of this machine"},
     }
     width = max(len(name) for items in parts.values() for name in items)

@@ -9,7 +9,7 @@ Examples:
     --gate 'faithfulness >= 0.8' --by lang
 
 Exit status: 0 all went well; 1 a gate failed (--gate, --fail-under); 2 the input, a model or the budget ended the run early, or a
-metric failed wherever it had something to score; 3 a gate is undecided; 70 a bug, after its traceback; 130 stopped with Ctrl-C.
+metric failed on every row that it could score; 3 a gate is undecided; 70 a bug, after its traceback; 130 stopped with Ctrl-C.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ Examples:
     --llm openai:gpt-4o-mini --run-dir runs/testset --out test.jsonl
   ragmetrics generate faq.md --llm lexical --out test.jsonl
 
-Exit status: 0 there are questions, and the output names whatever is missing; 2 there are none, or the input, a model or the budget
+Exit status: 0 there are questions, and the output says what is missing; 2 there are none, or the input, a model or the budget
 ended the run early; 70 a bug, after its traceback; 130 stopped with Ctrl-C.
 """
 

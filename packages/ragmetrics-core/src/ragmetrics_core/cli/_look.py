@@ -1,4 +1,4 @@
-"""Show how the rows of DATA are understood: format, columns, first rows, problems, metrics that fit. No model is asked.
+"""Show how the rows of DATA are understood: format, columns, first rows, problems, metrics that fit. No model is called.
 
 \b
 Examples:

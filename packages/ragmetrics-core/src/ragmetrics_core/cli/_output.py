@@ -1,13 +1,10 @@
 """The output of a command: what it prints, the files it writes, and its exit status.
 
 A run may have cost hours and money, so its scores are never lost because of a failed output. A file that cannot be written is
-refused
-before any work. A file is written before the table is printed, and replaces an older file only when it is complete. A terminal or
-a pipe
-that cannot encode a text changes only the text. Texts from the data never control a terminal: control characters are printed as
-escapes. Colours add nothing that the text does not say; a pipe, a file, ``NO_COLOR`` (https://no-color.org) and a dumb terminal
-get
-none. rich, which is installed with typer, is loaded only if colours are printed.
+refused before any work. A file is written before the table is printed, and replaces an older file only when it is complete. A
+terminal or a pipe that cannot encode a text changes only that text. Texts from the data never control a terminal: control
+characters are printed as escapes. Colours add nothing that the text does not say; a pipe, a file, ``NO_COLOR``
+(https://no-color.org) and a dumb terminal get none. rich, which is installed with typer, is loaded only if colours are printed.
 """
 
 from __future__ import annotations

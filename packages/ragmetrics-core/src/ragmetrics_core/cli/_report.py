@@ -1,4 +1,4 @@
-"""Write RUN, the directory of a run or a file of scores, as one HTML file to look at and to send to others.
+"""Write RUN, the directory of a run or a file of scores, as one HTML file that can be viewed and sent to others.
 
 \b
 Examples:
@@ -6,7 +6,7 @@ Examples:
   ragmetrics report scores.jsonl --out scores.html
   ragmetrics report runs/today --labels labels.jsonl
 
-The file needs no network: it holds the summary, a table of the rows, and the evidence of every score, in any browser.
+The file opens in any browser without a network. It contains the summary, a table of the rows, and the evidence of every score.
 """
 
 from __future__ import annotations

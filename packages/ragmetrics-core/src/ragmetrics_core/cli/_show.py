@@ -1,4 +1,4 @@
-"""Show what a run came to, and the evidence of its scores. No model is asked.
+"""Show the results of a run and the evidence of its scores. No model is called.
 
 \b
 RUN is the directory of a run (--run-dir of `ragmetrics evaluate`) or a file
@@ -12,7 +12,7 @@ Examples:
   ragmetrics show runs/today --disputed 5
   ragmetrics show runs/today --failed
 
-Marks: ✔ holds, ✘ does not, – neither (no passage states it), • a rating.
+Marks: ✔ a positive verdict, ✘ a negative one, – neither (no passage states it), • a rating.
 
 Exit status: 0; 2 there is no such run, metric or row; 70 a bug; 130 stopped.
 """

@@ -5,7 +5,7 @@ list, as an object keyed by number, as a text, as a list of wrapped items, or in
 An item may come as an object or as the one value that matters. A missing value stays missing, and validation reports it.
 
 The form of a value is flexible: true, "yes" and "1" fit a 0/1 choice, and "4" fits a number. The meaning is not: 2 is not a yes,
-"maybe" is not a verdict, 1.5 is not an integer, true is not a score, and null is no value.
+"maybe" is not a verdict, 1.5 is not an integer, true is not a score, and null is not a value.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Read the items of a list in plain text: one item per line, numbered, bulleted or unmarked.
 
 Numbering, labels, introductions, closing remarks, empty lines and repetitions are left out; the wording of an item is never
-changed. A reply with two lists, or with a list that is announced as another speaker's, is no answer, because a list may be
+changed. A reply with two lists, or with a list that is announced as another speaker's, is not an answer, because a list may be
 quoted.
 
 Two kinds of lines are not items. If a judge finds nothing, it often says so in the list: "None", "No relevant statements found."

@@ -3,7 +3,7 @@
 A number in prose is a score only if a mark shows that it is one. There are four kinds of marks, strongest first: a final or
 overall score ("Overall score: 4"); a label or marker ("Score: 4", "[RESULT] 4", "[[4]]", a line that is nothing but the number);
 a score named in a sentence ("the rating is 4"); a sentence that grants points ("I rate it 4 out of 5"). The strongest kind
-present decides. All marks of that kind must agree: two values, or an unreadable value, are no answer. Numbers that are quoted,
+present decides. All marks of that kind must agree: two values, or an unreadable value, are not an answer. Numbers that are quoted,
 hypothetical, or labelled as something else (confidence, maximum, word count) are not marks.
 
 Texts are tidied before they are searched (lower case, single spaces), so every gap in a pattern is bounded and every
@@ -262,7 +262,7 @@ def _lone_lines(text: str, scale: Scale) -> Iterator[Mark]:
         if match and digits:
             yield _mark(scale, match, LABEL_RANK, digits, line, shift=start)
         elif item and not any(_counts_on(item, MARKED_LINE.match(other)) for other in others):
-            # "1. The text demands ..." is a list of one item, or a score. It is no answer, but it can contradict an answer.
+            # "1. The text demands ..." is a list of one item, or a score. It is not an answer, but it can contradict one.
             yield _mark(scale, item, HINT_RANK, item["number"], line, shift=start)
 
 

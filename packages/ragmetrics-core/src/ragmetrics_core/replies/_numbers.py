@@ -25,7 +25,7 @@ _WORDS = (
     "零 一 二 三 四 五 六 七 八 九 十;〇 壱 两 参 肆 伍 陸 漆 捌 玖 拾;영 일 이 삼 사 오 육 칠 팔 구 십;"
     "sıfır bir iki üç dört beş altı yedi sekiz dokuz on;zero jeden dwa trzy cztery pięć sześć siedem osiem dziewięć dziesięć"
 )
-# "null" is German for zero but means "no value" in JSON, so it is no number here. Turkish "on" (ten) is an English word.
+# "null" is German for zero but means "no value" in JSON, so it is not a number here. Turkish "on" (ten) is an English word.
 WORDS = {
     word: value
     for language in _WORDS.split(";")

@@ -124,7 +124,8 @@ class ScalarReader(Reader[Answer[T]]):
         ranked: dict[float, list[tuple[str, Any]]] = {}
         for key, value in data.items():
             if rank := self.rank(key):
-                ranked.setdefault(_ASKED if rank > _FINAL and name(key) == self.key else rank, []).append((key, value))
+                is_asked = rank > _FINAL and name(key) == self.key
+                ranked.setdefault(_ASKED if is_asked else rank, []).append((key, value))
         reading = self._under_keys(data, ranked, depth)
         if reading is not None:
             return reading

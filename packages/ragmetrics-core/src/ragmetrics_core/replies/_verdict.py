@@ -105,7 +105,7 @@ WORD = re.compile(r"[\w']+")
 FIRST = re.compile(r"\W*\w*")
 # The last two words of a label, with the text after the label.
 TAIL = re.compile(r"\A.*?((?:[\w']+\s)?[\w']+\W*\s?(?:is|ist|est|es|è|é|は|是|은|는|为)?\W*\w+)\Z", re.DOTALL)
-# "The context supports it: yes" names the context and is no reason.
+# "The context supports it: yes" names the context and is not a reason.
 SUPPORTS = re.compile(r"\b(?:supports?|supported|confirms?|confirmed|entails?|entailed|backs?)\b")
 CLOSING = re.compile(
     r",\s(?:(?:so|therefore|thus|hence|then|and so)[,:]?\s)?(?:(?:my|the) (?:answer|verdict) is:?\s)?"

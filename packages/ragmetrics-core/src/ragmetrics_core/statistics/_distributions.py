@@ -21,7 +21,7 @@ MOST_STEPS = 1100  # the number of halvings down to the smallest floating-point 
 
 
 def crossing(function: Callable[[float], float], low: float, high: float) -> float:
-    """Return the point between two ends at which the function changes its sign.
+    """Return the point between two ends at which the function changes its sign, by Chandrupatla's method.
 
     Args:
         function: a function that is continuous between the ends.
@@ -37,6 +37,7 @@ def crossing(function: Callable[[float], float], low: float, high: float) -> flo
     for _ in range(MOST_STEPS):
         point = newer + share * (older - newer)
         value = function(point)
+        # the two newest points stay on opposite sides of the crossing
         if (value > 0) == (f_newer > 0):
             oldest, f_oldest = newer, f_newer
         else:

@@ -9,7 +9,7 @@ Settings as they may be shown and stored: what is secret in them is hidden, by n
 
 Strategy. Parameters of the protocol may hold keys of other services (such as "on your data" of Azure in ``extra_body``). A text
 below a name such as ``api_key`` is hidden, and so is a text that holds a known secret. Numbers are shown whatever
-their name is: ``max_tokens`` is no secret. What is stored as ``identity`` keeps a hash, so that another key is another identity.
+their name is: ``max_tokens`` is not a secret. What is stored as ``identity`` keeps a hash, so that another key is another identity.
 
 One client per event loop, closed when its loop ends.
 

@@ -1,16 +1,17 @@
-"""Haystack's chat generators and embedders as models of the core, and the module that saved pipelines name.
+"""Wrap Haystack's chat generators and embedders as models of the core. Saved pipelines contain the name of this module.
 
 Strategy. Every question goes through ``run`` or ``run_async`` of the component, so Haystack's tracing and streaming see the
-calls of a judge as they see all others. The settings of a component are the parameters of its constructor, which it keeps as
-attributes. One that does not keep them, or that has a setting which is no JSON value (a callable, an object), cannot say what
-it is; its answers are then never replayed in another run.
+calls of a judge like all other calls. The settings of a component are the parameters of its constructor, which it stores as
+attributes. A component that does not store them, or that has a setting which is not a JSON value (a callable, an object), has no
+identity; its answers are then never replayed in another run.
 
-Generators that speak the OpenAI protocol are asked per question for JSON or not, in place of the form that they were set up with,
-which may be that of another task; one whose server refuses that is called without. All others are called as they were set up.
+Generators that speak the OpenAI protocol are asked for JSON or for text, depending on the question. This replaces the form that
+they were set up with, which may belong to another task. If the server refuses a form, the generator is called without it. All other
+generators are called as they were set up.
 
-A document embedder takes all texts of a request in one call and makes its own batches of them; a text embedder takes one text per
-call, so the calls overlap where the embedder allows it. Both give the same vectors for the same text, unless they put different
-words in front of it. Which of the two an embedder is, the name of the parameter of its ``run`` shows.
+A document embedder takes all texts of a request in one call and makes its own batches. A text embedder takes one text per call, so
+the calls overlap if the embedder allows it. Both give the same vectors for the same text, unless they put different prefixes in
+front of it. The name of the parameter of ``run`` shows which of the two an embedder is.
 """
 
 from __future__ import annotations

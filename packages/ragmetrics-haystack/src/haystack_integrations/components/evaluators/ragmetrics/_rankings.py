@@ -1,8 +1,8 @@
-"""Haystack's four evaluators of rankings over the ranking metrics of the core.
+"""Haystack's four evaluators of rankings, computed by the ranking metrics of the core.
 
-Strategy. Which value of a document is compared is decided here, as Haystack decides it; matching and arithmetic are the core's. So
-each document becomes a document of the core that holds nothing but its value and its grade, and the metric matches by that value.
-One base holds what the four share, sockets and checks included; each of them names its metric.
+Strategy. This module chooses the value by which documents are compared, as Haystack does; matching and arithmetic are the core's.
+So each document becomes a document of the core with only this value and its grade, and the metric matches by that value. A base
+class has everything that the four share, sockets and checks included; each subclass names its metric.
 """
 
 from __future__ import annotations

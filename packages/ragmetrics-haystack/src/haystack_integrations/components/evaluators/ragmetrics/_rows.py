@@ -1,14 +1,14 @@
-"""The rows of an LLM evaluator, judged concurrently by the engine of the core; and their values and replies as JSON.
+"""Judge the rows of an LLM evaluator concurrently with the core's engine, and convert their values and replies from and to JSON.
 
-Strategy. What Haystack promises its users is kept here: a question is one user message, an exception of the generator fails its row
-alone, and only an unreadable reply is asked for again. Lost calls are retried by the generator, as it is set up. Only if it gives
-up because the server refuses so many calls at once does the engine slow down and try again, as these are so many because of it.
-The last reply to each row is kept, for ``meta`` and for errors. A generator that plays a script replies in the order in which it is
-called, so calls on threads begin in the order of the rows (``BeginInOrder``); on an event loop they do so anyway.
+Strategy. The behaviour that Haystack documents is kept: a question is one user message, an exception of the generator fails only
+its row, and only an unreadable reply is asked for again. Lost calls are retried by the generator, as it is set up. The engine
+slows down and retries only if the generator gives up because the server refuses too many calls at once, because the engine made
+these calls. The last reply to each row is stored, for ``meta`` and for errors. A scripted generator replies in the order in which
+it is called, so calls on threads begin in the order of the rows (``BeginInOrder``); on an event loop they do so anyway.
 
-A reply that is the JSON object that was asked for is taken as it is, together with keys that were not asked for, as in Haystack.
-Everything else (fences, prose, near-JSON) is left to the reply formats of the core. Each row has its own reply format that carries
-the row's number, so equal rows stay separate questions, and it is known which row a reply belongs to.
+A reply that is the requested JSON object is accepted unchanged, with any additional keys, as in Haystack. Everything else (fences,
+prose, near-JSON) is parsed by the reply formats of the core. Each row has its own reply format with the row's number, so equal rows
+stay separate questions, and it is known which row a reply belongs to.
 """
 
 from __future__ import annotations
