@@ -237,8 +237,9 @@ def judge_of(llm: Any) -> Any:
 
 
 def call_for(llm: Any, ask: Ask, parameters: dict[str, Any]) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
-    """Return the method with which to ask an LLM (its synchronous method, or an ``apredict`` that it overrides) and all
-    arguments. ``parameters`` are for chats.
+    """Return the name of the method with which to ask an LLM, and its positional and keyword arguments. The method is the
+    ``predict`` or ``apredict`` that the LLM's author has overridden, else ``chat`` or ``complete``. Only ``chat`` gets the
+    ``parameters``.
     """
     own = own_predict(llm)
     if own is not None:

@@ -198,7 +198,7 @@ def absent_rows(count: int) -> str:
 
 
 def too_few(rows: int, clusters: int | None, needed: int, what: str = "rows") -> str:
-    """Say that rare losses may be missing from so few rows, or clusters of rows; empty if there are enough."""
+    """Warn that the rows, or clusters of rows, are too few to show rare losses; empty if there are enough."""
     number, what = (rows, what) if clusters is None else (clusters, "clusters")
     few = f"{number:,} {what} are too few to rule out rare large losses: that takes {needed:,}"
     return few if number < needed else ""

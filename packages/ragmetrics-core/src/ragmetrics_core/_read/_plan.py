@@ -359,10 +359,10 @@ def _inside(columns: tuple[Any, ...], keys: Mapping[Any, tuple[Any, ...]]) -> So
         part = _part(head, columns)
         if not part:
             continue
-        meant = fields_of(tuple(places))
+        field_of = fields_of(tuple(places))
         if {"role", "content"}.issubset(places):  # a chat message
-            meant = {**meant, "content": part}
-        for key, field in meant.items():
+            field_of = {**field_of, "content": part}
+        for key, field in field_of.items():
             if field in INSIDE[part]:
                 sources_found.setdefault(INSIDE[part][field], []).append(Source(f"{head}.{key}", (places[key],)))
         for field, sources in _numbered(places, f"{head}.").items():

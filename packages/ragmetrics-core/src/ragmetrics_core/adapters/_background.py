@@ -224,6 +224,7 @@ class Background(Generic[T]):
         with self._change:
             late = [job for job in self._running if job.end <= now]
             for job in late:
+                # its thread hangs, and is replaced by another one, unless too many hang already
                 del self._running[job]
                 job.is_replaced = self._hanging < MOST_HANGING and _can_start(self._work)
                 self._hanging += job.is_replaced

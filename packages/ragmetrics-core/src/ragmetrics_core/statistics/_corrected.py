@@ -246,6 +246,7 @@ def quantiles_of_sum(parts: Iterable[Bounded], shares: Sequence[float]) -> list[
     if len(uncertain) == 1:
         part, (a, b) = uncertain[0], _beta(uncertain[0])
         return [certain + (part.low + (part.high - part.low) * beta_quantile(share, a, b)) for share in shares]
+    # each distribution is represented by weighted points, and so is the sum of the distributions so far
     sums = [(certain, 1.0)]
     for part in uncertain:
         few = sums if len(sums) <= POINTS else _merged(sums)
