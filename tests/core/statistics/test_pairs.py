@@ -192,7 +192,7 @@ class TestInput:
             def __repr__(self) -> str:
                 return "<NA>"
 
-        with pytest.raises(InvalidInput, match=r"^clusters\[1\] is <NA>: give the row a cluster"):
+        with pytest.raises(InvalidInput, match=r"^clusters\[1\] is <NA>: give every row a cluster"):
             paired_difference([0.1, 0.2], [0.2, 0.3], ["a", Unknown()])
 
     def test_a_single_pair(self) -> None:
