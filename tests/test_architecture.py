@@ -202,7 +202,14 @@ FAMILY = {"llms": {"_lexical"}, "embeddings": {"llms"}, "_lexical": set(), "test
 """Models, and those that they are built on."""
 BASICS = {
     f"{CORE}._{name}"
-    for name in ("kernel._model_traits", "values._errors", "values._plain", "values._requests", "values._settings")
+    for name in (
+        "kernel._model_traits",
+        "values._batches",
+        "values._errors",
+        "values._plain",
+        "values._requests",
+        "values._settings",
+    )
 }
 
 

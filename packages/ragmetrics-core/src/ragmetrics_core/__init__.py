@@ -25,6 +25,7 @@ from ._values._score import Score
 
 if TYPE_CHECKING:
     from ._evaluate._api import (
+        Batch,
         Calibration,
         Comparison,
         Decision,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Ask",
     "BadReply",
+    "Batch",
     "Calibration",
     "Compare",
     "Comparison",
@@ -108,6 +110,7 @@ __version__ = "0.1.0"
 # use.
 EVALUATION = frozenset(
     {
+        "Batch",
         "Calibration",
         "Comparison",
         "Decision",

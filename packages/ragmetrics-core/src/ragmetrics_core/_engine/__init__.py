@@ -14,10 +14,27 @@ or results. Its modules, from the rows down to the wire:
 from __future__ import annotations
 
 from ._budget import Budget
-from ._questions import Answers
+from ._calls import ModelCaller
+from ._pending import PendingCall, as_shared
+from ._questions import Answers, Collected
 from ._reply_keys import Keys, ReplyStore
-from ._schedule import AskedBy, Assignment, Engine
+from ._schedule import AskedBy, Assignment, Engine, Finished
 from ._tasks import Tasks
 from ._traffic import Traffic
 
-__all__ = ["Answers", "AskedBy", "Assignment", "Budget", "Engine", "Keys", "ReplyStore", "Tasks", "Traffic"]
+__all__ = [
+    "Answers",
+    "AskedBy",
+    "Assignment",
+    "Budget",
+    "Collected",
+    "Engine",
+    "Finished",
+    "Keys",
+    "ModelCaller",
+    "PendingCall",
+    "ReplyStore",
+    "Tasks",
+    "Traffic",
+    "as_shared",
+]

@@ -114,6 +114,19 @@ class Budget:
             if kind != "calls":
                 self.used[kind] += amount
 
+    def charge(self, usage: Usage, model: Any, share: float) -> dict[str, float]:
+        """Add a usage to the amounts used, at a share of the price, and return what was added, by limited kind."""
+        added = self.cost(usage, model)
+        if "dollars" in added:
+            added["dollars"] *= share
+        self.add(added)
+        return added
+
+    def add(self, amounts: Mapping[str, float], sign: int = 1) -> None:
+        """Add amounts, by limited kind, to the amounts used; with the sign -1 subtract them."""
+        for kind in self.used:
+            self.used[kind] += sign * amounts.get(kind, 0)
+
     def counted(self, outcome: Outcome, traits: ModelTraits, asked: Any) -> Usage:
         """Return the usage of a call. The tokens are estimated if the model is paid by the token, but reports none."""
         usage = outcome.usage or Usage()

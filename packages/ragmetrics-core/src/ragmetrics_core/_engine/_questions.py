@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from .._kernel._drive import Models
 from .._kernel._steps import Outcome
@@ -25,6 +25,22 @@ from ._reply_keys import ReplyStore
 from ._tasks import CallInFlight, Tasks, no_op
 from ._traffic import Traffic
 from ._transport import Route
+
+
+class Collector(Protocol):
+    """Collects questions that are not to be answered now, but later in a batch."""
+
+    def sort(self, calls: Sequence[PendingCall], run: Tasks) -> tuple[list[PendingCall], list[asyncio.Future[Any]]]:
+        """Collect what can be collected. Return the calls to make now, and the futures to wait for before anything else.
+
+        Raises:
+            Collected: a call was collected, so that its program cannot go on.
+        """
+        ...
+
+
+class Collected(Exception):
+    """A program needs an answer that will come in a batch."""
 
 
 class Answers:
@@ -40,7 +56,10 @@ class Answers:
     Attributes:
         budget: the budget of the runs.
         traffic: limits the calls to each server.
+        collector: collects questions; None: every question is answered at once.
     """
+
+    collector: Collector | None = None
 
     def __init__(
         self,
@@ -159,10 +178,16 @@ class Answers:
     def keys(self, calls: Iterable[PendingCall]) -> Iterator[tuple[Ask, bytes]]:
         """Yield the questions to language models among these calls, each with the key of its reply in the journal."""
         for pending in calls:
-            keys = self._routes[id(pending.model)].keys
-            if isinstance(pending.request, Ask) and keys is not None:
-                pending.digest = pending.digest or keys.key(pending.request, pending.repeat)
-                yield pending.request, pending.digest
+            key = self.key(pending)
+            if isinstance(pending.request, Ask) and key is not None:
+                yield pending.request, key
+
+    def key(self, pending: PendingCall) -> bytes | None:
+        """Return the key of a reply in the journal; None if the reply cannot be kept."""
+        keys = self._routes[id(pending.model)].keys
+        if pending.digest is None and keys is not None:
+            pending.digest = keys.key(pending.request, pending.repeat)
+        return pending.digest
 
     def _find(self, pending: PendingCall, memory: RowMemory) -> Outcome | None:
         outcome: Outcome | None = memory.get(pending) or self._from_journal(pending)
@@ -173,13 +198,13 @@ class Answers:
         return outcome
 
     def _from_journal(self, pending: PendingCall) -> Outcome | None:
-        keys = self._routes[id(pending.model)].keys
-        if keys is None or self._journal is None or pending.looked_up == self._kept:
+        if self._journal is None or pending.looked_up == self._kept:
+            return None
+        key = self.key(pending)
+        if key is None:
             return None
         pending.looked_up = self._kept
-        if pending.digest is None:
-            pending.digest = keys.key(pending.request, pending.repeat)
-        found = self._journal.find(pending.digest)
+        found = self._journal.find(key)
         return None if found is None else to_share(as_shared(found))
 
     def _journal_reply(self, pending: PendingCall, outcome: Outcome) -> Outcome:

@@ -42,7 +42,7 @@ class Keys:
         digest = self._start.copy()
         if isinstance(request, Ask):
             digest.update(b"ask %d " % repeat)
-            digest.update(self._form(request.reply))
+            digest.update(self.form(request.reply))
             texts = [text for message in request.messages for text in (message.role, message.content)]
         elif isinstance(request, Embed):
             digest.update(b"embed ")
@@ -56,7 +56,12 @@ class Keys:
             digest.update(data)
         return digest.digest()
 
-    def _form(self, reply: Any) -> bytes:
+    @property
+    def model(self) -> str:
+        """A digest of the identity of the model."""
+        return self._start.hexdigest()
+
+    def form(self, reply: Any) -> bytes:
         """Return a digest of the schema; it is computed once for each reply format."""
         known = self._forms.get(id(reply))
         if known is None or known[0] is not reply:  # the entry holds the format, so that its id is not reused

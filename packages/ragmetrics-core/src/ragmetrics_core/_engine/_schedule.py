@@ -35,7 +35,7 @@ from .._values._score import Score, not_asked
 from ._batches import MOST_REQUESTS
 from ._budget import Allowance, RowAccount
 from ._pending import PendingCall, RowMemory
-from ._questions import Answers
+from ._questions import Answers, Collected
 from ._tasks import Tasks, no_op, until_done
 
 HOLDERS = ("jurors", "unreadable")
@@ -95,6 +95,7 @@ class ActiveProgram:
         turn: a future that is done as soon as the row may make these calls; None if the program has not asked for its turn.
         answered: the calls of earlier rounds.
         waited: whether the program had to wait for any call.
+        collected: whether the program ended because its next questions were collected for a batch.
         score: the score; None until the program has finished.
     """
 
@@ -108,6 +109,7 @@ class ActiveProgram:
     turn: asyncio.Future[None] | None = None
     answered: list[PendingCall] = field(default_factory=list)
     waited: bool = False
+    collected: bool = False
     score: Score | None = None
 
 
@@ -120,7 +122,7 @@ class BudgetUsedUp(Exception):
 
 
 class Engine:
-    """Scores rows with several metrics; one engine serves one run.
+    """Scores rows with several metrics; one run at a time.
 
     Args:
         assignments: the metrics with their models; each row gets one score for each assignment.
@@ -151,12 +153,14 @@ class Engine:
         ``finished`` gets each row as soon as it is scored, with its scores in the order of the assignments, and with the answered
         calls of each metric, including answers that were already known.
 
-        When the budget is used up, no more rows are started, and rows that need another call are left out.
+        When the budget is used up, no more rows are started, and rows that need another call are left out. So are rows of which
+        a question was collected; the other metrics of such a row go on to their next questions. The engine can run again.
 
         Raises:
             RagmetricsError: an error that stops the whole run. Rows in progress are given up; ``finished`` has already got the
                 others.
         """
+        self._open, self._workers = True, 1
         self._tasks.on_gathering = lambda: self._grow(rows, finished)
         try:
             with self._answers.traffic.in_use():
@@ -187,7 +191,8 @@ class Engine:
                 scores = await self._score(row, asked_by)
                 if scores is None:
                     return
-                finished(row, scores, asked_by)
+                if scores:
+                    finished(row, scores, asked_by)
         finally:
             self._open = False  # there are no more rows, or the run stops: no worker takes another row
 
@@ -206,7 +211,7 @@ class Engine:
         self._resting = False
 
     async def _score(self, row: Row, asked_by: list[AskedBy]) -> list[Score] | None:
-        """Return the scores of a row; None if the budget was used up before they were complete."""
+        """Return the scores of a row: none if a question was collected, None if the budget was used up."""
         if row.problem is not None:
             return [self._failed(assignment, row.problem) for assignment in self._assignments]
         account = self._allowance.open()
@@ -222,6 +227,8 @@ class Engine:
                     await until_done(waits.pop())
                 else:
                     await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            if any(program.collected for program in active):
+                return []
             complete = True
         except BudgetUsedUp:
             return None
@@ -252,8 +259,13 @@ class Engine:
 
     def _advance(self, work: ActiveProgram) -> list[asyncio.Future[Any]]:
         """Run a program as far as possible without waiting; return the futures that it waits for, none if it has finished."""
-        while work.score is None:
-            waits = self._waits(work)
+        while work.score is None and not work.collected:
+            try:
+                waits = self._waits(work)
+            except Collected:
+                work.collected = True
+                work.steps.close()
+                return []
             if waits:
                 work.waited = True
                 return waits
@@ -268,8 +280,13 @@ class Engine:
 
         Raises:
             BudgetUsedUp: a call of the program was not made, because the budget is used up.
+            Collected: a call of the program was collected.
         """
         missing = [call for call in work.calls if not self._answers.is_there(call, work.memory)]
+        if missing and self._answers.collector is not None:
+            missing, waits = self._answers.collector.sort(missing, self._tasks)
+            if waits:
+                return waits
         if missing and self._allowance.limited:
             if work.turn is None:
                 work.turn = self._allowance.turn(work.account, work.calls)

@@ -27,7 +27,7 @@ from .._values._sample import Sample
 from ._estimate import Estimate
 from ._evaluation import Comparison, Evaluation
 from ._join import join_runs
-from ._options import RunOptions, ScorerOptions, options_of
+from ._options import Batch, RunOptions, ScorerOptions, options_of
 from ._run import Run
 from ._scorer import Scorer
 from ._scoring import Scoring
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     import os
 
 __all__ = [
+    "Batch",
     "Calibration",
     "Comparison",
     "Decision",
@@ -60,7 +61,7 @@ def _run(arguments: Mapping[str, Any]) -> Run:
     return Run(arguments["samples"], scoring, options_of(RunOptions, arguments))
 
 
-def evaluate(
+def evaluate(  # noqa: D417  a line may describe two arguments
     samples: str | os.PathLike[str] | Iterable[Any],
     metrics: Metric | str | Iterable[Metric | str],
     *,
@@ -83,6 +84,7 @@ def evaluate(
     at: str | None = None,
     columns: Mapping[str, str] | None = None,
     separator: str | None = None,
+    batch: bool | Batch = False,
 ) -> Evaluation:
     """Score samples, in order, also in a running event loop. An error that stops the run has its finished part as ``partial``.
 
@@ -96,18 +98,17 @@ def evaluate(
         on_error: "record" keeps an error that concerns one score in that score; "raise" stops at the first such error.
         progress: a progress bar in a terminal or a notebook; "always" shows it everywhere.
         limit: score only the first samples, at most this many.
-        sample: score this many samples, chosen at random (all are read for that), in their order.
-        seed: the same seed chooses the same samples.
+        sample, seed: score this many samples, chosen at random, in their order; the same seed chooses the same samples.
         repeats: how often each sample is judged; the score is the mean, and the summary shows how far they differ.
         budget: most ``"calls"``, ``"tokens"`` or ``"dollars"``, such as ``{"dollars": 5}``; every scored row is complete.
-        timeout: seconds for one attempt of a call; by default learnt from the answers so far.
-        max_retries: how often a lost call (5xx, reset, no answer in time) is made again.
+        timeout, max_retries: seconds for one attempt of a call, by default learnt; how often a lost call is made again.
         empty: rows without contexts or with a blank answer: "skip" leaves them unscored, "zero" gives the scale's worst value.
         replace: rename the scores of another run in the run_dir to ``scores.1.jsonl``; without it such a run is refused.
         encoding: of a text file that is not UTF-8, such as "cp1252"; a byte order mark is recognised without it.
         at: where in a file the rows are: the name of a sheet, or the path to a list in a JSON file, such as "results.results".
         columns: the column of each field: ``{"question": "prompt", "answer": "outputs.text", "contexts": "passage_*"}``.
         separator: the text between the items of a list that is written as one text, such as ``"||"``.
+        batch: ask in batches of the provider, at half the price and within a day; a ``Batch`` has settings. It needs a run_dir.
     """
     return _run(locals()).block()
 
@@ -140,6 +141,7 @@ def estimate(
     at: str | None = None,
     columns: Mapping[str, str] | None = None,
     separator: str | None = None,
+    batch: bool | Batch = False,
 ) -> Estimate:
     """Estimate what ``evaluate`` will ask and cost with the same arguments. No model is called, and no key is needed.
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from .._engine import Assignment
 from .._show._tables import room, table, wrapped
 from .._store._prices import ModelUsage
 from .._values._counts import count_of
@@ -128,13 +129,28 @@ class Estimate:
         low, high = self._price(self.low), self._price(self.high)
         return None if low is None or high is None else (low, high)
 
+    def in_batches(self, assignments: Iterable[Assignment]) -> Estimate:
+        """Return the estimate for a run in batches: what language models are asked costs half."""
+        llms = (one.llm for item in assignments for one in item.models.leaves() if one.llm is not None)
+        batched = {(found.name, found.base_url) for found in (ModelUsage.of(llm, Usage(), 0) for llm in llms)}
+        models = (
+            replace(item, batched=item.usage) if (item.name, item.base_url) in batched else item for item in self.models
+        )
+        return replace(self, models=tuple(models))
+
+    @property
+    def is_batched(self) -> bool:
+        """Whether the questions are asked in batches."""
+        return any(item.batched.calls for item in self.models)
+
     def _price(self, usage: Usage) -> float | None:
         """Return the price if all models together write this many tokens, divided among them as in the best guess."""
         share = usage.completion_tokens / (self.completion_tokens or 1)
         costs = []
         for item in self.models:
             written = round(item.usage.completion_tokens * share)
-            costs.append(replace(item, usage=replace(item.usage, completion_tokens=written)).cost())
+            asked = replace(item.usage, completion_tokens=written)
+            costs.append(replace(item, usage=asked, batched=asked if item.batched.calls else Usage()).cost())
         known = [cost.dollars for cost in costs if cost is not None and cost.dollars is not None]
         return sum(known) if known and len(known) == sum(cost is not None for cost in costs) else None
 
@@ -163,7 +179,8 @@ class Estimate:
             nothing = self.rows and all(item.failed == self.rows for item in self.metrics)
             return "none can be scored" if nothing else "no call is left to be made"
         money = "" if self.dollar_range is None else f", {_between(*self.dollar_range, '${:.4f}')}"
-        return f"about {count_of(self.calls, 'call')}, {_time(self.seconds)}{money}"
+        time = "within a day or two" if self.is_batched else _time(self.seconds)
+        return f"about {count_of(self.calls, 'call')}, {time}{money}"
 
     def _table(self, width: int) -> str:
         items = list(self.metrics)
@@ -197,7 +214,12 @@ class Estimate:
             one = self.seconds_per_call
             each = "assumed are 0.6 seconds for a call, and one for 70 tokens that are written"
             each = each if one is None else f"a call has taken {one:.2g} seconds so far"
-            notes.append(f"time: {self.max_concurrency} calls in flight; {each}; a server's limits come on top")
+            if self.is_batched:
+                notes.append(
+                    "batches: half the price; a provider answers each batch within 24 hours, and most metrics need two"
+                )
+            else:
+                notes.append(f"time: {self.max_concurrency} calls in flight; {each}; a server's limits come on top")
             if self.measured >= LEAST_MEASURED:
                 notes.append(f"tokens: by the measure of {self.measured} rows with scores")
             else:

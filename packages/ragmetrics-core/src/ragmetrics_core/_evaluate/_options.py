@@ -57,6 +57,33 @@ class ScorerOptions:
 
 
 @dataclass(frozen=True)
+class Batch:
+    """How questions are asked in batches, which providers answer within a day at half the price.
+
+    Attributes:
+        poll: seconds between two looks at the batches.
+        window_rows: the questions of this many rows are sent at a time.
+        grace: seconds for which a batch is looked for if its creation got no answer, before it is created again.
+        wait: False: send the questions and return; the same call continues later.
+        finish_online: cancel the batches, keep what they have answered, and ask everything else online.
+
+    Raises:
+        InvalidInput: a value is impossible.
+    """
+
+    poll: float = 60.0
+    window_rows: int = 20_000
+    grace: float = 120.0
+    wait: bool = True
+    finish_online: bool = False
+
+    def __post_init__(self) -> None:
+        check_seconds("poll", self.poll)
+        check_seconds("grace", self.grace)
+        check_whole("window_rows", self.window_rows, least=1)
+
+
+@dataclass(frozen=True)
 class RunOptions:
     """The other keyword arguments of ``evaluate``: the rows, and what is kept of them.
 
@@ -74,6 +101,7 @@ class RunOptions:
     at: str | None
     columns: Mapping[str, str] | None
     separator: str | None
+    batch: Batch | bool | None
 
     def __post_init__(self) -> None:
         for name in ("limit", "sample"):
@@ -83,6 +111,17 @@ class RunOptions:
         check_progress(self.progress)
         check_replace(self.replace, self.run_dir)
         check_run_dir(self.run_dir)
+        if not isinstance(self.batch, Batch | bool | None):
+            raise InvalidInput(Setting("batch"), f" must be True, False or a Batch, got {self.batch!r}")
+        if self.batches is not None and self.run_dir is None:
+            raise InvalidInput(
+                Setting("batch"), " keeps what it has sent in a directory: give ", Setting("run_dir", ...)
+            )
+
+    @property
+    def batches(self) -> Batch | None:
+        """How questions are asked in batches; None: they are asked online."""
+        return Batch() if self.batch is True else self.batch or None
 
     @property
     def file(self) -> FileOptions:

@@ -285,7 +285,7 @@ def _is_from_journal(record: Record) -> bool:
 def _seconds_per_call(earlier: Sequence[ModelUsage]) -> float | None:
     """Return the mean seconds of a call; None if too few were measured."""
     timed = [item for item in earlier if item.seconds]
-    calls = sum(item.usage.calls for item in timed)
+    calls = sum(item.usage.calls - item.batched.calls for item in timed)
     return sum(item.seconds for item in timed) / calls if calls >= LEAST_MEASURED else None
 
 

@@ -9,16 +9,18 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice
 from typing import Any
 
-from .._engine import Answers, AskedBy
+from .._engine import Answers, AskedBy, Engine, Finished, ModelCaller
 from .._read._columns import Columns
-from .._read._rows import open_rows, sampled
-from .._show._progress import progress_bar, watching
+from .._read._input_file import STDIN
+from .._read._rows import OpenRows, open_rows, sampled
+from .._show._progress import Bar, progress_bar, watching
+from .._store._batch_ledger import Ledger
 from .._store._loaded_run import LoadedRun
 from .._store._lock import only_writer
 from .._store._prices import ModelUsage
@@ -26,9 +28,11 @@ from .._store._records import Records
 from .._store._run_dir import InMemory, Keeper, RunAccount, RunDir
 from .._store._run_settings import RunSettings
 from .._support._blocking import run_blocking
-from .._values._errors import RagmetricsError
+from .._values._errors import InvalidInput, RagmetricsError, Setting
+from .._values._requests import Usage
 from .._values._sample import Row
 from .._values._score import Score
+from ._batch_run import BatchRun, HeldStrikes, check_no_batches, targets_of
 from ._estimate import Estimate
 from ._evaluation import Evaluation
 from ._options import RunOptions
@@ -57,17 +61,27 @@ class Run:
     ) -> None:
         self._scoring = scoring
         self._options = options
-        columns = Columns(options.columns, options.separator)
-        self._doubts = columns.doubts
-        opened = open_rows(samples, options.limit, columns, options.file)
-        opened = opened if options.sample is None else sampled(opened, options.sample, options.seed)
+        self._samples = samples
+        if options.batches is not None:  # every pass reads the samples again
+            if isinstance(samples, Iterator):
+                self._samples = list(samples)
+            elif str(samples) == STDIN:
+                raise InvalidInput(Setting("batch"), " reads the rows several times: write them into a file")
+        self._columns = Columns(options.columns, options.separator)
+        opened = self._opened(self._columns)
         rows = opened.rows if check_first is None else _checked(opened.rows, check_first)
         self._rows = replace(opened, rows=scoring.with_conditions(rows))
         self._keeper: Keeper = InMemory()
         self._answers: Answers | None = None
+        self._batches: BatchRun | None = None
         self._partial: Evaluation | None = None
         self._waited: Mapping[str, float] = {}
         self._started = time.perf_counter()
+
+    def _opened(self, columns: Columns) -> OpenRows:
+        options = self._options
+        opened = open_rows(self._samples, options.limit, columns, options.file)
+        return opened if options.sample is None else sampled(opened, options.sample, options.seed)
 
     async def execute(self) -> Evaluation:
         """Run to the end. An error that stops the run, or a cancellation, carries what was finished as its ``partial``."""
@@ -96,9 +110,10 @@ class Run:
         keeper = self._opened_keeper()
         try:
             rows = keeper.start(self._rows, self._at_most)
-            return Planner(self._scoring.assignments, keeper).estimate(
+            found = Planner(self._scoring.assignments, keeper).estimate(
                 rows, self._scoring.options.max_concurrency, self._rows.name
             )
+            return found if self._options.batches is None else found.in_batches(self._scoring.assignments)
         finally:
             keeper.close()
 
@@ -134,7 +149,10 @@ class Run:
 
     async def _score(self, rows: Iterator[Row]) -> Evaluation:
         keeper, scoring = self._keeper, self._scoring
-        answers = self._answers = scoring.answers_of_run(keeper.journal, keeper.note_outcome)
+        if self._options.directory is not None and self._options.batches is None:
+            check_no_batches(self._options.directory)
+        held = None if self._options.batches is None or keeper.journal is None else HeldStrikes(keeper.journal)
+        answers = self._answers = scoring.answers_of_run(held or keeper.journal, keeper.note_outcome)
         self._started = time.perf_counter()
         engine = scoring.engine(answers)
         self._waited = engine.waited
@@ -147,9 +165,48 @@ class Run:
                 keeper.add(record)
                 bar.advance(sum(score.error is not None for score in record.scores.values()), answers.usage)
 
+            if held is not None:
+                return await self._score_in_batches(rows, held, engine, finished, bar)
             async with watching(bar, answers.waiting):
                 await engine.run(rows, finished)
         return self._finished(scoring.budget.used_up)
+
+    async def _score_in_batches(
+        self, rows: Iterator[Row], held: HeldStrikes, engine: Engine, finished: Finished, bar: Bar
+    ) -> Evaluation:
+        """Score the rows in passes over all of them, see ``_batch_run``."""
+        options, answers = self._options, self._answers
+        assert options.batches is not None
+        assert options.directory is not None
+        assert answers is not None
+        targets = targets_of(self._scoring.assignments)
+        with closing(Ledger(options.directory)) as ledger:
+            batches = self._batches = BatchRun(
+                options.batches, targets, ledger, answers=answers, journal=held, heard=self._keeper.note_outcome
+            )
+
+            def once(row: Row, scores: list[Score], asked_by: list[AskedBy]) -> None:
+                finished(row, scores, asked_by)
+                batches.finished.add(row.index)
+
+            def passes() -> Iterator[Iterator[Row]]:
+                yield rows
+                while True:
+                    again = self._opened(Columns(options.columns, options.separator)).rows
+                    yield self._scoring.with_conditions(again)
+
+            of_passes = passes()
+
+            async def score() -> None:
+                await engine.run(batches.rows(next(of_passes)), once)
+
+            async with watching(bar, lambda: batches.waiting() or answers.waiting()):
+                stopped = await batches.run(score)
+            result = self._finished(stopped)
+            if stopped is None:
+                held.finish()
+                ledger.finish()
+            return result
 
     def _finished(self, stopped: str | None) -> Evaluation:
         account = self._account(stopped)
@@ -168,16 +225,21 @@ class Run:
         return RunAccount(
             source=self._rows.name,
             seconds=time.perf_counter() - self._started,
-            models=tuple(ModelUsage.of(item.model, item.usage, item.repeated, item.seconds) for item in callers),
+            models=tuple(self._usage_of(item) for item in callers),
             caveats=self._caveats(),
             waited=dict(self._waited),
             stopped=stopped,
         )
 
+    def _usage_of(self, caller: ModelCaller) -> ModelUsage:
+        batched = Usage() if self._batches is None else self._batches.usage_of(caller.model)
+        usage = ModelUsage.of(caller.model, caller.usage + batched, caller.repeated, caller.seconds)
+        return replace(usage, batched=batched)
+
     def _caveats(self) -> tuple[str, ...]:
         """What users must know about the models, the budget and the input."""
         of_calls = [*self._answers.caveats, *self._scoring.budget.caveats] if self._answers else []
-        return tuple(dict.fromkeys([*of_calls, *self._doubts.sentences()]))
+        return tuple(dict.fromkeys([*of_calls, *self._columns.doubts.sentences()]))
 
     def _evaluation(self, records: Records, account: RunAccount) -> Evaluation:
         settings = self._settings

@@ -15,7 +15,7 @@ from .._values._requests import AnyEmbeddings, AnyLLM, Usage
 from .._values._sample import Row
 from .._values._score import Score
 from ._evaluation import Evaluation
-from ._options import RunOptions, ScorerOptions, options_of
+from ._options import Batch, RunOptions, ScorerOptions, options_of
 from ._run import Run
 from ._scoring import Scoring
 
@@ -140,6 +140,7 @@ class Scorer:
         at: str | None = None,
         columns: Mapping[str, str] | None = None,
         separator: str | None = None,
+        batch: bool | Batch = False,
     ) -> Evaluation:
         """Score samples as ``evaluate`` does, with the same arguments. Replies are kept in ``run_dir``, not in ``replies``."""
         return self._run(locals()).block()

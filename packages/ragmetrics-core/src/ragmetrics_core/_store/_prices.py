@@ -17,6 +17,9 @@ from .._kernel._model_traits import ModelTraits, is_instant
 from .._values._errors import InvalidInput, MissingExtra, Setting
 from .._values._requests import Usage
 
+HALF = 0.5
+"""The price of a question in a batch, as a share of the price online."""
+
 INSTALL = 'pip install "ragmetrics-core[prices]"'
 
 
@@ -46,6 +49,7 @@ class ModelUsage:
         usage: calls and tokens.
         repeated: calls that were refused or lost and made again; they are not among the calls of ``usage``.
         seconds: the time of all calls together; 0 if it was not measured.
+        batched: the part of ``usage`` that was asked in batches, at half the price.
     """
 
     name: str
@@ -53,6 +57,7 @@ class ModelUsage:
     usage: Usage
     repeated: int = 0
     seconds: float = field(default=0.0, compare=False)
+    batched: Usage = field(default_factory=Usage)
 
     @classmethod
     def of(cls, model: Any, usage: Usage, repeated: int, seconds: float = 0.0) -> ModelUsage:
@@ -63,7 +68,8 @@ class ModelUsage:
 
     def __add__(self, other: ModelUsage) -> ModelUsage:
         usage, seconds = self.usage + other.usage, self.seconds + other.seconds
-        return replace(self, usage=usage, repeated=self.repeated + other.repeated, seconds=seconds)
+        repeated, batched = self.repeated + other.repeated, self.batched + other.batched
+        return replace(self, usage=usage, repeated=repeated, seconds=seconds, batched=batched)
 
     def cost(self) -> Cost | None:
         """Return the price; None if there are no tokens to pay for."""
@@ -73,18 +79,26 @@ class ModelUsage:
             return Cost(None, "the model does not say where it is called")
         if importlib.util.find_spec("genai_prices") is None:
             return Cost(None, INSTALL)
-        return _priced(self.name, self.base_url, self.usage)
+        whole = _priced(self.name, self.base_url, self.usage)
+        if whole.dollars is None or not self.batched.calls:
+            return whole
+        full = _priced(self.name, self.base_url, self.batched).dollars or 0.0
+        return replace(whole, dollars=whole.dollars - (1 - HALF) * full)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything except the seconds, as plain JSON values; only ``run.json`` stores the seconds."""
-        return {name: value for name, value in asdict(self).items() if name != "seconds"}
+        return {name: value for name, value in self.stored().items() if name != "seconds"}
+
+    def stored(self) -> dict[str, Any]:
+        """Return everything as ``run.json`` stores it; ``batched`` only if there were batches."""
+        return {name: value for name, value in asdict(self).items() if name != "batched" or self.batched.calls}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ModelUsage:
         """Return the usage that ``to_dict`` wrote, with its seconds if they were stored."""
-        usage = Usage(**data["usage"])
-        sum(usage.to_dict().values())  # raises a TypeError unless all are numbers
-        return cls(data["name"], data["base_url"], usage, data["repeated"], float(data.get("seconds", 0.0)))
+        usage, batched = Usage(**data["usage"]), Usage(**data.get("batched", {}))
+        sum((usage + batched).to_dict().values())  # raises a TypeError unless all are numbers
+        return cls(data["name"], data["base_url"], usage, data["repeated"], float(data.get("seconds", 0.0)), batched)
 
 
 class Prices:

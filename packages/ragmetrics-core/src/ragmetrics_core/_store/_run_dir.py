@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal
@@ -112,11 +112,11 @@ class RunAccount:
 
     def to_dict(self) -> dict[str, Any]:
         """The account as ``run.json`` has it. While the run goes on, that is only where it started."""
-        begun = {"source": self.source, "earlier": [asdict(item) for item in self.earlier]}
+        begun = {"source": self.source, "earlier": [item.stored() for item in self.earlier]}
         if self.seal is None:
             return begun
         ended = {name: getattr(self, name) for name in ("caveats", "seconds", "stopped", "waited")}
-        return {**begun, **ended, "models": [asdict(item) for item in self.models], "scores": self.seal.to_dict()}
+        return {**begun, **ended, "models": [item.stored() for item in self.models], "scores": self.seal.to_dict()}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> RunAccount:

@@ -1,10 +1,10 @@
 """The command ``ragmetrics``.
 
 Exit status: 0 if all went well, 1 if a gate failed (``--gate``, ``--fail-under``), 2 if the input or a model makes the run
-impossible or a metric failed on every row that it could score (one line on stderr says why), 3 if a gate is undecided, 130 after
-Ctrl-C. Tables are plain text, as wide as the terminal, or 80 columns in a file and in a CI log. They go to stdout, everything else
-to stderr. An exception that is not a ``RagmetricsError`` is a bug: its traceback is shown and the status is 70, so 1 always means
-that a gate failed.
+impossible or a metric failed on every row that it could score (one line on stderr says why), 3 if a gate is undecided, 4 if
+batches are sent and not yet answered (``--no-wait``), 130 after Ctrl-C. Tables are plain text, as wide as the terminal, or 80
+columns in a file and in a CI log. They go to stdout, everything else to stderr. An exception that is not a ``RagmetricsError`` is a
+bug: its traceback is shown and the status is 70, so 1 always means that a gate failed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import ragmetrics_core
 
 from .._show._tables import room, wrapped
 from ..metrics import Entry, catalogue
-from . import _calibrate, _compare, _doctor, _evaluate, _generate, _look, _report, _show
+from . import _batches, _calibrate, _compare, _doctor, _evaluate, _generate, _look, _report, _show
 from ._output import Command, clear_errors, say
 
 app = typer.Typer(
@@ -58,6 +58,7 @@ command(help=_calibrate.__doc__, short_help="Say whether the judge of a run agre
 command(help=_show.__doc__, short_help="Show a run, its worst rows, or one row with all its evidence.")(_show.show)
 command(help=_generate.__doc__, short_help="Write questions with reference answers from documents.")(_generate.generate)
 command(help=_doctor.__doc__, short_help="Say what works: a judge, an embedding model, this machine.")(_doctor.doctor)
+command(help=_batches.__doc__, short_help="List or cancel the batches of a run.")(_batches.batches)
 command(help=_report.__doc__, short_help="Write a run as one HTML file.")(_report.report)
 
 

@@ -9,7 +9,8 @@ Examples:
     --gate 'faithfulness >= 0.8' --by lang
 
 Exit status: 0 all went well; 1 a gate failed (--gate, --fail-under); 2 the input, a model or the budget ended the run early, or a
-metric failed on every row that it could score; 3 a gate is undecided; 70 a bug, after its traceback; 130 stopped with Ctrl-C.
+metric failed on every row that it could score; 3 a gate is undecided; 4 batches are sent (--no-wait); 70 a bug, after its
+traceback; 130 stopped with Ctrl-C.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 
 import typer
 
+from .._evaluate._batch_run import SUBMITTED
 from .._evaluate._estimate import Estimate
 from .._evaluate._evaluation import Evaluation
 from .._evaluate._options import RunOptions, ScorerOptions, options_of
@@ -61,6 +63,7 @@ from ._parsing import (
     Wanted,
     compared_with_least,
     map_for,
+    parse_batch,
     parse_budget,
     parse_columns,
     parse_metrics,
@@ -131,6 +134,20 @@ EMPTY = option(
     "zero counts them as the worst value.",
     default="skip",
 )
+BATCH = flag(
+    "--batch",
+    "Ask in batches of the provider (OpenAI, Azure): half the price, an answer within a day. It needs --run-dir, and goes on "
+    "there if it was stopped; `ragmetrics batches` shows them.",
+)
+BATCH_POLL = option("SECONDS", "Seconds between two looks at the batches.", default=60.0)
+BATCH_GRACE = option(
+    "SECONDS", "How long to look for a batch whose creation got no answer, before it is created again.", default=120.0
+)
+NO_WAIT = flag(
+    "--no-wait",
+    "With --batch: send the questions and exit with status 4; the same command continues when they are answered.",
+)
+FINISH_ONLINE = flag("--finish-online", "Cancel open batches, keep what they have answered, and ask the rest online.")
 DRY_RUN = flag(
     "--dry-run",
     "Make no call; say how many there would be, what they cost, and how long they take. With --run-dir, what is left.",
@@ -170,6 +187,11 @@ def evaluate(
     at: str | None = AT,
     columns: list[str] | None = COLUMNS,
     separator: str | None = SEPARATOR,
+    batch: bool = BATCH,
+    batch_poll: float = BATCH_POLL,
+    batch_grace: float = BATCH_GRACE,
+    no_wait: bool = NO_WAIT,
+    finish_online: bool = FINISH_ONLINE,
     dry_run: bool = DRY_RUN,
 ) -> None:
     """Score the rows of a file, print the table, and exit with the matching status."""
@@ -191,7 +213,14 @@ def _evaluate(data: str, out: Path | None, given: Mapping[str, Any]) -> None:
         check_out(out, data)
     budget = parse_budget(given["budget"] or []) if calls_models else None
     progress = parse_progress(given["progress"])
-    arguments = {**given, **models, "columns": columns, "budget": budget, "progress": progress}
+    arguments = {
+        **given,
+        **models,
+        "columns": columns,
+        "budget": budget,
+        "progress": progress,
+        "batch": parse_batch(given),
+    }
     scoring, options = Scoring(metrics, options_of(ScorerOptions, arguments)), options_of(RunOptions, arguments)
     if calls_models:
         check_first = RowGroups(wanted.by, wanted.cluster).check_first
@@ -202,6 +231,8 @@ def _evaluate(data: str, out: Path | None, given: Mapping[str, Any]) -> None:
 
 def _report(run: Evaluation, metrics: Sequence[Metric], out: Path | None, run_dir: Path | None, wanted: Wanted) -> None:
     """Write the file, print the table and the results of the gates, and exit with the matching status."""
+    if run.stopped is not None and run.stopped.startswith(SUBMITTED):
+        stop(run.stopped, 4)
     summary, decision, problem = None, Decision(()), ""
     try:
         summary = run.summary(wanted.by)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from .._evaluate._evaluation import Comparison, Evaluation, gated
+from .._evaluate._options import Batch
 from .._gate._gates import FORMS, SHARES, Conditions, Gate, Of, check_mean, parsed_gates
 from .._gate._results import Decision, GateResult
 from .._kernel._metric import Metric, prompts_of
@@ -114,6 +115,24 @@ def propose_metrics(data: str, columns: Columns, file: FileOptions) -> NoReturn:
     raise InvalidInput(
         f"{choose}no built-in one fits the columns of {opened.name}: {first_of([*fields, *map(str, row.sample.metadata)])} "
         f"(`ragmetrics metrics` lists what each needs, `ragmetrics look {shlex.quote(data)}` what was read)"
+    )
+
+
+def parse_batch(given: Mapping[str, Any]) -> Batch | None:
+    """Return the settings of batches; None without batches.
+
+    Raises:
+        InvalidInput: --no-wait is given without --batch.
+    """
+    if given["no_wait"] and not given["batch"]:
+        raise InvalidInput("--no-wait is about batches: add --batch, or leave it out")
+    if not given["batch"] and not given["finish_online"]:
+        return None
+    return Batch(
+        poll=given["batch_poll"],
+        grace=given["batch_grace"],
+        wait=not given["no_wait"],
+        finish_online=given["finish_online"],
     )
 
 

@@ -16,6 +16,7 @@ from functools import cache
 from typing import Any
 
 from .._wire._failures import LARGEST
+from .._wire._package_errors import TooLong
 
 PACKED = ("", "identity", "gzip", "deflate")
 """The accepted encodings of an answer. With any other encoding, or with two encodings, one chunk may decompress to gigabytes."""
@@ -24,10 +25,6 @@ OF_TRANSPORT = frozenset({"content-encoding", "content-length", "transfer-encodi
 """Headers that do not describe a body that is already decompressed."""
 
 SETTINGS = {"follow_redirects": False, "headers": {"Accept-Encoding": "gzip, deflate"}}
-
-
-class TooLong(Exception):
-    """An answer has more bytes than the limit."""
 
 
 def bounded_client(*, asynchronous: bool) -> Any:

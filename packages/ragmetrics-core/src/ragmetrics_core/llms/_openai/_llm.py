@@ -4,26 +4,19 @@ Strategy. An exchange (see ``_attempts``) decides what is sent and how answers a
 calls with the client for the situation, synchronously or asynchronously. Retries of failed connections and busy servers are left
 to the openai client.
 
-Exceptions of the openai package become the error messages that all models share (see ``_failures``). The original exception
-contains the request with its headers, so it is never chained. Every exception that the package raises for a call counts as a
-failure of that call, because a server can make the package raise nearly anything. Therefore the block that catches exceptions
-contains only the call.
+Exceptions of the openai package become the error messages that all models share (see ``_package_errors``).
 """
 
 from __future__ import annotations
 
 import copy
-import json
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..._support._retry_after import seconds_to_wait
 from ..._support._threads import in_own_thread
-from ..._values._errors import ModelError, RagmetricsError
 from ..._values._requests import Ask, Reply
 from .._wire._attempts import (
     Exchange,
-    Failure,
     Ladder,
     Rung,
     arun_exchange,
@@ -32,73 +25,17 @@ from .._wire._attempts import (
     check_parameters,
     run_exchange,
 )
+from .._wire._batches import OpenAIBatches
 from .._wire._connections import check_model, hashed, is_of_this_machine, shown
-from .._wire._failures import Failures, Refused, first_line, root_of
-from ._bounded import TooLong
+from .._wire._failures import Failures
+from .._wire._package_errors import TranslatedErrors
 from ._clients import Clients
 
 if TYPE_CHECKING:
     import openai
-    from typing_extensions import Self
 
 T = TypeVar("T")
 M = TypeVar("M", bound="OpenAIModel")
-
-
-class TranslatedErrors:
-    """A context manager around a call of the openai package. An exception ends the block and is kept, as an error in our words,
-    in ``failure``.
-
-    Errors of ``ragmetrics_core``, cancellation and Ctrl-C are not caught. The failure is not raised from here, so that the
-    exception raised later has no link to the original exception, which contains the key.
-    """
-
-    failure: Failure
-
-    def __init__(self, failures: Failures) -> None:
-        self._failures = failures
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
-        if not isinstance(error, Exception) or isinstance(error, RagmetricsError):
-            return False
-        refused = _refused(error)
-        self.failure = Failure(self._failures.refused(refused) if refused else self._explain(error), refused)
-        return True
-
-    def _explain(self, error: Exception) -> ModelError:
-        import openai  # noqa: PLC0415  heavy
-
-        if isinstance(error, openai.APITimeoutError):
-            return self._failures.too_late()
-        if isinstance(error.__cause__, TooLong):
-            return self._failures.too_long()
-        if type(error.__cause__).__name__ == "DecodingError":
-            return self._failures.no_http(str(error.__cause__))
-        if isinstance(error, openai.APIConnectionError):
-            return self._failures.unreachable(root_of(error))
-        if isinstance(error, json.JSONDecodeError):
-            return self._failures.no_json(error.doc)
-        if isinstance(error, UnicodeDecodeError):
-            return self._failures.other_protocol("it is not UTF-8", transient=True)
-        if isinstance(error, RecursionError):
-            return self._failures.too_deep()
-        if isinstance(error, openai.OpenAIError):
-            return self._failures.other_protocol(first_line(error))
-        return self._failures.unexpected(error)
-
-
-def _refused(error: Any) -> Refused | None:
-    import openai  # noqa: PLC0415  heavy
-
-    if not isinstance(error, openai.APIStatusError):
-        return None
-    headers = error.response.headers
-    location = headers.get("Location") if error.status_code < 400 else None
-    body = error.body if location is None else Failures.redirected(location)
-    return Refused.of(error.status_code, body, error.message, error, seconds_to_wait(headers))
 
 
 class OpenAIModel:
@@ -265,6 +202,15 @@ class OpenAILLM(OpenAIModel):
 
     def _exchange(self, ask: Ask) -> Exchange[Reply[str]]:
         return chat(self._failures, self.parameters, self._ladder, ask)
+
+    def batches(self) -> OpenAIBatches:
+        """Return the batch API of this model. Making it calls no server."""
+        return OpenAIBatches(self._clients.sync, self._failures, self._body)
+
+    def _body(self, ask: Ask) -> dict[str, Any]:
+        """Return what is sent for a question, with the entries of ``extra_body`` in their places."""
+        sent = next(self._exchange(ask))
+        return {**sent, **(sent.pop("extra_body", None) or {})}
 
     def _send(self, client: Any, parameters: dict[str, Any]) -> Any:
         completions, sent = client.chat.completions, prepared(parameters)

@@ -17,8 +17,9 @@ from ..._values._errors import ModelError
 from ..._values._requests import Ask, Reply
 from .._wire._attempts import Exchange, Ladder, Rung, chat, field_of, is_refusal
 from .._wire._failures import Failures, first_line
+from .._wire._package_errors import TranslatedErrors
 from ._clients import NO_KEY
-from ._llm import OpenAILLM, TranslatedErrors, clients_of, prepared
+from ._llm import OpenAILLM, clients_of, prepared
 
 LONGEST_LIST = 2.0**20
 """The most bytes of a list of models that is read. The longest known list has half of that."""

@@ -21,6 +21,7 @@ import json
 import math
 import os
 import re
+import weakref
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,7 @@ from ..._support._secrets import Kept
 from ..._values._errors import InvalidInput, ModelError, Setting
 from ..._values._requests import Ask, Reply
 from .._wire._attempts import Failure, Ladder, Rung, arun_exchange, chat, chat_parameters, check_parameters
+from .._wire._batches import OpenAIBatches
 from .._wire._connections import (
     HOLDS_KEY,
     OPENAI_URL,
@@ -49,6 +51,7 @@ from .._wire._failures import LARGEST, Failures, Refused, root_of, set_key
 
 if TYPE_CHECKING:
     import aiohttp
+    import openai
 
 
 CONNECTING = 10.0
@@ -57,7 +60,7 @@ CONNECTING = 10.0
 IDLE = 4.0
 """Seconds that an idle connection is kept. Uvicorn, the server of vLLM, closes it after 5; a request sent at that moment fails."""
 
-CONNECTIONS = frozenset({"_sessions", "_proxy_passwords"})
+CONNECTIONS = frozenset({"_sessions", "_proxy_passwords", "_client"})
 """The attributes that are not pickled; another process makes them anew."""
 
 LARGE = 2**20
@@ -125,6 +128,7 @@ class Endpoint:
     def _forget_connections(self) -> None:
         self._sessions: PerLoop[aiohttp.ClientSession] = PerLoop()
         self._proxy_passwords: set[str] = set()
+        self._client: openai.OpenAI | None = None
         self._proxy()
 
     @property
@@ -145,6 +149,26 @@ class Endpoint:
     def key_cure(self) -> tuple[str | Setting, ...]:
         """The advice for a key that is refused."""
         return set_key() if self.wants_key_of_environment else NO_KEY_SENT
+
+    def client(self) -> openai.OpenAI:
+        """Return a client of the openai package for this server.
+
+        Raises:
+            MissingExtra: the openai package is not installed.
+        """
+        check_installed("openai", "openai")
+        import openai  # noqa: PLC0415  heavy
+
+        if self._client is None:
+            self._client = openai.OpenAI(
+                api_key="no-key",  # a key replaces it in the header
+                base_url=self.base_url,
+                timeout=self._timeout,
+                default_headers=self._authorization(),
+                http_client=openai.DefaultHttpxClient(follow_redirects=False),
+            )
+            weakref.finalize(self, self._client.close)
+        return self._client
 
     async def post(self, parameters: dict[str, Any], failures: Failures) -> Any:
         """Return the answer to one chat request as JSON values, or a ``Failure``.
@@ -372,6 +396,14 @@ class OpenAIServerLLM:
         """
         exchange = chat(self._failures, self.parameters, self._ladder, ask)
         return await arun_exchange(exchange, partial(self._endpoint.post, failures=self._failures))
+
+    def batches(self) -> OpenAIBatches:
+        """Return the batch API of this model; it needs the openai package. Making it calls no server."""
+
+        def body(ask: Ask) -> dict[str, Any]:
+            return next(chat(self._failures, self.parameters, self._ladder, ask))
+
+        return OpenAIBatches(self._endpoint.client, self._failures, body)
 
     def __deepcopy__(self, memo: Any) -> OpenAIServerLLM:
         return self  # a handle to a server: copies of an object that contains it share the connections

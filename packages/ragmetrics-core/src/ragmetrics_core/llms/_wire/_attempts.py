@@ -271,13 +271,24 @@ def chat(failures: Failures, settings: Mapping[str, Any], ladder: Ladder, ask: A
         if isinstance(answer, Failure):
             attempts.failed(answer)
             continue
-        try:
-            choice = _choice(answer, failures)
-            attempts.answered()
-            return _read(choice, _usage(answer), failures)
-        except RecursionError:  # the answer could be parsed, but not be formatted for a message
-            raise failures.too_deep() from None
+        return read_answer(answer, failures, attempts.answered)
     raise attempts.problem
+
+
+def read_answer(answer: Any, failures: Failures, answered: Callable[[], None] | None = None) -> Reply[str]:
+    """Read the answer to one question. ``answered`` is called as soon as it is known to follow the protocol.
+
+    Raises:
+        ModelError: the answer does not follow the protocol or contains an error.
+        BadReply: the answer has no text; ``usage`` is what it cost.
+    """
+    try:
+        choice = _choice(answer, failures)
+        if answered is not None:
+            answered()
+        return _read(choice, _usage(answer), failures)
+    except RecursionError:  # the answer could be parsed, but not be formatted for a message
+        raise failures.too_deep() from None
 
 
 def _choice(answer: Any, failures: Failures) -> Any:

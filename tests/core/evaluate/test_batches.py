@@ -1,0 +1,323 @@
+"""``evaluate(..., batch=True)`` with a provider in this process: waves, what is paid, and everything that a provider may do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from core.evaluate.batches import BatchedModel, Provider, busy
+from core.evaluate.doubles import AsyncModel, Rated, RatedContexts, RatedTwice
+from ragmetrics_core import Batch, Evaluation, InvalidInput, ModelError, RagmetricsError, evaluate
+from ragmetrics_core.llms import LexicalJudge
+
+ROWS = [{"user_input": "x" * n, "retrieved_contexts": ["y" * n, "z" * n]} for n in range(1, 9)]
+METRICS = (Rated(), RatedTwice(), RatedContexts())
+QUESTIONS = 8 * 4
+QUICK = Batch(poll=0.001, grace=0.01, window_rows=3)
+
+
+def run(provider: Provider, run_dir: Path, batch: Any = QUICK, **more: Any) -> Evaluation:
+    return evaluate(ROWS, METRICS, llm=BatchedModel(provider), run_dir=run_dir, progress=False, batch=batch, **more)
+
+
+def scores(path: Path) -> list[Any]:
+    lines = [json.loads(line) for line in (path / "scores.jsonl").read_text().splitlines()]
+    for score in (score for line in lines for score in line["scores"].values()):
+        del score["usage"]
+    return lines
+
+
+def states(path: Path) -> list[str]:
+    lines = [json.loads(line) for line in (path / "batches" / "ledger.jsonl").read_text().splitlines()]
+    return [line["state"] for line in lines if "state" in line]
+
+
+@pytest.fixture(scope="module")
+def online(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
+    path = tmp_path_factory.mktemp("online")
+    run(Provider(), path, batch=False)
+    return scores(path)
+
+
+def test_the_scores_are_those_of_a_run_online(tmp_path: Path, online: list[Any]) -> None:
+    provider = Provider()
+    run(provider, tmp_path)
+    assert scores(tmp_path) == online
+    assert len(provider.online) == 1
+    assert provider.paid == dict.fromkeys(provider.paid, 1)
+    assert sum(provider.paid.values()) == QUESTIONS
+    assert [path.name for path in (tmp_path / "batches").iterdir()] == ["ledger.jsonl"]
+
+
+def test_each_step_is_written_before_the_next_one(tmp_path: Path) -> None:
+    run(Provider(), tmp_path, Batch(poll=0.001))
+    assert states(tmp_path) == ["intent", "uploaded", "creating", "created", "collected"]
+
+
+def test_a_window_of_rows_is_sent_while_the_pass_goes_on(tmp_path: Path) -> None:
+    provider = Provider()
+    run(provider, tmp_path, Batch(poll=0.001, window_rows=2), max_concurrency=1)
+    assert provider.calls.count("create") == 4
+
+
+def test_a_finished_run_asks_nothing(tmp_path: Path, online: list[Any]) -> None:
+    run(Provider(), tmp_path)
+    provider = Provider()
+    run(provider, tmp_path)
+    assert provider.calls == []
+    assert scores(tmp_path) == online
+
+
+def test_the_samples_may_come_only_once(tmp_path: Path, online: list[Any]) -> None:
+    provider = Provider()
+    evaluate(iter(ROWS), METRICS, llm=BatchedModel(provider), run_dir=tmp_path, progress=False, batch=QUICK)
+    assert scores(tmp_path) == online
+
+
+def test_what_was_spent_is_in_the_account_at_half_the_price(tmp_path: Path) -> None:
+    summary = run(Provider(), tmp_path).summary()
+    (model,) = summary.models
+    assert (model.usage.calls, model.usage.prompt_tokens, model.batched.calls) == (32, 320, 31)
+    loaded = Evaluation.load(tmp_path).summary().models
+    assert loaded == summary.models
+
+
+def foreign(lines: list[Any]) -> list[Any]:
+    return [*lines, {"custom_id": "0" * 32, "response": "0.1"}, {"custom_id": 7}, b"[1]\n", b"{\n"]
+
+
+@pytest.mark.parametrize("change", [lambda lines: lines[::-1], lambda lines: [*lines, *lines], foreign], ids=str)
+def test_any_order_and_additional_lines(tmp_path: Path, online: list[Any], change: Any) -> None:
+    provider = Provider()
+    provider.lines = [change]
+    run(provider, tmp_path)
+    assert scores(tmp_path) == online
+    assert sum(provider.paid.values()) == QUESTIONS
+
+
+def without_response(lines: list[Any]) -> list[Any]:
+    return [{**line, "response": None} for line in lines]
+
+
+def garbled(lines: list[Any]) -> list[Any]:
+    return [json.dumps(line).encode()[:-9] + b"\n" for line in lines]
+
+
+@pytest.mark.parametrize("change", [lambda lines: lines[1:], without_response, garbled], ids=str)
+def test_lines_without_a_reply_are_asked_again(tmp_path: Path, online: list[Any], change: Any) -> None:
+    provider = Provider()
+    provider.lines = [change]
+    run(provider, tmp_path)
+    assert scores(tmp_path) == online
+
+
+@pytest.mark.parametrize("end", ["expired", "cancelled"])
+def test_a_batch_that_ended_early_keeps_what_it_answered(tmp_path: Path, online: list[Any], end: str) -> None:
+    provider = Provider()
+    provider.statuses = [end]
+    run(provider, tmp_path)
+    assert scores(tmp_path) == online
+    assert sum(provider.paid.values()) == QUESTIONS
+    assert end in states(tmp_path)
+
+
+@pytest.mark.parametrize("method", ["check", "upload", "retrieve", "download"])
+def test_calls_that_cost_nothing_are_made_again(tmp_path: Path, online: list[Any], method: str) -> None:
+    provider = Provider()
+    provider.failures = {method: [busy()] if method != "check" else []}
+    run(provider, tmp_path)
+    assert scores(tmp_path) == online
+    assert sum(provider.paid.values()) == QUESTIONS
+
+
+def without_mark(state: SimpleNamespace) -> None:
+    state.mark = None
+
+
+@pytest.mark.parametrize("doubt", [lambda state: None, without_mark], ids=["mark", "input file"])
+def test_a_batch_whose_creation_got_no_answer_is_found(tmp_path: Path, online: list[Any], doubt: Any) -> None:
+    provider = Provider()
+    provider.failures = {"create": [doubt], "list": [busy()]}
+    run(provider, tmp_path)
+    assert scores(tmp_path) == online
+    assert sum(provider.paid.values()) == QUESTIONS
+    assert len(provider.states) == states(tmp_path).count("created")
+
+
+def test_a_batch_that_was_not_created_is_created_after_the_grace(tmp_path: Path, online: list[Any]) -> None:
+    provider = Provider()
+
+    def lost(state: SimpleNamespace) -> None:
+        del provider.states[state.id]
+
+    provider.failures = {"create": [lost]}
+    run(provider, tmp_path)
+    assert scores(tmp_path) == online
+    assert sum(provider.paid.values()) == QUESTIONS
+
+
+def test_a_doubt_that_cannot_be_cleared_stops_the_run(tmp_path: Path) -> None:
+    provider = Provider()
+    provider.failures = {"create": [lambda state: None], "list": [ModelError("no list here", fatal=True)]}
+    with pytest.raises(RagmetricsError) as stopped:
+        run(provider, tmp_path, Batch(poll=0.001))
+    assert str(stopped.value) == (
+        "it is not known whether a batch of 31 questions was created, for its creation got no answer and the batches cannot be "
+        "listed (no list here): look at them at the provider, or give batch=Batch(finish_online=True)"
+    )
+
+
+def test_a_refusal_to_create_is_final_only_after_a_second_upload(tmp_path: Path) -> None:
+    provider = Provider()
+    provider.failures = {"create": [ModelError("no such file"), ModelError("no such file")]}
+    with pytest.raises(ModelError, match="no such file"):
+        run(provider, tmp_path, Batch(poll=0.001))
+    assert provider.calls.count("upload") == 2
+    run(provider, tmp_path)
+    assert sum(provider.paid.values()) == QUESTIONS
+
+
+FULL = SimpleNamespace(status="failed", code="token_limit_exceeded", message="too many")
+
+
+def test_too_many_tokens_halve_what_is_sent(tmp_path: Path, online: list[Any]) -> None:
+    provider = Provider()
+    provider.statuses = [FULL, FULL, FULL]
+    run(provider, tmp_path, Batch(poll=0.001))
+    assert scores(tmp_path) == online
+    assert sum(provider.paid.values()) == QUESTIONS
+    assert provider.calls.count("create") >= 5
+
+
+def test_the_provider_may_say_so_at_once(tmp_path: Path, online: list[Any]) -> None:
+    provider = Provider()
+    provider.failures = {"create": [lambda state: SimpleNamespace(**{**vars(state), **vars(FULL)})]}
+
+    run(provider, tmp_path)
+    assert scores(tmp_path) == online
+
+
+def test_waves_that_answer_nothing_stop_the_run(tmp_path: Path) -> None:
+    provider = Provider()
+    broken = SimpleNamespace(status="failed", code="invalid_json_line", message="line 1")
+    provider.statuses = [broken, broken]
+    with pytest.raises(RagmetricsError) as stopped:
+        run(provider, tmp_path, Batch(poll=0.001))
+    assert str(stopped.value) == (
+        "the last 2 waves of batches answered nothing, and questions are left (the last problem: invalid_json_line: line 1): run "
+        "it again to go on with batches, or ask the rest online with batch=Batch(finish_online=True)"
+    )
+
+
+def test_twelve_waves_are_the_most(tmp_path: Path) -> None:
+    provider = Provider()
+    provider.lines = [lambda lines: lines[:1]] * 12
+    with pytest.raises(RagmetricsError, match="^12 waves of batches, and questions are left: run it again"):
+        run(provider, tmp_path, Batch(poll=0.001))
+
+
+def test_an_error_for_good_fails_the_score_as_online(tmp_path: Path) -> None:
+    def answer(text: str) -> str:
+        return "refused" if text == "xx" else "0.5"
+
+    provider = Provider(answer)
+    run(provider, tmp_path)
+    assert [line["scores"]["rated"]["error"] for line in scores(tmp_path)] == [
+        "BadReply: the model refuses" if number == 1 else None for number in range(8)
+    ]
+    assert provider.paid["xx"] == 1
+
+
+def test_an_error_that_every_question_would_meet_stops_the_run(tmp_path: Path) -> None:
+    provider = Provider(lambda text: "gone" if len(text) > 2 else "0.5")
+    with pytest.raises(ModelError, match="no such model"):
+        run(provider, tmp_path)
+
+
+def test_without_waiting_the_same_call_continues(tmp_path: Path, online: list[Any]) -> None:
+    provider, calls = Provider(), 0
+    while True:
+        result = run(provider, tmp_path, Batch(poll=0.001, wait=False))
+        calls += 1
+        if result.stopped is None:
+            break
+        assert result.stopped.startswith("submitted: 1 of 1 batches created, 0 of ")
+    assert calls == 2
+    assert scores(tmp_path) == online
+    assert sum(provider.paid.values()) == QUESTIONS
+
+
+def test_open_batches_are_not_paid_for_again_online(tmp_path: Path, online: list[Any]) -> None:
+    provider = Provider()
+    run(provider, tmp_path, Batch(wait=False))
+    with pytest.raises(InvalidInput) as refused:
+        run(provider, tmp_path, batch=False)
+    assert str(refused.value) == (
+        f"{tmp_path} has 1 open batch, whose questions would be paid for twice: give batch=True to go on with batches, or "
+        "batch=Batch(finish_online=True) to cancel them"
+    )
+    run(provider, tmp_path, Batch(poll=0.001, finish_online=True))
+    assert scores(tmp_path) == online
+    assert provider.calls.count("cancel") == 1
+    assert sum(provider.paid.values()) == QUESTIONS
+
+
+def test_a_budget_counts_what_is_sent(tmp_path: Path) -> None:
+    provider = Provider()
+    result = run(provider, tmp_path, budget={"calls": 10})
+    assert result.stopped == "the budget of 10 calls is used up"
+    assert sum(provider.paid.values()) == 10
+
+
+def test_a_line_that_a_kill_cut_short_is_ignored(tmp_path: Path, online: list[Any]) -> None:
+    provider = Provider()
+    run(provider, tmp_path, Batch(wait=False))
+    ledger = tmp_path / "batches" / "ledger.jsonl"
+    ledger.write_bytes(ledger.read_bytes() + b'{"name": "')
+    (tmp_path / "batches" / "unfinished.input.jsonl").write_bytes(b"{")
+    run(provider, tmp_path)
+    assert scores(tmp_path) == online
+    assert sum(provider.paid.values()) == QUESTIONS
+    assert [path.name for path in (tmp_path / "batches").iterdir()] == ["ledger.jsonl"]
+
+
+def test_a_damaged_ledger_stops_the_run(tmp_path: Path) -> None:
+    provider = Provider()
+    run(provider, tmp_path, Batch(wait=False))
+    ledger = tmp_path / "batches" / "ledger.jsonl"
+    ledger.write_bytes(ledger.read_bytes() + b'{"name": "unknown", "state": "created"}\n')
+    with pytest.raises(InvalidInput, match="is damaged, so it is not known what was paid: give another run_dir"):
+        run(provider, tmp_path)
+
+
+def test_a_missing_input_file_stops_the_run(tmp_path: Path) -> None:
+    provider = Provider()
+    run(provider, tmp_path, Batch(wait=False))
+    next((tmp_path / "batches").glob("*.input.jsonl")).unlink()
+    with pytest.raises(
+        InvalidInput, match="is missing or damaged, and its questions may be paid for: give another run_dir"
+    ):
+        run(provider, tmp_path)
+
+
+def test_what_is_wrong_is_said_before_anything_is_asked(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"^batch keeps what it has sent in a directory: give run_dir=\.\.\.$"):
+        evaluate(ROWS, METRICS, llm=BatchedModel(Provider()), batch=True)
+    with pytest.raises(InvalidInput, match="^batch must be True, False or a Batch, got 3$"):
+        run(Provider(), tmp_path, 3)
+    with pytest.raises(InvalidInput, match="^batch reads the rows several times: write them into a file$"):
+        evaluate("-", METRICS, llm=BatchedModel(Provider()), run_dir=tmp_path, batch=True)
+    with pytest.raises(InvalidInput, match="^AsyncModel has no batches: give an OpenAILLM or an OpenAIServerLLM"):
+        evaluate(ROWS, METRICS, llm=AsyncModel(), run_dir=tmp_path, progress=False, batch=True)
+    with pytest.raises(InvalidInput, match="^poll must be a positive number of seconds, got 0$"):
+        Batch(poll=0)
+
+
+def test_a_judge_in_this_process_needs_no_batches(tmp_path: Path) -> None:
+    rows = [{"response": "It is red.", "retrieved_contexts": ["It is red."], "user_input": "What colour?"}]
+    result = evaluate(rows, "faithfulness", llm=LexicalJudge(), run_dir=tmp_path, progress=False, batch=True)
+    assert result.stopped is None
