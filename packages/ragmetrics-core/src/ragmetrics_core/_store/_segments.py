@@ -8,7 +8,7 @@ as decimal digits.
 
 No order holds between segments, so none is needed: a struck reply is named by its place (segment and position), and counts as
 struck wherever that is said. A question that is asked again gets a new reply at a new place. If two processes ask the same at the
-same time, both replies are there, and the first segment by name counts, which is the one that was begun first.
+same time, both replies are there, and the first segment by name counts, which was begun first.
 
 The index, from keys to places, is a temporary SQLite file, so memory does not grow with the number of replies.
 
@@ -24,6 +24,7 @@ import re
 import sqlite3
 import time
 from base64 import b64decode, b64encode
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,14 +40,14 @@ from .._values._settings import check_seconds, check_whole
 from ._files import explain_errors, make_directory, sync_to_disk
 from ._reply_bytes import TEXT, Parts, digest_of, parts_of, reply_of
 
-NAME = re.compile(r"replies-\d{20}-[0-9a-f]{32}\.jsonl")
+NAME = re.compile(r"replies-[0-9a-f]{16}-[0-9a-f]{16}\.jsonl")
 """The name of a segment: when it was begun, and a number that no other one has."""
 
 MAKE = """
 PRAGMA journal_mode = MEMORY;
 PRAGMA synchronous = OFF;
 PRAGMA cache_size = -16000;
-CREATE TABLE places (key BLOB, segment INTEGER, start INTEGER, PRIMARY KEY (key, segment, start)) WITHOUT ROWID;
+CREATE TABLE places (key BLOB, segment TEXT, start INTEGER, PRIMARY KEY (key, segment, start)) WITHOUT ROWID;
 """
 
 PLACE = "INSERT OR IGNORE INTO places VALUES (?, ?, ?)"
@@ -99,13 +100,15 @@ class SegmentReplies:
             raise InvalidInput(f"{self._folder} is not a folder: give another place")
         self._index = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         self._index.executescript(MAKE)
-        self._numbers: dict[str, int] = {}  # by segment
-        self._names: list[str] = []  # by number
-        self._ends: list[int] = []  # up to where each segment is in the index
+        self._ends: Counter[str] = Counter()  # up to where each segment is in the index
         self._struck: set[tuple[str, int]] = set()
         self._file: IO[bytes] | None = None  # the own segment
         self._name, self._waiting, self._since = "", 0, 0.0
-        self._look()
+        try:
+            self._look()
+        except BaseException:
+            self.close()
+            raise
 
     def find(self, key: bytes) -> Reply[Any] | None:
         """The reply under this key, as it was when it was paid for; None if it is missing, damaged or was struck."""
@@ -126,7 +129,7 @@ class SegmentReplies:
 
     def strike(self, keys: Iterable[bytes]) -> None:
         """Strike replies that turned out to be unusable, for all processes."""
-        struck = [(key, self._names[number], start) for key in keys for number, start in self._places(key)]
+        struck = [(key, name, start) for key in keys for name, start in self._places(key)]
         if struck:
             self._append(_line_of_struck(struck))
             self._forget(struck)
@@ -141,8 +144,8 @@ class SegmentReplies:
                 self._copy.cleanup()
 
     def _known(self, key: bytes) -> Reply[Any] | None:
-        for number, start in self._places(key):
-            path = self._folder / self._names[number]
+        for name, start in self._places(key):
+            path = self._folder / name
             with _reading(path), path.open("rb") as file:
                 file.seek(start)
                 found = _read(file.readline())
@@ -150,7 +153,7 @@ class SegmentReplies:
                     return reply_of(found[1])
         return None
 
-    def _places(self, key: bytes) -> list[tuple[int, int]]:
+    def _places(self, key: bytes) -> list[tuple[str, int]]:
         """The segment and the position of each reply under this key, those that count first."""
         return self._query("SELECT segment, start FROM places WHERE key = ? ORDER BY segment, start", key)
 
@@ -175,8 +178,7 @@ class SegmentReplies:
 
     def _scan(self, name: str) -> None:
         """Put the replies of a segment into the index, from where it ended at the last look to its last whole line."""
-        number = self._number(name)
-        path, start = self._folder / name, self._ends[number]
+        path, start = self._folder / name, self._ends[name]
         with _reading(path):
             if path.stat().st_size == start:
                 return
@@ -189,23 +191,14 @@ class SegmentReplies:
                     if isinstance(found, list):
                         self._forget(found)
                     elif found is not None and (name, start) not in self._struck:
-                        self._query(PLACE, found[0], number, start)
+                        self._query(PLACE, found[0], name, start)
                     start += len(line)
-            self._ends[number] = start
-
-    def _number(self, name: str) -> int:
-        if name not in self._numbers:
-            self._numbers[name] = len(self._names)
-            self._names.append(name)
-            self._ends.append(0)
-        return self._numbers[name]
+            self._ends[name] = start
 
     def _forget(self, struck: Struck) -> None:
         for key, name, start in struck:
             self._struck.add((name, start))  # the reply itself may be read later
-            if name in self._numbers:
-                command = "DELETE FROM places WHERE key = ? AND segment = ? AND start = ?"
-                self._query(command, key, self._numbers[name], start)
+            self._query("DELETE FROM places WHERE key = ? AND segment = ? AND start = ?", key, name, start)
 
     def _append(self, line: bytes, key: bytes | None = None) -> None:
         """Write a line, and put it into the index if it is a reply."""
@@ -221,11 +214,10 @@ class SegmentReplies:
             self._file.close()
             self._file = None  # a line that was cut short is the last one of its segment
             raise
-        number = self._numbers[self._name]
-        start = self._ends[number]
-        self._ends[number] += len(line)
+        start = self._ends[self._name]
+        self._ends[self._name] += len(line)
         if key is not None:
-            self._query(PLACE, key, number, start)
+            self._query(PLACE, key, self._name, start)
         self._since = self._since if self._waiting else time.monotonic()
         self._waiting += 1
         self._upload_if_due()
@@ -233,11 +225,9 @@ class SegmentReplies:
     def _begin_segment(self) -> None:
         self._end_segment()
         make_directory(self._folder)
-        name = f"replies-{time.time_ns():020d}-{uuid4().hex}.jsonl"
+        name = self._name = f"replies-{time.time_ns():016x}-{uuid4().hex[:16]}.jsonl"
         with explain_errors(self._folder / name):
             self._file = (self._folder / name).open("xb", buffering=0)
-        self._name = name
-        self._number(name)
 
     def _upload_if_due(self) -> None:
         is_due = self._waiting >= self._records or time.monotonic() - self._since >= self._seconds
