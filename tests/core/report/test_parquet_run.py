@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from core.evaluate.doubles import Length, questions
-from core.report.comparing import FAILED, by_id, judged_by, not_asked, run_of, text_at
+from core.report.comparing import FAILED, by_id, judged_by, metric_column, not_asked, run_of, text_at
 from ragmetrics_core import Evaluation, InvalidInput, MissingExtra, Score, Usage, evaluate
 from ragmetrics_core.llms import LexicalJudge
 from report_data import hostile, small
@@ -241,3 +244,84 @@ class TestFiles:
         other.to_parquet(folder / "b.parquet")
         cure = "put each run into its own directory"
         assert self.refused(folder) == f"rows/a.parquet and rows/b.parquet are not parts of one run: {what}: {cure}"
+
+
+LANGS = st.sampled_from(["de", "en", "e\u0301", " x ", True, 1, 1.0, 2.5, None, "<script>"])
+SCORES = st.one_of(
+    st.sampled_from([0.0, 1.0, 0.5, 1 / 3, None, FAILED]),
+    st.floats(0, 1),
+    st.builds(
+        lambda value, passing, label: Score(value, passing=passing, label=label),
+        st.sampled_from([0.0, 1.0, 0.25]),
+        st.sampled_from([True, False, None]),
+        st.sampled_from(["no_retrieval", "a", "b", None]),
+    ),
+    st.just(not_asked("m", (0.0, 1.0))),
+    st.just(Score.unscored("nothing to score", label="no_answer")),
+    st.sampled_from(["MissingInput: m needs 'x' in q.jsonl, line 3: add it", "BadReply: no"]).map(Score.failed),
+)
+ROWS = st.lists(
+    st.tuples(
+        st.fixed_dictionaries(
+            {"id": st.one_of(st.none(), st.integers(0, 30), st.text(max_size=2))},
+            optional={"lang": LANGS, "deep": st.just({"x": 1}), "question": st.sampled_from(["a", "b"])},
+        ),
+        st.fixed_dictionaries({"m": SCORES, "k": SCORES}),
+    ),
+    min_size=1,
+    max_size=24,
+)
+
+
+def outcome(ask: Callable[[], Any]) -> Any:
+    """What a call returns, as text and as data, or the message of its error."""
+    try:
+        found = ask()
+    except InvalidInput as error:
+        return str(error)
+    return [text_at(90, found), found.to_markdown(), found._repr_html_(), found.to_dict()]
+
+
+def asked(run: Evaluation) -> list[Any]:
+    """All results that come from columns."""
+    gates = ("m >= 0.5", "k <= 0.4", "k >= 0.2")
+    return [
+        outcome(run.summary),
+        outcome(lambda: run.summary(by="lang")),
+        outcome(lambda: run.summary(by="metadata.lang")),
+        outcome(lambda: run.summary(by="absent")),
+        outcome(lambda: run.summary(by=".")),
+        outcome(lambda: run.gate(*gates)),
+        outcome(lambda: run.gate(*gates, by="lang")),
+        outcome(lambda: run.gate(*gates, by="deep.x")),
+    ]
+
+
+@given(rows=ROWS, better=st.sampled_from([True, False, None]), size=st.sampled_from([1, 3, 100]))
+@settings(max_examples=60, deadline=None)
+def test_columns_say_what_rows_say(rows: list[Any], better: bool | None, size: int) -> None:
+    run = run_of(rows, [metric_column("k", (0.0, 1.0), "K()", better)], name="q")
+    with tempfile.TemporaryDirectory() as folder:
+        found = loaded(run, Path(folder) / "rows", size)
+        assert asked(found) == asked(run)
+
+
+def test_many_different_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragmetrics_core._run._counted_columns.MOST_DIFFERENT", 3)
+    monkeypatch.setattr("ragmetrics_core._store._parquet.GROUPS", 1)
+    monkeypatch.setattr("ragmetrics_core._run._parquet_rows.GROUP", 7)
+    values = [(number * 37 % 101) / 101 for number in range(60)]
+    rows = [
+        ({"id": f"q{at}", "lang": ["de", "en", None][at % 3]}, {"m": value if at % 9 else None, "k": 1 - value / 2})
+        for at, value in enumerate(values)
+    ]
+    run = run_of(rows, [metric_column("k", (0.0, 1.0), "K()", False)])
+    found = loaded(run, tmp_path / "rows", 25)
+    monkeypatch.setattr("ragmetrics_core._store._parquet.ParquetRecords.__iter__", None)  # no row is read
+    for one, two in zip(asked(found)[:3], asked(run)[:3], strict=True):
+        assert one[:3] == two[:3]
+    for gate in ("m >= 0.3", "m >= 0.9", "m >= 0.45", "k <= 0.8", "k <= 0.1"):
+        for by in (None, "lang"):
+            one, two = (each.gate(gate, by=by) for each in (found, run))
+            assert text_at(90, one) == text_at(90, two)
+            assert one.verdict == two.verdict

@@ -16,7 +16,7 @@ from .._compare._blocks import MARKS, comparison_blocks
 from .._compare._comparison import ComparedRuns
 from .._compare._drops import drop_evidence
 from .._gate._decision import decide
-from .._gate._evidence import mean_evidence
+from .._gate._evidence import counted_evidence, mean_evidence
 from .._gate._gates import Conditions, Gate, check_mean, parsed_gates
 from .._gate._results import Decision
 from .._kernel._metric import Metric
@@ -363,11 +363,16 @@ def gated(
     evidence_of, dropped = {}, {}
     items = () if comparison is None else (*comparison.metrics, *comparison.slices)
     if means:
-        groups = RowGroups(by, cluster)
-        run = Run.of(evaluation, evaluation.source, groups)
-        groups.check()
         absent = {(item.name, item.by, item.label): item.absent for item in items if item.absent}
-        evidence_of = mean_evidence(run, means, by, conditions=conditions, absent=absent)
+        counted = None
+        if cluster is None:
+            counted = counted_evidence(evaluation, means, by, conditions=conditions, absent=absent)
+        if counted is None:
+            groups = RowGroups(by, cluster)
+            run = Run.of(evaluation, evaluation.source, groups)
+            groups.check()
+            counted = mean_evidence(run, means, by, conditions=conditions, absent=absent)
+        evidence_of = counted
     if comparison is not None:
         dropped = drop_evidence(comparison, [gate for gate in gates if gate.of == "drop"], conditions)
     return decide(

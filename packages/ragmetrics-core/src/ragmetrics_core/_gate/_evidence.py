@@ -11,12 +11,15 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 
 from .._run._columns import Run, Scale, common_scale
+from .._run._counted_columns import Counts, Slices, can_count, count_scores
+from .._run._scored_rows import ScoredRows
 from .._run._slices import slices_of
+from .._store._parquet import ParquetRecords
 from .._values._counts import count_of
 from .._values._score import NOT_ASKED
 from ..statistics import Interval, mean_interval
-from ..statistics._interval import at_ends
 from ..statistics._means import mean_of, rate_mid_p
+from ..statistics._numbers import Numbers
 from ..statistics._pairs import rows_to_meet_losses
 from ._gates import Conditions, Gate
 
@@ -116,8 +119,41 @@ def mean_evidence(
     return evidence
 
 
+def counted_evidence(
+    run: ScoredRows, scales: Mapping[str, Scale], by: str | None, *, conditions: Conditions, absent: Absent
+) -> dict[str, list[Evidence]] | None:
+    """Return what ``mean_evidence`` returns, from the columns of Parquet files; None if rows must be read.
+
+    Raises:
+        InvalidInput: no row has a value at the path, or there are too many slices.
+    """
+    records, metrics = run.records, [item for item in run.metrics if item.name in scales]
+    if not isinstance(records, ParquetRecords) or not records.unique or not can_count(records, metrics):
+        return None
+    slices = None if by is None else Slices.of(records, by)
+    if by is not None and slices is None:
+        return None
+    found: dict[str, list[Evidence]] = {}
+    for item in metrics:
+        whole, parts = count_scores(records, item, slices)
+        parts |= {label: Counts() for _, path, label in absent if by is not None and path == by and label not in parts}
+        cases = [(None, None, whole), *((by, label, counts) for label, counts in parts.items())]
+        found[item.name] = [
+            replace(
+                of_mean(
+                    counts.numbers, item.scale, None, conditions, rows=counts.rows, failed=counts.failed, absent=missing
+                ),
+                by=path,
+                label=label,
+            )
+            for path, label, counts in cases
+            if (missing := absent.get((item.name, path, label), 0)) or counts.rows or path is None
+        ]
+    return found
+
+
 def of_mean(
-    values: Sequence[float],
+    values: Sequence[float] | Numbers,
     scale: Scale,
     clusters: Sequence[Hashable] | None,
     conditions: Conditions,
@@ -139,14 +175,19 @@ def of_mean(
     """
     lowest, highest = scale or (math.nan, math.nan)  # without a scale neither function is called
 
+    def with_absent(worst: float) -> Sequence[float] | Numbers:
+        if isinstance(values, Numbers):
+            return values.plus(worst, absent) if absent else values
+        return [*values, *[worst] * absent]
+
     def worst_case(gate: Gate, confidence: float) -> Interval | None:
         groups = None if clusters is None else [*clusters, *(("absent", place) for place in range(absent))]
         worst = lowest if gate.sign > 0 else highest
-        return mean_interval([*values, *[worst] * absent], groups, scale, confidence)
+        return mean_interval(with_absent(worst), groups, scale, confidence)
 
     def enough(gate: Gate) -> int:
         worst = lowest if gate.sign > 0 else highest
-        return rows_to_meet_losses([*values, *[worst] * absent], gate.sign, gate.limit, worst)
+        return rows_to_meet_losses(with_absent(worst), gate.sign, gate.limit, worst)
 
     return Evidence(
         estimate=mean_of(values),
@@ -177,16 +218,18 @@ def _unmet(conditions: Conditions, rows: int, scored: int, failed: int, absent: 
         yield from conditions.unmet(rows + absent, scored, failed, have=f"have a score ({lacking})")
 
 
-def _exact_doubt(values: Sequence[float], scale: tuple[float, float], gate: Gate, side: int, confidence: float) -> str:
+def _exact_doubt(
+    values: Sequence[float] | Numbers, scale: tuple[float, float], gate: Gate, side: int, confidence: float
+) -> str:
     """Return why red cannot be trusted although the interval is on the bad side.
 
     If all values are ends of the scale, Wilson's interval is too narrow in its tails: with a limit of 0.95, it alone would
     make 8 % of single gates of 10 rows falsely red. So the mid-p value of "the rate is as good as the limit" must agree.
     """
-    low, high = scale
-    if side > 0 or not at_ends(values, scale):
+    (low, high), numbers = scale, Numbers.of(values)
+    if side > 0 or not numbers.at_ends(scale):
         return ""
-    count, tops, rate = len(values), sum(2 * value > low + high for value in values), (gate.limit - low) / (high - low)
+    count, tops, rate = len(numbers), numbers.above((low + high) / 2), (gate.limit - low) / (high - low)
     p_value = rate_mid_p(tops, count, rate) if gate.sign > 0 else rate_mid_p(count - tops, count, 1 - rate)
     return "an exact test is not sure of it: so few rows do not decide" if p_value > (1 - confidence) / 2 else ""
 

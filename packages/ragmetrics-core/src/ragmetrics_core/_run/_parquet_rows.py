@@ -161,7 +161,7 @@ def _row(record: Record, keys: Sequence[str]) -> dict[str, Any]:
     """Return the columns of one row that are not those of a score."""
     sample: dict[str, Any] = json_value(record.sample)
     name, row = row_name(record), dict.fromkeys([*OF_ROW, *LISTS])
-    row |= {"_row": record.index, "_unusual": not _fits(record.place) or not _fits(name)}
+    row |= {"_row": record.index, "_unusual": not (_fits(record.place) and _fits(name) and name)}
     if record.sample.id is not None and _fits(name):
         row["id"] = name
         if sample["id"] == name:

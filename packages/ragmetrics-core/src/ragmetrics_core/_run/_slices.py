@@ -88,14 +88,17 @@ class RowLabels:
         if not self._without:
             return
         if len(self._without) == len(self.labels):
-            columns = first_of(list(self._columns)) or "none"
             none = f"none of the first {len(self.labels):,} rows has it" if more else "no row has it"
-            raise InvalidInput(
-                Setting(self._argument, self.path),
-                f": {none}; columns of the metadata: {columns}; fields have their own names, such as 'user_input'",
-            )
+            raise no_label(Setting(self._argument, self.path), list(self._columns), none)
         if every_row:
             raise no_cluster(Setting(self._argument, self.path), self._without, f"{len(self.labels):,} rows", "none")
+
+
+def no_label(setting: Setting, columns: Sequence[str], none: str = "no row has it") -> InvalidInput:
+    """Return the error for a path at which no row has a value; ``columns`` are those of the metadata."""
+    there = first_of(list(columns)) or "none"
+    why = f": {none}; columns of the metadata: {there}; fields have their own names, such as 'user_input'"
+    return InvalidInput(setting, why)
 
 
 def no_cluster(setting: Setting, without: Sequence[str], of: str, lack: str) -> InvalidInput:
@@ -177,13 +180,22 @@ def slices_of(labels: Sequence[str | None], path: str) -> dict[str | None, list[
         InvalidInput: there are too many different values for slices.
     """
     groups = grouped((label, index) for index, label in enumerate(labels))
-    if len(groups) > MOST_SLICES:
+    return {label: groups[label] for label in ordered_slices(list(groups), len(labels), path)}
+
+
+def ordered_slices(labels: Sequence[str | None], rows: int, path: str) -> list[str | None]:
+    """Return the different labels of so many rows, sorted by name; None comes last.
+
+    Raises:
+        InvalidInput: there are too many of them for slices.
+    """
+    if len(labels) > MOST_SLICES:
         raise InvalidInput(
             Setting("by", path),
-            f": {len(groups)} different values in {len(labels)} rows are too many for slices (at most {MOST_SLICES}): "
+            f": {len(labels)} different values in {rows} rows are too many for slices (at most {MOST_SLICES}): "
             "name a column that many rows share",
         )
-    return dict(sorted(groups.items(), key=lambda item: (item[0] is None, item[0] or "")))
+    return sorted(labels, key=lambda label: (label is None, label or ""))
 
 
 def slice_name(path: str, label: str | None) -> str:
@@ -229,8 +241,12 @@ def name_of(record: Record) -> str:
 
 def row_name(record: Record) -> str:
     """Return the name of a row in tables and terminals: its id unchanged, or else its place."""
-    row_id = record.sample.id
-    return str(row_id) if row_id is not None else _short_place(record)
+    return row_name_of(record.sample.id, record.place)
+
+
+def row_name_of(row_id: object, place: str) -> str:
+    """Return the name of a row with this id (None: it has none) and place in tables and terminals."""
+    return str(row_id) if row_id is not None else place.rpartition(", ")[2]
 
 
 def _short_place(record: Record) -> str:

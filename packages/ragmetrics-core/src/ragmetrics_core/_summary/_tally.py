@@ -10,14 +10,16 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from .._calibrate._calibration import Calibration
 from .._kernel._repeated import holds_verdict, judged_text
 from .._run._columns import Scale, common_scale
-from .._run._judgements import JuryTally, is_silence, keep_lowest, spread_of
+from .._run._counted_columns import Counts, Slices, can_count, count_scores, count_verdicts, rows_without_value
+from .._run._judgements import LABELS, JuryTally, is_silence, keep_lowest, spread_of
 from .._run._scored_rows import ScoredRows, size_in_words
-from .._run._slices import RowLabels, row_name, slice_name, slices_of
+from .._run._slices import RowLabels, row_name, row_name_of, slice_name, slices_of
+from .._store._parquet import ParquetRecords
 from .._store._records import Record
 from .._store._run_settings import MetricColumn
 from .._values._layout import harmless
@@ -25,6 +27,7 @@ from .._values._requests import NO_USAGE, Usage
 from .._values._score import Score, is_asked
 from ..statistics import mean_interval, rate_interval
 from ..statistics._means import mean_of
+from ..statistics._numbers import Numbers
 from ._summary import LabelRate, MetricSummary, Reason, SliceSummary, Summary
 
 MOST_WORST = 3
@@ -38,7 +41,7 @@ class Tally:
         self._name = name
         self._scale = scale
         self._scales: set[Scale] = set()
-        self._values = array("d")
+        self._values: array[float] | Numbers = array("d")
         self._sign = -1 if low_is_good else 1
         self._worst: list[tuple[float, str]] = []
         self._rows = self._failed = self._verdicts = self._passed = self._unsteady = 0
@@ -71,7 +74,7 @@ class Tally:
             return
         if score.label is not None and not is_silence(score):
             self._own_labels[score.label] += 1
-        self._values.append(score.value)
+        self._values.append(score.value)  # type: ignore[union-attr]  # Numbers only in add_counts
         self._scales.add(score.scale)
         if label:
             keep_lowest(self._worst, self._sign * score.value, label, MOST_WORST)
@@ -80,6 +83,25 @@ class Tally:
             if spread is not None:
                 self._spreads.append(spread)
                 self._unsteady += spread > 0
+
+    def add_counts(self, counts: Counts, names: Mapping[int, str]) -> None:
+        """Count all scores at once; ``names`` are the names of the worst rows."""
+        for tied in counts.tied.values():
+            silent = tied.label in LABELS
+            self._rows += tied.rows
+            self._usage += tied.usage
+            self._failed += tied.rows * tied.failed
+            if tied.label is not None:
+                self._labels[tied.label] += tied.rows
+                if tied.scored and not silent:
+                    self._own_labels[tied.label] += tied.rows
+            if tied.passing is not None:
+                self._verdicts += tied.rows
+                self._passed += tied.rows * tied.passing
+            elif tied.scored and silent:
+                self._silent += tied.rows
+        self._values = counts.numbers
+        self._worst = [(self._sign * value, names[row]) for row, value in counts.worst]
 
     def summary(self) -> MetricSummary:
         """Return the counts so far."""
@@ -124,17 +146,13 @@ Causes = dict[tuple[str, str], tuple[Counter[str], dict[str, None]]]
 """For each state and reason of missing values: the number of scores of each metric, and the names of their rows."""
 
 
-def _cause(score: Score, metric: str, place: str) -> str:
+def _cause(error: str | None, reason: str | None, metric: str, place: str) -> str:
     """Return why there is no value, without the name of the metric and the place of the row, so that equal causes have equal
     texts.
     """
-    error, metric, place = (
-        score.error,
-        harmless(metric),
-        harmless(place),
-    )  # errors contain the name and the place in this form
     if error is None:
-        return score.reason or ""
+        return reason or ""
+    metric, place = harmless(metric), harmless(place)  # errors contain the name and the place in this form
     if error.startswith("MissingInput: "):
         return error.replace(f" {metric} needs ", " needs ", 1).replace(f" in {place}: ", ": ", 1)
     if error.startswith("InvalidInput: "):
@@ -160,20 +178,9 @@ def summary_of(
     Raises:
         InvalidInput: ``by`` names no column that groups rows, or the calibration belongs to another run.
     """
-    slicing = None if by is None else RowLabels(by, "by")
-    whole, with_verdicts = _tallies(run.metrics), 0
-    causes: Causes = {}
-    parts: dict[str | None, dict[str, Tally]] = {}
-    for record in run.records:
-        tallies = [whole]
-        if slicing is not None:
-            slicing.add(record.sample, record.place)
-            tallies.append(parts.setdefault(slicing.labels[-1], _tallies(run.metrics)))
-        if _count(record, tallies, causes):
-            with_verdicts += holds_verdict(judged_text(record.sample))
-        if also is not None:
-            also(record)
-    metrics = [tally.summary() for tally in whole.values()]
+    counted = _from_columns(run, by) if also is None else None
+    found = _from_rows(run, by, also) if counted is None else counted
+    metrics = [tally.summary() for tally in found.whole.values()]
     if calibration is not None:
         metrics = [
             replace(item, calibration=calibration.corrected_of(item.name, item.scored, item.mean)) for item in metrics
@@ -182,16 +189,95 @@ def summary_of(
     return Summary(
         title=f"{run.source}: {size}" if run.source else size,
         metrics=tuple(metrics),
-        reasons=_reasons(causes),
-        caveats=(*run.caveats, *_of_verdicts(with_verdicts), *(calibration.notes if calibration else ())),
+        reasons=_reasons(found.causes),
+        caveats=(*run.caveats, *_of_verdicts(found.with_verdicts), *(calibration.notes if calibration else ())),
         seconds=run.seconds,
         models=run.models,
         earlier=run.earlier,
         waited={name: total / len(run) for name, total in run.waited.items() if total and len(run)},
         stopped=run.stopped,
         by=by,
-        slices={} if slicing is None else _slices(slicing, parts),
+        slices={} if by is None else _slices(by, found),
     )
+
+
+Parts = dict[str | None, dict[str, Tally]]
+
+
+@dataclass
+class Counted:
+    """What a summary is made of.
+
+    Attributes:
+        whole: the scores of each metric.
+        causes: why values are missing.
+        with_verdicts: the number of rows with text in the form of a verdict that a model was asked about.
+        rows: the number of rows of each slice, the slices in their order.
+        parts: the scores of each metric in each slice.
+    """
+
+    whole: dict[str, Tally]
+    causes: Causes = field(default_factory=dict)
+    with_verdicts: int = 0
+    rows: Mapping[str | None, int] = field(default_factory=dict)
+    parts: Parts = field(default_factory=dict)
+
+
+def _from_rows(run: ScoredRows, by: str | None, also: Callable[[Record], object] | None) -> Counted:
+    """Count the scores row by row."""
+    slicing = None if by is None else RowLabels(by, "by")
+    found = Counted(_tallies(run.metrics))
+    for record in run.records:
+        tallies = [found.whole]
+        if slicing is not None:
+            slicing.add(record.sample, record.place)
+            tallies.append(found.parts.setdefault(slicing.labels[-1], _tallies(run.metrics)))
+        if _count(record, tallies, found.causes):
+            found.with_verdicts += holds_verdict(judged_text(record.sample))
+        if also is not None:
+            also(record)
+    if slicing is not None:
+        slicing.check()
+        found.rows = {label: len(rows) for label, rows in slices_of(slicing.labels, slicing.path).items()}
+    return found
+
+
+def _from_columns(run: ScoredRows, by: str | None) -> Counted | None:
+    """Count the scores from columns; None if rows must be read."""
+    records = run.records
+    if not isinstance(records, ParquetRecords) or not can_count(records, run.metrics):
+        return None
+    slices = None if by is None else Slices.of(records, by)
+    if by is not None and slices is None:
+        return None
+    found = Counted(_tallies(run.metrics), rows={} if slices is None else slices.rows)
+    found.parts = {label: _tallies(run.metrics) for label in found.rows}
+    for item in run.metrics:
+        whole, parts = count_scores(records, item, slices, MOST_WORST)
+        rows = sorted({row for counts in (whole, *parts.values()) for row, _ in counts.worst})
+        names = dict(zip(rows, map(_name, records.take(rows, "id", "_place")), strict=True))
+        found.whole[item.name].add_counts(whole, names)
+        for label, counts in parts.items():
+            found.parts[label][item.name].add_counts(counts, names)
+    found.causes = _causes_in_columns(records, run.metrics)
+    found.with_verdicts = count_verdicts(records, run.metrics)
+    return found
+
+
+def _name(row: Mapping[str, str | None]) -> str:
+    """Return the name of a row, from its columns."""
+    return row_name_of(row["id"], row["_place"] or "")
+
+
+def _causes_in_columns(records: ParquetRecords, metrics: Sequence[MetricColumn]) -> Causes:
+    """Return why values are missing, from columns."""
+    causes: Causes = {}
+    for row, missing in rows_without_value(records, metrics):
+        name = _name(row)
+        for metric, error, reason in missing:
+            cause = _cause(error, reason, metric, row["_place"] or "")
+            _add_cause(causes, ("unscored" if error is None else "failed", cause), metric, name)
+    return causes
 
 
 def _count(record: Record, tallies: Sequence[Mapping[str, Tally]], causes: Causes) -> bool:
@@ -201,12 +287,16 @@ def _count(record: Record, tallies: Sequence[Mapping[str, Tally]], causes: Cause
         for tally in tallies:
             tally[metric].add(score, name)
         if score.value is None and is_asked(score):
-            key = (score.state, _cause(score, metric, record.place))
-            metrics, rows = causes.setdefault(key, (Counter(), {}))
-            metrics[metric] += 1
-            rows[name] = None
+            cause = _cause(score.error, score.reason, metric, record.place)
+            _add_cause(causes, (score.state, cause), metric, name)
         asked = asked or score.usage.calls > 0
     return asked
+
+
+def _add_cause(causes: Causes, key: tuple[str, str], metric: str, name: str) -> None:
+    metrics, rows = causes.setdefault(key, (Counter(), {}))
+    metrics[metric] += 1
+    rows[name] = None
 
 
 def _reasons(causes: Causes) -> tuple[Reason, ...]:
@@ -218,11 +308,9 @@ def _reasons(causes: Causes) -> tuple[Reason, ...]:
     return tuple(sorted(found, key=lambda reason: -reason.count))
 
 
-def _slices(slicing: RowLabels, parts: Mapping[str | None, Mapping[str, Tally]]) -> dict[str | None, SliceSummary]:
-    slicing.check()
-    path, slices = slicing.path, slices_of(slicing.labels, slicing.path)
-    found = {label: tuple(tally.summary() for tally in part.values()) for label, part in parts.items()}
-    return {key: SliceSummary(slice_name(path, key), key, len(rows), found[key]) for key, rows in slices.items()}
+def _slices(path: str, found: Counted) -> dict[str | None, SliceSummary]:
+    tallies = {label: tuple(tally.summary() for tally in part.values()) for label, part in found.parts.items()}
+    return {key: SliceSummary(slice_name(path, key), key, rows, tallies[key]) for key, rows in found.rows.items()}
 
 
 def _of_verdicts(rows: int) -> Iterator[str]:

@@ -94,7 +94,6 @@ from ._distributions import beta_cdf, crossing, normal_quantile, t_quantile
 from ._interval import (
     ROUNDING,
     Interval,
-    at_ends,
     check_clusters,
     check_confidence,
     check_scale,
@@ -104,6 +103,7 @@ from ._interval import (
     unseen_interval,
     wilson,
 )
+from ._numbers import Numbers
 
 
 @dataclass(frozen=True)
@@ -251,13 +251,13 @@ without this variance in 0.82, 0.86, 0.93; the intervals of beta(8, 2) stay the 
 """
 
 
-def mean_of(values: Sequence[float]) -> float | None:
+def mean_of(values: Sequence[float] | Numbers) -> float | None:
     """Return the mean, rounded once; None if there are no values."""
-    return math.fsum(values) / len(values) if values else None
+    return Numbers.of(values).mean if len(values) else None
 
 
 def mean_interval(
-    values: Sequence[float],
+    values: Sequence[float] | Numbers,
     clusters: Sequence[Hashable] | None = None,
     scale: tuple[float, float] | None = None,
     confidence: float = 0.95,
@@ -284,8 +284,9 @@ def mean_interval(
     """
     check_confidence(confidence)
     check_scale(scale)
-    scale = scale_of(values, scale)
-    values = checked_values("values", values, scale)
+    if not isinstance(values, Numbers):
+        scale = scale_of(values, scale)
+        values = checked_values("values", values, scale)
     check_clusters(clusters, len(values))
     one_point = scale is not None and scale[0] == scale[1]
     one_cluster = clusters is not None and len(set(clusters)) == 1
@@ -294,26 +295,32 @@ def mean_interval(
 
 
 def _interval_of(
-    values: Sequence[float], clusters: Sequence[Hashable] | None, scale: tuple[float, float] | None, confidence: float
+    values: Sequence[float] | Numbers,
+    clusters: Sequence[Hashable] | None,
+    scale: tuple[float, float] | None,
+    confidence: float,
 ) -> Interval | None:
     """Return the interval of values that were already checked, of which there are enough."""
-    count, mean = len(values), math.fsum(values) / len(values)
-    near = ROUNDING * (scale[1] - scale[0] if scale else max(map(abs, values)))
-    clustered = clustered_mean(values, clusters) if clusters is not None and len(set(clusters)) < count else None
+    numbers = Numbers.of(values)
+    count, mean = len(numbers), numbers.mean
+    near = ROUNDING * (scale[1] - scale[0] if scale else max(abs(numbers.low), abs(numbers.high)))
+    clustered = (
+        clustered_mean(numbers.values, clusters) if clusters is not None and len(set(clusters)) < count else None
+    )
     units = len(clustered.clusters) if clustered else count
-    equal = clustered.variance <= near * near if clustered else max(values) - min(values) <= near
+    equal = clustered.variance <= near * near if clustered else numbers.high - numbers.low <= near
     z2 = normal_quantile((1 + confidence) / 2) ** 2
-    if scale is not None and (equal or not clustered) and at_ends(values, scale):
+    if scale is not None and (equal or not clustered) and numbers.at_ends(scale):
         return wilson(mean, z2 / units, scale)
     if equal:
         return unseen_interval(mean, units, scale, z2)
     if clustered is None:
-        variance = math.fsum((value - mean) ** 2 for value in values) / (count - 1)
+        variance = numbers.squares(mean) / (count - 1)
         if scale is not None:
             variance = max(variance, UNMET * max(mean - scale[0], scale[1] - mean) ** 2 / math.sqrt(count))
         return student_interval(mean, variance / count, t_quantile((1 + confidence) / 2, count - 1), scale, "t")
     quantile = t_quantile((1 + confidence) / 2, clustered.freedom)
-    if clusters is not None and scale is not None and _at_one_end(values, clusters, scale):
+    if clusters is not None and scale is not None and _at_one_end(numbers.values, clusters, scale):
         size = count / units
         few = FewChanges(Counter(clustered.clusters), (scale[0] * size, scale[1] * size), clustered.inflation)
         low, high = few.limits(quantile)

@@ -65,6 +65,7 @@ from ._interval import (
     scale_of,
 )
 from ._means import FEW, ClusteredMean, FewChanges, clustered_mean, reach_of
+from ._numbers import Numbers
 
 
 def tango_limits(gained: int, lost: int, pairs: int, confidence: float) -> tuple[float, float]:
@@ -412,7 +413,7 @@ MISSED = 0.05
 TINY = 1e-12
 
 
-def rows_to_meet_losses(values: Sequence[float], sign: int, limit: float, worst: float) -> int:
+def rows_to_meet_losses(values: Sequence[float] | Numbers, sign: int, limit: float, worst: float) -> int:
     """Return the number of independent rows from which on unseen losses cannot bring a mean to the limit.
 
     The distance from the mean to the limit includes the ordinary noise of the mean, which the interval already allows for. This
@@ -424,12 +425,12 @@ def rows_to_meet_losses(values: Sequence[float], sign: int, limit: float, worst:
         limit: the value that the mean must not reach.
         worst: the value of a lost row.
     """
-    count = len(values)
-    mean = math.fsum(values) / count
-    met = sign * (mean - worst) / 2
-    others = [value for value in values if sign * (mean - value) <= met] or values
-    usual = math.fsum(others) / len(others)
-    squares = math.fsum((value - usual) ** 2 for value in others if sign * (value - usual) > 0)
+    numbers = Numbers.of(values)
+    count, mean = len(numbers), numbers.mean
+    others = numbers.within(sign, mean, sign * (mean - worst) / 2)
+    others = others if len(others) else numbers
+    usual = others.mean
+    squares = others.squares(usual, sign)
     noise = normal_quantile(1 - MISSED / 2) * math.sqrt(2 * squares) / count
     loss = sign * (usual - worst)
     distance = max(sign * (mean - limit) + noise, TINY)

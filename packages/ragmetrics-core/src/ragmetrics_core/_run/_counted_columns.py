@@ -1,0 +1,330 @@
+"""Count the scores of a run in Parquet files from their columns, without making an object for any row.
+
+Columns are read a part at a time, and equal scores of a part are counted together. A metric with few different values, as most
+have, is then no more than a few numbers with their counts. The values of other metrics are kept as one column.
+
+The results are those of going through the rows one by one, in their order. Three things cannot be counted from columns, and then
+rows are read: several judgements of a row, slices by other things than plain values of the metadata, and texts that no column
+can hold.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+from .._store._parquet import METADATA, ParquetRecords
+from .._store._run_settings import MetricColumn
+from .._values._errors import Setting
+from .._values._requests import Usage
+from .._values._sample import ALIASES, FIELD_NAMES
+from .._values._score import NOT_ASKED
+from ..statistics._numbers import Numbers
+from ._slices import no_label, ordered_slices
+
+MOST_DIFFERENT = 4096
+"""The largest number of different values in the first part of a column that are counted one by one."""
+
+COSTS = ("_calls", "_tokens", "_cached_calls", "_prompt_tokens")
+
+
+class ColumnNumbers(Numbers):
+    """The numbers in an Arrow array without nulls."""
+
+    def __init__(self, array: Any) -> None:
+        super().__init__(())
+        self._array = array
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    @cached_property
+    def mean(self) -> float:
+        """The mean, rounded once."""
+        return math.fsum(chain.from_iterable(_doubles(self._array))) / len(self)
+
+    @property
+    def low(self) -> float:
+        """The smallest number."""
+        return float(_compute().min(self._array).as_py())
+
+    @property
+    def high(self) -> float:
+        """The largest number."""
+        return float(_compute().max(self._array).as_py())
+
+    def squares(self, about: float, sign: int = 0) -> float:
+        """Return the sum of the squared distances from a number; with ``sign`` only of the numbers on this side of it."""
+        pc = _compute()
+        away = pc.subtract(self._array, about)
+        if sign:
+            away = pc.max_element_wise(pc.multiply(away, float(sign)), 0.0)
+        return float(pc.sum(pc.multiply(away, away)).as_py())
+
+    def at_ends(self, scale: tuple[float, float]) -> bool:  # noqa: ARG002  as in the base class
+        """False: there are more different values than a scale has ends."""
+        return False
+
+    def above(self, limit: float) -> int:
+        """Return how many are larger than a limit."""
+        return int(_compute().sum(_compute().greater(self._array, limit)).as_py())
+
+    def within(self, sign: int, centre: float, most: float) -> Numbers:
+        """Return the numbers that lie at most ``most`` below a centre (``sign`` 1), or above it (-1)."""
+        pc = _compute()
+        below = pc.multiply(pc.subtract(centre, self._array), float(sign))
+        return ColumnNumbers(self._array.filter(pc.less_equal(below, most)))
+
+    def plus(self, value: float, count: int) -> Numbers:
+        """Return these numbers, and a value so many times."""
+        pa = _arrow()
+        return ColumnNumbers(pa.chunked_array([*self._array.chunks, pa.repeat(float(value), count)]))
+
+
+def _arrow() -> Any:
+    import pyarrow as pa  # type: ignore[import-untyped]  # noqa: PLC0415
+
+    return pa
+
+
+def _compute() -> Any:
+    import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415
+
+    return pc
+
+
+def _doubles(array: Any) -> Iterator[Any]:
+    """Yield the numbers of each chunk without copying them."""
+    for chunk in array.chunks:
+        yield memoryview(chunk.buffers()[1]).cast("d")[chunk.offset : chunk.offset + len(chunk)]
+
+
+@dataclass
+class Tied:
+    """Scores of a metric that are equal but for their values, and for what they cost.
+
+    Attributes:
+        label: their label.
+        passing: whether they pass.
+        failed: whether they failed.
+        scored: whether they have a value.
+        rows: their number.
+        costs: the sums of their calls, tokens, cached calls and tokens sent.
+    """
+
+    label: str | None
+    passing: bool | None
+    failed: bool
+    scored: bool
+    rows: int
+    costs: tuple[int, ...]
+
+    @property
+    def usage(self) -> Usage:
+        """The calls and tokens of all of them."""
+        calls, tokens, cached, prompt = self.costs
+        return Usage(calls, prompt, tokens - prompt, cached)
+
+
+@dataclass
+class Counts:
+    """The scores of a metric in all rows, or in one slice of them. Rows that the metric was not asked about are left out.
+
+    Attributes:
+        tied: equal scores, in the order in which their first ones stand.
+        numbers: the values.
+        worst: the rows with the worst values and these values, the worst first.
+        values: how often each value occurs; empty if there are too many different ones.
+    """
+
+    tied: dict[Any, Tied] = field(default_factory=dict)
+    numbers: Numbers = field(default_factory=lambda: Numbers(()))
+    worst: list[tuple[int, float]] = field(default_factory=list)
+    values: Counter[float] = field(default_factory=Counter)
+
+    def add(self, value: float | None, tied: Tied) -> None:
+        """Add equal scores."""
+        key = (tied.label, tied.passing, tied.failed, tied.scored)
+        there = self.tied.get(key, replace(tied, rows=0, costs=(0,) * len(COSTS)))
+        costs = tuple(map(sum, zip(there.costs, tied.costs, strict=True)))
+        self.tied[key] = replace(there, rows=there.rows + tied.rows, costs=costs)
+        if value is not None:
+            self.values[value] += tied.rows
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return sum(item.rows for item in self.tied.values())
+
+    @property
+    def failed(self) -> int:
+        """The number of rows whose scoring failed."""
+        return sum(item.rows for item in self.tied.values() if item.failed)
+
+
+@dataclass
+class Slices:
+    """The slice of every row.
+
+    Attributes:
+        codes: one number per row.
+        labels: the slices by these numbers; None: the rows without a value.
+        rows: the number of rows of each slice.
+    """
+
+    codes: Any
+    labels: list[str | None]
+    rows: dict[str | None, int]
+
+    @classmethod
+    def of(cls, records: ParquetRecords, path: str) -> Slices | None:
+        """Return the slices by a column; None if they can only be found by reading rows.
+
+        Raises:
+            InvalidInput: no row has a value there, or there are too many different ones.
+        """
+        name = f"{METADATA}{path.removeprefix(METADATA)}"
+        if ALIASES.get(path, path) in FIELD_NAMES or not path.strip(". ") or records.any("_nested"):
+            return None
+        if not records.has(name):
+            raise no_label(Setting("by", path), [key.removeprefix(METADATA) for key in records.metadata_columns()])
+        pa = _arrow()
+        column = records.columns(name)[name].unify_dictionaries()
+        labels = column.chunk(0).dictionary.to_pylist()
+        codes = pa.chunked_array([chunk.indices.fill_null(len(labels)) for chunk in column.chunks])
+        counts = {item["values"]: item["counts"] for item in _compute().value_counts(codes).to_pylist()}
+        found = [*labels, None]
+        rows = {found[code]: count for code, count in counts.items()}
+        if rows.keys() == {None}:
+            raise no_label(Setting("by", path), [key.removeprefix(METADATA) for key in records.metadata_columns()])
+        return cls(codes, found, {label: rows[label] for label in ordered_slices(list(rows), len(records), path)})
+
+
+def can_count(records: object, metrics: Sequence[MetricColumn]) -> bool:
+    """Whether the scores can be counted from columns."""
+    return isinstance(records, ParquetRecords) and not records.any(
+        "_unusual", *(f"{item.name}_unusual" for item in metrics)
+    )
+
+
+def count_scores(
+    records: ParquetRecords, item: MetricColumn, slices: Slices | None, most_worst: int = 0
+) -> tuple[Counts, dict[str | None, Counts]]:
+    """Return the scores of one metric, in all rows and in each slice.
+
+    Args:
+        records: the rows.
+        item: the metric.
+        slices: the slice of each row; None: all rows are in one.
+        most_worst: how many of the worst rows to find.
+    """
+    whole, parts, column = Counts(), {label: Counts() for label in slices.rows} if slices else {}, None
+    names = [f"{item.name}{part}" for part in ("", "_label", "_error", "_passing", *COSTS)]
+    few = True
+    kept = []
+    for start, read in records.parts(names):
+        table = read.rename_columns(["value", "label", "error", "passing", *COSTS])
+        if not start:
+            few = len(_compute().unique(table["value"])) <= MOST_DIFFERENT
+        codes = slices.codes.slice(start, len(table)) if slices else None
+        for code, value, tied in _tied(table, codes, few=few):
+            for counts in (whole, *([parts[slices.labels[code]]] if slices else ())):
+                counts.add(value, tied)
+        if most_worst or not few:
+            kept.append(table["value"])
+    if kept:
+        pa = _arrow()
+        column = pa.chunked_array(chain.from_iterable(each.chunks for each in kept))
+    for label, counts in ((None, whole), *parts.items()):
+        mask = None if counts is whole or slices is None else _compute().equal(slices.codes, slices.labels.index(label))
+        _finish(counts, column, mask, item, few=few, most=most_worst)
+    return whole, parts
+
+
+def _tied(table: Any, codes: Any, *, few: bool) -> Iterator[tuple[int, float | None, Tied]]:
+    """Yield the equal scores of a part of the rows, in the order of their first rows, each with its slice and its value."""
+    pc = _compute()
+    table = table.append_column("failed", pc.is_valid(table["error"])).drop_columns(["error"])
+    table = table.append_column("scored", pc.is_valid(table["value"]))
+    keys = ["label", "passing", "failed", "scored", *(["value"] if few else [])]
+    if codes is not None:
+        table, keys = table.append_column("slice", codes), [*keys, "slice"]
+    sums = [(cost, "sum") for cost in COSTS]
+    found = table.unify_dictionaries().group_by(keys, use_threads=False).aggregate([*sums, ([], "count_all")])
+    for row in found.to_pylist():
+        costs = tuple(row[f"{cost}_sum"] or 0 for cost in COSTS)
+        tied = Tied(row["label"], row["passing"], row["failed"], row["scored"], row["count_all"], costs)
+        if tied.label != NOT_ASKED:
+            yield row.get("slice", 0), row.get("value"), tied
+
+
+def _finish(counts: Counts, column: Any, mask: Any, item: MetricColumn, *, few: bool, most: int) -> None:
+    """Set the numbers and the worst rows."""
+    if few:
+        counts.numbers = Numbers(list(counts.values), list(counts.values.values()))
+    else:
+        counts.numbers = ColumnNumbers((column if mask is None else column.filter(mask)).drop_null())
+    sign = -1 if item.higher_is_better is False else 1
+    if most and len(counts.numbers):
+        counts.worst = list(_worst(column, mask, counts.numbers, sign, most))
+
+
+def _worst(column: Any, mask: Any, numbers: Numbers, sign: int, most: int) -> Iterator[tuple[int, float]]:
+    """Yield the rows with the lowest values (``sign`` 1) or the highest, with their values; of equal ones the first."""
+    pc = _compute()
+    end = numbers.low if sign > 0 else numbers.high
+    beyond = pc.equal(column, end)
+    while True:
+        wanted = beyond if mask is None else pc.and_(beyond, mask)
+        rows = pc.indices_nonzero(wanted).slice(0, most).to_pylist()
+        yield from ((row, end) for row in rows)
+        most -= len(rows)
+        rest = (pc.greater if sign > 0 else pc.less)(column, end)
+        rest = column.filter(rest if mask is None else pc.and_(rest, mask))
+        following = (pc.min if sign > 0 else pc.max)(rest).as_py()
+        if not most or following is None:
+            return
+        end = following
+        beyond = pc.equal(column, end)
+
+
+Missing = tuple[str, str | None, str | None]
+"""A metric that gave a row no value, with the error, or else the reason."""
+
+
+def rows_without_value(
+    records: ParquetRecords, metrics: Sequence[MetricColumn]
+) -> Iterator[tuple[dict[str, str | None], list[Missing]]]:
+    """Yield the id and the place of each row that was asked about and lacks a value, with the metrics that gave none."""
+    pc = _compute()
+    missing: dict[int, list[Missing]] = defaultdict(list)
+    for item in metrics:
+        names = [f"{item.name}{part}" for part in ("", "_label", "_error", "_reason")]
+        for start, table in records.parts(names):
+            rows = pc.indices_nonzero(pc.is_null(table[item.name]))
+            found = table.select(names[1:]).take(rows) if len(rows) else None
+            for row, (label, error, reason) in zip(rows.to_pylist(), _tuples(found), strict=True):
+                if label != NOT_ASKED:
+                    missing[start + row].append((item.name, error, reason))
+    wanted = sorted(missing)
+    for row, index in zip(records.take(wanted, "id", "_place"), wanted, strict=True):
+        yield row, missing[index]
+
+
+def _tuples(table: Any) -> Iterator[tuple[Any, ...]]:
+    return iter(()) if table is None else zip(*(column.to_pylist() for column in table.columns), strict=True)
+
+
+def count_verdicts(records: ParquetRecords, metrics: Sequence[MetricColumn]) -> int:
+    """Return the number of rows with text in the form of a verdict that a model was asked about."""
+    pc = _compute()
+    if not records.any("_holds_verdict"):
+        return 0
+    table = records.columns("_holds_verdict", *(f"{item.name}_calls" for item in metrics))
+    asked = pc.max_element_wise(*table.columns[1:])
+    return int(pc.sum(pc.and_(table[0], pc.greater(asked, 0))).as_py() or 0)
