@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 
 from .._run._columns import Run, Scale, common_scale
-from .._run._counted_columns import Counts, Slices, can_count, count_scores
+from .._run._counted_columns import Counts, Slices, count_scores, countable
 from .._run._scored_rows import ScoredRows
 from .._run._slices import slices_of
-from .._store._parquet import ParquetRecords
 from .._values._counts import count_of
 from .._values._score import NOT_ASKED
 from ..statistics import Interval, mean_interval
@@ -127,8 +126,9 @@ def counted_evidence(
     Raises:
         InvalidInput: no row has a value at the path, or there are too many slices.
     """
-    records, metrics = run.records, [item for item in run.metrics if item.name in scales]
-    if not isinstance(records, ParquetRecords) or not records.unique or not can_count(records, metrics):
+    metrics = [item for item in run.metrics if item.name in scales]
+    records = countable(run.records, metrics)
+    if records is None or not records.unique:
         return None
     slices = None if by is None else Slices.of(records, by)
     if by is not None and slices is None:
@@ -176,9 +176,7 @@ def of_mean(
     lowest, highest = scale or (math.nan, math.nan)  # without a scale neither function is called
 
     def with_absent(worst: float) -> Sequence[float] | Numbers:
-        if isinstance(values, Numbers):
-            return values.plus(worst, absent) if absent else values
-        return [*values, *[worst] * absent]
+        return values.plus(worst, absent) if isinstance(values, Numbers) else [*values, *[worst] * absent]
 
     def worst_case(gate: Gate, confidence: float) -> Interval | None:
         groups = None if clusters is None else [*clusters, *(("absent", place) for place in range(absent))]

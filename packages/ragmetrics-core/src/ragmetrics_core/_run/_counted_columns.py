@@ -11,8 +11,8 @@ can hold.
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -20,6 +20,7 @@ from typing import Any
 
 from .._store._parquet import METADATA, ParquetRecords
 from .._store._run_settings import MetricColumn
+from .._values._counts import grouped
 from .._values._errors import Setting
 from .._values._requests import Usage
 from .._values._sample import ALIASES, FIELD_NAMES
@@ -61,10 +62,13 @@ class ColumnNumbers(Numbers):
     def squares(self, about: float, sign: int = 0) -> float:
         """Return the sum of the squared distances from a number; with ``sign`` only of the numbers on this side of it."""
         pc = _compute()
-        away = pc.subtract(self._array, about)
-        if sign:
-            away = pc.max_element_wise(pc.multiply(away, float(sign)), 0.0)
-        return float(pc.sum(pc.multiply(away, away)).as_py())
+        sums = []
+        for chunk in self._array.chunks:  # so that no second column is in memory
+            away = pc.subtract(chunk, about)
+            if sign:
+                away = pc.max_element_wise(pc.multiply(away, float(sign)), 0.0)
+            sums.append(pc.sum(pc.multiply(away, away)).as_py() or 0.0)
+        return math.fsum(sums)
 
     def at_ends(self, scale: tuple[float, float]) -> bool:  # noqa: ARG002  as in the base class
         """False: there are more different values than a scale has ends."""
@@ -82,8 +86,8 @@ class ColumnNumbers(Numbers):
 
     def plus(self, value: float, count: int) -> Numbers:
         """Return these numbers, and a value so many times."""
-        pa = _arrow()
-        return ColumnNumbers(pa.chunked_array([*self._array.chunks, pa.repeat(float(value), count)]))
+        more = _arrow().repeat(float(value), count)
+        return ColumnNumbers(_arrow().chunked_array([*self._array.chunks, more])) if count else self
 
 
 def _arrow() -> Any:
@@ -140,12 +144,14 @@ class Counts:
         numbers: the values.
         worst: the rows with the worst values and these values, the worst first.
         values: how often each value occurs; empty if there are too many different ones.
+        missing: the rows without a value, with the error or the reason; empty if no rows were to be found.
     """
 
     tied: dict[Any, Tied] = field(default_factory=dict)
     numbers: Numbers = field(default_factory=lambda: Numbers(()))
     worst: list[tuple[int, float]] = field(default_factory=list)
     values: Counter[float] = field(default_factory=Counter)
+    missing: list[tuple[int, str | None, str | None]] = field(default_factory=list)
 
     def add(self, value: float | None, tied: Tied) -> None:
         """Add equal scores."""
@@ -205,11 +211,10 @@ class Slices:
         return cls(codes, found, {label: rows[label] for label in ordered_slices(list(rows), len(records), path)})
 
 
-def can_count(records: object, metrics: Sequence[MetricColumn]) -> bool:
-    """Whether the scores can be counted from columns."""
-    return isinstance(records, ParquetRecords) and not records.any(
-        "_unusual", *(f"{item.name}_unusual" for item in metrics)
-    )
+def countable(records: object, metrics: Sequence[MetricColumn]) -> ParquetRecords | None:
+    """Return the rows if the scores of these metrics can be counted from columns; else None."""
+    names = ["_unusual", *(f"{item.name}_unusual" for item in metrics)]
+    return records if isinstance(records, ParquetRecords) and not records.any(*names) else None
 
 
 def count_scores(
@@ -221,20 +226,22 @@ def count_scores(
         records: the rows.
         item: the metric.
         slices: the slice of each row; None: all rows are in one.
-        most_worst: how many of the worst rows to find.
+        most_worst: how many of the worst rows to find; 0: no rows are to be found, and neither verdicts nor costs.
     """
     whole, parts, column = Counts(), {label: Counts() for label in slices.rows} if slices else {}, None
-    names = [f"{item.name}{part}" for part in ("", "_label", "_error", "_passing", *COSTS)]
+    used = ["_label", "_error", *(("_passing", "_reason", *COSTS) if most_worst else ())]
     few = True
     kept = []
-    for start, read in records.parts(names):
-        table = read.rename_columns(["value", "label", "error", "passing", *COSTS])
+    for start, read in records.parts([f"{item.name}{part}" for part in ("", *used)]):
+        table = read.rename_columns(["value", *used])
         if not start:
             few = len(_compute().unique(table["value"])) <= MOST_DIFFERENT
         codes = slices.codes.slice(start, len(table)) if slices else None
         for code, value, tied in _tied(table, codes, few=few):
             for counts in (whole, *([parts[slices.labels[code]]] if slices else ())):
                 counts.add(value, tied)
+        if most_worst:
+            whole.missing += _missing(table, start)
         if most_worst or not few:
             kept.append(table["value"])
     if kept:
@@ -249,18 +256,42 @@ def count_scores(
 def _tied(table: Any, codes: Any, *, few: bool) -> Iterator[tuple[int, float | None, Tied]]:
     """Yield the equal scores of a part of the rows, in the order of their first rows, each with its slice and its value."""
     pc = _compute()
-    table = table.append_column("failed", pc.is_valid(table["error"])).drop_columns(["error"])
+    sums = [(name, "sum") for name in table.column_names if name in COSTS]
+    keys = [name for name in ("_label", "_passing", "_error") if name in table.column_names]
+    keys = [name for name in keys if table[name].null_count < len(table)]  # grouping by nothing else is faster
+    if "_error" in keys:
+        table = table.append_column("failed", pc.is_valid(table["_error"])).drop_columns(["_error"])
+        keys = [*keys[:-1], "failed"]
     table = table.append_column("scored", pc.is_valid(table["value"]))
-    keys = ["label", "passing", "failed", "scored", *(["value"] if few else [])]
+    keys.append("value" if few else "scored")
     if codes is not None:
         table, keys = table.append_column("slice", codes), [*keys, "slice"]
-    sums = [(cost, "sum") for cost in COSTS]
-    found = table.unify_dictionaries().group_by(keys, use_threads=False).aggregate([*sums, ([], "count_all")])
-    for row in found.to_pylist():
-        costs = tuple(row[f"{cost}_sum"] or 0 for cost in COSTS)
-        tied = Tied(row["label"], row["passing"], row["failed"], row["scored"], row["count_all"], costs)
-        if tied.label != NOT_ASKED:
-            yield row.get("slice", 0), row.get("value"), tied
+    if len(keys) == 1:
+        all_costs = {f"{name}_sum": pc.sum(table[name]).as_py() for name, _ in sums}
+        found = [
+            {keys[0]: item["values"], "count_all": item["counts"], **({} if place else all_costs)}
+            for place, item in enumerate(pc.value_counts(table[keys[0]].combine_chunks()).to_pylist())
+        ]
+    else:
+        groups = table.unify_dictionaries().group_by(keys, use_threads=False)
+        found = groups.aggregate([*sums, ([], "count_all")]).to_pylist()
+    for row in found:
+        value, label = row.get("value"), row.get("_label")
+        costs = tuple(row.get(f"{cost}_sum") or 0 for cost in COSTS)
+        scored = value is not None if few else row["scored"]
+        if label != NOT_ASKED:
+            tied = Tied(label, row.get("_passing"), row.get("failed", False), scored, row["count_all"], costs)
+            yield row.get("slice", 0), value, tied
+
+
+def _missing(table: Any, start: int) -> Iterator[tuple[int, str | None, str | None]]:
+    pc = _compute()
+    rows = pc.indices_nonzero(pc.is_null(table["value"]))
+    if len(rows):
+        texts = (table[name].take(rows).cast("string").to_pylist() for name in ("_label", "_error", "_reason"))
+        for row, label, error, reason in zip(rows.to_pylist(), *texts, strict=True):
+            if label != NOT_ASKED:
+                yield start + row, error, reason
 
 
 def _finish(counts: Counts, column: Any, mask: Any, item: MetricColumn, *, few: bool, most: int) -> None:
@@ -298,26 +329,18 @@ Missing = tuple[str, str | None, str | None]
 
 
 def rows_without_value(
-    records: ParquetRecords, metrics: Sequence[MetricColumn]
+    records: ParquetRecords, missing: Mapping[str, Sequence[tuple[int, str | None, str | None]]]
 ) -> Iterator[tuple[dict[str, str | None], list[Missing]]]:
-    """Yield the id and the place of each row that was asked about and lacks a value, with the metrics that gave none."""
-    pc = _compute()
-    missing: dict[int, list[Missing]] = defaultdict(list)
-    for item in metrics:
-        names = [f"{item.name}{part}" for part in ("", "_label", "_error", "_reason")]
-        for start, table in records.parts(names):
-            rows = pc.indices_nonzero(pc.is_null(table[item.name]))
-            found = table.select(names[1:]).take(rows) if len(rows) else None
-            for row, (label, error, reason) in zip(rows.to_pylist(), _tuples(found), strict=True):
-                if label != NOT_ASKED:
-                    missing[start + row].append((item.name, error, reason))
-    wanted = sorted(missing)
+    """Yield the id and the place of each row that was asked about and lacks a value, with the metrics that gave none.
+
+    Args:
+        records: the rows.
+        missing: for each metric, ``Counts.missing``.
+    """
+    found = grouped((row, (name, error, reason)) for name, rows in missing.items() for row, error, reason in rows)
+    wanted = sorted(found)
     for row, index in zip(records.take(wanted, "id", "_place"), wanted, strict=True):
-        yield row, missing[index]
-
-
-def _tuples(table: Any) -> Iterator[tuple[Any, ...]]:
-    return iter(()) if table is None else zip(*(column.to_pylist() for column in table.columns), strict=True)
+        yield row, found[index]
 
 
 def count_verdicts(records: ParquetRecords, metrics: Sequence[MetricColumn]) -> int:

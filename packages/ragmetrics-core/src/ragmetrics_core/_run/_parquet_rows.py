@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -18,6 +18,7 @@ from .._kernel._repeated import holds_verdict, judged_text
 from .._kernel._wording import to_json
 from .._store._files import replace_file
 from .._store._parquet import (
+    BATCH,
     GROUP,
     LISTS,
     METADATA,
@@ -47,6 +48,8 @@ MOST_KEYS = 200
 def write_parquet(run: ScoredRows, path: Path, rows_per_file: int | None) -> None:
     """Write the rows of a run; ``Evaluation.to_parquet`` describes the arguments and the errors."""
     package = parquet_package("to_parquet()")
+    import pyarrow as pa  # type: ignore[import-untyped]  # noqa: PLC0415
+
     one = path.suffix in SUFFIXES
     if rows_per_file is not None and (one or isinstance(rows_per_file, bool) or rows_per_file < 1):
         wrong = f"must be a whole number, at least 1, got {rows_per_file!r}"
@@ -69,8 +72,13 @@ def write_parquet(run: ScoredRows, path: Path, rows_per_file: int | None) -> Non
             package.ParquetWriter(file, schema, compression="zstd") as writer,
         ):
             part = islice(records, min(size, len(run) - start))
-            while rows := list(islice(part, GROUP)):
-                writer.write_table(table_of(rows, run.metrics, schema))
+            while tables := [table_of(rows, run.metrics, schema) for rows in _batches(islice(part, GROUP))]:
+                writer.write_table(pa.concat_tables(tables), row_group_size=GROUP)
+
+
+def _batches(records: Iterator[Record]) -> Iterator[list[Record]]:
+    while rows := list(islice(records, BATCH)):
+        yield rows
 
 
 def _keys(records: Iterable[Record]) -> tuple[list[str], bool]:
@@ -97,7 +105,7 @@ def schema_of(metrics: Sequence[MetricColumn], keys: Iterable[str], head: Mappin
     Raises:
         InvalidInput: two columns would have the same name.
     """
-    import pyarrow as pa  # type: ignore[import-untyped]  # noqa: PLC0415
+    import pyarrow as pa  # noqa: PLC0415
 
     fields = [(name, getattr(pa, kind)()) for name, kind in OF_ROW.items()]
     fields += [(name, pa.list_(pa.string())) for name in LISTS]

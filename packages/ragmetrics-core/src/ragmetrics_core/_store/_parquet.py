@@ -79,11 +79,14 @@ OF_SCORE = {
 several judgements, or another scale than its metric, or a text that cannot be written to its column.
 """
 
-GROUP = 10_000
-"""The number of rows that are written, and read, together."""
+GROUP = 50_000
+"""The number of rows of a group, which are read together where rows are read."""
 
-GROUPS = 50
+GROUPS = 10
 """The number of groups that are read together where columns are counted."""
+
+BATCH = 1000
+"""The number of rows that are converted at a time."""
 
 FEW = 20
 """If fewer rows of a file are wanted, only their groups are read."""
@@ -175,7 +178,8 @@ class ParquetRecords(Records):
     def __iter__(self) -> Iterator[Record]:
         for file in range(len(self._files)):
             for group in range(self._opened[file].num_row_groups):
-                yield from map(self._record, self._read(file, [group]).to_pylist())
+                for batch in self._read(file, [group]).to_batches(max_chunksize=BATCH):
+                    yield from map(self._record, batch.to_pylist())
 
     def _at(self, index: int) -> Record:
         index = range(len(self))[index]

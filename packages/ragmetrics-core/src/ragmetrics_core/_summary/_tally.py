@@ -11,11 +11,12 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from .._calibrate._calibration import Calibration
 from .._kernel._repeated import holds_verdict, judged_text
 from .._run._columns import Scale, common_scale
-from .._run._counted_columns import Counts, Slices, can_count, count_scores, count_verdicts, rows_without_value
+from .._run._counted_columns import Counts, Slices, count_scores, count_verdicts, countable, rows_without_value
 from .._run._judgements import LABELS, JuryTally, is_silence, keep_lowest, spread_of
 from .._run._scored_rows import ScoredRows, size_in_words
 from .._run._slices import RowLabels, row_name, row_name_of, slice_name, slices_of
@@ -152,11 +153,10 @@ def _cause(error: str | None, reason: str | None, metric: str, place: str) -> st
     """
     if error is None:
         return reason or ""
-    metric, place = harmless(metric), harmless(place)  # errors contain the name and the place in this form
-    if error.startswith("MissingInput: "):
-        return error.replace(f" {metric} needs ", " needs ", 1).replace(f" in {place}: ", ": ", 1)
+    if error.startswith("MissingInput: "):  # errors contain the name and the place in their harmless form
+        return error.replace(f" {harmless(metric)} needs ", " needs ", 1).replace(f" in {harmless(place)}: ", ": ", 1)
     if error.startswith("InvalidInput: "):
-        return error.replace(f"{place}: ", "", 1).replace(f" {metric}: ", " ", 1)
+        return error.replace(f"{harmless(place)}: ", "", 1).replace(f" {harmless(metric)}: ", " ", 1)
     return error
 
 
@@ -244,22 +244,22 @@ def _from_rows(run: ScoredRows, by: str | None, also: Callable[[Record], object]
 
 def _from_columns(run: ScoredRows, by: str | None) -> Counted | None:
     """Count the scores from columns; None if rows must be read."""
-    records = run.records
-    if not isinstance(records, ParquetRecords) or not can_count(records, run.metrics):
-        return None
-    slices = None if by is None else Slices.of(records, by)
-    if by is not None and slices is None:
+    records = countable(run.records, run.metrics)
+    slices = None if by is None or records is None else Slices.of(records, by)
+    if records is None or (by is not None and slices is None):
         return None
     found = Counted(_tallies(run.metrics), rows={} if slices is None else slices.rows)
     found.parts = {label: _tallies(run.metrics) for label in found.rows}
+    missing = {}
     for item in run.metrics:
         whole, parts = count_scores(records, item, slices, MOST_WORST)
         rows = sorted({row for counts in (whole, *parts.values()) for row, _ in counts.worst})
         names = dict(zip(rows, map(_name, records.take(rows, "id", "_place")), strict=True))
+        missing[item.name] = whole.missing
         found.whole[item.name].add_counts(whole, names)
         for label, counts in parts.items():
             found.parts[label][item.name].add_counts(counts, names)
-    found.causes = _causes_in_columns(records, run.metrics)
+    found.causes = _causes_in_columns(records, missing)
     found.with_verdicts = count_verdicts(records, run.metrics)
     return found
 
@@ -269,12 +269,12 @@ def _name(row: Mapping[str, str | None]) -> str:
     return row_name_of(row["id"], row["_place"] or "")
 
 
-def _causes_in_columns(records: ParquetRecords, metrics: Sequence[MetricColumn]) -> Causes:
+def _causes_in_columns(records: ParquetRecords, missing: Mapping[str, Sequence[Any]]) -> Causes:
     """Return why values are missing, from columns."""
     causes: Causes = {}
-    for row, missing in rows_without_value(records, metrics):
+    for row, reasons in rows_without_value(records, missing):
         name = _name(row)
-        for metric, error, reason in missing:
+        for metric, error, reason in reasons:
             cause = _cause(error, reason, metric, row["_place"] or "")
             _add_cause(causes, ("unscored" if error is None else "failed", cause), metric, name)
     return causes
@@ -294,7 +294,9 @@ def _count(record: Record, tallies: Sequence[Mapping[str, Tally]], causes: Cause
 
 
 def _add_cause(causes: Causes, key: tuple[str, str], metric: str, name: str) -> None:
-    metrics, rows = causes.setdefault(key, (Counter(), {}))
+    if key not in causes:
+        causes[key] = Counter(), {}
+    metrics, rows = causes[key]
     metrics[metric] += 1
     rows[name] = None
 

@@ -69,7 +69,7 @@ class Numbers:
 
     def above(self, limit: float) -> int:
         """Return how many are larger than a limit."""
-        counts = self.counts or [1] * len(self.values)
+        counts = [1] * len(self.values) if self.counts is None else self.counts
         return sum(count for value, count in zip(self.values, counts, strict=True) if value > limit)
 
     def within(self, sign: int, centre: float, most: float) -> Numbers:
@@ -80,4 +80,5 @@ class Numbers:
 
     def plus(self, value: float, count: int) -> Numbers:
         """Return these numbers, and a value so many times."""
-        return Numbers([*self.values, value], [*(self.counts or [1] * len(self.values)), count])
+        counts = [1] * len(self.values) if self.counts is None else self.counts
+        return Numbers([*self.values, value], [*counts, count]) if count else self
