@@ -70,18 +70,30 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-DATA = Path(os.environ.get("RAGMETRICS_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+DATA = Path(os.environ.get("RAGMETRICS_DATA", SHARED / "data"))
+BATCH = Path(os.environ.get("RAGMETRICS_BATCH", SHARED / "batch"))
 
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """Folder of the real evaluation data; absent on a user's machine, required in continuous integration."""
-    if not DATA.is_dir():
-        message = f"the evaluation data is not at {DATA}; set RAGMETRICS_DATA to its folder"
+    return _there(DATA, "the evaluation data is", "RAGMETRICS_DATA")
+
+
+@pytest.fixture(scope="session")
+def batch_server() -> Path:
+    """The program of a server of the Batch API that counts what is paid; absent on a user's machine like the data."""
+    return _there(BATCH, "the server of batches is", "RAGMETRICS_BATCH") / "batch_server.py"
+
+
+def _there(folder: Path, what: str, variable: str) -> Path:
+    if not folder.is_dir():
+        message = f"{what} not at {folder}; set {variable} to its folder"
         if os.environ.get("CI"):
             pytest.fail(message)
         pytest.skip(message)
-    return DATA
+    return folder
 
 
 @pytest.fixture
