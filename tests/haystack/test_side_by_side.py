@@ -155,8 +155,9 @@ def test_rows_are_judged_side_by_side_with_the_scores_that_haystack_gives_one_by
         return json.dumps({"statements": ["a", "b", "c"], "statement_scores": [1, number % 2, number % 3 == 0]})
 
     at_once, scores = [], []
-    for cls in (haystack_evaluators.FaithfulnessEvaluator, FaithfulnessEvaluator):
-        generator = judge(say, seconds=0.05)
+    # Haystack makes one call after the other, so its calls are shorter
+    for cls, seconds in ((haystack_evaluators.FaithfulnessEvaluator, 0.002), (FaithfulnessEvaluator, 0.05)):
+        generator = judge(say, seconds=seconds)
         outputs = asyncio.run(cls(chat_generator=generator, progress_bar=False).run_async(**rows(100)))
         at_once.append(generator.most_at_once)
         scores.append(outputs["individual_scores"])

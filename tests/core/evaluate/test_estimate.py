@@ -35,7 +35,7 @@ from ragmetrics_core import (
     evaluate,
 )
 from ragmetrics_core.embeddings import HashingEmbeddings
-from ragmetrics_core.llms import LexicalJudge, OpenAILLM
+from ragmetrics_core.llms import LexicalJudge, OpenAIServerLLM
 from ragmetrics_core.metrics import Faithfulness, RubricScore, catalogue
 from ragmetrics_core.replies import JsonReply, LinesReply, ScoreReply, YesNoReply
 from source_tree import ROOT
@@ -53,8 +53,8 @@ def server() -> Iterator[OpenAIServer]:
 
 
 @pytest.fixture
-def llm(server: OpenAIServer) -> OpenAILLM:
-    return OpenAILLM("reader", base_url=server.base_url)
+def llm(server: OpenAIServer) -> OpenAIServerLLM:
+    return OpenAIServerLLM(server.base_url, "reader")
 
 
 def spent(result: Evaluation) -> Usage:
@@ -71,7 +71,7 @@ class TestAgainstARun:
     @pytest.mark.parametrize(
         "metrics", ["faithfulness", "context_recall", "answer_accuracy", "context_precision", "answer_relevancy", ALL]
     )
-    def test_with_nothing_to_go_by(self, llm: OpenAILLM, metrics: str) -> None:
+    def test_with_nothing_to_go_by(self, llm: OpenAIServerLLM, metrics: str) -> None:
         """The server counts four bytes to a token, and its judge writes what a person wrote down: neither knows the guess."""
         foreseen = estimate(QUESTIONS, metrics, llm=llm, embeddings=HashingEmbeddings())
         counted = spent(evaluate(QUESTIONS, metrics, llm=llm, embeddings=HashingEmbeddings(), progress=False))
@@ -82,7 +82,7 @@ class TestAgainstARun:
         assert foreseen.measured == 0
 
     @pytest.mark.parametrize("metrics", ["faithfulness", "context_recall", "answer_accuracy", "context_precision", ALL])
-    def test_by_the_measure_of_twenty_rows(self, llm: OpenAILLM, tmp_path: Path, metrics: str) -> None:
+    def test_by_the_measure_of_twenty_rows(self, llm: OpenAIServerLLM, tmp_path: Path, metrics: str) -> None:
         """Each question of the example data with its own answers, those of the next row, and those of the row after."""
         own = list(rows_from(0))
         rows = [
@@ -104,21 +104,21 @@ class TestAgainstARun:
         assert (done.calls, done.dollars, done.seconds) == (0, None, 0.0)
         assert str(done).startswith("36 rows: no call is left to be made\n")
 
-    def test_few_rows_are_no_measure(self, llm: OpenAILLM, tmp_path: Path) -> None:
+    def test_few_rows_are_no_measure(self, llm: OpenAIServerLLM, tmp_path: Path) -> None:
         evaluate(QUESTIONS, "faithfulness", llm=llm, run_dir=tmp_path, limit=4, progress=False)
         foreseen = estimate(QUESTIONS, "faithfulness", llm=llm, run_dir=tmp_path)
         alone = estimate(list(rows_from(4)), "faithfulness", llm=llm)
         assert foreseen.measured == 4
         assert foreseen.usage == alone.usage
 
-    def test_rows_whose_replies_were_kept_are_no_measure(self, llm: OpenAILLM, tmp_path: Path) -> None:
+    def test_rows_whose_replies_were_kept_are_no_measure(self, llm: OpenAIServerLLM, tmp_path: Path) -> None:
         for _ in range(2):
             evaluate(QUESTIONS, "faithfulness", llm=llm, run_dir=tmp_path, limit=6, progress=False)
         foreseen = estimate(QUESTIONS, "faithfulness", llm=llm, run_dir=tmp_path)
         assert foreseen.measured == 0
         assert foreseen.usage == estimate(list(rows_from(6)), "faithfulness", llm=llm).usage
 
-    def test_nothing_is_asked(self, server: OpenAIServer, llm: OpenAILLM, tmp_path: Path) -> None:
+    def test_nothing_is_asked(self, server: OpenAIServer, llm: OpenAIServerLLM, tmp_path: Path) -> None:
         estimate(QUESTIONS, ALL, llm=llm, run_dir=tmp_path / "new")
         assert server.requests == []
         assert list(tmp_path.iterdir()) == []
@@ -306,7 +306,7 @@ class TestTable:
         low, high = foreseen.dollar_range
         assert f"seconds, ${low:.4f} to ${high:.4f}\n" in str(foreseen)
 
-    def test_a_price_that_is_not_known(self, llm: OpenAILLM) -> None:
+    def test_a_price_that_is_not_known(self, llm: OpenAIServerLLM) -> None:
         foreseen = estimate(QUESTIONS, "faithfulness", llm=llm)
         assert (foreseen.dollars, foreseen.dollar_range) == (None, None)
         assert "price reader: unknown (" in str(foreseen)
@@ -319,7 +319,7 @@ class TestTable:
         assert "  price" not in estimate(QUESTIONS, "token_f1").text(200)
 
     @pytest.mark.parametrize("width", [40, 60, 80, 160])
-    def test_fits(self, llm: OpenAILLM, width: int) -> None:
+    def test_fits(self, llm: OpenAIServerLLM, width: int) -> None:
         text = estimate(QUESTIONS, ALL, llm=llm).text(width)
         assert max(map(len, text.splitlines())) <= width
 

@@ -28,8 +28,10 @@ SCRIPT = """
 from core.evaluate.doubles import AsyncModel, Rated, questions
 from ragmetrics_core import ModelError, evaluate
 
-model = AsyncModel(lambda text: ModelError("no") if text == "3" else "0.5", delay=0.01)
-evaluate(questions(100), Rated(), llm=model, max_concurrency=4, progress=PROGRESS)
+for setting in SETTINGS:
+    model = AsyncModel(lambda text: ModelError("no") if text == "3" else "0.5", delay=0.01)
+    evaluate(questions(100), Rated(), llm=model, max_concurrency=4, progress=setting)
+    print("END", flush=True)
 """
 
 
@@ -37,8 +39,12 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, [TESTS, *sys.path]))}
 
 
-def on_a_terminal(setting: str, width: int = 120) -> str:
-    """All that the script writes to a terminal that is so many columns wide."""
+def script(*settings: object) -> str:
+    return SCRIPT.replace("SETTINGS", repr(settings))
+
+
+def on_a_terminal(*settings: object, width: int = 120) -> list[str]:
+    """For each setting, all that the script writes to a terminal that is so many columns wide."""
     pty = pytest.importorskip("pty")
     main, terminal = pty.openpty()
     import fcntl
@@ -46,7 +52,7 @@ def on_a_terminal(setting: str, width: int = 120) -> str:
 
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
     process = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT.replace("PROGRESS", setting)], stderr=terminal, stdout=terminal, env=environment()
+        [sys.executable, "-c", script(*settings)], stderr=terminal, stdout=terminal, env=environment()
     )
     os.close(terminal)
     shown = b""
@@ -60,56 +66,44 @@ def on_a_terminal(setting: str, width: int = 120) -> str:
         shown += part
     os.close(main)
     assert process.wait(timeout=300) == 0
-    return shown.decode()
+    *parts, rest = shown.decode().split("END\r\n")
+    assert rest == ""
+    return parts
 
 
 class TestTerminal:
-    def test_rate_failures_and_tokens(self) -> None:
-        shown = on_a_terminal("True")
+    def test_rate_failures_and_tokens_unless_asked_not_to(self) -> None:
+        nothing, shown = on_a_terminal(False, True)
+        assert nothing == ""
         last = shown.replace("\n", "\r").rstrip("\r").split("\r")[-1]
         assert re.search(r"evaluate: 100%\|.*\| 100/100 \[.*, +[\d.]+ rows/s, 1 failed, 1\.2k tokens\]", last), last
         assert re.search(r"\d+/100 \[00:0\d<\d\d:\d\d", shown), "the time left"
 
     def test_80_columns_hold_the_count_the_time_left_and_the_tokens(self) -> None:
-        shown = on_a_terminal("True", width=80)
+        (shown,) = on_a_terminal(True, width=80)
         last = shown.replace("\n", "\r").rstrip("\r").split("\r")[-1]
         assert re.search(r"evaluate: 100% 100/100 \[\d\d:\d\d<\d\d:\d\d, 1 failed, 1\.2k tokens\]", last), last
         assert max(map(len, re.split("[\r\n]", shown))) <= 80
 
-    def test_unless_asked_not_to(self) -> None:
-        assert on_a_terminal("False") == ""
-
 
 class TestSilence:
-    def run(self, setting: str) -> subprocess.CompletedProcess[str]:
+    def run(self, code: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-c", SCRIPT.replace("PROGRESS", setting)],
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=300,
-            env=environment(),
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300, env=environment()
         )
 
-    def test_where_there_is_no_terminal(self) -> None:
-        done = self.run("True")
-        assert (done.stdout, done.stderr) == ("", "")
+    def test_where_there_is_no_terminal_and_nothing_is_loaded_for_it(self) -> None:
+        done = self.run(script(True) + "\nimport sys; print('tqdm' in sys.modules)")
+        assert (done.stdout, done.stderr) == ("END\nFalse\n", "")
 
     def test_but_where_it_is_asked_for(self) -> None:
-        done = self.run("'always'")
-        assert done.stdout == ""
+        done = self.run(script("always"))
+        assert done.stdout == "END\n"
         assert "1 failed, 1.2k tokens]" in done.stderr
 
     def test_a_process_without_stderr(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(sys, "stderr", None)
         assert len(evaluate(questions(3), Length(), progress="always")) == 3
-
-    def test_nothing_is_loaded_for_it(self) -> None:
-        code = SCRIPT.replace("PROGRESS", "True") + "\nimport sys; print('tqdm' in sys.modules)"
-        done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300, env=environment()
-        )
-        assert done.stdout == "False\n"
 
 
 class FakeBar:
