@@ -10,7 +10,7 @@ No order holds between segments, so none is needed: a struck reply is named by i
 struck wherever that is said. A question that is asked again gets a new reply at a new place. If two processes ask the same at the
 same time, both replies are there, and the first segment by name counts, which was begun first.
 
-The index, from keys to places, is a temporary SQLite file, so memory does not grow with the number of replies.
+The index, from keys to places, is a temporary SQLite file: 84 bytes a reply, of which 16 MB are in memory however many there are.
 
 Object stores write a file once and whole. So with a URL, segments are written to a temporary folder, which is a copy of the
 remote one, and each is uploaded when it has enough replies or is old enough.
@@ -48,7 +48,9 @@ PRAGMA journal_mode = MEMORY;
 PRAGMA synchronous = OFF;
 PRAGMA cache_size = -16000;
 CREATE TABLE places (key BLOB, segment TEXT, start INTEGER, PRIMARY KEY (key, segment, start)) WITHOUT ROWID;
+BEGIN;
 """
+# One transaction without an end: each commit would look through all pages that have changed since the file was made.
 
 PLACE = "INSERT OR IGNORE INTO places VALUES (?, ?, ?)"
 
@@ -167,13 +169,9 @@ class SegmentReplies:
         """Read what is new in the folder."""
         if self._remote is not None:
             self._remote.fetch(self._folder)
-        self._query("BEGIN")
-        try:
-            for name in sorted(path.name for path in self._folder.glob("replies-*.jsonl")):
-                if NAME.fullmatch(name):
-                    self._scan(name)
-        finally:
-            self._query("COMMIT")
+        for name in sorted(path.name for path in self._folder.glob("replies-*.jsonl")):
+            if NAME.fullmatch(name):
+                self._scan(name)
         self._looked = time.monotonic()
 
     def _scan(self, name: str) -> None:
