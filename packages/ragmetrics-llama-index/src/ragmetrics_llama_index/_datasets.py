@@ -117,7 +117,7 @@ class Run:
     """A run over a data set; all is checked before the first question is asked, so that a mistake costs no answers.
 
     Args:
-        who: what is asked, for messages.
+        who: the name of the engine or retriever in messages.
         ask: takes a question and returns the new fields of the sample.
         read: reads a data set of LlamaIndex.
         dataset, metrics, llm, embed_model, workers, on_error, options: as for ``evaluate_query_engine``.

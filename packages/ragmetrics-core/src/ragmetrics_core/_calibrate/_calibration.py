@@ -48,8 +48,8 @@ class SliceCalibration:
         label: the value of the column in these rows; None for rows without a value.
         labels: number of these rows with a label.
         error: for pass or fail, the share of labelled rows on which judge and people differ, by the threshold that agrees best or
-            by the
-            metric's own verdicts; for grades, the mean distance between the judge's and people's grades. With its 95 % interval.
+            by the metric's own verdicts; for grades, the mean distance between the judge's and people's grades. With its 95 %
+            interval.
         rest: the error in all other rows.
         difference: ``error`` minus ``rest``, with an interval that holds for all slices together in 95 % of cases.
         worse: whether the judge is worse in this slice: the interval of ``difference`` lies above 0.

@@ -164,8 +164,8 @@ class Evaluation(ScoredRows):
         """Find out whether the judge can be trusted, from people's labels of some rows. ``print`` shows the result.
 
         For each metric: the mean that people would give over all rows, with a 95 % interval that counts the judge's errors; the
-        agreement of judge and
-        people, and of people with each other; the best threshold; and where the judge is worse than elsewhere.
+        agreement of judge and people, and of people with each other; the best threshold; and where the judge is worse than
+        elsewhere.
 
         Args:
             labels: the path of a file of label lines (JSONL, CSV and others), or such lines: ``{"id": "q1", "metric":

@@ -220,8 +220,7 @@ class Explained:
     """A context manager for a block in which a model may fail. A failure ends the block and is kept as ``problem``.
 
     It is not raised from here, so that nothing is attached to the exception that is raised later: the original may hold the key.
-    Errors of
-    ``ragmetrics_core``, bugs, cancellation and Ctrl-C pass through. ::
+    Errors of ``ragmetrics_core``, bugs, cancellation and Ctrl-C pass through. ::
 
         explained = Explained("ChatOpenAI 'judge'", secret_texts(vars(chat_model)))
         with explained:

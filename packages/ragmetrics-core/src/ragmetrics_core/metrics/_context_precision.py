@@ -74,8 +74,8 @@ class ContextPrecision(Metric):
     """Average precision of the retrieved contexts: are the useful contexts ranked first?
 
     Every context is judged useful or not useful for the reference answer, all concurrently. With v_k = 1 for a useful context at
-    rank k and 0
-    otherwise, the value is the sum over k of precision@k * v_k, divided by the sum of v. Without a useful context: 0.0.
+    rank k and 0 otherwise, the value is the sum over k of precision@k * v_k, divided by the sum of v. Without a useful context:
+    0.0.
 
     Attributes:
         per_passage: judge every context in a separate call, so that no context influences the verdict on another. False: all of
