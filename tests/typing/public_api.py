@@ -25,8 +25,11 @@ from ragmetrics_core import (
     Metric,
     Prompt,
     Reply,
+    ReplyStore,
     Sample,
     Score,
+    SegmentReplies,
+    SQLiteReplies,
     Steps,
     Usage,
     aevaluate,
@@ -47,6 +50,11 @@ from ragmetrics_core.metrics import (
 )
 from ragmetrics_core.replies import JsonReply, LinesReply, RatingReply, ScoreReply, WithReason, YesNoReply
 from ragmetrics_pytest import ScoredRow, Scorer
+
+STORES: list[ReplyStore] = [
+    SQLiteReplies("replies.sqlite"),
+    SegmentReplies("s3://bucket/replies", storage_options={"anon": True}),
+]
 
 
 class Tone(BaseModel):

@@ -9,6 +9,8 @@ Messages are stored with the reply, except system messages: many replies share t
 
 Errors are never written. A reply that proved unreadable loses its digest, so it is asked for again. So is a reply that no longer
 matches its digest, because the disk has damaged it. No file is made or changed before the first reply is kept.
+
+A run directory has one writer, but processes of one machine may share a file of ``SQLiteReplies``: the earliest reply counts.
 """
 
 from __future__ import annotations

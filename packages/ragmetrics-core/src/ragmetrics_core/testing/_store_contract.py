@@ -65,14 +65,6 @@ class ReplyStoreContract:
                 assert repr(found.value) == repr(reply.value), "a value differs in the sign of a zero"
         store.close()
 
-    def test_what_is_not_there_is_none(self, open_store: Callable[[], Any]) -> None:
-        """Before and after the first reply is kept."""
-        store = open_store()
-        assert store.find(self.key(1)) is None
-        store.keep(self.key(2), Reply("yes", COST), QUESTION)
-        assert store.find(self.key(1)) is None
-        store.close()
-
     def test_the_earliest_reply_counts(self, open_store: Callable[[], Any]) -> None:
         """A second one under the same key is not written; the earlier value is returned, with the usage of the second call."""
         store = open_store()
