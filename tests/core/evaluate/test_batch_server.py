@@ -17,8 +17,6 @@ from core.cli.calling import call
 from ragmetrics_core import Batch, InvalidInput, RagmetricsError, evaluate
 from ragmetrics_core.llms import OpenAILLM, OpenAIServerLLM
 
-pytestmark = pytest.mark.slow
-
 ROWS = [
     {
         "user_input": f"question {n}",
@@ -39,6 +37,7 @@ class Server:
         assert process.stdout is not None
         self._origin = f"http://127.0.0.1:{json.loads(process.stdout.readline())['port']}"
         self.url = f"{self._origin}/v1"
+        self._options = self._ask("config")
 
     def _ask(self, what: str, sent: dict[str, Any] | None = None) -> Any:
         data = None if sent is None else json.dumps(sent).encode()
@@ -51,18 +50,25 @@ class Server:
 
     def reset(self) -> None:
         self._ask("reset", {})
+        self.control(**self._options)
 
     def paid(self) -> dict[str, Any]:
         found: dict[str, Any] = self._ask("paid")
         return found
 
 
-@pytest.fixture
-def server(batch_server: Path) -> Iterator[Server]:
+@pytest.fixture(scope="module")
+def running(batch_server: Path) -> Iterator[Server]:
     command = [sys.executable, str(batch_server), "--config", '{"in_progress": 0.05}']
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         yield Server(process)
         process.kill()
+
+
+@pytest.fixture
+def server(running: Server) -> Server:
+    running.reset()
+    return running
 
 
 @pytest.fixture
@@ -79,14 +85,13 @@ def scores(path: Path) -> list[Any]:
 
 FAILURES: list[dict[str, Any]] = [
     {},
+    {"create_reset_after": 1, "metadata": "dropped", "download_broken": 1, "download_short": 1, "line_500": 0.1},
     {"order": "reversed", "empty_ids": "", "line_duplicate": 0.5, "line_foreign": 0.5},
     {"upload_5xx_before": 1, "upload_5xx_after": 1, "retrieve_5xx": 4, "download_5xx": 4},
     {"create_5xx_before": 1},
     {"create_5xx_after": 1, "list_5xx": 4},
-    {"create_reset_after": 1, "metadata": "dropped"},
     {"create_429": 1, "retrieve_429": 4},
     {"create_5xx_after": 1, "list_lag": 0.2},
-    {"download_broken": 1, "download_short": 1},
     {"fail_validation": 1, "fail_code": "invalid_json_line"},
     {"expire": 1, "line_500": 0.2, "errors_in_output": True},
     {"line_429": 0.2, "line_missing": 0.1, "line_garbled": 0.1},
@@ -96,7 +101,10 @@ FAILURES: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("failures", FAILURES, ids=lambda failures: "+".join(failures) or "none")
+SLOW = [pytest.param(failures, marks=pytest.mark.slow) for failures in FAILURES[2:]]
+
+
+@pytest.mark.parametrize("failures", [*FAILURES[:2], *SLOW], ids=lambda failures: "+".join(failures) or "none")
 def test_scores_are_those_of_a_run_online_and_nothing_is_paid_twice(
     tmp_path: Path, server: Server, model: OpenAILLM, failures: dict[str, Any]
 ) -> None:
@@ -161,7 +169,7 @@ def test_the_commands(tmp_path: Path, server: Server) -> None:
     cancelled = call("batches", run_dir, "--cancel", *model)
     assert cancelled.exit_code == 0
     assert "cancelling batch_" in cancelled.stdout
-    finished = call(*command, "--finish-online")
+    finished = call(*command, "--finish-online", "--batch-poll", "0.05")
     assert finished.exit_code == 0, finished.stderr
     assert server.paid()["paid_more_than_once"] == 0
     assert "cancelled" in call("batches", run_dir).stdout
