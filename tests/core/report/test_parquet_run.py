@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -325,3 +326,64 @@ def test_many_different_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             one, two = (each.gate(gate, by=by) for each in (found, run))
             assert text_at(90, one) == text_at(90, two)
             assert one.verdict == two.verdict
+
+
+def test_runs_are_named_by_their_paths(tmp_path: Path) -> None:
+    run = by_id([0.5, 1.0], name="same")
+    before, after = loaded(run, tmp_path / "old", 1), loaded(run, tmp_path / "new.parquet")
+    comparison = before.compare(after)
+    assert (comparison.before, comparison.after) == (str(tmp_path / "old"), str(tmp_path / "new.parquet"))
+    assert comparison["m"].to_dict()["difference"] == 0.0
+
+
+def test_other_faces_read_rows(tmp_path: Path) -> None:
+    run = by_id([number % 5 / 4 for number in range(20)])
+    found = loaded(run, tmp_path / "rows", 7)
+    labels = [{"id": f"q{number}", "metric": "m", "label": number % 5 > 1} for number in range(12)]
+    for one, two in ((found.calibrate(labels), run.calibrate(labels)), (found.compare(run), run.compare(run))):
+        assert text_at(100_000, one).replace(str(tmp_path / "rows"), "the first run") == text_at(100_000, two)
+    for each, name in ((found, "found.html"), (run, "run.html")):
+        each.to_html(tmp_path / name)
+    assert "q19" in (tmp_path / "found.html").read_text()
+    assert text_at(80, found.gate("m drop <= 0.1", "m >= 0.2", baseline=run)) == text_at(
+        80, run.gate("m drop <= 0.1", "m >= 0.2", baseline=run)
+    )
+    fewer = by_id([number % 5 / 4 for number in range(15)])
+    later = loaded(fewer, tmp_path / "fewer")
+    assert text_at(80, later.gate("m >= 0.2", baseline=run)) == text_at(80, fewer.gate("m >= 0.2", baseline=run))
+
+
+def test_files_without_a_column_of_metadata(tmp_path: Path) -> None:
+    run = run_of([({"id": "1", "lang": "de"}, {"m": 1.0}), ({"id": "2"}, {"m": 0.0})])
+    run.to_parquet(tmp_path / "rows", rows_per_file=1)
+    part = tmp_path / "rows" / "part-00001.parquet"
+    pq.write_table(pq.read_table(part).drop_columns(["metadata.lang"]), part)
+    found = Evaluation.load(tmp_path / "rows")
+    assert outcome(lambda: found.summary(by="lang")) == outcome(lambda: run.summary(by="lang"))
+    assert [record.sample.metadata for record in found.records] == [{"lang": "de"}, {}]
+
+
+def test_too_many_slices(tmp_path: Path) -> None:
+    run = run_of([({"id": f"q{number}", "lang": number}, {"m": 1.0}) for number in range(101)])
+    found = loaded(run, tmp_path / "rows.parquet")
+    assert outcome(lambda: found.summary(by="lang")) == outcome(lambda: run.summary(by="lang"))
+
+
+@pytest.mark.slow
+def test_columns_are_faster_than_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [
+        ({"id": f"q{at}", "lang": "de" if at % 2 else "en"}, {"m": at % 7 / 6, "k": at / 20_000 if at % 50 else None})
+        for at in range(20_000)
+    ]
+    path = tmp_path / "rows.parquet"
+    run_of(rows).to_parquet(path)
+    pq.write_table(pa.concat_tables([pq.read_table(path)] * 10), path)
+    found = Evaluation.load(path)
+    assert len(found) == 200_000
+    start = time.process_time()
+    by_columns = text_at(80, found.summary(by="lang"))
+    columns = time.process_time() - start
+    monkeypatch.setattr("ragmetrics_core._summary._tally.countable", lambda *_: None)
+    start = time.process_time()
+    assert text_at(80, found.summary(by="lang")) == by_columns
+    assert time.process_time() - start > 4 * columns

@@ -205,7 +205,7 @@ def _read(before: ScoredRows, after: ScoredRows, by: str | None, cluster: str | 
 
 def _names(before: ScoredRows, after: ScoredRows) -> tuple[str, str]:
     """Return the names of the runs: their directories or files, if these differ."""
-    one, two = (str(item.run_dir or item.source) for item in (before, after))
+    one, two = (str(item.run_dir or item.records.path or item.source) for item in (before, after))
     if one == two and one:
         return f"{one} (first)", f"{two} (second)"
     return one or "the first run", two or "the second run"

@@ -84,6 +84,12 @@ class ColumnNumbers(Numbers):
         below = pc.multiply(pc.subtract(centre, self._array), float(sign))
         return ColumnNumbers(self._array.filter(pc.less_equal(below, most)))
 
+    def ends(self, sign: int, most: int) -> list[float]:
+        """Return at most so many of the lowest numbers (``sign`` 1), or of the highest (-1), in order."""
+        pc = _compute()
+        places = (pc.bottom_k_unstable if sign > 0 else pc.top_k_unstable)(self._array, most)
+        return sorted(self._array.take(places).to_pylist(), key=lambda value: sign * value)
+
     def plus(self, value: float, count: int) -> Numbers:
         """Return these numbers, and a value so many times."""
         more = _arrow().repeat(float(value), count)
@@ -228,7 +234,7 @@ def count_scores(
         slices: the slice of each row; None: all rows are in one.
         most_worst: how many of the worst rows to find; 0: no rows are to be found, and neither verdicts nor costs.
     """
-    whole, parts, column = Counts(), {label: Counts() for label in slices.rows} if slices else {}, None
+    whole, parts = Counts(), {label: Counts() for label in slices.rows} if slices else {}
     used = ["_label", "_error", *(("_passing", "_reason", *COSTS) if most_worst else ())]
     few = True
     kept = []
@@ -243,14 +249,22 @@ def count_scores(
         if most_worst:
             whole.missing += _missing(table, start)
         if most_worst or not few:
-            kept.append(table["value"])
-    if kept:
-        pa = _arrow()
-        column = pa.chunked_array(chain.from_iterable(each.chunks for each in kept))
+            kept.append((start, table["value"]))
     for label, counts in ((None, whole), *parts.items()):
-        mask = None if counts is whole or slices is None else _compute().equal(slices.codes, slices.labels.index(label))
-        _finish(counts, column, mask, item, few=few, most=most_worst)
+        of = None if counts is whole else slices
+        counts.numbers = Numbers(list(counts.values), list(counts.values.values())) if few else _column(kept, of, label)
+        if most_worst and len(counts.numbers):
+            sign = -1 if item.higher_is_better is False else 1
+            counts.worst = list(_worst(kept, of, label, counts.numbers, sign=sign, most=most_worst))
     return whole, parts
+
+
+def _column(kept: Sequence[tuple[int, Any]], slices: Slices | None, label: str | None) -> Numbers:
+    """Return the values in a slice; without slices all of them."""
+    column = _arrow().chunked_array(chain.from_iterable(each.chunks for _, each in kept))
+    if slices is not None:
+        column = column.filter(_compute().equal(slices.codes, slices.labels.index(label)))
+    return ColumnNumbers(column.drop_null())
 
 
 def _tied(table: Any, codes: Any, *, few: bool) -> Iterator[tuple[int, float | None, Tied]]:
@@ -294,34 +308,29 @@ def _missing(table: Any, start: int) -> Iterator[tuple[int, str | None, str | No
                 yield start + row, error, reason
 
 
-def _finish(counts: Counts, column: Any, mask: Any, item: MetricColumn, *, few: bool, most: int) -> None:
-    """Set the numbers and the worst rows."""
-    if few:
-        counts.numbers = Numbers(list(counts.values), list(counts.values.values()))
-    else:
-        counts.numbers = ColumnNumbers((column if mask is None else column.filter(mask)).drop_null())
-    sign = -1 if item.higher_is_better is False else 1
-    if most and len(counts.numbers):
-        counts.worst = list(_worst(column, mask, counts.numbers, sign, most))
-
-
-def _worst(column: Any, mask: Any, numbers: Numbers, sign: int, most: int) -> Iterator[tuple[int, float]]:
+def _worst(
+    kept: Sequence[tuple[int, Any]], slices: Slices | None, label: str | None, numbers: Numbers, *, sign: int, most: int
+) -> Iterator[tuple[int, float]]:
     """Yield the rows with the lowest values (``sign`` 1) or the highest, with their values; of equal ones the first."""
     pc = _compute()
-    end = numbers.low if sign > 0 else numbers.high
-    beyond = pc.equal(column, end)
-    while True:
-        wanted = beyond if mask is None else pc.and_(beyond, mask)
-        rows = pc.indices_nonzero(wanted).slice(0, most).to_pylist()
-        yield from ((row, end) for row in rows)
-        most -= len(rows)
-        rest = (pc.greater if sign > 0 else pc.less)(column, end)
-        rest = column.filter(rest if mask is None else pc.and_(rest, mask))
-        following = (pc.min if sign > 0 else pc.max)(rest).as_py()
-        if not most or following is None:
-            return
-        end = following
-        beyond = pc.equal(column, end)
+    ends = numbers.ends(sign, most)
+    beyond = sum(value != ends[-1] for value in ends)
+    found: list[tuple[int, float]] = []
+    equal: list[tuple[int, float]] = []
+    for start, values in kept:
+        mine = values
+        if slices is not None:
+            of_slice = pc.equal(slices.codes.slice(start, len(values)), slices.labels.index(label))
+            mine = pc.if_else(of_slice, values, None)
+        rows = pc.indices_nonzero((pc.less if sign > 0 else pc.greater)(mine, ends[-1])) if beyond else []
+        found += [(start + row.as_py(), values[row.as_py()].as_py()) for row in rows]
+        equal += [
+            (start + row, ends[-1]) for row in pc.indices_nonzero(pc.equal(mine, ends[-1])).slice(0, most).to_pylist()
+        ]
+        if len(found) == beyond and len(found) + len(equal) >= most:
+            break
+    found.sort(key=lambda item: sign * item[1])
+    yield from [*found, *equal][:most]
 
 
 Missing = tuple[str, str | None, str | None]

@@ -18,6 +18,7 @@ from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any, Generic, TypeVar, overload
 
 from .._kernel._wording import to_json
@@ -77,7 +78,13 @@ class LazySequence(Sequence[T], Generic[T]):
 
 
 class Records(LazySequence[Record]):
-    """Every record of a run, in input order."""
+    """Every record of a run, in input order.
+
+    Attributes:
+        path: where they are; None if only the run knows.
+    """
+
+    path: Path | None = None
 
     def samples(self) -> Sequence[Sample]:
         """Return the samples."""

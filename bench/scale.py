@@ -1,0 +1,141 @@
+"""Time and memory at the sizes that large runs have, a sub-command for each part.
+
+    python bench/scale.py columns [--rows 10000000] [--folder DIR]
+
+Each line has a figure, its goal and whether it is met. Seconds are those of the clock, with those of the processor beside them,
+since other programs may have been busy. Memory is the largest that the process ever had, so each figure has its own process.
+
+``columns`` writes synthetic rows of three metrics into ten Parquet files (one metric has two values, one a few hundred, one a new
+value in every row), loads them with ``Evaluation.load``, and asks for the summary, slices and gates. It needs pyarrow and 1 GB of
+disk for 10 million rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from array import array
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+
+from ragmetrics_core import Evaluation
+from ragmetrics_core._run._parquet_rows import schema_of
+from ragmetrics_core._store._parquet import GROUP, head_of, sealed
+from ragmetrics_core._store._run_dir import RunAccount
+from ragmetrics_core._store._run_settings import MetricColumn
+
+FILES = 10
+GATES = ("faithfulness >= 0.5", "correctness >= 0.7", "similarity >= 0.4")
+ASKED: dict[str, Callable[[Evaluation], object]] = {
+    "summary": Evaluation.summary,
+    "slices": lambda run: run.summary(by="lang"),
+    "gates": lambda run: run.gate(*GATES),
+    "gates of slices": lambda run: run.gate(*GATES, by="lang"),
+}
+SECONDS, MEGABYTES = 2.0, 500.0
+LANGS = ["de", "en", "fr", "es", "it", "en", "de", None]
+
+
+def numbers(seed: int, count: int) -> Any:
+    """Whole numbers of 64 bits."""
+    return pa.array(array("q", random.Random(seed).randbytes(8 * count)))
+
+
+def shares(seed: int, count: int) -> Any:
+    """Numbers from 0 to 1."""
+    return pc.divide(pc.cast(pc.bit_wise_and(numbers(seed, count), (1 << 53) - 1), pa.float64()), 2.0**53)
+
+
+def values(seed: int, count: int) -> dict[str, Any]:
+    """The values of three metrics; the first two lack one in a hundred."""
+    share = shares(seed, count)
+    claims = pc.cast(pc.add(pc.bit_wise_and(numbers(seed + 1, count), 15), 1), pa.float64())
+    supported = pc.floor(pc.multiply(pc.sqrt(share), pc.add(claims, 0.999)))
+    missing = pc.less(shares(seed + 2, count), 0.01)
+    return {
+        "faithfulness": pc.if_else(missing, None, pc.min_element_wise(pc.divide(supported, claims), 1.0)),
+        "correctness": pc.if_else(missing, None, pc.cast(pc.less(share, 0.8), pa.float64())),
+        "similarity": share,
+    }
+
+
+def written(folder: Path, rows: int) -> None:
+    """Write the rows of a run, as columns: objects for ten million rows would take an hour."""
+    metrics = [
+        MetricColumn(name, (0.0, 1.0), f"{name.title()}()") for name in ("faithfulness", "correctness", "similarity")
+    ]
+    head = head_of(metrics, None, sealed(RunAccount("questions.jsonl"), rows), unique=True)
+    schema, count = schema_of(metrics, ["lang"], head), rows // FILES
+    for file in range(FILES):
+        number = pa.array(range(file * count, (file + 1) * count))
+        text = pc.cast(number, pa.string())
+        columns: dict[str, Any] = {
+            "_row": number,
+            "_place": pc.binary_join_element_wise("questions.jsonl, line ", text, ""),
+            "id": pc.binary_join_element_wise("q", text, ""),
+            "user_input": pc.binary_join_element_wise("What is the answer to question number ", text, ""),
+            "_id": numbers(1000 + file, count),
+            "_question": numbers(2000 + file, count),
+            "metadata.lang": pa.array(LANGS).take(pc.bit_wise_and(numbers(3000 + file, count), 7)),
+            **dict.fromkeys(("_holds_verdict", "_nested", "_unusual"), pa.repeat(False, count)),
+        }
+        for name, found in values(10 * file, count).items():
+            error = pc.if_else(pc.is_null(found), "ModelError: the server is gone", pa.scalar(None, pa.string()))
+            evidence = pc.binary_join_element_wise('{"details": {"verdicts": [{"claim": "', text, '"}]}}', "")
+            costs = {"_calls": 2, "_tokens": 500, "_prompt_tokens": 400, "_cached_calls": 0}
+            columns |= {name: found, f"{name}_error": error, f"{name}_evidence": evidence}
+            columns |= {f"{name}{part}": pa.repeat(pa.scalar(cost), count) for part, cost in costs.items()}
+            columns[f"{name}_unusual"] = pa.repeat(False, count)
+        arrays = [columns[each.name] if each.name in columns else pa.nulls(count, each.type) for each in schema]
+        table = pa.table(arrays, schema=schema)
+        pq.write_table(table, folder / f"part-{file:05}.parquet", compression="zstd", row_group_size=GROUP)
+
+
+def figure(name: str, found: float, goal: float, unit: str) -> None:
+    """Print one line."""
+    print(f"{name}: {found:.2f} {unit} (goal: {goal:g}): {'met' if found <= goal else 'NOT MET'}", flush=True)
+
+
+def ask(folder: Path, name: str) -> None:
+    """Ask one thing of the run in a folder, and print what it cost."""
+    run = Evaluation.load(folder)
+    clock, processor = time.perf_counter(), time.process_time()
+    ASKED[name](run)
+    clock, processor = time.perf_counter() - clock, time.process_time() - processor
+    figure(f"{name} of {len(run):,} rows ({processor:.2f} s of the processor)", clock, SECONDS, "s")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
+    figure(f"{name} of {len(run):,} rows", peak, MEGABYTES, "MB")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    columns = commands.add_parser("columns", help="a run in Parquet files")
+    columns.add_argument("--rows", type=int, default=10_000_000)
+    columns.add_argument("--folder", type=Path, help="where the files are; they are written if there are none")
+    columns.add_argument("--ask", choices=list(ASKED), help="ask only this, in this process")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = given.folder or Path(temporary)
+        folder.mkdir(exist_ok=True)
+        if not any(folder.iterdir()):
+            written(folder, given.rows)
+        for name in [given.ask] if given.ask else []:
+            ask(folder, name)
+        for name in [] if given.ask else ASKED:
+            command = [sys.executable, __file__, "columns", "--folder", str(folder), "--ask", name]
+            subprocess.run(command, check=True)
+
+
+if __name__ == "__main__":
+    main()
