@@ -6,6 +6,7 @@ import asyncio
 import gc
 import json
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
@@ -237,6 +238,62 @@ def test_an_error_that_stops_one_call_leaves_the_others() -> None:
     assert values(three) == [0.5, 0.5]
 
 
+def test_calls_that_get_the_same_error_have_their_own_partial() -> None:
+    model = AsyncModel(lambda text: ModelError("the key is refused", fatal=True) if text == "1" else "0.5", delay=1.0)
+
+    async def main() -> list[Any]:
+        async with Scorer(Rated(), llm=model) as scorer:
+            calls = [scorer.score([{"user_input": "1"}]), scorer.score([{"user_input": "1"}, {"user_input": "2"}])]
+            return await asyncio.gather(*calls, return_exceptions=True)
+
+    errors = run(main())
+    assert [str(error) for error in errors] == ["the key is refused"] * 2
+    assert [len(vars(error)["partial"]) for error in errors] == [1, 2]
+
+
+@pytest.mark.parametrize("raised", [ModelError("the key is refused", fatal=True), asyncio.CancelledError("inside")])
+def test_an_embedding_model_that_failed_once_is_asked_again(raised: BaseException) -> None:
+    """Requests that wait for the next batch meet a fatal error too, as every further call would; a cancellation they do not."""
+
+    class Failing(Vectors):
+        async def aembed(self, texts: list[str]) -> list[list[float]]:
+            vectors = await super().aembed(texts)
+            if "1" in texts:
+                raise raised
+            return vectors
+
+    model = Failing()
+
+    async def main() -> tuple[Any, Any, Any]:
+        async with Scorer(Embedded(), embeddings=model) as scorer:
+            first = asyncio.create_task(scorer.score([{"response": "1"}]))
+            await asyncio.sleep(0.5)
+            second = asyncio.create_task(scorer.score([{"response": "2"}]))
+            await asyncio.wait([first, second])
+            outcome = second.exception() or second.result()
+            return None if first.cancelled() else first.exception(), outcome, await scorer.score([{"response": "3"}])
+
+    first, second, third = run(main())
+    if isinstance(raised, ModelError):
+        assert str(first) == str(second) == "the key is refused"
+        assert model.sizes == [1, 1]
+    else:
+        assert first is None
+        assert values(second, "embedded") == [0.02]
+        assert model.sizes == [1, 1, 1]
+    assert values(third, "embedded") == [0.03]
+
+
+def test_a_budget_that_is_used_up_stops_no_run_that_needs_no_call() -> None:
+    scorer = Scorer(
+        {Rated(): lambda sample: sample.response != "free", Length(): None}, llm=AsyncModel(), budget={"calls": 2}
+    )
+    assert scorer.evaluate(questions(4), progress=False).stopped == "the budget of 2 calls is used up"
+    evaluation = scorer.evaluate([{"user_input": "1", "response": "free"}] * 3, progress=False)
+    assert len(evaluation) == 3
+    assert evaluation.stopped is None
+
+
 def test_replies_are_kept_in_the_store_of_the_user() -> None:
     model, store = Kept("0.5"), Memory()
     assert values(run(scored(questions(5), Rated(), llm=model, replies=store))) == [0.5] * 5
@@ -285,7 +342,7 @@ def test_the_budget_is_that_of_all_calls_together() -> None:
             return raised.value
 
     error = run(main())
-    assert str(error) == "1 of 3 rows have no scores: the budget of 5 calls is used up"
+    assert str(error) == "the budget of 5 calls is used up: only 2 rows have scores"
     assert [row and row["rated"].value for row in vars(error)["partial"]] == [0.5, 0.5, None]
     assert len(model.asked) == 5
 
@@ -330,15 +387,18 @@ def test_a_row_that_cannot_be_read_has_failed_scores() -> None:
     assert bad["rated"].error.startswith("InvalidInput: row 2")
 
 
-def test_one_event_loop_at_a_time() -> None:
-    """Only for ``score``: ``evaluate`` works beside it, in a loop of its own."""
+def test_it_is_open_in_one_event_loop() -> None:
+    """``evaluate`` works beside it, in a loop of its own."""
 
     async def main() -> None:
         async with Scorer(Rated(), llm=AsyncModel(delay=0.2)) as scorer:
+            with pytest.raises(InvalidInput, match="this Scorer is open already: use one async with for all its calls"):
+                async with scorer:
+                    pass
             working = asyncio.create_task(scorer.score(questions(1)))
             await asyncio.sleep(0.01)
             with pytest.raises(
-                InvalidInput, match="this Scorer is at work in another event loop: use one Scorer for each"
+                InvalidInput, match="this Scorer was opened in another event loop: use one Scorer for each"
             ):
                 await asyncio.to_thread(lambda: asyncio.run(scorer.score(questions(1))))
             evaluation = await asyncio.to_thread(scorer.evaluate, questions(1), progress=False)
@@ -346,6 +406,30 @@ def test_one_event_loop_at_a_time() -> None:
             assert values(await working) == [0.5]
 
     asyncio.run(main())
+
+
+def test_it_can_be_opened_again_in_another_loop_beside_an_evaluation() -> None:
+    model = AsyncModel(delay=0.2)
+    scorer = Scorer(Rated(), llm=model)
+
+    async def main() -> None:
+        evaluating = asyncio.create_task(asyncio.to_thread(scorer.evaluate, questions(2), progress=False))
+        while not model.now:  # noqa: ASYNC110  it is in another thread
+            await asyncio.sleep(0.001)
+        async with scorer:
+            assert values(await scorer.score([{"user_input": "9"}])) == [0.5]
+        assert len(await evaluating) == 2
+
+    for calls in (1, 2):
+        asyncio.run(main())
+        assert scorer.usage.calls == calls
+
+
+def test_threads_may_evaluate_at_the_same_time() -> None:
+    scorer = Scorer(Rated(), llm=AsyncModel(delay=0.001))
+    with ThreadPoolExecutor(8) as threads:
+        runs = threads.map(lambda number: scorer.evaluate(questions(number), progress=False), range(1, 41))
+        assert [len(run) for run in runs] == [*range(1, 41)]
 
 
 def test_evaluations_of_one_scorer_share_what_was_learnt(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any
 
 from .._kernel._drive import Call
@@ -53,7 +54,6 @@ class Batches:
         self._overlapping = overlapping
         self._waiting: deque[Waiting] = deque()
         self._items_waiting = 0
-        self._stopped = False
         self._answered = False
         self._refused = 0
         self._in_flight: dict[asyncio.Task[None], list[Waiting]] = {}
@@ -84,7 +84,7 @@ class Batches:
     def _start(self, one_is_over: bool = False) -> None:
         """Start another call if one may be started; ``one_is_over``: one of the calls in flight already has its answer."""
         free = len(self._in_flight) == int(one_is_over) or (self._overlapping and self._items_waiting >= self._most)
-        if free and not self._stopped:
+        if free:
             batch: list[Waiting] = []
             work = asyncio.ensure_future(self._run(batch))
             self._in_flight[work] = batch
@@ -96,18 +96,19 @@ class Batches:
         await self._send(batch, whole=True)
 
     def _ended(self, work: asyncio.Task[None]) -> None:
-        """Start the next batch. An error is passed on to every waiting request."""
+        """Start the next batch. An error is passed on to every waiting request, a cancellation to those of the batch."""
         batch = self._in_flight.pop(work)
-        error = None if work.cancelled() else work.exception()
-        if error is None:
-            if self._waiting:
-                self._start()
-            return
-        for _, waiter in [*batch, *self._waiting]:
-            if not waiter.done():
-                waiter.set_exception(error)
-        self._waiting.clear()
-        self._items_waiting = 0
+        if work.cancelled():
+            for _, waiter in batch:
+                waiter.cancel()
+        elif (error := work.exception()) is not None:
+            for _, waiter in [*batch, *self._waiting]:
+                if not waiter.done():
+                    waiter.set_exception(error)
+            self._waiting.clear()
+            self._items_waiting = 0
+        if self._waiting:
+            self._start()
 
     async def _until_no_more_arrive(self) -> None:
         """Wait until a turn of the event loop brings no new request: rows that start together send theirs one after another."""
@@ -134,7 +135,8 @@ class Batches:
             batch: the requests, each with the future that gets its outcome.
             whole: True for a whole batch, False for a part of a batch that was refused.
         """
-        if not batch or self._stopped:  # the requests already have an outcome, or are about to be cancelled
+        batch = [item for item in batch if not item[1].done()]  # the others were cancelled, or got a fatal error
+        if not batch:
             return True
         requests = [request for request, _ in batch]
         merged = _merged(requests)
@@ -160,10 +162,13 @@ class Batches:
         return first and second
 
     def _is_refused(self, outcome: Outcome | None) -> bool:
-        """Whether the model refused a batch of which it might accept a part."""
+        """Whether the model refused a batch of which it might accept a part. A fatal error is passed on to all requests."""
         if isinstance(outcome, ModelError):
-            # every further call would fail with this error; the run stops as soon as a program gets it
-            self._stopped |= outcome.fatal
+            if outcome.fatal:  # every further call would fail with this error
+                for _, waiter in chain(self._waiting, *self._in_flight.values()):
+                    _give(waiter, as_shared(outcome))
+                self._waiting.clear()
+                self._items_waiting = 0
             self._refused += 1
             return not (outcome.fatal or outcome.transient) and (self._answered or self._refused <= FRUITLESS)
         self._answered |= outcome is not None

@@ -69,7 +69,7 @@ class Answers:
         journal: ReplyStore | None,
         heard: Callable[[Outcome], None] = no_op,
     ) -> None:
-        self.traffic = traffic
+        self._traffic = traffic
         self._max_retries = max_retries
         self.budget = budget
         self._journal = journal
@@ -117,7 +117,7 @@ class Answers:
             model: Any = asked.llm if isinstance(request, Ask) else asked.embeddings
             route = self._routes.get(id(model))
             if route is None:  # the route holds the model, so that its id is not reused
-                server = self.traffic.server_of(model)
+                server = self._traffic.server_of(model)
                 route = Route(model, server, self._max_retries, self.budget, stored=self._journal is not None)
                 self._routes[id(model)] = route
             calls.append(PendingCall(model, route.traits, call, asked.call, request, repeat))

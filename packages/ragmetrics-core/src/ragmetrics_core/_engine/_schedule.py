@@ -131,6 +131,7 @@ class Engine:
         raising: whether to raise errors instead of recording them in failed scores.
 
     Attributes:
+        is_cut: whether rows were left out because the budget is used up.
         waited: by name of metric, the total seconds that its programs took, of programs that had to wait for a model.
     """
 
@@ -140,6 +141,7 @@ class Engine:
         self._tasks = Tasks()
         self._allowance = Allowance(answers.budget)
         self._most = max_rows
+        self.is_cut = False
         self.waited = {assignment.metric.name: 0.0 for assignment in assignments}
         self._workers = 1
         self._raising = raising
@@ -163,8 +165,7 @@ class Engine:
         self._open, self._workers = True, 1
         self._tasks.on_gathering = lambda: self._grow(rows, finished)
         try:
-            with self._answers.traffic.in_use():
-                await self._tasks.run([self._work(rows, finished)])
+            await self._tasks.run([self._work(rows, finished)])
         finally:  # otherwise a reference cycle would keep all scored rows in memory
             self._tasks.on_gathering = no_op
 
@@ -190,6 +191,7 @@ class Engine:
                 asked_by: list[AskedBy] = []
                 scores = await self._score(row, asked_by)
                 if scores is None:
+                    self.is_cut = True
                     return
                 if scores:
                     finished(row, scores, asked_by)

@@ -6,12 +6,10 @@ The runs may take place in several event loops, one after another.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
 from dataclasses import dataclass
 from typing import Any
 
-from .._values._errors import InvalidInput
 from ._deadline import Deadline
 from ._gate import Gate, Pace
 
@@ -46,7 +44,8 @@ class Traffic:
         self._timeout = timeout
         self._servers: dict[int, Server] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._runs = 0
+        self._lock = threading.Lock()
+        self._uses = 0
 
     def server_of(self, model: Any) -> Server:
         """Return what was learnt about the server of a model."""
@@ -54,29 +53,21 @@ class Traffic:
             self._servers[id(model)] = Server(model, Pace(self._gate), Deadline(self._timeout))
         return self._servers[id(model)]
 
-    def is_free(self) -> bool:
-        """Whether the running event loop may use it, because no run in another loop does."""
-        return not self._runs or self._loop is asyncio.get_running_loop()
-
-    @contextmanager
-    def in_use(self) -> Iterator[None]:
-        """Use the running event loop for a run. Runs in one loop may overlap.
-
-        Raises:
-            InvalidInput: a run in another event loop has not ended.
-        """
+    def enter(self) -> bool:
+        """Begin to use it in the running event loop; return False if it is in use in another loop. Uses in one loop may overlap."""
         loop = asyncio.get_running_loop()
+        with self._lock:
+            if self._uses and self._loop is not loop:
+                return False
+            self._uses += 1
         if self._loop is not loop:
-            if self._runs:
-                raise InvalidInput(
-                    "this Scorer is at work in another event loop: use one Scorer for each loop or thread"
-                )
             self._loop = loop
             for server in self._servers.values():
                 server.pace.leave_loop()
                 server.deadline.leave_loop()
-        self._runs += 1
-        try:
-            yield
-        finally:
-            self._runs -= 1
+        return True
+
+    def leave(self) -> None:
+        """End a use."""
+        with self._lock:
+            self._uses -= 1

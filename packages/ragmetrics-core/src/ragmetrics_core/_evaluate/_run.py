@@ -152,11 +152,14 @@ class Run:
         if self._options.directory is not None and self._options.batches is None:
             check_no_batches(self._options.directory)
         held = None if self._options.batches is None or keeper.journal is None else HeldStrikes(keeper.journal)
-        answers = self._answers = scoring.answers_of_run(held or keeper.journal, keeper.note_outcome)
         self._started = time.perf_counter()
-        engine = scoring.engine(answers)
-        self._waited = engine.waited
-        with progress_bar(self._options.progress, lambda: self._rows.count(None)) as bar:
+        with (
+            scoring.answers(held or keeper.journal, keeper.note_outcome) as answers,
+            progress_bar(self._options.progress, lambda: self._rows.count(None)) as bar,
+        ):
+            self._answers = answers
+            engine = scoring.engine(answers)
+            self._waited = engine.waited
 
             def finished(row: Row, scores: list[Score], asked_by: list[AskedBy]) -> None:
                 record = scoring.record(row, scores)
@@ -169,7 +172,7 @@ class Run:
                 return await self._score_in_batches(rows, held, engine, finished, bar)
             async with watching(bar, answers.waiting):
                 await engine.run(rows, finished)
-        return self._finished(scoring.budget.used_up)
+        return self._finished(scoring.budget.used_up if engine.is_cut else None)
 
     async def _score_in_batches(
         self, rows: Iterator[Row], held: HeldStrikes, engine: Engine, finished: Finished, bar: Bar

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from copy import copy
 from typing import TYPE_CHECKING, Any, Literal
 
-from .._engine import AskedBy, ReplyStore
+from .._engine import Answers, AskedBy, ReplyStore
 from .._kernel._metric import Metric
 from .._read._rows import open_rows
 from .._show._progress import Progress
@@ -68,25 +71,33 @@ class Scorer:
         empty: Literal["skip", "zero"] = "skip",
     ) -> None:
         self._scoring = Scoring(metrics, options_of(ScorerOptions, locals()))
-        self._answers = self._scoring.answers(replies)
-        self._is_open = False
+        self._replies = replies
+        self._open = ExitStack()
+        self._answers: Answers | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._usage = Usage()
 
     @property
     def usage(self) -> Usage:
         """The usage of all calls that ``score`` has made so far."""
-        return self._answers.usage()
+        return self._usage if self._answers is None else self._usage + self._answers.usage()
 
     @property
     def caveats(self) -> list[str]:
         """What users must know about the answers of ``score``, such as that the replies of a model cannot be kept."""
-        return list(dict.fromkeys([*self._answers.caveats, *self._scoring.budget.caveats]))
+        of_answers = () if self._answers is None else self._answers.caveats
+        return list(dict.fromkeys([*of_answers, *self._scoring.budget.caveats]))
 
     async def __aenter__(self) -> Self:
-        self._is_open = True
+        if self._answers is not None:
+            raise InvalidInput("this Scorer is open already: use one async with for all its calls")
+        self._loop = asyncio.get_running_loop()
+        self._answers = self._open.enter_context(self._scoring.answers(self._replies))
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self._is_open = False
+        self._usage, self._answers = self.usage, None
+        self._open.close()
 
     async def score(self, rows: Iterable[Any]) -> list[Mapping[str, Score]]:
         """Score rows: for each row, in order, the scores by the names of the metrics.
@@ -95,13 +106,15 @@ class Scorer:
             rows: ``Sample``s or mappings, or any other form that ``evaluate`` takes.
 
         Raises:
-            InvalidInput: the scorer is not open, or is at work in another event loop, or the rows have no accepted form.
+            InvalidInput: the scorer is not open, or was opened in another event loop, or the rows have no accepted form.
             RagmetricsError: an error that concerns all rows, such as a refused key, or the budget is used up. It has the scores
                 so far as ``partial``: a list like the result, with None for each row without scores. Other calls of ``score``
                 go on.
         """
-        if not self._is_open:
+        if self._answers is None:
             raise InvalidInput("this Scorer is not open: write async with Scorer(...) as scorer")
+        if self._loop is not asyncio.get_running_loop():
+            raise InvalidInput("this Scorer was opened in another event loop: use one Scorer for each loop or thread")
         scores_by_row: dict[int, Mapping[str, Score]] = {}
 
         def finished(row: Row, scores: list[Score], _: list[AskedBy]) -> None:
@@ -114,16 +127,19 @@ class Scorer:
             for count, row in enumerate(opened, 1):  # noqa: B007  read after the loop
                 yield row
 
+        engine = self._scoring.engine(self._answers)
         try:
-            opened = self._scoring.with_conditions(open_rows(rows).rows)
-            await self._scoring.engine(self._answers).run(counted(opened), finished)
-            if len(scores_by_row) < count:
-                raise RagmetricsError(
-                    f"{count - len(scores_by_row)} of {count} rows have no scores: {self._scoring.budget.used_up}"
-                )
+            await engine.run(counted(self._scoring.with_conditions(open_rows(rows).rows)), finished)
+            if engine.is_cut:
+                raise RagmetricsError(f"{self._scoring.budget.used_up}: only {len(scores_by_row)} rows have scores")
         except BaseException as error:
-            vars(error)["partial"] = [scores_by_row.get(index) for index in range(count)]
-            raise
+            partial = [scores_by_row.get(index) for index in range(count)]
+            if not isinstance(error, RagmetricsError):
+                vars(error)["partial"] = partial
+                raise
+            own = copy(error)  # calls that wait for the same question get the same error
+            vars(own)["partial"] = partial
+            raise own.with_traceback(error.__traceback__) from error.__cause__
         return [scores_by_row[index] for index in range(count)]
 
     def evaluate(

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -50,17 +51,20 @@ class Scoring:
         self.budget = _budget(options.budget, self.assignments)
         self._traffic = self._new_traffic()
 
-    def answers(self, journal: ReplyStore | None) -> Answers:
-        """Return what answers the requests of several runs in one event loop. ``journal`` keeps the replies."""
-        return Answers(self._traffic, self.options.max_retries, self.budget, journal)
+    @contextmanager
+    def answers(self, journal: ReplyStore | None, heard: Callable[[Outcome], None] | None = None) -> Iterator[Answers]:
+        """Return what answers the requests of runs in the running event loop; arguments as for ``Answers``.
 
-    def answers_of_run(self, journal: ReplyStore | None, heard: Callable[[Outcome], None]) -> Answers:
-        """Return what answers the requests of one run in the running event loop; arguments as for ``Answers``.
-
-        If a run in another loop goes on, as in another thread, this one learns about the servers alone.
+        What was learnt about the servers serves one loop at a time. Beside another loop, as in another thread, it is learnt anew.
         """
-        traffic = self._traffic if self._traffic.is_free() else self._new_traffic()
-        return Answers(traffic, self.options.max_retries, self.budget, journal, heard)
+        traffic = self._traffic
+        if not traffic.enter():
+            traffic = self._new_traffic()
+            traffic.enter()
+        try:
+            yield Answers(traffic, self.options.max_retries, self.budget, journal, heard or (lambda _: None))
+        finally:
+            traffic.leave()
 
     def _new_traffic(self) -> Traffic:
         return Traffic(self.options.max_concurrency, self.options.timeout)

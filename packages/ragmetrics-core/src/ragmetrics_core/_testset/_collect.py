@@ -138,8 +138,7 @@ class Drive:
                     following += 1
 
         try:
-            with self._answers.traffic.in_use():
-                await self._tasks.run([work() for _ in range(self._most)])
+            await self._tasks.run([work() for _ in range(self._most)])
         finally:  # a missing result holds back the results after it
             for index in sorted(waiting):
                 finished(index, waiting[index])
