@@ -150,7 +150,7 @@ class ParquetRecords(Records):
     """
 
     def __init__(self, path: Path, files: Sequence[Path]) -> None:
-        self.path: Path = path
+        self.path = path
         self._files = list(files)
         package = parquet_package(f"reading {path}")
         self._opened = [_open(package, file) for file in files]
