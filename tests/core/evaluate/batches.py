@@ -134,4 +134,7 @@ class BatchedModel:
         text = ask.inputs["text"]
         self.provider.paid[text] += 1
         self.provider.online.append(text)
-        return Reply(self.provider.answer(text), Usage(1, 10, 2))
+        said = self.provider.answer(text)
+        if said == "refused":
+            raise BadReply("the model refuses", "no")
+        return Reply(said, Usage(1, 10, 2))

@@ -232,6 +232,18 @@ def test_an_error_for_good_fails_the_score_as_online(tmp_path: Path) -> None:
     assert provider.paid["xx"] == 1
 
 
+def test_errors_are_kept_until_the_run_is_finished(tmp_path: Path) -> None:
+    provider = Provider(lambda text: "refused" if len(text) == 2 else "0.5")
+    provider.failures = {"retrieve": [lambda state: state, ModelError("the key is refused", fatal=True)]}
+    with pytest.raises(ModelError, match="the key is refused"):
+        run(provider, tmp_path, Batch(poll=0.001, window_rows=2), max_concurrency=1)
+    assert "the model refuses" in (tmp_path / "batches" / "ledger.jsonl").read_text()
+    run(provider, tmp_path)
+    assert provider.paid["xx"] == 1
+    run(provider, tmp_path)
+    assert provider.paid["xx"] > 1
+
+
 def test_an_error_that_every_question_would_meet_stops_the_run(tmp_path: Path) -> None:
     provider = Provider(lambda text: "gone" if len(text) > 2 else "0.5")
     with pytest.raises(ModelError, match="no such model"):

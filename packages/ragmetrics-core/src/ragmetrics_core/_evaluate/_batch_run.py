@@ -179,7 +179,6 @@ class BatchRun:
         self._heard = heard
         self.finished: set[int] = set()
         self._asked: set[bytes] = set()  # the keys of the questions that are in a batch, or will be
-        self._errors: dict[bytes, ModelError] = {}
         self._known: set[tuple[int, bytes]] = set()  # the forms of reply of which the server is known to accept one
         self._learning: dict[tuple[int, bytes], asyncio.Future[None]] = {}
         self._sending: asyncio.Future[None] | None = None
@@ -280,8 +279,8 @@ class BatchRun:
             key = self._answers.key(call)
             if target is None or key is None or not isinstance(call.request, Ask) or call.task is not None:
                 now.append(call)
-            elif key in self._errors:
-                call.outcome = as_shared(self._errors[key])
+            elif key in self._ledger.errors:
+                call.outcome = as_shared(self._ledger.errors[key])
             elif key in self._asked:
                 collected = True
             elif self._answers.budget.over is not None:
@@ -343,14 +342,9 @@ class BatchRun:
         return [item for item in self._ledger.open if item.model in self._by_digest]
 
     def _take_up(self) -> None:
-        """Continue with the submissions and errors of earlier processes."""
+        """Continue with the submissions of earlier processes."""
         for submission in self._open:
             self._asked.update(key for key, _ in self._ledger.keys(submission))
-        for key, (model, line) in self._ledger.errors.items():
-            if model in self._by_digest:
-                outcome = self._by_digest[model].api.read(line)
-                if isinstance(outcome, ModelError):
-                    self._errors[key] = outcome
 
     def _seal(self, target: Target) -> None:
         """Complete the input file of a model, and start to send it."""
@@ -535,8 +529,7 @@ class BatchRun:
                         fatal = outcome
                         continue
                     else:
-                        self._ledger.note_error(key, submission.model, line)
-                        self._errors[key] = outcome
+                        self._ledger.note_error(key, outcome)
                     self._heard(outcome)
                     starts[key] = -1  # it may come twice
                     usage += outcome.usage or Usage()

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from .._values._batches import BatchState
-from .._values._errors import InvalidInput
+from .._values._errors import BadReply, InvalidInput, ModelError
 from ._files import ANOTHER, explain_errors, make_directory, sync_to_disk
 
 FOLDER, LEDGER, INPUT = "batches", "ledger.jsonl", ".input.jsonl"
@@ -121,8 +121,7 @@ class Ledger:
 
     Attributes:
         submissions: the submissions by name.
-        errors: the lines of the provider that are errors, by key, each with the digest of the model, since the run was last
-            finished.
+        errors: the errors with which questions were answered, by key, since the run was last finished.
 
     Raises:
         InvalidInput: the ledger is damaged, so that it is not known what was paid.
@@ -134,7 +133,7 @@ class Ledger:
         self._path = self._folder / LEDGER
         self._file: IO[bytes] | None = None
         self.submissions: dict[str, Submission] = {}
-        self.errors: dict[bytes, tuple[str, Mapping[str, Any]]] = {}
+        self.errors: dict[bytes, ModelError] = {}
         if self._path.exists():
             self._read()
 
@@ -166,10 +165,11 @@ class Ledger:
         if not submission.is_open:
             self.input(submission).unlink(missing_ok=True)
 
-    def note_error(self, key: bytes, model: str, line: Mapping[str, Any]) -> None:
+    def note_error(self, key: bytes, error: ModelError) -> None:
         """Keep the error with which a question was answered. It is on the disk with the next state."""
-        self.errors[key] = model, line
-        self._write({"error": key.hex(), "of": model, "line": line})
+        self.errors[key] = error
+        raw = list(error.raw) if isinstance(error, BadReply) else None
+        self._write({"error": key.hex(), "said": str(error), "raw": raw})
 
     def finish(self) -> None:
         """Note that the run is finished. Errors are forgotten, so that a later run asks again."""
@@ -248,7 +248,8 @@ class Ledger:
         if "finished" in values:
             self.errors.clear()
         elif "error" in values:
-            self.errors[bytes.fromhex(values["error"])] = values["of"], values["line"]
+            said, raw = values["said"], values["raw"]
+            self.errors[bytes.fromhex(values["error"])] = ModelError(said) if raw is None else BadReply(said, raw)
         elif "model" in values:
             self.submissions[values["name"]] = Submission(**values)
         else:

@@ -16,7 +16,8 @@ method from asynchronous code in a thread. A model may have these optional attri
 * ``on_this_machine``: True for a model whose server is on this machine, so ``ragmetrics doctor`` may look for it there;
 * ``texts_per_call``: the largest number of texts or pairs in one call to an embedding model or a pair scorer;
 * ``without_retries()``: returns the same model without retries, for ``evaluate``, which retries lost calls itself;
-* ``without_cache()``: returns the same model without its cache, for ``evaluate(repeats=...)``, which judges each row anew.
+* ``without_cache()``: returns the same model without its cache, for ``evaluate(repeats=...)``, which judges each row anew;
+* ``batches()``: returns the ``BatchApi`` of the model, for ``evaluate(batch=True)``.
 
 A reply format may have the attribute ``is_json``: whether its replies are JSON, so that models ask their servers for JSON. Without
 this attribute, a format with a schema counts as JSON, and a format without a schema as text.
