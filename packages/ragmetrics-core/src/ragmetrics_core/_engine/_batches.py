@@ -22,6 +22,7 @@ from .._values._errors import ModelError
 from .._values._requests import Compare, Embed, Reply
 from ._calls import ModelCaller
 from ._pending import SHARED, as_shared
+from ._tasks import new_task
 
 FRUITLESS = 24
 """The number of refusals by a model that has never answered, after which batches are no longer halved: the fault is then in the
@@ -86,7 +87,7 @@ class Batches:
         free = len(self._in_flight) == int(one_is_over) or (self._overlapping and self._items_waiting >= self._most)
         if free:
             batch: list[Waiting] = []
-            work = asyncio.ensure_future(self._run(batch))
+            work = new_task(self._run(batch))
             self._in_flight[work] = batch
             work.add_done_callback(self._ended)
 
@@ -96,17 +97,15 @@ class Batches:
         await self._send(batch, whole=True)
 
     def _ended(self, work: asyncio.Task[None]) -> None:
-        """Start the next batch. An error is passed on to every waiting request, a cancellation to those of the batch."""
+        """Start the next batch. An error or a cancellation is passed on to the requests of the batch."""
         batch = self._in_flight.pop(work)
-        if work.cancelled():
-            for _, waiter in batch:
-                waiter.cancel()
-        elif (error := work.exception()) is not None:
-            for _, waiter in [*batch, *self._waiting]:
-                if not waiter.done():
+        error = None if work.cancelled() else work.exception()
+        for _, waiter in batch:
+            if not waiter.done():
+                if error is None:
+                    waiter.cancel()
+                else:
                     waiter.set_exception(error)
-            self._waiting.clear()
-            self._items_waiting = 0
         if self._waiting:
             self._start()
 

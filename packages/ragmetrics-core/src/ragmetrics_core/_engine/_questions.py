@@ -22,7 +22,7 @@ from ._budget import Budget
 from ._calls import ModelCaller
 from ._pending import Landed, PendingCall, RowMemory, as_shared, to_share
 from ._reply_keys import ReplyStore
-from ._tasks import CallInFlight, Tasks, no_op
+from ._tasks import CallInFlight, Tasks, new_task, no_op
 from ._traffic import Traffic
 from ._transport import Route
 
@@ -215,7 +215,7 @@ class Answers:
         return to_share(outcome)
 
     def _start(self, pending: PendingCall, run: Tasks) -> CallInFlight:
-        task = asyncio.ensure_future(self._call(pending, run))
+        task = new_task(self._call(pending, run))
 
         def cancel() -> None:
             self._in_flight.pop(pending, None)  # an equal question of another run must not wait for it

@@ -7,13 +7,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 from ._pending import Landed
+
+T = TypeVar("T")
 
 
 def no_op(*_: Any) -> None:
     """Do nothing: the default of a callback."""
+
+
+def new_task(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+    """Return a task that begins in the next turn of the event loop, also in a loop whose own tasks begin at once (eager tasks)."""
+    return asyncio.Task(work, loop=asyncio.get_running_loop())
 
 
 def until_done(awaited: asyncio.Future[Any]) -> asyncio.Future[None]:
@@ -88,7 +95,7 @@ class Tasks:
 
     def start(self, work: Coroutine[Any, Any, Any]) -> None:
         """Start a worker."""
-        self.watch(asyncio.ensure_future(work))
+        self.watch(new_task(work))
 
     def watch(self, task: asyncio.Task[Any], call: CallInFlight | None = None) -> None:
         """End the run no earlier than this task. ``call``: the call that the task makes; None for a worker."""
