@@ -238,6 +238,7 @@ IMPOSSIBLE: dict[str, Any] = {
     "at": "train",
     "columns": {"question": "nowhere"},
     "separator": "",
+    "batch": "yes",
 }
 """By argument of ``evaluate``, a value that a run over rows in memory cannot have."""
 

@@ -407,3 +407,14 @@ print(found.count("ran"), found.count("refused"))
         assert all(sum(pair) == 60 for pair in counts)
         assert sum(ran for ran, _ in counts) >= 60
         assert not any(path.is_file() for path in run_dir.parent.rglob("*"))
+
+
+def test_a_link_in_the_place_of_the_lock_is_not_written_through(tmp_path: Path) -> None:
+    target = tmp_path / "precious.txt"
+    target.write_text("keep me")
+    run_dir = tmp_path / "run"
+    run_dir.mkdir()
+    (run_dir / ".ragmetrics.lock").symlink_to(target)
+    with pytest.raises(InvalidInput, match="cannot be written: "):
+        evaluate([{"response": "a"}], Length(), run_dir=run_dir, progress=False)
+    assert target.read_text() == "keep me"

@@ -71,6 +71,6 @@ def test_scripted_embeddings() -> None:
     assert copy.deepcopy(model) is model
     with pytest.raises(AssertionError, match="has no vector for 'c'; it has: 'a', 'b'"):
         model.embed(["c"])
-    with pytest.raises(TypeError, match="given a list of texts, got one str"):
+    with pytest.raises(TypeError, match="takes a list of texts, got one str"):
         model.embed("a")
     assert ScriptedEmbeddings(lambda text: [float(len(text))]).embed(["abc"]).value == [[3.0]]

@@ -57,6 +57,7 @@ def only_writer(path: Path) -> Iterator[None]:
         RagmetricsError: the lock file cannot be written.
     """
     check_directory(path)
+    path = path.absolute()  # the program may change its working directory
     folders: list[Path] = []
     file = _locked_file(path, folders)
     held.add(file)
@@ -80,7 +81,7 @@ def _locked_file(path: Path, made: list[Path]) -> IO[bytes]:
         made += [folder for folder in (path, *path.parents) if not folder.exists()]
         try:
             path.mkdir(mode=OWNER_ONLY, parents=True, exist_ok=True)
-            file = (path / LOCK).open("a+b", buffering=0)
+            file = open(path / LOCK, "a+b", buffering=0, opener=_open_no_link)  # noqa: SIM115  it stays open
         except (FileExistsError, FileNotFoundError):  # the run that had made the directory removes it just now
             continue
         except OSError as error:
@@ -100,6 +101,11 @@ def _locked_file(path: Path, made: list[Path]) -> IO[bytes]:
                 return file
             file.close()
     raise _in_use(path)
+
+
+def _open_no_link(path: str, flags: int) -> int:
+    """Open a file, but not through a symbolic link: the text is written over what is in the file."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o600)
 
 
 def _lock(file: IO[bytes]) -> None:
