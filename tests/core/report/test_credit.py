@@ -41,6 +41,8 @@ def run(name: str, offset: float = 0.0, prompts: dict[str, str] | None = None, *
 class _Kept(list):  # type: ignore[type-arg]
     """Records whose scores keep their usage, which ``made_by`` sets anew."""
 
+    path = None
+
     def __init__(self, records: list[Any], scores: list[Score]) -> None:
         super().__init__(replace(record, scores={"m": score}) for record, score in zip(records, scores, strict=True))
 
