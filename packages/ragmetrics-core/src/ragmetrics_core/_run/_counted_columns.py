@@ -81,8 +81,9 @@ class ColumnNumbers(Numbers):
     def within(self, sign: int, centre: float, most: float) -> Numbers:
         """Return the numbers that lie at most ``most`` below a centre (``sign`` 1), or above it (-1)."""
         pc = _compute()
-        below = pc.multiply(pc.subtract(centre, self._array), float(sign))
-        return ColumnNumbers(self._array.filter(pc.less_equal(below, most)))
+        below = (pc.multiply(pc.subtract(centre, chunk), float(sign)) for chunk in self._array.chunks)
+        kept = [chunk.filter(pc.less_equal(each, most)) for chunk, each in zip(self._array.chunks, below, strict=True)]
+        return ColumnNumbers(_arrow().chunked_array(kept, _arrow().float64()))
 
     def ends(self, sign: int, most: int) -> list[float]:
         """Return at most so many of the lowest numbers (``sign`` 1), or of the highest (-1), in order."""
