@@ -90,7 +90,9 @@ def foreign(lines: list[Any]) -> list[Any]:
     return [*lines, {"custom_id": "0" * 32, "response": "0.1"}, {"custom_id": 7}, b"[1]\n", b"{\n"]
 
 
-@pytest.mark.parametrize("change", [lambda lines: lines[::-1], lambda lines: [*lines, *lines], foreign], ids=str)
+@pytest.mark.parametrize(
+    "change", [lambda lines: lines[::-1], lambda lines: [*lines, *lines], foreign], ids=["reversed", "twice", "foreign"]
+)
 def test_any_order_and_additional_lines(tmp_path: Path, online: list[Any], change: Any) -> None:
     provider = Provider()
     provider.lines = [change]
@@ -107,7 +109,9 @@ def garbled(lines: list[Any]) -> list[Any]:
     return [json.dumps(line).encode()[:-9] + b"\n" for line in lines]
 
 
-@pytest.mark.parametrize("change", [lambda lines: lines[1:], without_response, garbled], ids=str)
+@pytest.mark.parametrize(
+    "change", [lambda lines: lines[1:], without_response, garbled], ids=["missing", "empty", "garbled"]
+)
 def test_lines_without_a_reply_are_asked_again(tmp_path: Path, online: list[Any], change: Any) -> None:
     provider = Provider()
     provider.lines = [change]
