@@ -1,9 +1,13 @@
 """Time and memory at the sizes that large runs have, a sub-command for each part.
 
+    python bench/scale.py blocks [--rows 2000]
     python bench/scale.py columns [--rows 10000000] [--folder DIR]
 
 Each line has a figure, its goal and whether it is met. Seconds are those of the clock, with those of the processor beside them,
 since other programs may have been busy. Memory is the largest that the process ever had, so each figure has its own process.
+
+``blocks`` scores rows in blocks, with one call of ``evaluate`` for each block and with one ``Scorer``, by a model that accepts 32
+calls at once, and counts the refused calls.
 
 ``columns`` writes synthetic rows of three metrics into ten Parquet files (one metric has two values, one a few hundred, one a new
 value in every row), loads them with ``Evaluation.load``, and asks for the summary, slices and gates. It needs pyarrow and 1 GB of
@@ -13,6 +17,7 @@ disk for 10 million rows.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import random
 import resource
 import subprocess
@@ -21,6 +26,7 @@ import tempfile
 import time
 from array import array
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +34,12 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
-from ragmetrics_core import Evaluation
+from ragmetrics_core import Evaluation, Metric, ModelError, Prompt, Score, Scorer, Steps, aevaluate
 from ragmetrics_core._run._parquet_rows import schema_of
 from ragmetrics_core._store._parquet import GROUP, head_of, sealed
 from ragmetrics_core._store._run_dir import RunAccount
 from ragmetrics_core._store._run_settings import MetricColumn
+from ragmetrics_core.replies import YesNoReply
 
 FILES = 10
 GATES = ("faithfulness >= 0.5", "correctness >= 0.7", "similarity >= 0.4")
@@ -117,14 +124,66 @@ def ask(folder: Path, name: str) -> None:
     figure(f"{name} of {len(run):,} rows", peak, MEGABYTES, "MB")
 
 
+SHORT = Prompt("Is the answer to the question short?", YesNoReply(), name="short")
+
+
+@dataclass(frozen=True)
+class Short(Metric):
+    """Asks one question about a row."""
+
+    def measure(self, user_input: str, response: str) -> Steps[Score]:
+        return Score(float((yield from SHORT.ask(question=user_input, answer=response))))
+
+
+class Limited:
+    """A model that accepts 32 calls at once, and answers after 20 ms."""
+
+    def __init__(self) -> None:
+        self.now = self.refused = 0
+
+    async def agenerate(self, _: object) -> str:
+        if self.now >= 32:
+            self.refused += 1
+            await asyncio.sleep(0.002)
+            raise ModelError("too many calls", transient=True, rate_limited=True)
+        self.now += 1
+        try:
+            await asyncio.sleep(0.02)
+        finally:
+            self.now -= 1
+        return "yes"
+
+
+async def blocks(count: int) -> None:
+    """Score rows in blocks of several sizes."""
+    rows = [{"question": f"Question {number}?", "answer": "Yes."} for number in range(count)]
+    whole = 0
+    for size in (count, count // 8, count // 20):
+        parts = [rows[start : start + size] for start in range(0, count, size)]
+        alone, kept = Limited(), Limited()
+        for part in parts:
+            await aevaluate(part, Short(), llm=alone, max_concurrency=256, progress=False)
+        async with Scorer(Short(), llm=kept, max_concurrency=256) as scorer:
+            for part in parts:
+                await scorer.score(part)
+        whole = whole or alone.refused
+        print(f"blocks of {size} rows, a call of evaluate for each: {alone.refused} refused calls")
+        figure(f"blocks of {size} rows, one Scorer", kept.refused, 1.5 * whole, "refused calls")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
+    of_blocks = commands.add_parser("blocks", help="rows in blocks")
+    of_blocks.add_argument("--rows", type=int, default=2000)
     columns = commands.add_parser("columns", help="a run in Parquet files")
     columns.add_argument("--rows", type=int, default=10_000_000)
     columns.add_argument("--folder", type=Path, help="where the files are; they are written if there are none")
     columns.add_argument("--ask", choices=list(ASKED), help="ask only this, in this process")
     given = parser.parse_args()
+    if given.command == "blocks":
+        asyncio.run(blocks(given.rows))
+        return
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.folder or Path(temporary)
         folder.mkdir(exist_ok=True)

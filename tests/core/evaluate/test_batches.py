@@ -337,3 +337,17 @@ def test_a_judge_in_this_process_needs_no_batches(tmp_path: Path) -> None:
     rows = [{"response": "It is red.", "retrieved_contexts": ["It is red."], "user_input": "What colour?"}]
     result = evaluate(rows, "faithfulness", llm=LexicalJudge(), run_dir=tmp_path, progress=False, batch=True)
     assert result.stopped is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"poll": None}, "poll must be a positive number of seconds, got None"),
+        ({"grace": 0}, "grace must be a positive number of seconds, got 0"),
+        ({"window_rows": 0}, "window_rows must be a whole number from 1, got 0"),
+    ],
+)
+def test_settings_are_checked(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput) as raised:
+        Batch(**options)
+    assert str(raised.value) == message

@@ -78,8 +78,11 @@ class Batch:
     finish_online: bool = False
 
     def __post_init__(self) -> None:
-        check_seconds("poll", self.poll)
-        check_seconds("grace", self.grace)
+        for name in ("poll", "grace"):
+            value = getattr(self, name)
+            if value is None:
+                raise InvalidInput(f"{name} must be a positive number of seconds, got None")
+            check_seconds(name, value)
         check_whole("window_rows", self.window_rows, least=1)
 
 
