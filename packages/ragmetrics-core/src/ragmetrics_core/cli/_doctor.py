@@ -160,6 +160,7 @@ EXTRAS = {
     "sentence-transformers": "sentence-transformers",
     "pandas": "pandas",
     "excel": "openpyxl",
+    "fsspec": "fsspec",
     "parquet": "pyarrow",
     "documents": "pypdf",
     "prices": "genai-prices",
