@@ -206,6 +206,7 @@ class BatchRun:
                     target.file.close()
 
     async def _run(self, score: Callable[[], Awaitable[None]]) -> str | None:
+        """Repeat until no question is left: make a pass, submit the questions that it collected, wait for their answers."""
         self._take_up()
         if self._options.finish_online:
             for submission in self._open:

@@ -97,7 +97,8 @@ class Models:
         embeddings: answers ``Embed`` and ``Compare``; a pair scorer answers ``Compare`` only.
         metric: the name of the metric that uses the models, for messages.
         members: for a metric that runs other metrics, their models; a member without a model gets the one of this metric.
-        voice: for a member, a key of its questions: members with equal voices must have different models. None: no such check.
+        voice: identifies the questions of a member. Members with equal voices ask the same questions, so they must have different
+            models. None: not checked.
 
     Raises:
         InvalidInput: a model is a text, a class, or an object without any method of a model; or two members with equal voices have

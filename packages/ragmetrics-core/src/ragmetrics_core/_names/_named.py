@@ -162,7 +162,7 @@ def llm_named(model: Any, base_url: str | None = None, api_key: str | None = Non
 
 
 def is_server(provider: str) -> bool:
-    """Whether a provider is a named server."""
+    """Whether a provider is the name of a server that speaks the protocol of OpenAI, such as ``ollama``."""
     from ..llms._openai._named_servers import server_named  # noqa: PLC0415  loaded where a name is used
 
     return server_named(provider) is not None

@@ -32,8 +32,8 @@ from ..statistics._means import mean_of
 def combined(metric: Metric, scores: Sequence[Score]) -> Score:
     """Combine the scores of a row that was judged several times.
 
-    The value is the mean of the judgements that have one; if some have none, the reason says how many. The row passes if most of
-    the verdicts do. ``details["repeats"]`` has all judgements.
+    The value is the mean of their values. Judgements without a value are left out, and the reason says how many. The row passes if
+    most verdicts are passes. ``details["repeats"]`` has all judgements.
     """
     details = {"repeats": [{**score.to_dict(), "usage": score.usage.to_dict()} for score in scores]}
     values = [score.value for score in scores if score.value is not None]
@@ -222,7 +222,7 @@ class JuryTally:
         self._disputed: list[tuple[float, str]] = []
 
     def add(self, score: Score, label: str) -> None:
-        """Count one score; the label names its row."""
+        """Count one score. ``label`` is the name of its row in messages."""
         # the usual case: no jury. Reading the details costs more than all the counting
         votes = {} if JUDGED.isdisjoint(score.details) else _votes(score)
         if not votes:

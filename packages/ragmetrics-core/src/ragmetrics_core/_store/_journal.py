@@ -136,7 +136,7 @@ class SQLiteReplies:
         return reply
 
     def strike(self, keys: Iterable[bytes]) -> None:
-        """Strike replies that turned out to be unusable, so that a later run asks again. Their messages stay."""
+        """Blank replies that turned out to be unusable, so that a later run asks again. The messages of the questions are kept."""
         database = self._writable()
         with self._explain_errors():
             database.executemany(

@@ -423,7 +423,7 @@ class RunDir:
         return f"another data set: none of the first rows of {name or 'this one'} is among them"
 
     def _compared(self, scores: ScoresFile, rows: Iterator[Row]) -> Iterator[Row]:
-        """The rows. Each is compared with the row that was scored in its place."""
+        """Yield the rows unchanged. If a row that an earlier run finished has changed, its old scores are set aside, or refused."""
         for row in rows:
             if self._finished and row.index in scores:
                 there = scores.read(row.index)

@@ -40,7 +40,7 @@ LONGEST = 12
 def sentences(text: str, ends: frozenset[int] = frozenset()) -> list[tuple[int, int]]:
     """Find the places of the sentences in a text, in order: character offsets, end exclusive.
 
-    Marks in front of a sentence (of a list, of a quoted mail) and blanks around it are not part of it.
+    List bullets and quote marks of mails in front of a sentence, and blanks around it, are left out.
 
     Args:
         text: the text to split.

@@ -102,7 +102,7 @@ _MAX_TAGS = 2000
 
 
 def last_channel(text: str, doubted: list[str]) -> str:
-    """Return the final channel of a reply in OpenAI's harmony format. The analysis channel is thinking."""
+    """Return the final channel of a reply in OpenAI's harmony format. The analysis channel, the reasoning, is dropped."""
     if not text.lstrip().startswith(("<|channel|>", "<|start|>")):
         return text
     *before, final = _FINAL_CHANNEL.split(text)

@@ -352,7 +352,7 @@ def fit_model(data: Any, model: type[BaseModel]) -> Any:
 
 
 def _at(path: str, fit: Any, *arguments: Any) -> Any:
-    """Call ``fit``. If it raises a misfit, put ``path`` in front of the path of that misfit."""
+    """Call ``fit``. If it raises a ``Misfit``, put ``path`` in front of the path that this error names."""
     try:
         return fit(*arguments)
     except Unreadable as unreadable:

@@ -235,7 +235,7 @@ Exchange = Generator[dict[str, Any], Any, T]
 
 
 def run_exchange(exchange: Exchange[T], call: Callable[[dict[str, Any]], Any]) -> T:
-    """Make the calls of an exchange, and return its result."""
+    """Run an exchange (one question with all calls that it takes), and return its result."""
     answer = None
     try:
         while True:
