@@ -28,5 +28,5 @@ class Misattribution(JudgedCitations):
     called: ClassVar[str] = "statements with citations supported by other passages only"
 
     def counted(self, statement: Statement, support: frozenset[int]) -> list[bool]:
-        """Return [] if the statement has no citations; else [True] if only passages that it does not cite support it, or [False]."""
+        """Return [] without citations; else [True] if passages support the statement but none of the cited ones does, or [False]."""
         return [bool(support) and statement.cited.isdisjoint(support)] if statement.citations else []

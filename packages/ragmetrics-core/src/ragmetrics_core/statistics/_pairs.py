@@ -123,9 +123,9 @@ ROUNDING_OF_SUMS = 1e-9
 def sign_flip_p(changes: Sequence[float]) -> float:
     """Return the two-sided p-value of "each of these changes might as well have gone in the other direction".
 
-    It is the share of all ways to flip the signs in which the sum is at least as far from 0 as the observed sum. Changes of 0 do
-    not matter. With fewer than 6 changes that are not 0, the p-value is always above 0.05. The p-value is exact if changes are equally
-    likely up and down by the same amount, as between two runs of the same system.
+    It is the share of all ways to flip the signs in which the sum is at least as far from 0 as the observed sum. Changes of 0
+    do not matter. With fewer than 6 changes that are not 0, the p-value is always above 0.05. The p-value is exact if changes
+    are equally likely up and down by the same amount, as between two runs of the same system.
 
     Source: Fisher 1935, The Design of Experiments, section 21.
     """
