@@ -28,5 +28,5 @@ class Misattribution(JudgedCitations):
     called: ClassVar[str] = "statements with citations supported by other passages only"
 
     def counted(self, statement: Statement, support: frozenset[int]) -> list[bool]:
-        """Return [] without citations; else [True] if passages support the statement but none of the cited ones does, or [False]."""
+        """Return [] without citations; else [True] if passages support the statement but no cited one does, or [False]."""
         return [bool(support) and statement.cited.isdisjoint(support)] if statement.citations else []
