@@ -19,7 +19,7 @@ from ._pending import PendingCall, as_shared
 from ._questions import Answers, Collected
 from ._reply_keys import Keys, ReplyStore
 from ._schedule import AskedBy, Assignment, Engine, Finished
-from ._tasks import Tasks
+from ._tasks import Tasks, no_op
 from ._traffic import Traffic
 
 __all__ = [
@@ -37,4 +37,5 @@ __all__ = [
     "Tasks",
     "Traffic",
     "as_shared",
+    "no_op",
 ]

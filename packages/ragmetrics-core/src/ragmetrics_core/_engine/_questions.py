@@ -219,7 +219,7 @@ class Answers:
 
         def cancel() -> None:
             self._in_flight.pop(pending, None)  # an equal question of another run must not wait for it
-            self._routes[id(pending.model)].server.deadline.cancel(task)
+            self._routes[id(pending.model)].caller.cancel(task)
 
         return CallInFlight(task, cancel)
 

@@ -93,9 +93,11 @@ class Tasks:
             await asyncio.gather(*cancelled, return_exceptions=True)
             raise
 
-    def start(self, work: Coroutine[Any, Any, Any]) -> None:
-        """Start a worker."""
-        self.watch(new_task(work))
+    def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Start a worker, and return its task."""
+        task = new_task(work)
+        self.watch(task)
+        return task
 
     def watch(self, task: asyncio.Task[Any], call: CallInFlight | None = None) -> None:
         """End the run no earlier than this task. ``call``: the call that the task makes; None for a worker."""

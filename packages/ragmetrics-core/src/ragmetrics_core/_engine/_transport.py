@@ -2,7 +2,8 @@
 
 There are two transports. *Single calls* carry questions to a language model: one call for each question, with retries, at the pace
 that the server accepts (`_calls`). *Batches* carry texts and pairs to an embedding model, many in one call (`_batches`). Another
-transport, such as a batch API that answers a day later, would be a class with ``perform`` and a line in ``Route.perform``.
+transport would be a class with ``perform`` and a line in ``Route.perform``. Questions for the batch API of a provider take no
+route: a ``Collector`` of `_questions` takes them.
 """
 
 from __future__ import annotations
@@ -29,7 +30,6 @@ class Route:
     Attributes:
         model: the model; this reference keeps its ``id`` from being reused.
         traits: the traits of the model.
-        server: limits the calls to the model.
         caller: makes the calls.
         keys: computes the keys of the replies in the store; None if there is no store, or the model has no identity.
     """
@@ -37,7 +37,6 @@ class Route:
     def __init__(self, model: Any, server: Server, max_retries: int, budget: Budget, *, stored: bool) -> None:
         self.model = model
         self.traits = ModelTraits.of(model)
-        self.server = server
         self.caller = ModelCaller(model, self.traits, server, max_retries, budget)
         self.keys = Keys(self.traits.identity) if stored and self.traits.identity else None
         self._batches: dict[type[Request], Batches] = {}

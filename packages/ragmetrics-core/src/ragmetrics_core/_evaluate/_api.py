@@ -27,10 +27,9 @@ from .._values._sample import Sample
 from ._estimate import Estimate
 from ._evaluation import Comparison, Evaluation
 from ._join import join_runs
-from ._options import Batch, RunOptions, ScorerOptions, options_of
+from ._options import Batch
 from ._run import Run
 from ._scorer import Scorer
-from ._scoring import Scoring
 
 if TYPE_CHECKING:
     import os
@@ -54,11 +53,6 @@ __all__ = [
     "join_runs",
     "read_samples",
 ]
-
-
-def _run(arguments: Mapping[str, Any]) -> Run:
-    scoring = Scoring(arguments["metrics"], options_of(ScorerOptions, arguments))
-    return Run(arguments["samples"], scoring, options_of(RunOptions, arguments))
 
 
 def evaluate(  # noqa: D417  a line may describe two arguments
@@ -110,7 +104,7 @@ def evaluate(  # noqa: D417  a line may describe two arguments
         separator: the text between the items of a list that is written as one text, such as ``"||"``.
         batch: ask in batches of the provider, at half the price and within a day; a ``Batch`` has settings. It needs a run_dir.
     """
-    return _run(locals()).block()
+    return Run.of(locals()).block()
 
 
 @with_arguments_of(evaluate)
@@ -120,7 +114,7 @@ async def aevaluate(**arguments: Any) -> Evaluation:
     If it is cancelled, the ``CancelledError`` has ``partial`` too. A time limit raises another error: after ``asyncio.wait_for``
     the ``CancelledError`` is the ``__cause__`` of the ``TimeoutError`` (on Python 3.10 the ``__context__`` of that cause).
     """
-    return await _run(arguments).execute()
+    return await Run.of(arguments).execute()
 
 
 def estimate(
@@ -157,7 +151,7 @@ def estimate(
     """
     unused = {"on_error": "record", "progress": False, "budget": None, "timeout": None, "max_retries": 0}
     models = {"llm": llm_to_price(llm), "embeddings": embeddings_to_price(embeddings)}
-    return _run({**locals(), **unused, **models}).estimate()
+    return Run.of({**locals(), **unused, **models}).estimate()
 
 
 def read_samples(

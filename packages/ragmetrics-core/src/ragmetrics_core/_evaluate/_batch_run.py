@@ -300,8 +300,7 @@ class BatchRun:
         """Return the task that asks the first question of a form online."""
         task = self._learning.get(form)
         if task is None or task.done():
-            task = self._learning[form] = asyncio.ensure_future(self._learn(form, call, run))
-            run.watch(task)
+            task = self._learning[form] = run.start(self._learn(form, call, run))
         return task
 
     async def _learn(self, form: tuple[int, bytes], call: PendingCall, run: Tasks) -> None:

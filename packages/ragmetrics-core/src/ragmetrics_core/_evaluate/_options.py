@@ -19,7 +19,7 @@ from .._show._progress import Progress, check_progress
 from .._values._errors import InvalidInput, Setting
 from .._values._requests import AnyEmbeddings, AnyLLM
 from .._values._sample import Row, Sample
-from .._values._settings import check_run_dir, check_seconds, check_whole
+from .._values._settings import check_calls, check_run_dir, check_seconds, check_whole
 
 T = TypeVar("T", "ScorerOptions", "RunOptions")
 
@@ -48,10 +48,8 @@ class ScorerOptions:
     empty: str
 
     def __post_init__(self) -> None:
-        for name in ("max_concurrency", "repeats"):
-            check_whole(name, getattr(self, name), least=1)
-        check_whole("max_retries", self.max_retries, least=0)
-        check_seconds("timeout", self.timeout)
+        check_calls(self.max_concurrency, self.max_retries, self.timeout)
+        check_whole("repeats", self.repeats, least=1)
         check_choice("on_error", self.on_error, "record", "raise")
         check_choice("empty", self.empty, "skip", "zero")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, nullcontext
+from contextlib import closing
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice
@@ -35,7 +35,7 @@ from .._values._score import Score
 from ._batch_run import BatchRun, HeldStrikes, check_no_batches, targets_of
 from ._estimate import Estimate
 from ._evaluation import Evaluation
-from ._options import RunOptions
+from ._options import RunOptions, ScorerOptions, options_of
 from ._plan import Planner
 from ._scoring import Scoring
 
@@ -78,6 +78,12 @@ class Run:
         self._waited: Mapping[str, float] = {}
         self._started = time.perf_counter()
 
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any], check_first: Callable[..., None] | None = None) -> Run:
+        """Return the run of a call of ``evaluate`` with these arguments, all by name."""
+        scoring = Scoring(arguments["metrics"], options_of(ScorerOptions, arguments))
+        return cls(arguments["samples"], scoring, options_of(RunOptions, arguments), check_first)
+
     def _opened(self, columns: Columns) -> OpenRows:
         options = self._options
         opened = open_rows(self._samples, options.limit, columns, options.file)
@@ -85,8 +91,7 @@ class Run:
 
     async def execute(self) -> Evaluation:
         """Run to the end. An error that stops the run, or a cancellation, carries what was finished as its ``partial``."""
-        directory = self._options.directory
-        with nullcontext() if directory is None else only_writer(directory):
+        with only_writer(self._options.directory):
             return await self._execute()
 
     async def _execute(self) -> Evaluation:

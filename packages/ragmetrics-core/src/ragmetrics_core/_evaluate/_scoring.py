@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from .._engine import Answers, AskedBy, Assignment, Budget, Engine, ReplyStore, Traffic
+from .._engine import Answers, AskedBy, Assignment, Budget, Engine, ReplyStore, Traffic, no_op
 from .._kernel._drive import Models
 from .._kernel._metric import Metric
 from .._kernel._model_traits import prepared
@@ -52,7 +52,7 @@ class Scoring:
         self._traffic = self._new_traffic()
 
     @contextmanager
-    def answers(self, journal: ReplyStore | None, heard: Callable[[Outcome], None] | None = None) -> Iterator[Answers]:
+    def answers(self, journal: ReplyStore | None, heard: Callable[[Outcome], None] = no_op) -> Iterator[Answers]:
         """Return what answers the requests of runs in the running event loop; arguments as for ``Answers``.
 
         What was learnt about the servers serves one loop at a time. Beside another loop, as in another thread, it is learnt anew.
@@ -62,7 +62,7 @@ class Scoring:
             traffic = self._new_traffic()
             traffic.enter()
         try:
-            yield Answers(traffic, self.options.max_retries, self.budget, journal, heard or (lambda _: None))
+            yield Answers(traffic, self.options.max_retries, self.budget, journal, heard)
         finally:
             traffic.leave()
 

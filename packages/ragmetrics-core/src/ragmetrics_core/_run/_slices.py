@@ -236,7 +236,7 @@ def as_label(value: Any) -> str | None:
 
 def name_of(record: Record) -> str:
     """Return the name of a row in labels, comparisons and pages, by which it is found again in another file."""
-    return as_label(record.sample.id) or _short_place(record)
+    return as_label(record.sample.id) or _short_place(record.place)
 
 
 def row_name(record: Record) -> str:
@@ -246,9 +246,9 @@ def row_name(record: Record) -> str:
 
 def row_name_of(row_id: object, place: str) -> str:
     """Return the name of a row with this id (None: it has none) and place in tables and terminals."""
-    return str(row_id) if row_id is not None else place.rpartition(", ")[2]
+    return str(row_id) if row_id is not None else _short_place(place)
 
 
-def _short_place(record: Record) -> str:
+def _short_place(place: str) -> str:
     """Return the place of a row in its file, such as ``line 7``."""
-    return record.place.rpartition(", ")[2]
+    return place.rpartition(", ")[2]

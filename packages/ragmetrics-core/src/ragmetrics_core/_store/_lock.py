@@ -49,13 +49,16 @@ held: set[IO[bytes]] = set()
 
 
 @contextmanager
-def only_writer(path: Path) -> Iterator[None]:
-    """Be the only one that writes to a run directory. The directory is made if there is none.
+def only_writer(path: Path | None) -> Iterator[None]:
+    """Be the only one that writes to a run directory, which is made if there is none. None: a run without a directory.
 
     Raises:
         InvalidInput: another run writes there, the path cannot be a directory, or its file system supports no locks.
         RagmetricsError: the lock file cannot be written.
     """
+    if path is None:
+        yield
+        return
     check_directory(path)
     path = path.absolute()  # the program may change its working directory
     folders: list[Path] = []

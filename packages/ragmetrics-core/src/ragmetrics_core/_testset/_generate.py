@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -191,7 +191,7 @@ class Generation:
     async def execute(self) -> Testset:
         """Run to the end. An error that stops the run, or a cancellation, has the questions finished so far as its ``partial``."""
         directory = self._options.run_dir
-        with nullcontext() if directory is None else only_writer(Path(directory)):
+        with only_writer(None if directory is None else Path(directory)):
             return await self._execute()
 
     async def _execute(self) -> Testset:

@@ -24,9 +24,7 @@ import typer
 from .._evaluate._batch_run import SUBMITTED
 from .._evaluate._estimate import Estimate
 from .._evaluate._evaluation import Evaluation
-from .._evaluate._options import RunOptions, ScorerOptions, options_of
 from .._evaluate._run import Run
-from .._evaluate._scoring import Scoring
 from .._gate._results import Decision
 from .._kernel._inputs import Input
 from .._kernel._metric import Metric
@@ -213,20 +211,13 @@ def _evaluate(data: str, out: Path | None, given: Mapping[str, Any]) -> None:
         check_out(out, data)
     budget = parse_budget(given["budget"] or []) if calls_models else None
     progress = parse_progress(given["progress"])
-    arguments = {
-        **given,
-        **models,
-        "columns": columns,
-        "budget": budget,
-        "progress": progress,
-        "batch": parse_batch(given),
-    }
-    scoring, options = Scoring(metrics, options_of(ScorerOptions, arguments)), options_of(RunOptions, arguments)
+    parsed = {"columns": columns, "budget": budget, "progress": progress, "batch": parse_batch(given)}
+    arguments = {**given, **models, **parsed, "samples": data, "metrics": metrics}
     if calls_models:
         check_first = RowGroups(wanted.by, wanted.cluster).check_first
-        _report(Run(data, scoring, options, check_first).block(), metrics, out, options.directory, wanted)
+        _report(Run.of(arguments, check_first).block(), metrics, out, given["run_dir"], wanted)
     else:
-        _show_price(Run(data, scoring, options).estimate())
+        _show_price(Run.of(arguments).estimate())
 
 
 def _report(run: Evaluation, metrics: Sequence[Metric], out: Path | None, run_dir: Path | None, wanted: Wanted) -> None:
