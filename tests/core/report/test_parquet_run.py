@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -16,11 +18,13 @@ from hypothesis import strategies as st
 from core.evaluate.doubles import Length, questions
 from core.report.comparing import FAILED, by_id, judged_by, metric_column, not_asked, run_of, text_at
 from ragmetrics_core import Evaluation, InvalidInput, MissingExtra, Score, Usage, evaluate
+from ragmetrics_core._store._parquet import ParquetRecords, quoted
 from ragmetrics_core.llms import LexicalJudge
 from report_data import hostile, small
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
+duckdb = pytest.importorskip("duckdb")
 
 ODD = [
     ({"id": 1, "question": "a", "lang": "de", "n": 1.0, "deep": {"x": 1}}, {"m": 0.25, "k": 1.0}),
@@ -50,6 +54,11 @@ def odd() -> Evaluation:
 def loaded(run: Evaluation, path: Path, rows_per_file: int | None = None) -> Evaluation:
     run.to_parquet(path, rows_per_file=rows_per_file)
     return Evaluation.load(path)
+
+
+def query(run: Evaluation, sql: str, *values: object) -> list[Any]:
+    assert isinstance(run.records, ParquetRecords)
+    return run.records.tables.query(sql, *values)
 
 
 RUNS: dict[str, Callable[[Path], Evaluation]] = {
@@ -153,10 +162,11 @@ class TestWhatIsRefused:
         }[rows]
         assert str(caught.value).replace(f"{tmp_path}/", "") == f"to_parquet: rows_per_file: {cure}"
 
-    def test_two_columns_of_one_name(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("name", ["m_label", "M", "ID", "a\0b"])
+    def test_two_columns_of_one_name(self, name: str, tmp_path: Path) -> None:
         with pytest.raises(InvalidInput) as caught:
-            run_of([({"id": "1"}, {"m": 1.0, "m_label": 1.0})]).to_parquet(tmp_path / "rows.parquet")
-        assert str(caught.value) == "to_parquet: two columns would have the name 'm_label': rename the metric"
+            run_of([({"id": "1"}, {"m": 1.0, name: 1.0})]).to_parquet(tmp_path / "rows.parquet")
+        assert str(caught.value) == f"to_parquet: two columns would have the name {name!r}: rename the metric"
 
     def test_a_missing_package(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         by_id([1.0]).to_parquet(tmp_path / "rows.parquet")
@@ -168,6 +178,88 @@ class TestWhatIsRefused:
         with pytest.raises(MissingExtra) as caught:
             by_id([1.0]).to_parquet(tmp_path / "other.parquet")
         assert str(caught.value) == f"to_parquet() {cure}"
+
+    def test_a_missing_package_for_queries(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        path = tmp_path / "rows.parquet"
+        found = loaded(by_id([1.0]), path)
+        monkeypatch.setitem(__import__("sys").modules, "duckdb", None)
+        with pytest.raises(MissingExtra) as caught:
+            query(found, "SELECT 1")
+        cure = 'needs duckdb: pip install "ragmetrics-core[parquet]"'
+        assert str(caught.value) == f"counting the rows of {path} {cure}"
+
+
+class TestQueries:
+    """Files are queried whatever their names are, and nothing else is."""
+
+    @pytest.mark.parametrize(
+        "name", ["o'clock", '"q"', "a[1]", "a*", "?", "lang=de", "x;DROP TABLE run", "{a,b}", "s3:", "a\nb", "e\u0301"]
+    )
+    @pytest.mark.skipif(sys.platform == "win32", reason="Windows allows no such names")
+    def test_names_of_files(self, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        for number, other in enumerate((name, "a1", "ab", "q")):
+            (tmp_path / other).mkdir()
+            by_id([number / 4]).to_parquet(tmp_path / other / f"{other}.parquet")
+        monkeypatch.chdir(tmp_path)
+        for path in (tmp_path / name, Path(name), Path(name) / f"{name}.parquet"):
+            assert query(Evaluation.load(path), "SELECT id, m FROM run") == [("q0", 0.0)]
+            with pytest.raises(duckdb.BinderException):
+                query(Evaluation.load(path), "SELECT lang FROM run")
+
+    def test_names_of_columns(self, tmp_path: Path) -> None:
+        names = ['a"b', "x; DROP TABLE run", "a.b", "select", "\n", "'", " sp ", "e\u0301", "%s", "?", "$1"]
+        rows = [({"id": "1", **dict.fromkeys(names, "de")}, dict.fromkeys(names, 0.5))]
+        found = loaded(run_of(rows), tmp_path / "rows.parquet")
+        for name in names:
+            columns = f"{quoted(name)}, {quoted(f'metadata.{name}')}"
+            assert query(found, f"SELECT {columns} FROM run WHERE id = ?", "1") == [(0.5, "de")]
+
+    def test_keys_that_differ_in_case(self, tmp_path: Path) -> None:
+        rows = [
+            ({"id": "1", "lang": "de", "Lang": "en", "a\0b": "x"}, {"m": 1.0}),
+            ({"id": "2", "Lang": "fr"}, {"m": 0.0}),
+        ]
+        found = loaded(run_of(rows), tmp_path / "rows.parquet")
+        assert query(found, 'SELECT "metadata.lang", _nested FROM run') == [("de", True), (None, True)]
+        assert [record.sample.metadata for record in found.records] == [
+            record.sample.metadata for record in run_of(rows).records
+        ]
+
+    def test_files_whose_columns_differ_in_case(self, tmp_path: Path) -> None:
+        run_of([({"id": "1", "lang": "de"}, {"m": 1.0}), ({"id": "2"}, {"m": 0.0})]).to_parquet(
+            tmp_path, rows_per_file=1
+        )
+        part = tmp_path / "part-00001.parquet"
+        table = pq.read_table(part)
+        names = [name.replace("lang", "Lang") for name in table.column_names]
+        pq.write_table(table.rename_columns(names).replace_schema_metadata(table.schema.metadata), part)
+        with pytest.raises(InvalidInput) as caught:
+            Evaluation.load(tmp_path)
+        two = "'metadata.lang' and 'metadata.Lang'"
+        assert str(caught.value) == f"{tmp_path}: the columns {two} differ only in case: rename one"
+
+    def test_a_damaged_file(self, tmp_path: Path) -> None:
+        path = tmp_path / "a.parquet"
+        found = loaded(by_id([1.0, 0.5]), path)
+        data = bytearray(path.read_bytes())
+        data[4:-2000] = b"\xff" * (len(data) - 2004)
+        path.write_bytes(data)
+        with pytest.raises(InvalidInput) as caught:
+            query(found, "SELECT * FROM run")
+        assert str(caught.value).startswith(f"{path} cannot be read (")
+        assert str(caught.value).endswith("): copy its files again")
+
+    def test_the_temporary_directory_is_deleted(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+        found = loaded(by_id([1.0]), tmp_path / "rows.parquet")
+        assert query(found, "SELECT count(*) FROM run") == [(1,)]
+        (folder,) = tmp_path.glob("ragmetrics-*")
+        assert query(found, "SELECT current_setting('temp_directory')") == [(str(folder),)]
+        for name in ("autoinstall_known_extensions", "autoload_known_extensions"):
+            assert query(found, "SELECT current_setting(?)", name) == [(False,)]
+        del found
+        gc.collect()
+        assert not folder.exists()
 
 
 CURE = "give files that Evaluation.to_parquet wrote, or score these rows with evaluate"

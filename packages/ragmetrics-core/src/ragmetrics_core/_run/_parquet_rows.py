@@ -90,8 +90,11 @@ def _keys(records: Iterable[Record]) -> tuple[list[str], bool]:
             keys.update(dict.fromkeys(str(key) for key in record.sample.metadata))
         row = RunRow.of(record, index)
         digests.append(_digest(["id", row.id] if row.id is not None else row.texts or index) or 0)
-    found = [key for key in keys if _fits(key)]
-    return (found if len(keys) <= MOST_KEYS else []), len(set(digests)) == len(digests)
+    columns: dict[str, str] = {}
+    for key in keys if len(keys) <= MOST_KEYS else ():
+        if _is_name(key):
+            columns.setdefault(key.lower(), key)  # names of columns in SQL do not differ only in case
+    return list(columns.values()), len(set(digests)) == len(digests)
 
 
 def schema_of(metrics: Sequence[MetricColumn], keys: Iterable[str], head: Mapping[bytes, bytes]) -> Any:
@@ -103,7 +106,7 @@ def schema_of(metrics: Sequence[MetricColumn], keys: Iterable[str], head: Mappin
         head: the metadata of the schema.
 
     Raises:
-        InvalidInput: two columns would have the same name.
+        InvalidInput: two columns would have the same name, where upper and lower case are equal as in SQL.
     """
     import pyarrow as pa  # noqa: PLC0415
 
@@ -111,10 +114,11 @@ def schema_of(metrics: Sequence[MetricColumn], keys: Iterable[str], head: Mappin
     fields += [(name, pa.list_(pa.string())) for name in LISTS]
     fields += [(f"{METADATA}{key}", pa.string()) for key in keys]
     fields += [(f"{item.name}{part}", getattr(pa, kind)()) for item in metrics for part, kind in OF_SCORE.items()]
-    names = [name for name, _ in fields]
-    wrong = next((name for place, name in enumerate(names) if name in names[:place] or not _fits(name)), None)
-    if wrong is not None:
-        raise InvalidInput(f"to_parquet: two columns would have the name {wrong!r}: rename the metric")
+    names: set[str] = set()
+    for name, _ in fields:
+        if name.lower() in names or not _is_name(name):
+            raise InvalidInput(f"to_parquet: two columns would have the name {name!r}: rename the metric")
+        names.add(name.lower())
     return pa.schema(fields, metadata=dict(head))
 
 
@@ -213,3 +217,8 @@ def _digest(value: Any) -> int | None:
 def _fits(value: Any) -> bool:
     """Whether the value is a text that can be encoded."""
     return isinstance(value, str) and (value.isascii() or not SURROGATE.search(value))
+
+
+def _is_name(text: str) -> bool:
+    """Whether a text can be the name of a column in SQL."""
+    return _fits(text) and "\0" not in text

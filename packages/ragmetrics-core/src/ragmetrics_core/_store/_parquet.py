@@ -7,14 +7,23 @@ score. Columns that begin with an underscore are of use to this program only.
 
 The schema of each file has the settings of the run, as ``run.json`` has them, so that the files need no other file beside them.
 Files of one directory are parts of one run, in the order of their names, and must have the same settings.
+
+Rows are read with pyarrow. Columns are counted by SQL: DuckDB reads only the columns that a query names, on all cores, and the
+memory that it needs does not grow with the number of rows.
 """
 
 from __future__ import annotations
 
+import glob
 import json
+import shutil
+import tempfile
+import weakref
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -105,6 +114,66 @@ def parquet_package(what: str) -> Any:
     return pyarrow.parquet
 
 
+def quoted(name: str) -> str:
+    """Return the name of a column for SQL. A name may have any characters: it comes from a metric or from the metadata."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+class Tables:
+    """Runs in Parquet files as views of a database in memory. Queries open no other file, load no extension and use no network.
+
+    What does not fit into memory is written to a temporary directory, which is deleted with this object.
+
+    Args:
+        runs: for each view its name, which is part of queries, and the run.
+
+    Raises:
+        MissingExtra: duckdb is not installed.
+    """
+
+    def __init__(self, **runs: ParquetRecords) -> None:
+        self._paths = " or ".join(str(run.path) for run in runs.values())
+        try:
+            import duckdb  # noqa: PLC0415
+        except ImportError:
+            needs = f"counting the rows of {self._paths} needs duckdb"
+            raise MissingExtra(f'{needs}: pip install "ragmetrics-core[parquet]"') from None
+        self._duckdb = duckdb
+        folder = tempfile.mkdtemp(prefix="ragmetrics-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        off = dict.fromkeys(("autoinstall_known_extensions", "autoload_known_extensions"), False)
+        self._connection = duckdb.connect(config={"temp_directory": folder, **off})
+        self._connection.execute("SET parquet_metadata_cache = true")
+        with self._damage():
+            for name, run in runs.items():
+                files = [glob.escape(str(file.absolute())) for file in run.files]
+                # without hive_partitioning=False, a directory named lang=de would be a column
+                self._connection.read_parquet(files, union_by_name=True, hive_partitioning=False).create_view(name)
+
+    @contextmanager
+    def _damage(self) -> Iterator[None]:
+        """Turn the errors of files into those of this package. An error of a query is raised unchanged: it is a bug."""
+        try:
+            yield
+        except self._duckdb.ProgrammingError:
+            raise
+        except self._duckdb.Error as error:
+            raise InvalidInput(f"{self._paths} cannot be read ({error}): copy its files again") from None
+
+    def query(self, sql: str, *values: object) -> list[Any]:
+        """Return the rows of a query, as tuples.
+
+        Args:
+            sql: the query; names of columns must be ``quoted``.
+            values: the values of its parameters, each of which is a ``?`` in the query.
+
+        Raises:
+            InvalidInput: a file is damaged.
+        """
+        with self._damage():
+            return self._connection.cursor().execute(sql, values).fetchall()
+
+
 def parquet_files(path: Path) -> list[Path]:
     """Return the Parquet files of a run at this path; empty if there are none."""
     if path.is_dir():
@@ -139,6 +208,7 @@ class ParquetRecords(Records):
 
     Attributes:
         path: the file or the directory.
+        files: the files, in order.
         metrics: the metrics of the run.
         settings: what determines its scores; None if unknown.
         account: how the run went.
@@ -151,7 +221,7 @@ class ParquetRecords(Records):
 
     def __init__(self, path: Path, files: Sequence[Path]) -> None:
         self.path = path
-        self._files = list(files)
+        self.files = list(files)
         package = parquet_package(f"reading {path}")
         self._opened = [_open(package, file) for file in files]
         heads = [_head(file, opened) for file, opened in zip(files, self._opened, strict=True)]
@@ -161,7 +231,16 @@ class ParquetRecords(Records):
             _check_columns(file, opened.schema_arrow.names, [item.name for item in self.metrics])
         self._ends = list(accumulate(opened.metadata.num_rows for opened in self._opened))
         self._cached: tuple[int, int, Any] = (-1, -1, None)
+        self._check_names()
         self._check_number()
+
+    def _check_names(self) -> None:
+        """Check that no two columns have names that are equal for SQL."""
+        names: dict[str, str] = {}
+        for name in (name for opened in self._opened for name in opened.schema_arrow.names):
+            same = names.setdefault(name.lower(), name)
+            if same != name:
+                raise InvalidInput(f"{self.path}: the columns {same!r} and {name!r} differ only in case: rename one")
 
     def _check_number(self) -> None:
         seal, there = self.account.seal, len(self)
@@ -176,7 +255,7 @@ class ParquetRecords(Records):
         return int(self._ends[-1])
 
     def __iter__(self) -> Iterator[Record]:
-        for file in range(len(self._files)):
+        for file in range(len(self.files)):
             for group in range(self._opened[file].num_row_groups):
                 for batch in self._read(file, [group]).to_batches(max_chunksize=BATCH):
                     yield from map(self._record, batch.to_pylist())
@@ -204,7 +283,12 @@ class ParquetRecords(Records):
         try:
             return opened.read_row_groups(range(opened.num_row_groups) if groups is None else groups, columns=columns)
         except (OSError, ValueError) as error:
-            raise InvalidInput(f"{self._files[file]} is damaged ({error}): copy the file again") from None
+            raise InvalidInput(f"{self.files[file]} is damaged ({error}): copy the file again") from None
+
+    @cached_property
+    def tables(self) -> Tables:
+        """The run as a view named ``run``."""
+        return Tables(run=self)
 
     def has(self, name: str) -> bool:
         """Whether any file has this column."""
@@ -219,7 +303,7 @@ class ParquetRecords(Records):
         """Return these columns of all rows as one table. A file without a column has no value in it."""
         import pyarrow as pa  # noqa: PLC0415
 
-        tables = [self._read(file, columns=names) for file in range(len(self._files))]
+        tables = [self._read(file, columns=names) for file in range(len(self.files))]
         return pa.concat_tables(tables, promote_options="default").select(list(names))
 
     def any(self, *names: str) -> bool:
@@ -275,10 +359,11 @@ def _score(row: Mapping[str, Any], item: MetricColumn) -> Any:
 def _open(package: Any, file: Path) -> Any:
     """Return the opened file. Of labels and of other texts that many rows share, each is read once."""
     try:
-        opened = package.ParquetFile(file)
+        path = file.absolute()  # pyarrow takes s3:/x for an address
+        opened = package.ParquetFile(path)
         names = opened.schema_arrow.names
         shared = [name for name in names if name.startswith(METADATA) or name.endswith(("_label", "_error", "_reason"))]
-        return package.ParquetFile(file, metadata=opened.metadata, read_dictionary=shared)
+        return package.ParquetFile(path, metadata=opened.metadata, read_dictionary=shared)
     except (ValueError, OSError) as error:
         raise InvalidInput(f"{file} is not a Parquet file that can be read: {error}") from None
 
