@@ -251,7 +251,8 @@ def test_a_chat_model_where_the_core_wants_an_llm() -> None:
     with pytest.raises(ModelError) as caught:
         evaluate([ROW], [Guideline("Be nice")], llm=Scripted(), progress=False)  # type: ignore[arg-type]
     assert str(caught.value).startswith(
-        "guideline asks an LLM, but Scripted is a model of LangChain, with another protocol: wrap the model with LangChainLLM(...) "
+        "guideline asks an LLM, but Scripted is a model of LangChain, which has other methods: wrap the model, and give "
+        "llm=LangChainLLM(...) from ragmetrics_langchain"
     )
     vectors: Any = DeterministicFakeEmbedding(size=4)
     with pytest.raises(

@@ -117,7 +117,7 @@ def test_metrics_with_settings() -> None:
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("ndcg(q=3)", "NDCG has no setting 'q'; it has"), ("ndcg(k='many')", "NDCG: the setting 'k' cannot be 'many'")],
+    [("ndcg(q=3)", "NDCG has no setting 'q': it has"), ("ndcg(k='many')", "NDCG: the setting 'k' cannot be 'many'")],
 )
 def test_settings_that_do_not_fit(text: str, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):

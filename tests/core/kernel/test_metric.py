@@ -250,7 +250,7 @@ def test_settings_round_trip() -> None:
         ),
         (
             {"metric": f"{__name__}:Colour", "settings": {"wnted": 1}},
-            "Colour has no setting 'wnted'; it has name, prompt",
+            "Colour has no setting 'wnted': did you mean 'wanted'\?",
         ),
         (
             {"metric": f"{__name__}:Colour", "settings": {"weights": ["a", 1]}},
@@ -464,7 +464,7 @@ COLOUR_PATH = f"{__name__}:Colour"
         ({"metric": ".foo:X"}, "names a module by a relative path: give its full name"),
         (
             {"metric": COLOUR_PATH, "settings": {"prompt": "x"}},
-            "Colour: the setting 'prompt' is a prompt: give a mapping",
+            "Colour: the setting 'prompt' must be a mapping with the wording of a prompt, got str: write",
         ),
         (
             {"metric": COLOUR_PATH, "settings": {"prompt": {"instruction": "x"}}},

@@ -253,8 +253,8 @@ class Models:
         if is_of_langchain(model):
             wrapper = wrappers(KINDS[attribute][1], model)
             raise ModelError(
-                f"{self.metric or 'this metric'} asks {what}, but {type(model).__name__} is a model of LangChain, with another "
-                f"protocol: wrap the model with {wrapper} from ragmetrics_langchain, and give it as {attribute}",
+                f"{self.metric or 'this metric'} asks {what}, but {type(model).__name__} is a model of LangChain, which has other "
+                f"methods: wrap the model, and give {attribute}={wrapper} from ragmetrics_langchain",
                 fatal=True,
             )
         return model

@@ -250,12 +250,8 @@ def _texts(path: str, value: Any) -> list[str]:
 
 
 def _documents(path: str, value: Any) -> Documents:
-    return Documents.of(
-        [
-            item if isinstance(item, Document | str) else Document.of(item, f"{path}[{index}]")
-            for index, item in enumerate(_items(path, value, "documents"))
-        ]
-    )
+    items = enumerate(_items(path, value, "documents"))
+    return Documents.of([Document.of(item, f"{path}[{index}]") for index, item in items])
 
 
 CHECKS: dict[Kind, Callable[[str, Any], Any]] = {

@@ -11,7 +11,7 @@ from __future__ import annotations
 import abc
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import GeneratorType
 from typing import Any, ClassVar, TypeVar
@@ -23,7 +23,7 @@ from .._values._score import Score, checked_scale
 from ._drive import Models, arun, run
 from ._inputs import Input, Reading, inputs_of
 from ._prompt import Prompt
-from ._saved_settings import load_metric, settings_of
+from ._saved_settings import default_of, load_metric, settings_of
 from ._steps import Outcome, Steps, next_round
 
 M = TypeVar("M", bound="Metric")
@@ -195,15 +195,12 @@ class Metric(abc.ABC):
         result = bound if isinstance(bound, Score) else self.measure(**bound)
         if isinstance(result, Score):
             return result.made_by(self.name, self.scale)
-        return self._accounted(result)
+        if not isinstance(result, GeneratorType):
+            raise TypeError(f"{type(self).__name__}.measure must return a Score, got {type(result).__name__}")
+        return self._with_origin(result)
 
-    def _accounted(self, program: Any) -> Steps[Score]:
-        """Wrap the program of ``measure`` to record its usage and the versions of its prompts."""
-        if not isinstance(program, GeneratorType):
-            raise TypeError(f"{type(self).__name__}.measure must return a Score, got {type(program).__name__}")
-        return self._account(program)
-
-    def _account(self, program: Steps[Score]) -> Steps[Score]:
+    def _with_origin(self, program: Steps[Score]) -> Steps[Score]:
+        """Run the program of ``measure``; add its usage and the versions of its prompts to the score, or to the error."""
         usage = NO_USAGE
         prompts: dict[str, str] = {}
         outcomes: Sequence[Outcome] | None = None
@@ -268,20 +265,12 @@ class Metric(abc.ABC):
         return load_metric(cls, data)
 
     def __repr__(self) -> str:
-        shown = [item for item in fields(self) if item.repr and not self._is_default(item)]
+        shown = [item for item in fields(self) if item.repr and getattr(self, item.name) != default_of(self, item)]
         return f"{type(self).__name__}({', '.join(f'{item.name}={getattr(self, item.name)!r}' for item in shown)})"
 
     def __hash__(self) -> int:
         # settings may be mappings, which have no hash; equal metrics have equal names
         return hash((type(self), self.name))
-
-    def _is_default(self, item: Field[Any]) -> bool:
-        value = getattr(self, item.name)
-        if item.name == "name":
-            return bool(value == self.usual_name)
-        if item.default is not MISSING:
-            return bool(value == item.default)
-        return item.default_factory is not MISSING and bool(value == item.default_factory())
 
 
 def _type_name(cls: type[Metric]) -> str:

@@ -10,13 +10,13 @@ no metric has to handle NaN or a missing vector.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from .._values._errors import InvalidInput, ModelError
-from .._values._requests import Reply
+from .._values._requests import Reply, texts_of
+from ._wording import SURROGATE
 
 
 @dataclass(frozen=True)
@@ -161,22 +161,13 @@ def check_model(kind: str, model: object, metric: str) -> None:
         )
 
 
-SURROGATE = re.compile("[\ud800-\udfff]")
-
-
 def readable_texts(texts: Iterable[str]) -> list[str]:
     """Return the texts with lone surrogates, which no model can read, replaced by U+FFFD (the replacement character).
 
     Raises:
         InvalidInput: ``texts`` is a single text instead of a list, or an item is not a text.
     """
-    if isinstance(texts, str):
-        raise InvalidInput("embed takes a list of texts, got a single str: write [text]")
-    items = list(texts)
-    for index, item in enumerate(items):
-        if not isinstance(item, str):
-            raise InvalidInput(f"embed: text [{index}] must be a str, got {type(item).__name__}")
-    return [SURROGATE.sub("\ufffd", item) for item in items]
+    return [SURROGATE.sub("\ufffd", item) for item in texts_of("embed", texts)]
 
 
 def check_text(answer: Any) -> Reply[str]:

@@ -12,7 +12,7 @@ The layout of the messages, and its reasons:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sized
+from collections.abc import Callable, Hashable, Mapping, Sized
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
 from types import ModuleType
@@ -119,7 +119,7 @@ class Prompt(Generic[T]):
         numbered = name in self.numbered
         # only texts can be cached: a column may contain anything, and 1 equals True
         if not isinstance(value, list) or not JUST_TEXT.issuperset(map(type, value)):
-            return with_numbers(value) if numbered else value
+            return dict(enumerate(value, 1)) if numbered else value  # the numbers by which replies refer to the items
         if type(value) is not Texts:
             return Written.of_texts(value, numbered=numbered)
         key = ("written", numbered, tuple(value))
@@ -277,11 +277,6 @@ def _repeated() -> ModuleType:
 def ask(prompt: Prompt[T], /, **inputs: Any) -> Steps[T]:
     """Ask a model with a prompt and inputs, like ``prompt.ask``."""
     return prompt.ask(**inputs)
-
-
-def with_numbers(texts: Iterable[str]) -> dict[int, str]:
-    """Return the texts by number, from 1, as replies refer to them; as JSON, ``{"1": "...", "2": "..."}``."""
-    return dict(enumerate(texts, 1))
 
 
 def _complaint(problem: BadReply) -> str:

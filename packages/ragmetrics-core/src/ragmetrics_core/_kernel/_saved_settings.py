@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from .._values._errors import InvalidInput
 from .._values._plain import in_order, read_in_order
+from .._values._settings import check_known
 from ._prompt import Prompt
 
 M = TypeVar("M")
@@ -37,12 +38,13 @@ def settings_of(metric: Any, *, defaults: bool = False) -> dict[str, Any]:
 
 
 def _is_default(metric: Any, item: Field[Any]) -> bool:
-    value, default = getattr(metric, item.name), _default(metric, item)
+    value, default = getattr(metric, item.name), default_of(metric, item)
     # equal values may look different to a model: True and 1, or mappings in another order
     return value is default or bool(value == default and repr(value) == repr(default))
 
 
-def _default(metric: Any, item: Field[Any]) -> Any:
+def default_of(metric: Any, item: Field[Any]) -> Any:
+    """Return the default value of a setting; ``MISSING`` if it has none."""
     if item.name == "name":
         return metric.usual_name
     return item.default_factory() if item.default_factory is not MISSING else item.default
@@ -54,18 +56,14 @@ def _written(metric: Any, item: Field[Any], *, defaults: bool) -> Any:
         return [part.to_dict(defaults=defaults) for part in value]
     if not isinstance(value, Prompt):
         return in_order(value)
-    default = item.default
-    if not isinstance(default, Prompt) or not _same_but_version(value, default.reworded(value.to_dict())):
+    # a wording that has the version of another wording gets a new version when it is read back
+    default, kept = item.default, value.replace(version="")
+    if not isinstance(default, Prompt) or kept != default.reworded(value.to_dict()).replace(version=""):
         raise InvalidInput(
             f"{metric.name}: the prompt {item.name!r} cannot be saved, because it differs from the default prompt in more "
             "than its wording: define such a metric in code"
         )
     return value.to_dict()
-
-
-def _same_but_version(one: Prompt[Any], two: Prompt[Any]) -> bool:
-    # a wording that has the version of another wording gets a new version when it is read back
-    return one.replace(version="") == two.replace(version="")
 
 
 def named_metric(path: str, root: type[Any]) -> Any:
@@ -139,7 +137,8 @@ def load_metric(base: type[M], data: Mapping[str, Any]) -> M:
             f"{data['metric']!r} is a metric object, not a class: give the name of its class, {type(cls).__name__}"
         )
     settable = {item.name: item for item in fields(cls) if item.compare}
-    _check_names(cls.__name__, settings, settable)
+    check_known(cls.__name__, map(str, settings), sorted(settable))
+    _check_none_missing(cls.__name__, settings, settable)
     return cls(**{name: _setting(cls, settable[name], _read(cls, name, value)) for name, value in settings.items()})
 
 
@@ -164,18 +163,11 @@ def metric_paths(data: Any) -> Iterator[str]:
         yield from metric_paths(juror)
 
 
-def _check_names(metric: str, settings: Mapping[str, Any], known: Mapping[str, Field[Any]]) -> None:
-    """Check that every setting is known, and that no setting without a default is missing."""
-    unknown = sorted(set(settings) - set(known))
-    if unknown:
-        raise InvalidInput(f"{metric} has no setting {unknown[0]!r}; it has {', '.join(sorted(known)) or 'none'}")
-    needed = [
-        name
-        for name, item in known.items()
-        if item.default is MISSING and item.default_factory is MISSING and name not in settings
-    ]
-    if needed:
-        raise InvalidInput(f"{metric} needs the setting {needed[0]!r}")
+def _check_none_missing(metric: str, settings: Mapping[str, Any], known: Mapping[str, Field[Any]]) -> None:
+    """Check that no setting without a default is missing."""
+    for name, item in known.items():
+        if item.default is MISSING and item.default_factory is MISSING and name not in settings:
+            raise InvalidInput(f"{metric} needs the setting {name!r}")
 
 
 def _read(cls: type, name: str, value: Any) -> Any:
@@ -189,7 +181,8 @@ def _setting(cls: type, item: Field[Any], value: Any) -> Any:
     if isinstance(item.default, Prompt):
         if not isinstance(value, Mapping):
             raise InvalidInput(
-                f"{cls.__name__}: the setting {item.name!r} is a prompt: give a mapping with its wording"
+                f"{cls.__name__}: the setting {item.name!r} must be a mapping with the wording of a prompt, got "
+                f"{type(value).__name__}: write {{'instructions': '...'}}"
             )
         return item.default.reworded(value)
     from pydantic import PydanticUserError, TypeAdapter, ValidationError  # noqa: PLC0415  slow to import, and needed only for files

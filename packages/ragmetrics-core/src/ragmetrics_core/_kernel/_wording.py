@@ -82,12 +82,8 @@ class Asked:
         return "\n".join(map(_squeezed, self.data))
 
     @cached_property
-    def _joined(self) -> str:
-        return "\n".join(self.data)
-
-    @cached_property
     def _plain(self) -> str:
-        return self._joined.casefold()
+        return "\n".join(self.data).casefold()
 
     @property
     def known(self) -> bool:
@@ -155,7 +151,10 @@ class Example:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "inputs", plain(self.inputs))
-        object.__setattr__(self, "output", _as_asked(self.output))
+        output = self.output
+        # a model is written with the keys (aliases) that its reply format asks for
+        asked = output.model_dump(mode="json", by_alias=True) if hasattr(output, "model_dump") else plain(output)
+        object.__setattr__(self, "output", asked)
 
     def __eq__(self, other: object) -> bool:
         # examples are equal if they look equal to a model, which sees the order of keys
@@ -167,11 +166,6 @@ class Example:
     @property
     def _shown(self) -> tuple[str, str]:
         return to_json(self.inputs), reply_text(self.output)
-
-
-def _as_asked(output: Any) -> Any:
-    """Return a reply as plain JSON values, with the keys (aliases) of its reply format."""
-    return output.model_dump(mode="json", by_alias=True) if hasattr(output, "model_dump") else plain(output)
 
 
 class Words(NamedTuple):
