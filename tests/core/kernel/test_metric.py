@@ -250,7 +250,7 @@ def test_settings_round_trip() -> None:
         ),
         (
             {"metric": f"{__name__}:Colour", "settings": {"wnted": 1}},
-            "Colour has no setting 'wnted': did you mean 'wanted'\?",
+            "Colour has no setting 'wnted': did you mean 'wanted'",
         ),
         (
             {"metric": f"{__name__}:Colour", "settings": {"weights": ["a", 1]}},
