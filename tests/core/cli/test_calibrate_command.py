@@ -182,5 +182,5 @@ def test_two_runs_with_labels_of_the_same_rows(folder: Path) -> None:
     result = call("compare", "run", "after", "--labels", "labels.jsonl")
     assert (result.exit_code, result.stderr) == (
         2,
-        "ragmetrics: --labels must be given twice, first the labels of RUN_A, then those of RUN_B, or not at all\n",
+        "ragmetrics: --labels must be given twice (the labels of RUN_A, then those of RUN_B) or not at all\n",
     )

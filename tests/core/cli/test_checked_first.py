@@ -14,8 +14,8 @@ from loopback import OpenAIServer
 RATING = "answer_relevance_rating"
 NAMES = "columns of the metadata: lang, place, doc; fields have their own names, such as 'user_input'"
 NO_FORMAT = (
-    "must have a name that ends in .jsonl (rows, scores and evidence for programs), .html (the same to "
-    "look at), .csv (rows and scores as a table) or .md (the summary)"
+    "must have a name that ends in .jsonl (rows, scores and evidence, for programs), .html (the same, for "
+    "people), .csv (rows and scores as a table) or .md (the summary)"
 )
 
 
@@ -108,7 +108,7 @@ def test_of_evaluate(judge: OpenAIServer, options: str, message: str) -> None:
 GENERATE = {
     "--out folder.jsonl": "--out: folder.jsonl is a directory: give the path of a file",
     "--out no/t.jsonl": "--out: there is no directory no",
-    "--out t.csv": "--out: the name of t.csv must end in .jsonl, so that it can be read again",
+    "--out t.csv": "--out: t.csv must have a name that ends in .jsonl, so that it can be read again",
     "--out t.jsonl --run-dir file": "--run-dir file cannot be made a directory: file is a file",
     "--out t.jsonl --budget cals=1": "--budget takes calls=NUMBER, tokens=NUMBER or dollars=NUMBER, got 'cals=1'",
     "--out t.jsonl --two-passages 3": "--two-passages must be a share from 0 to 1, got 3.0",

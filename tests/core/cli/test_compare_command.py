@@ -107,10 +107,7 @@ def test_the_page_shows_what_became_of_gates(folder: Path) -> None:
     assert page.index("gates-title") < page.index("exact_match drop &lt;= 0.03") < page.index("metrics-title")
 
 
-NO_FORMAT = (
-    "must have a name that ends in .html (to look at), .md (a comment for a pull "
-    "request) or .json (everything, for programs)"
-)
+NO_FORMAT = "must have a name that ends in .html (for people), .md (a comment for a pull request) or .json (everything)"
 NO_ROW = "no row has it; columns of the metadata: lang; fields have their own names, such as 'user_input'"
 
 

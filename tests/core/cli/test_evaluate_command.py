@@ -197,7 +197,7 @@ class TestOwnMetric:
             "",
             (
                 f"ragmetrics: --out: {name} must have a name that ends in .jsonl (rows, scores and "
-                "evidence for programs), .html (the same to look at), .csv (rows and scores as a table) or .md (the summary)\n"
+                "evidence, for programs), .html (the same, for people), .csv (rows and scores as a table) or .md (the summary)\n"
             ),
         )
         assert not (folder / name).exists()
@@ -308,12 +308,12 @@ class TestMessages:
                 ["q.jsonl", "-m", "faithfullness"],
                 (
                     "there is no metric 'faithfullness'; did you mean 'faithfulness'? "
-                    "(see `ragmetrics metrics`; your own is written module:NAME)"
+                    "(see `ragmetrics metrics`; write your own as module:NAME)"
                 ),
             ),
             (
                 ["q.jsonl", "-m", "zzzz"],
-                "there is no metric 'zzzz' (see `ragmetrics metrics`; your own is written module:NAME)",
+                "there is no metric 'zzzz' (see `ragmetrics metrics`; write your own as module:NAME)",
             ),
             (
                 ["q.jsonl", "-m", "nomodule:X"],
@@ -383,7 +383,7 @@ class TestMessages:
             ),
             (
                 ["q.jsonl", "-m", OWN, "--fail-under", "shortness=80"],
-                "--fail-under: shortness goes from 0 to 1, and 80 is outside this scale",
+                "--fail-under: 80 is not on the scale of shortness, 0 to 1",
             ),
             (
                 ["q.jsonl", "-m", OWN, "--llm", "lexical", "--base-url", "http://localhost"],

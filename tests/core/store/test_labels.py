@@ -174,7 +174,7 @@ class TestClaims:
     @pytest.mark.parametrize("claim", [0, "0", -1, 1.5, True, ["a"]])
     def test_no_number_of_a_claim(self, claim: Any) -> None:
         assert problem(line(claim=claim)) == (
-            f"label 1: the claim {claim!r} is not a whole number of at least 1: write the number or the text of the claim"
+            f"label 1: the claim {claim!r} is not a whole number from 1: write its number or its text"
         )
 
 
@@ -184,11 +184,11 @@ class TestMessages:
         [
             (
                 {"id": "q1", "Verdict": True},
-                "the field 'label' is missing: a line needs id, metric and label, and this one has 'id'",
+                "the field 'label' is missing: a line needs id, metric and label, but this one has 'id'",
             ),
             (
                 {"Verdict": True},
-                "the field 'id' is missing: a line needs id, metric and label, and this one has none of the columns of labels",
+                "the field 'id' is missing: a line needs id, metric and label, but this one has none of the columns of labels",
             ),
             (
                 {"id": "q1", "label": True},
@@ -241,7 +241,7 @@ class TestMessages:
         with pytest.raises(InvalidInput) as caught:
             read_labels(source)
         assert str(caught.value) == (
-            f"labels must be the path of a file, several lines of labels or a DataFrame, got {type(source).__name__}"
+            f"labels must be a path, lines of labels or a DataFrame, got {type(source).__name__}"
         )
 
     def test_a_hostile_label_is_shown_escaped_and_cut(self) -> None:

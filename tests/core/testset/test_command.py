@@ -64,7 +64,7 @@ def test_a_folder(folder: Path) -> None:
         (["docs"], "choose a model with --llm: openai:MODEL, server:MODEL or lexical (offline, a baseline)"),
         (
             ["docs", "--llm", "lexical", "--out", "docs/a.md"],
-            "--out: the name of docs/a.md must end in .jsonl, so that it can be read again",
+            "--out: docs/a.md must have a name that ends in .jsonl, so that it can be read again",
         ),
         (
             ["d.jsonl", "--llm", "lexical", "--out", "d.jsonl"],

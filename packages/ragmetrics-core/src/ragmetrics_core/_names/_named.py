@@ -84,16 +84,15 @@ def _class(path: str) -> type[Metric]:
     from ..metrics import catalogue  # noqa: PLC0415  loads every metric
 
     entries = catalogue()
-    metrics: dict[str, type[Metric]] = {
-        name: entry.cls for entry in entries for name in (entry.cls.__name__, entry.name)
-    }
+    metrics: dict[str, type[Metric]] = {entry.cls.__name__: entry.cls for entry in entries}
+    metrics |= {entry.name: entry.cls for entry in entries}
     if path not in metrics:
         if advice := replacement_of(path):
             raise InvalidInput(f"there is no metric {path!r}: {advice}")
         close = difflib.get_close_matches(path, metrics, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         raise InvalidInput(
-            f"there is no metric {path!r}{hint} (see `ragmetrics metrics`; your own is written module:NAME)"
+            f"there is no metric {path!r}{hint} (see `ragmetrics metrics`; write your own as module:NAME)"
         )
     return metrics[path]
 

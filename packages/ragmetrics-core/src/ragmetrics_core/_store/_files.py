@@ -78,6 +78,13 @@ def sync_to_disk(file: Any) -> None:
     os.fsync(file.fileno())
 
 
+def write_all(file: Any, data: bytes) -> None:
+    """Write all bytes to an unbuffered file. A nearly full disk writes a part, and raises at the next attempt."""
+    written = 0
+    while written < len(data):
+        written += file.write(data[written:])
+
+
 def remove_leftovers(path: Path) -> None:
     """Remove temporary files of this file that killed processes have left. Only for the one writer of a directory."""
     for part in path.parent.glob(f".{path.name}.*"):

@@ -57,6 +57,7 @@ COMMIT;
 
 FIND = "SELECT width, value, prompt_tokens, completion_tokens, truncated, digest FROM replies WHERE key = ?"
 FIND_MESSAGES = "SELECT messages FROM replies WHERE key = ?"
+STRIKE = "UPDATE replies SET value = x'', digest = NULL WHERE key = ?"
 FIND_TEXT = "SELECT text FROM texts WHERE digest = ?"
 COLUMNS = (
     "INTO replies (key, width, value, prompt_tokens, completion_tokens, truncated, digest, messages) "
@@ -106,15 +107,9 @@ class SQLiteReplies:
         if row is None or row[0] is None:
             return None
         try:
-            sent = json.loads(row[0])
             return [
-                {
-                    "role": role,
-                    "content": self._row(FIND_TEXT, text)[0].decode("utf-8", "surrogatepass")
-                    if role == "system"
-                    else text,
-                }
-                for role, text in sent
+                {"role": role, "content": self._text(text) if role == "system" else text}
+                for role, text in json.loads(row[0])
             ]
         except (LookupError, TypeError, ValueError):
             return None
@@ -139,9 +134,7 @@ class SQLiteReplies:
         """Blank replies that turned out to be unusable, so that a later run asks again. The messages of the questions are kept."""
         database = self._writable()
         with self._explain_errors():
-            database.executemany(
-                "UPDATE replies SET value = x'', digest = NULL WHERE key = ?", ((key,) for key in keys)
-            )
+            database.executemany(STRIKE, ((key,) for key in keys))
 
     def close(self) -> None:
         """Close the file."""
@@ -217,6 +210,10 @@ class SQLiteReplies:
         ]
         return encode(sent).encode("utf-8", "surrogatepass")
 
+    def _text(self, digest: str) -> str:
+        text: bytes = self._row(FIND_TEXT, digest)[0]
+        return text.decode("utf-8", "surrogatepass")
+
     def _kept(self, database: sqlite3.Connection, text: str) -> str:
         """The digest of a text that many messages share; the file has the text once."""
         found = self._texts.get(text)
@@ -234,13 +231,9 @@ class SQLiteReplies:
             yield
         except sqlite3.OperationalError as error:
             raise RagmetricsError(f"the journal {self._path} cannot be used: {error}") from None
-        except (
-            sqlite3.DatabaseError,
-            UnicodeDecodeError,
-        ) as error:  # the second: the names of its tables are damaged
-            raise InvalidInput(
-                f"{self._path} is no journal of ragmetrics ({error}): ", *self._cure, ", or move the file away"
-            ) from None
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # the second if names of tables are damaged
+            what = f"{self._path} is no journal of ragmetrics ({error}): "
+            raise InvalidInput(what, *self._cure, ", or move the file away") from None
 
 
 class Journal(SQLiteReplies):

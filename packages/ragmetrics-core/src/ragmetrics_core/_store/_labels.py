@@ -121,9 +121,7 @@ def _claim(value: Any) -> str | int:
         return value
     number = _number(value, 1)
     if number is None or not number.is_integer():
-        raise InvalidInput(
-            f"the claim {quoted(value)} is not a whole number of at least 1: write the number or the text of the claim"
-        )
+        raise InvalidInput(f"the claim {quoted(value)} is not a whole number from 1: write its number or its text")
     return int(number)
 
 
@@ -250,9 +248,7 @@ def _lines(source: Any) -> Iterator[tuple[str, Any]]:
     if hasattr(source, "iloc"):
         return frame_rows(source, "label")
     if isinstance(source, Mapping | Label) or not isinstance(source, Iterable):
-        raise InvalidInput(
-            f"labels must be the path of a file, several lines of labels or a DataFrame, got {type(source).__name__}"
-        )
+        raise InvalidInput(f"labels must be a path, lines of labels or a DataFrame, got {type(source).__name__}")
     return ((f"label {number}", item) for number, item in enumerate(source, 1))
 
 
@@ -301,7 +297,7 @@ def _fields(value: Any) -> dict[str, Any]:
         if name not in fields:
             has = ", ".join(map(quoted, fields)) or "none of the columns of labels"
             raise InvalidInput(
-                f"the field {name!r} is missing: a line needs id, metric and label, and this one has {has}"
+                f"the field {name!r} is missing: a line needs id, metric and label, but this one has {has}"
             )
     return fields
 

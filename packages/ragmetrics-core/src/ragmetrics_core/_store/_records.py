@@ -18,6 +18,8 @@ from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields
+from functools import partial
+from operator import methodcaller
 from pathlib import Path
 from typing import Any, Generic, TypeVar, overload
 
@@ -100,20 +102,20 @@ class Records(LazySequence[Record]):
 
 
 class View(LazySequence[T]):
-    """One part of every record, read only when it is used."""
+    """What a function makes of each item of a sequence, such as one part of every record. It is called when an item is used."""
 
-    def __init__(self, records: Records, part: Callable[[Record], T]) -> None:
-        self._records = records
-        self._part = part
+    def __init__(self, source: Sequence[Any], make: Callable[[Any], T]) -> None:
+        self._source = source
+        self._make = make
 
     def __len__(self) -> int:
-        return len(self._records)
+        return len(self._source)
 
     def __iter__(self) -> Iterator[T]:
-        return map(self._part, self._records)
+        return map(self._make, self._source)
 
     def _at(self, index: int) -> T:
-        return self._part(self._records[index])
+        return self._make(self._source[index])
 
 
 Rest = tuple[bool | None, str | None, str | None, str | None, tuple[float, float] | None, int, int, int, int]
@@ -225,25 +227,19 @@ class KeptRecords(Records):
         return Record(self._indexes[position], self._places[position], self._samples[position], scores)
 
 
-def record_dict(record: Record) -> dict[str, Any]:
-    """Return the record as plain JSON values."""
+def record_dict(record: Record, write: Callable[[Score], Any] = methodcaller("to_dict")) -> dict[str, Any]:
+    """Return the record as plain JSON values; ``write`` converts each score."""
     return {
         "row": record.index + 1,
         "place": record.place,
         "sample": json_value(record.sample),
-        "scores": {name: score.to_dict() for name, score in record.scores.items()},
+        "scores": {name: write(score) for name, score in record.scores.items()},
     }
 
 
 def record_line(record: Record, *, with_calls: bool = False) -> str:
     """Return the record as one line of JSON; ``with_calls`` adds the keys of its calls, for a file with a journal beside it."""
-    shown: dict[int, Any] = {}
-    parts = {
-        "row": record.index + 1,
-        "place": record.place,
-        "sample": json_value(record.sample),
-        "scores": {name: score_dict(score, shown) for name, score in record.scores.items()},
-    }
+    parts = record_dict(record, partial(score_dict, shown={}))
     if with_calls and record.calls:
         parts["calls"] = record.calls
     return to_json(parts) + "\n"
@@ -277,9 +273,8 @@ def record_of(line: str | bytes) -> Record:
         data = json.loads(line)
         row, place, sample, scores = (data[name] for name in ("row", "place", "sample", "scores"))
         _check(type(row) is int and row >= 1, "row must be a whole number from 1")
-        _check(
-            isinstance(place, str) and isinstance(sample, dict) and isinstance(scores, dict), "a part has another type"
-        )
+        is_typed = isinstance(place, str) and isinstance(sample, dict) and isinstance(scores, dict)
+        _check(is_typed, "a part has another type")
         calls = data.get("calls", {})
         _check(all(CALL.fullmatch(call) for several in calls.values() for call in several), "a call has no key")
         read = {name: read_score(score) for name, score in scores.items()}

@@ -273,7 +273,7 @@ class RunDir:
         self._begun = False
         self._unanswered = False
         self._rows = 0
-        self.earlier = self._spent()
+        self.earlier = add_up(self._earlier.account.earlier, self._earlier.account.models)
         self.journal = Journal(path / JOURNAL)
 
     def start(self, opened: OpenRows, at_most: Callable[[int], int | None]) -> Iterator[Row]:
@@ -448,9 +448,6 @@ class RunDir:
     def _waiting_records(self) -> Records:
         """The rows that wait because the run has changed no file yet."""
         return KeptRecords() if self._waiting is None else self._waiting.records()
-
-    def _spent(self) -> tuple[ModelUsage, ...]:
-        return add_up(self._earlier.account.earlier, self._earlier.account.models)
 
 
 Keeper = InMemory | RunDir

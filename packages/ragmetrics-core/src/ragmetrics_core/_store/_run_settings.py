@@ -414,9 +414,8 @@ def _choice(sampled: Mapping[str, Any] | None) -> str:
 def row_digest(sample: Sample, inputs: Iterable[str]) -> str:
     """Return the digest of these fields or columns of a row. Empty fields count as missing."""
     read = {ALIASES.get(name, name): _plain(json_value(sample.get(name))) for name in inputs}
-    return digest_of(
-        json.dumps({name: value for name, value in read.items() if value not in (None, "", [], {})}, sort_keys=True)
-    )
+    given = {name: value for name, value in read.items() if value not in (None, "", [], {})}
+    return digest_of(json.dumps(given, sort_keys=True))
 
 
 def _plain(value: Any) -> Any:

@@ -17,15 +17,15 @@ import tempfile
 import threading
 import weakref
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 from zlib import crc32
 
 from .._values._errors import InvalidInput
-from ._files import ANOTHER, explain_errors, sync_to_disk, temporary_name
-from ._records import Record, Records, record_line, record_of
+from ._files import ANOTHER, explain_errors, sync_to_disk, temporary_name, write_all
+from ._records import Record, Records, View, record_line, record_of
 
 
 @dataclass
@@ -118,11 +118,9 @@ class ScoresFile:
     def _append(self, index: int, line: bytes) -> None:
         # a line that a kill has cut short must not merge with the next one
         data = b"\n" + line if self._cut else line
-        written = 0
         with self._lock, explain_errors(self._path):
             self._file.seek(0, os.SEEK_END)
-            while written < len(data):  # a nearly full disk writes a part, and raises at the next attempt
-                written += self._file.write(data[written:])
+            write_all(self._file, data)
             end = self._file.tell()
         self._cut = False
         self._note(index, end - len(line), len(line))
@@ -165,7 +163,7 @@ class ScoresFile:
 
     def records(self) -> Records:
         """Return the rows in input order. They are read when they are used."""
-        return StoredRecords(self, self.indexes())
+        return StoredRecords(self.indexes(), self.read)
 
     def read(self, index: int) -> Record:
         """Return the record with this index."""
@@ -232,18 +230,5 @@ class ScoresFile:
         self._starts[index], self._lengths[index] = start, length
 
 
-class StoredRecords(Records):
+class StoredRecords(View[Record], Records):
     """Records that are read from their file when they are used."""
-
-    def __init__(self, file: ScoresFile, rows: Any) -> None:
-        self._file = file
-        self._rows = rows
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __iter__(self) -> Iterator[Record]:
-        return map(self._file.read, self._rows)
-
-    def _at(self, index: int) -> Record:
-        return self._file.read(self._rows[index])

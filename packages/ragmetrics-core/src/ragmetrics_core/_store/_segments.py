@@ -37,7 +37,7 @@ from .._support._secrets import Kept, conceal
 from .._values._errors import InvalidInput, MissingExtra, RagmetricsError
 from .._values._requests import Reply, Request
 from .._values._settings import check_seconds, check_whole
-from ._files import explain_errors, make_directory, sync_to_disk
+from ._files import explain_errors, make_directory, sync_to_disk, write_all
 from ._reply_bytes import TEXT, Parts, digest_of, parts_of, reply_of
 
 NAME = re.compile(r"replies-[0-9a-f]{16}-[0-9a-f]{16}\.jsonl")
@@ -205,9 +205,7 @@ class SegmentReplies:
         assert self._file is not None
         try:
             with explain_errors(self._folder / self._name):
-                written = 0
-                while written < len(line):  # a nearly full disk writes a part, and raises at the next attempt
-                    written += self._file.write(line[written:])
+                write_all(self._file, line)
         except RagmetricsError:
             self._file.close()
             self._file = None  # a line that was cut short is the last one of its segment
@@ -263,9 +261,8 @@ class RemoteFolder:
         here = {path.name: path.stat().st_size for path in folder.iterdir()}
         new = [name for name, size in self._try(self._sizes).items() if size > here.get(name, 0)]
         if new:
-            self._try(
-                lambda: self._files.get([f"{self._root}/{name}" for name in new], [str(folder / name) for name in new])
-            )
+            remote, local = [f"{self._root}/{name}" for name in new], [str(folder / name) for name in new]
+            self._try(lambda: self._files.get(remote, local))
 
     def send(self, segment: Path) -> None:
         """Write a segment."""

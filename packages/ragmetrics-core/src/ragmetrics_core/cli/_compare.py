@@ -27,7 +27,7 @@ from .._gate._results import Decision
 from .._page._comparison_page import write_comparison
 from .._values._errors import InvalidInput
 from ._options import argument, flag, option
-from ._output import check_files, clear_errors, loaded, put_texts, stop
+from ._output import check_ending, check_files, clear_errors, loaded, put_texts, stop
 from ._parsing import MAX_FAILED, MIN_COVERAGE, UNDECIDED, parse_wanted
 
 BEFORE = argument("RUN_A", "The run that came first.")
@@ -97,13 +97,12 @@ def compare(
     given = locals()
     with clear_errors():
         files = {"--out": out, "--json": as_json, "--markdown": markdown}
-        check_ending(out)
+        if out is not None:
+            check_ending(out, ENDINGS, ".html (for people), .md (a comment for a pull request) or .json (everything)")
         check_files(files, (before, after), "a file of a run that is compared")
         wanted = parse_wanted(given)
         if labels and len(labels) != 2:
-            raise InvalidInput(
-                "--labels must be given twice, first the labels of RUN_A, then those of RUN_B, or not at all"
-            )
+            raise InvalidInput("--labels must be given twice (the labels of RUN_A, then those of RUN_B) or not at all")
         runs = [loaded(path, said=True) for path in (before, after)]
         calibration = None if not labels else (runs[0].calibrate(labels[0]), runs[1].calibrate(labels[1]))
         comparison = runs[0].compare(runs[1], by, cluster, margin, allow_different_judges, calibration=calibration)
@@ -117,19 +116,6 @@ def compare(
             )
         if complaint := wanted.complaint(decision):
             stop(complaint, wanted.status(decision))
-
-
-def check_ending(out: Path | None) -> None:
-    """Check that the ending of a file name selects an output format.
-
-    Raises:
-        InvalidInput: there is no output format with this ending.
-    """
-    if out is not None and out.suffix.lower() not in ENDINGS:
-        raise InvalidInput(
-            f"--out: {out} must have a name that ends in .html (to look at), .md (a "
-            "comment for a pull request) or .json (everything, for programs)"
-        )
 
 
 def show(comparison: Comparison, decision: Decision, files: dict[str, Path | None]) -> None:

@@ -28,7 +28,7 @@ import re
 import socket
 import statistics
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from importlib import metadata
@@ -105,7 +105,7 @@ class Diagnosis:
         return self
 
 
-def reached(found: Diagnosis, llm: OpenAILLM) -> None:
+def add_server(found: Diagnosis, llm: OpenAILLM) -> None:
     """Add the lines about a server that has answered, whatever the answer was."""
     clients = clients_of(llm)
     found.add("address", "ok", f"{clients.base_url} answers")
@@ -126,7 +126,7 @@ async def why_not(found: Diagnosis, name: str, llm: OpenAILLM, first: Found, tim
     if first.status in (401, 402, 403):
         found.add("address", "ok", f"{clients.base_url} answers")
         return found.give_up("key", words)
-    reached(found, llm)
+    add_server(found, llm)
     if first.status != 404 and not NO_MODEL.search(words):
         return found.give_up("plain text", words)
     return found.give_up("model", words, await _cure_of_model(server, llm, timeout))
@@ -175,7 +175,7 @@ OTHERS = (
     "ragmetrics-haystack",
     "ragmetrics-pytest",
 )
-KNOCKING = 0.3
+CONNECTING = 0.3
 """Seconds to wait for a port of this machine; a server that listens there answers at once."""
 
 
@@ -212,7 +212,7 @@ def _listening(url: str) -> str | None:
     if parts.hostname != "localhost" or parts.port is None:
         return None
     try:
-        with socket.create_connection(("127.0.0.1", parts.port), timeout=KNOCKING):
+        with socket.create_connection(("127.0.0.1", parts.port), timeout=CONNECTING):
             return url
     except OSError:
         return None
@@ -230,6 +230,9 @@ ONE_AFTER_THE_OTHER, NOTICED = 1.7, 0.5
 
 CONTEXT = ("max_model_len", "context_length", "context_window", "max_context_length", "n_ctx")
 """The names that vLLM, OpenRouter, Groq, LM Studio and llama.cpp give to a model's context size in tokens."""
+
+Send = Callable[[Rung], Awaitable[Found]]
+"""Asks the model once in this form."""
 
 LIMIT = re.compile(r"x-ratelimit-(?:limit|remaining)-(?:requests|tokens)")
 
@@ -252,25 +255,25 @@ async def examine_llm(name: str, llm: OpenAILLM, timeout: float) -> Diagnosis:
         return diagnosis.give_up("key", in_cli_words(error))
     if first.reply is None and not isinstance(first.problem, BadReply):
         return await why_not(diagnosis, name, llm, first, timeout)
-    reached(diagnosis, llm)
+    add_server(diagnosis, llm)
     diagnosis.add("model", "ok", llm.model)
     answers: dict[Rung, Found] = {"text": first}
-    _form(diagnosis, "text", first)
+    readable: list[Rung] = ["text"] * _add_form(diagnosis, "text", first)
     for form in RUNGS[:-1]:
         if any(answer.late for answer in answers.values()):
             diagnosis.add(FORMS[form], "-", "not asked, as the last answer did not come in time")
             continue
         answers[form] = await send(form)
-        _form(diagnosis, form, answers[form])
+        readable += [form] * _add_form(diagnosis, form, answers[form])
     form_used: Rung = next(form for form in FORMS if form in answers and not answers[form].form_refused)
-    _extras(diagnosis, answers, await models_of(llm, timeout), llm.model)
-    await _pace(diagnosis, send, answers, form_used)
-    _judge(diagnosis, answers, form_used)
+    _add_remarks(diagnosis, answers, await models_of(llm, timeout), llm.model)
+    await _add_pace(diagnosis, send, answers, form_used)
+    _add_verdict(diagnosis, answers, readable, form_used)
     return diagnosis
 
 
-def _form(found: Diagnosis, form: Rung, answer: Found) -> None:
-    """Add the line about one form of reply."""
+def _add_form(found: Diagnosis, form: Rung, answer: Found) -> bool:
+    """Add the line about one form of reply; return whether the answer can be read."""
     unread, wrong = _checked(answer)
     if answer.form_refused:
         cure = "nothing to do: a run goes on with the next form by itself"
@@ -283,6 +286,7 @@ def _form(found: Diagnosis, form: Rung, answer: Found) -> None:
     else:
         verdicts = f"{wrong} of {len(RIGHT)} easy verdicts wrong" if wrong else "its verdicts right"
         found.add(FORMS[form], "-" if wrong else "ok", f"readable, {verdicts}, after {answer.seconds:.1f} s")
+    return not unread
 
 
 def _checked(answer: Found) -> tuple[str, int]:
@@ -298,7 +302,7 @@ def _checked(answer: Found) -> tuple[str, int]:
     return "", sum(verdict.supported is not RIGHT[verdict.number - 1] for verdict in given)
 
 
-def _extras(found: Diagnosis, answers: dict[Rung, Found], listed: list[dict[str, Any]] | str, model: str) -> None:
+def _add_remarks(found: Diagnosis, answers: dict[Rung, Found], listed: list[dict[str, Any]] | str, model: str) -> None:
     """Add further findings from the answers and the list of models."""
     replies = [answer.reply for answer in answers.values() if answer.reply is not None]
     usage = next((reply.usage for reply in replies if reply.usage.prompt_tokens), None)
@@ -320,14 +324,12 @@ def _extras(found: Diagnosis, answers: dict[Rung, Found], listed: list[dict[str,
     found.add("limits", "-", ", ".join(limits) or "the server does not tell its limits")
 
 
-async def _pace(
-    found: Diagnosis, asked: Callable[[Rung], Awaitable[Found]], answers: dict[Rung, Found], used: Rung
-) -> None:
+async def _add_pace(found: Diagnosis, send: Send, answers: dict[Rung, Found], used: Rung) -> None:
     """Measure how long one answer takes, and whether the server works on two requests at the same time."""
     if any(answer.late for answer in answers.values()) or answers[used].reply is None:
         return
     start = time.perf_counter()
-    pair = await asyncio.gather(*(asked(used) for _ in range(AT_ONCE)))
+    pair = await asyncio.gather(*(send(used) for _ in range(AT_ONCE)))
     together = time.perf_counter() - start
     done = [answer for answer in answers.values() if answer.reply is not None]
     done = done[1:] or done  # the server may have loaded the model for the first answer
@@ -345,20 +347,19 @@ async def _pace(
         found.add("two at once", "ok", f"{together:.1f} s for both")
 
 
-def _judge(found: Diagnosis, answers: dict[Rung, Found], used: Rung) -> None:
-    """Decide whether a run can use the model: a run asks in the highest form that the server accepts, and must be able to parse
-    the reply.
+def _add_verdict(found: Diagnosis, answers: dict[Rung, Found], readable: Sequence[Rung], used: Rung) -> None:
+    """Add the verdict whether a run can use the model. A run asks in the highest form that the server accepts, and must be able
+    to read the answer.
     """
-    below = [form for form in FORMS if form in answers and not _checked(answers[form])[0]]
-    found.usable = used in below
+    found.usable = used in readable
     if found.usable:
         lost = [FORMS[form] for form in FORMS if form in answers and answers[form].form_refused]
         remark = f"; the server refuses {' and '.join(lost)}, which a run finds out by itself" if lost else ""
         found.verdict = f"it can be used: it is asked by {FORMS[used]}{remark}"
     elif (problem := answers[used].problem) is not None and problem.transient:
         found.verdict = "it is not known whether it can be used: not every question was answered; try again later"
-    elif below:
-        only = f"OpenAILLM(..., structured={below[0]!r})"
+    elif lower := next((form for form in FORMS if form in readable), None):
+        only = f"OpenAILLM(..., structured={lower!r})"
         found.verdict = f"it can be used from Python alone, by {only}: answers by {FORMS[used]} fail"
     else:
         found.verdict = "it cannot be used as it is: no answer of it was readable; a larger model may do"
@@ -372,9 +373,8 @@ async def examine_embeddings(name: str, model: Any, timeout: float) -> Diagnosis
     model = model.without_retries() if hasattr(model, "without_retries") else model
     start = time.perf_counter()
     try:
-        answer = (
-            await asyncio.wait_for(model.aembed(texts), timeout) if hasattr(model, "aembed") else model.embed(texts)
-        )
+        is_async = hasattr(model, "aembed")
+        answer = await asyncio.wait_for(model.aembed(texts), timeout) if is_async else model.embed(texts)
         vectors = check_vectors(answer, len(texts)).value
     except asyncio.TimeoutError:  # not the built-in TimeoutError before Python 3.11
         return found.give_up("vectors", f"no answer within {timeout:g} s")
@@ -421,17 +421,12 @@ def doctor(
 
 async def _examined(llm: str | None, embeddings: str | None, base_url: str | None, timeout: float) -> list[Diagnosis]:
     diagnoses = []
-    vectors = (
-        None if embeddings is None else embeddings_named(embeddings, base_url)
-    )  # checked here, so that a wrong name costs no call
+    # made first, so that a wrong name costs no call
+    vectors = None if embeddings is None else embeddings_named(embeddings, base_url)
     if llm is not None:
         model = as_openai(llm_named(llm, base_url))
-        if isinstance(model, OpenAILLM):
-            diagnoses.append(await examine_llm(llm, model, timeout))
-        else:
-            diagnoses.append(
-                Diagnosis(llm, verdict="it can be used: it works offline and needs no server", usable=True)
-            )
+        offline = Diagnosis(llm, verdict="it can be used: it works offline and needs no server", usable=True)
+        diagnoses.append(await examine_llm(llm, model, timeout) if isinstance(model, OpenAILLM) else offline)
     if embeddings is not None:
         diagnoses.append(await examine_embeddings(embeddings, vectors, timeout))
     return diagnoses
@@ -456,7 +451,7 @@ def _as_text(here: dict[str, Any]) -> str:
         "Versions": here["versions"],
         "Extras": {name: version or missing.format(name) for name, version in here["extras"].items()},
         "Variables (their values are never shown)": {
-            name: "set" if it else "-" for name, it in here["variables"].items()
+            key: "set" if it else "-" for key, it in here["variables"].items()
         },
         "Listening (a guess by its port)": here["listening"] or {"-": "no server at the usual ports of this machine"},
     }

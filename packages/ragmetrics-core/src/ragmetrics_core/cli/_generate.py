@@ -28,7 +28,7 @@ from .._testset._documents import by_reason
 from .._testset._kinds import NO_ANSWER
 from .._values._errors import InvalidInput
 from ._options import BASE_URL, BUDGET, LLM, MAX_RETRIES, PROGRESS, TIMEOUT, argument, option
-from ._output import JSONL, check_out, clear_errors, parse_progress, say, stop, stop_unfinished, write
+from ._output import JSONL, check_ending, check_out, clear_errors, parse_progress, say, stop, stop_unfinished, write
 from ._parsing import parse_budget, parse_models
 
 NEXT = """
@@ -85,8 +85,7 @@ def generate(
     with clear_errors(out, run_dir):
         if llm is None:
             raise InvalidInput("choose a model with --llm: openai:MODEL, server:MODEL or lexical (offline, a baseline)")
-        if out.suffix.lower() not in JSONL:
-            raise InvalidInput(f"--out: the name of {out} must end in .jsonl, so that it can be read again")
+        check_ending(out, JSONL, ".jsonl, so that it can be read again")
         check_out(out, str(docs))
         given["llm"] = parse_models(llm, None, base_url)["llm"]
         given["budget"] = parse_budget(budget or [])

@@ -16,7 +16,7 @@ import shlex
 import shutil
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import combinations, pairwise
@@ -255,13 +255,24 @@ def check_out(out: Path | None, data: str) -> None:
     """
     if out is None or to_stdout(out):
         return
-    special = out.exists() and not out.is_file()  # a device, or a pipe to another program, gets JSON lines
-    if out.suffix.lower() not in ENDINGS and not special:
-        raise InvalidInput(
-            f"--out: {out} must have a name that ends in .jsonl (rows, scores and evidence for "
-            "programs), .html (the same to look at), .csv (rows and scores as a table) or .md (the summary)"
+    if out.is_file() or not out.exists():  # a device, or a pipe to another program, gets JSON lines
+        check_ending(
+            out,
+            ENDINGS,
+            ".jsonl (rows, scores and evidence, for programs), .html (the same, for people), .csv (rows and scores as a table) "
+            "or .md (the summary)",
         )
     check_files({"--out": out}, [Path(data)], "the file that the rows are read from")
+
+
+def check_ending(out: Path, endings: Container[str], words: str) -> None:
+    """Check that a file has one of these endings, which ``words`` explain.
+
+    Raises:
+        InvalidInput: it has another ending.
+    """
+    if out.suffix.lower() not in endings:
+        raise InvalidInput(f"--out: {out} must have a name that ends in {words}")
 
 
 def write(evaluation: Evaluation, out: Path, by: str | None = None, gates: Decision = NO_GATES) -> None:

@@ -254,9 +254,7 @@ def parse_least(texts: Iterable[str], scales: Mapping[str, tuple[float, float] |
             raise InvalidInput(f"--fail-under: {name!r} is not among the metrics of this run: {', '.join(scales)}")
         low, high = scales[name] or (-math.inf, math.inf)
         if not low <= value <= high:
-            raise InvalidInput(
-                f"--fail-under: {name} goes from {low:g} to {high:g}, and {value:g} is outside this scale"
-            )
+            raise InvalidInput(f"--fail-under: {value:g} is not on the scale of {name}, {low:g} to {high:g}")
         least[name] = max(value, least.get(name, value))
     return least
 

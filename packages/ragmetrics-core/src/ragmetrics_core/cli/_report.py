@@ -14,9 +14,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from .._values._counts import count_of
-from .._values._errors import InvalidInput
 from ._options import argument, option
-from ._output import HTML, check_out, clear_errors, loaded, put_file, say, to_stdout
+from ._output import HTML, check_ending, check_out, clear_errors, loaded, put_file, say
 
 RUN = argument("RUN", "The directory of --run-dir, or a file that --out or to_jsonl() wrote.")
 OUT = option("FILE", "Where to write it: a .html file.", "--out", default=Path("report.html"))
@@ -30,8 +29,7 @@ LABELS = option(
 def report(run: Path = RUN, *, out: Path = OUT, labels: Path | None = LABELS) -> None:
     """Write the file, and say where it is."""
     with clear_errors():
-        if to_stdout(out) or out.suffix.lower() not in HTML:
-            raise InvalidInput(f"--out: {out} must have a name that ends in .html")
+        check_ending(out, HTML, ".html")
         check_out(out, str(run))
         evaluation = loaded(run)
         calibration = None if labels is None else evaluation.calibrate(labels)

@@ -29,6 +29,7 @@ from .._evaluate._evaluation import Evaluation
 from .._run._slices import row_name
 from .._run._worst_rows import failed_lines, full_lines, why_no_worst
 from .._show._tables import first_of, hanging, room
+from .._values._counts import count_of
 from .._values._errors import InvalidInput
 from .._values._findings import Line
 from .._values._layout import printable
@@ -109,9 +110,8 @@ def _worst(evaluation: Evaluation, names: Sequence[str], number: int) -> Iterato
             yield _title(problem)
         elif item.name in names:
             rows = evaluation.worst(item.name, number)
-            yield _title(
-                f"{item.name}: {f'the {rows.end} of {len(evaluation)} rows' if rows else 'no row has a value'}"
-            )
+            found = f"the {rows.end} of {len(evaluation)} rows" if rows else "no row has a value"
+            yield _title(f"{item.name}: {found}")
             yield from rows.lines(room())
 
 
@@ -151,4 +151,4 @@ def _show_failed(evaluation: Evaluation, names: Sequence[str]) -> None:
     if parts:
         say_lines(parts)
     else:
-        say(f"no score failed in {len(evaluation)} row{'s' * (len(evaluation) != 1)}")
+        say(f"no score failed in {count_of(len(evaluation), 'row')}")
