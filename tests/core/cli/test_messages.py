@@ -103,7 +103,7 @@ def test_messages_of_the_core_speak_of_python_only_where_a_caller_of_python_read
         ),
         (
             ("-m", "exact_match", "--map", "response=a*"),
-            "--map 'response=a*': 'a*' may be several columns, but response is one value: name one column",
+            "--map 'response=a*': 'a*' may be several columns, but response is one value: name one",
         ),
         (
             ("-m", "ndcg(k=3),ndcg(k=5)"),

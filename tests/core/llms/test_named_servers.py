@@ -111,7 +111,7 @@ def test_an_address_that_is_none_is_named_by_its_variable(monkeypatch: pytest.Mo
     with pytest.raises(InvalidInput) as caught:
         llm_named("ollama:m")
     assert str(caught.value) == (
-        "OLLAMA_HOST must be an address such as http://localhost:8000/v1: it has no host or port"
+        "OLLAMA_HOST must be an address such as http://localhost:8000/v1, with a valid host and port, got 'http://gpu box'"
     )
 
 

@@ -193,16 +193,16 @@ def test_a_prompt_that_cannot_be_sent(server: OpenAIServer, key: str, ask: Any, 
     assert server.requests == []
 
 
-NO_ADDRESS = "base_url must be an address such as http://localhost:8000/v1: it has no host or port"
+NO_ADDRESS = "base_url must be an address such as http://localhost:8000/v1, with a valid host and port, got"
 WRONG_SETTINGS = [
     ({"model": ""}, "model must be the name of a model, got ''"),
     ({"model": None}, "model must be the name of a model, got None"),
     ({"structured": "xml"}, "structured must be one of schema, json, text, got 'xml'"),
     ({"base_url": "localhost:8000/v1"}, "base_url must start with http:// or https://, got 'localhost:8000/v1'"),
-    ({"base_url": "http://localhost:abc/v1"}, NO_ADDRESS),
-    ({"base_url": "http://localhost:99999/v1"}, NO_ADDRESS),
-    ({"base_url": "http://[::1/v1"}, NO_ADDRESS),
-    ({"base_url": "http://two hosts/v1"}, NO_ADDRESS),
+    ({"base_url": "http://localhost:abc/v1"}, f"{NO_ADDRESS} 'http://localhost:abc/v1'"),
+    ({"base_url": "http://localhost:99999/v1"}, f"{NO_ADDRESS} 'http://localhost:99999/v1'"),
+    ({"base_url": "http://[::1/v1"}, f"{NO_ADDRESS} 'http://[::1/v1'"),
+    ({"base_url": "http://two hosts/v1"}, f"{NO_ADDRESS} 'http://two hosts/v1'"),
     ({"base_url": 8000}, "base_url must be the address of a server, got int"),
     ({"api_key": 4711}, "api_key must be a str, got int"),
     (

@@ -249,7 +249,7 @@ class TestMapping:
 
     def test_several_texts_where_one_is_expected(self) -> None:
         assert problem({"answers": {"text": ["r", "s"]}}, {"reference": "answers.text"}) == (
-            "answers.text: holds 2 values, but reference is one text: name one value, as in answers.text.0"
+            "answers.text has 2 values, but reference is one text: name one, as in answers.text.0"
         )
 
     def test_a_row_without_the_column_has_no_value(self) -> None:
@@ -351,7 +351,7 @@ class TestColumnsThatAreNowhere:
         ),
         (
             {"question": "context_*"},
-            "columns={'question': 'context_*'}: 'context_*' may be several columns, but user_input is one value: name one column",
+            "columns={'question': 'context_*'}: 'context_*' may be several columns, but user_input is one value: name one",
         ),
     ],
 )

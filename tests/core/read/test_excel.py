@@ -143,12 +143,12 @@ class TestSheets:
         path = workbook(tmp_path / "q.xlsx", **{"Run 1": [["response"], ["a"]], "Run 2": [["response"], ["ab"]]})
         with pytest.raises(InvalidInput) as caught:
             evaluate(path, Length())
-        assert str(caught.value) == "q.xlsx has several sheets, 'Run 1', 'Run 2': choose one: at='Run 1'"
+        assert str(caught.value) == "q.xlsx has several sheets, 'Run 1', 'Run 2': give at='Run 1'"
         assert evaluate(path, Length(), at="Run 2").scores["length"][0].value == 0.2
         result = call("evaluate", "q.xlsx")
         assert (result.exit_code, result.stderr) == (
             2,
-            "ragmetrics: q.xlsx has several sheets, 'Run 1', 'Run 2': choose one: --at 'Run 1'\n",
+            "ragmetrics: q.xlsx has several sheets, 'Run 1', 'Run 2': give --at 'Run 1'\n",
         )
         assert call("evaluate", "q.xlsx", "--at", "Run 3").stderr == (
             "ragmetrics: q.xlsx has no sheet 'Run 3'; it has 'Run 1', 'Run 2'\n"

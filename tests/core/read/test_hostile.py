@@ -62,7 +62,7 @@ class TestChats:
     def test_a_last_message_without_a_text_is_not_replaced_by_that_of_an_earlier_turn(self, content: Any) -> None:
         chat = [*self.OLD, {"role": "assistant", "content": content}]
         assert sample_of({"answer": chat}).response == chat
-        with pytest.raises(InvalidInput, match=r"^row 1: outputs\.messages: holds 3 values, but response is one text"):
+        with pytest.raises(InvalidInput, match=r"^row 1: outputs\.messages has 3 values, but response is one text"):
             sample_of({"outputs": {"messages": chat}}, {"answer": "outputs.messages"})
 
 

@@ -79,9 +79,9 @@ NONE = 'q.json must hold a list of rows, or an object with such a list under "sa
             None,
             f'{NONE}: this one holds columns; with pandas, df.to_json(path, orient="records") writes rows',
         ),
-        ({"a": ROWS}, "b", "q.json: there is no 'b' in the file for at='b', which has a"),
-        ({"a": {"c": 1}}, "a.b", "q.json: there is no 'b' in a for at='a.b', which has c"),
-        ({"a": ROWS}, "a.b", "q.json: there is no 'b' in a for at='a.b', which has no keys"),
+        ({"a": ROWS}, "b", "q.json: at='b': there is no 'b' in the file, which has a"),
+        ({"a": {"c": 1}}, "a.b", "q.json: at='a.b': there is no 'b' in a, which has c"),
+        ({"a": ROWS}, "a.b", "q.json: at='a.b': there is no 'b' in a, which has no keys"),
         ({"a": {"b": 1}}, "a.b", "q.json: at='a.b' is not a list of rows"),
     ],
 )
@@ -99,5 +99,5 @@ def test_the_command_names_its_option(tmp_path: Path, monkeypatch: pytest.Monkey
     )
     assert call("look", "q.json", "--at", "my rows").stdout.startswith("q.json: JSON, rows at my rows, UTF-8: 4 rows\n")
     assert call("look", "q.json", "--at", "my").stderr == (
-        "ragmetrics: q.json: there is no 'my' in the file for --at my, which has a, my rows\n"
+        "ragmetrics: q.json: --at my: there is no 'my' in the file, which has a, my rows\n"
     )

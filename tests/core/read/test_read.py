@@ -52,10 +52,7 @@ class TestPaths:
     def test_other_spreadsheets(self, tmp_path: Path, name: str) -> None:
         with pytest.raises(InvalidInput) as caught:
             read(write(tmp_path / name, "x"))
-        assert (
-            str(caught.value)
-            == f"{name} is a spreadsheet in a format that cannot be read: save it as .xlsx or as .csv in UTF-8"
-        )
+        assert str(caught.value) == f"{name} has a format that cannot be read: save it as .xlsx or as .csv in UTF-8"
 
     def test_a_file_that_may_not_be_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def refuse(*_: object) -> object:

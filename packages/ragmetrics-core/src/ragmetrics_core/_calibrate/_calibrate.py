@@ -43,6 +43,9 @@ from ._rows import HALF, MetricLabels, labels_in_force, metric_labels, parted_la
 UNIT = (0.0, 1.0)
 CONFIDENCE = 0.95
 
+OF_VERDICTS = ("kappa", "ac1", "sensitivity", "specificity")
+"""The measures of agreement between a judge's verdicts and people's."""
+
 
 def calibrated(run: ScoredRows, labels: Any, metric: str | None, by: str | None, cluster: str | None) -> Calibration:
     """Compare a run with labels; ``Evaluation.calibrate`` documents the arguments.
@@ -57,9 +60,8 @@ def calibrated(run: ScoredRows, labels: Any, metric: str | None, by: str | None,
     groups.check()
     check_rows(labels_given, [row.name for row in rows.rows])
     labels_given, notes = labels_in_force(labels_given, rows)
-    calibrations = tuple(
-        _calibrated_metric(name, [item for item in labels_given if item.metric == name], rows, by) for name in names
-    )
+    by_metric = grouped((item.metric, item) for item in labels_given)
+    calibrations = tuple(_calibrated_metric(name, by_metric.get(name, []), rows, by) for name in names)
     if all(item.agreement is None and (item.claims is None or item.claims.agreement is None) for item in calibrations):
         problems = {item.name: item.problem or (item.claims.problem if item.claims else None) for item in calibrations}
         raise InvalidInput("; ".join(f"{name}: {problem}" for name, problem in problems.items() if problem))
@@ -209,14 +211,8 @@ class Judged:
         if not self.own.verdicts:
             return measures
         if self.verdicts is not None:
-            verdict_measures = agreement(self.verdicts, labels, self.weights, clusters=self.clusters, scale=UNIT)
-            measures = replace(
-                measures,
-                kappa=verdict_measures.kappa,
-                ac1=verdict_measures.ac1,
-                sensitivity=verdict_measures.sensitivity,
-                specificity=verdict_measures.specificity,
-            )
+            by_verdicts = agreement(self.verdicts, labels, self.weights, clusters=self.clusters, scale=UNIT)
+            measures = replace(measures, **{name: getattr(by_verdicts, name) for name in OF_VERDICTS})
         if self.scale == UNIT:
             return measures
         problem = "labels are passes and fails, and scores are on another scale"

@@ -140,7 +140,8 @@ class Batches:
         requests = [request for request, _ in batch]
         merged = _merged(requests)
         outcome = await self._caller.perform(self._make(merged), size=len(batch))
-        if self._is_refused(outcome) and len(batch) > 1:
+        self._note(outcome)
+        if len(batch) > 1 and self._is_refused(outcome):
             return await self._send_halves(batch, len(_items(merged)))
         if whole and self._waiting and isinstance(outcome, Reply):
             self._start(one_is_over=True)  # now, or the model would idle while the rows of this batch are scored
@@ -160,18 +161,21 @@ class Batches:
             self._most = min(self._most, max(1, size // 2))
         return first and second
 
-    def _is_refused(self, outcome: Outcome | None) -> bool:
-        """Whether the model refused a batch of which it might accept a part. A fatal error is passed on to all requests."""
+    def _note(self, outcome: Outcome | None) -> None:
+        """Count the outcome of a call. All requests get a fatal error, because every further call would fail with it."""
+        self._answered |= isinstance(outcome, Reply)
         if isinstance(outcome, ModelError):
-            if outcome.fatal:  # every further call would fail with this error
+            self._refused += 1
+            if outcome.fatal:
                 for _, waiter in chain(self._waiting, *self._in_flight.values()):
                     _give(waiter, as_shared(outcome))
                 self._waiting.clear()
                 self._items_waiting = 0
-            self._refused += 1
-            return not (outcome.fatal or outcome.transient) and (self._answered or self._refused <= FRUITLESS)
-        self._answered |= outcome is not None
-        return False
+
+    def _is_refused(self, outcome: Outcome | None) -> bool:
+        """Whether the model refused a batch of which it might accept a part."""
+        refused = isinstance(outcome, ModelError) and not (outcome.fatal or outcome.transient)
+        return refused and (self._answered or self._refused <= FRUITLESS)
 
 
 def _items(request: Bulk) -> tuple[object, ...]:

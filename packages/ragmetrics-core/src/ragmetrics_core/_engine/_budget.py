@@ -84,15 +84,13 @@ class Budget:
             return True
         kind = self.over
         if kind is not None:
-            how = f" (estimated: {', '.join(self.estimated)} reports no tokens)" if self._is_estimated(kind) else ""
+            is_estimated = kind != "calls" and self.estimated
+            how = f" (estimated: {', '.join(self.estimated)} reports no tokens)" if is_estimated else ""
             self.used_up = f"the budget of {self.limits[kind]} {kind} is used up{how}"
             return False
         if "calls" in self.used:
             self.used["calls"] += 1
         return True
-
-    def _is_estimated(self, kind: str) -> bool:
-        return kind != "calls" and bool(self.estimated)
 
     @property
     def caveats(self) -> list[str]:

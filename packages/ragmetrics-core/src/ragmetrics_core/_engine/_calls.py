@@ -138,7 +138,8 @@ class ModelCaller:
         except BaseException:
             self._pace.lost(permit)  # the run stops here
             raise
-        outcome = self._too_late(clock() - started) if answer is None else answer
+        too_late = f"{self._name}: no answer within {clock() - started:.3g} seconds"
+        outcome = ModelError(too_late, transient=True) if answer is None else answer
         history.made += 1
         history.silent += answer is None
         self._spend(outcome, call)
@@ -152,7 +153,7 @@ class ModelCaller:
             ModelError: the server asks for a pause longer than any call waits; this stops the run.
         """
         if (error.retry_after or 0.0) > PATIENCE:
-            raise _later(error)
+            raise _long_pause(error, "so the run stops here; it can be continued after that", fatal=True)
         return error if history.started - max(history.since, self._server.heard_at) > PATIENCE else None
 
     async def _lost(self, error: ModelError, history: CallHistory) -> ModelError | None:
@@ -161,9 +162,10 @@ class ModelCaller:
         if history.lost > self._retries(history.silent):
             return error
         now = asyncio.get_running_loop().time()
-        pause = max(self._pause(history.lost), error.retry_after or 0.0)
+        pause = min(FIRST_PAUSE * 2 ** (history.lost - 1), LONGEST_PAUSE) * self._jitter.uniform(0.5, 1.5)
+        pause = max(pause, error.retry_after or 0.0)
         if now - history.since + pause > PATIENCE and error.retry_after:
-            return _too_long(error)
+            return _long_pause(error, f"but a call waits {PATIENCE:.0f} at most", transient=True)
         await self._rest(now + pause)
         return None
 
@@ -221,12 +223,6 @@ class ModelCaller:
             self.usage += outcome.usage
             self._budget.spend(outcome, self._traits, call.argument, self.model)
 
-    def _pause(self, lost: int) -> float:
-        return min(FIRST_PAUSE * 2 ** (lost - 1), LONGEST_PAUSE) * self._jitter.uniform(0.5, 1.5)
-
-    def _too_late(self, waited: float) -> ModelError:
-        return ModelError(f"{self._name}: no answer within {waited:.3g} seconds", transient=True)
-
     def _give_up(self, error: ModelError) -> ModelError:
         self._given_up += 1
         if self._given_up < GONE:
@@ -238,18 +234,6 @@ class ModelCaller:
         )
 
 
-def _later(error: ModelError) -> ModelError:
-    """The error that stops the run because the server asks for a pause longer than any call waits."""
-    return ModelError(
-        f"{error} (The server asks for a pause of {error.retry_after:.0f} seconds, so the run stops here; it can be "
-        "continued after that.)",
-        fatal=True,
-    )
-
-
-def _too_long(error: ModelError) -> ModelError:
-    """The error of a call that is given up because the ``Retry-After`` of the failing server is too long for it."""
-    return ModelError(
-        f"{error} (The server asks for a pause of {error.retry_after:.0f} seconds, but a call waits {PATIENCE:.0f} at most.)",
-        transient=True,
-    )
+def _long_pause(error: ModelError, end: str, **marks: bool) -> ModelError:
+    """Return the error about a server that asks for a pause longer than a call waits; ``end`` says what happens therefore."""
+    return ModelError(f"{error} (The server asks for a pause of {error.retry_after:.0f} seconds, {end}.)", **marks)

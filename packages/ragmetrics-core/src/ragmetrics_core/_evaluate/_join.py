@@ -91,13 +91,8 @@ def _settings(part: Evaluation) -> RunSettings:
 
 def _check_free(path: Path, *, replace: bool) -> None:
     if not replace and ((path / SCORES).exists() or read_account(path) is not None):
-        raise InvalidInput(
-            Setting("run_dir", str(path)),
-            f" holds a run already ({SCORES}, {ACCOUNT}): ",
-            *ANOTHER,
-            ", or ",
-            Setting("replace", True),
-        )
+        why = f" holds a run already ({SCORES}, {ACCOUNT}): "
+        raise InvalidInput(Setting("run_dir", str(path)), why, *ANOTHER, ", or ", Setting("replace", True))
 
 
 def _records(

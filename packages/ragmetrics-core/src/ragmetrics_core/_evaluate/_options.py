@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -115,9 +116,7 @@ class RunOptions:
         if not isinstance(self.batch, Batch | bool | None):
             raise InvalidInput(Setting("batch"), f" must be True, False or a Batch, got {self.batch!r}")
         if self.batches is not None and self.run_dir is None:
-            raise InvalidInput(
-                Setting("batch"), " keeps what it has sent in a directory: give ", Setting("run_dir", ...)
-            )
+            raise InvalidInput(Setting("batch"), " keeps what it sends in a directory: give ", Setting("run_dir", ...))
 
     @property
     def batches(self) -> Batch | None:
@@ -137,9 +136,7 @@ class RunOptions:
     @property
     def most_rows(self) -> int | None:
         """The largest number of rows to score; None: all."""
-        if self.sample is None or self.limit is None:
-            return self.sample or self.limit
-        return min(self.limit, self.sample)
+        return min(filter(None, (self.limit, self.sample)), default=None)
 
     @property
     def sampled(self) -> dict[str, int | None] | None:
@@ -155,9 +152,8 @@ def checked_metrics(metrics: Any) -> tuple[Metric, ...]:
     """
     several = isinstance(metrics, Iterable) and not isinstance(metrics, Metric | type | str)
     listed: Iterable[Any] = metrics if several else (metrics,)
-    instances: tuple[Any, ...] = tuple(
-        made for item in listed for made in (metrics_named([item]) if isinstance(item, str) else [item])
-    )
+    named = (metrics_named([item]) if isinstance(item, str) else [item] for item in listed)
+    instances: tuple[Any, ...] = tuple(chain.from_iterable(named))
     if not instances:
         raise InvalidInput("metrics is empty: give at least one metric")
     for item in instances:
@@ -191,12 +187,8 @@ def check_replace(value: object, run_dir: object) -> None:
     if not isinstance(value, bool):
         raise InvalidInput(f"replace must be True or False, got {value!r}")
     if value and run_dir is None:
-        raise InvalidInput(
-            Setting("replace"),
-            " only applies to the scores in a run directory: give ",
-            Setting("run_dir", ...),
-            ", or leave it out",
-        )
+        why = " only applies to the scores in a run directory: give "
+        raise InvalidInput(Setting("replace"), why, Setting("run_dir", ...), ", or leave it out")
 
 
 def check_choice(name: str, value: object, *known: str) -> None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
+from functools import lru_cache
 from operator import mul
 from textwrap import wrap
 from typing import Any
@@ -58,6 +59,10 @@ SENTENCE = "This is one statement of the usual length, as a model writes it."
 JUDGE = LexicalJudge()
 
 
+cached_tokens = lru_cache(1000)(tokens_in)
+"""The tokens of system messages and schemas, which occur many times."""
+
+
 @dataclass
 class Count:
     """Calls, prompt tokens and completion tokens."""
@@ -86,7 +91,6 @@ class CountedModel:
         self._traits = ModelTraits.of(model)
         self.is_known = self._traits.identity is not None
         self.is_free = self._traits.instant
-        self._lengths: dict[str, float] = {}  # the tokens of system messages and schemas, which occur many times
 
     def tokens(self, request: Request, reply: Any) -> tuple[float, float]:
         """Return the prompt and completion tokens of a request and its reply."""
@@ -94,22 +98,19 @@ class CountedModel:
         if self.is_free:
             return 0.0, 0.0
         if isinstance(request, Ask):
-            prompt = PER_QUESTION + sum(PER_MESSAGE + self._length(message.content) for message in request.messages[:1])
+            prompt = PER_QUESTION + sum(
+                PER_MESSAGE + cached_tokens(message.content) for message in request.messages[:1]
+            )
             prompt += sum(PER_MESSAGE + tokens_in(message.content) for message in request.messages[1:])
             schema = request.reply.schema
             if schema is not None and request.wants_json and settings.get("structured", "schema") == "schema":
                 sent_schema = strict_schema(schema) or dict(schema)
-                prompt += PER_SCHEMA + self._length(json.dumps(sent_schema, separators=(",", ":"), default=str))
+                prompt += PER_SCHEMA + cached_tokens(json.dumps(sent_schema, separators=(",", ":"), default=str))
             return prompt, tokens_in(reply)
         if settings.get("base_url") is None:
             return 0.0, 0.0
         texts = request.texts if isinstance(request, Embed) else {text for pair in request.pairs for text in pair}
         return sum(map(tokens_in, texts)), 0.0
-
-    def _length(self, text: str) -> float:
-        if text not in self._lengths:
-            self._lengths[text] = tokens_in(text)
-        return self._lengths[text]
 
 
 @dataclass
@@ -185,13 +186,12 @@ class Planner:
         seconds = all_.calls * FIRST_TOKEN + all_.completion / TOKENS_PER_SECOND
         if seconds_per_call is not None:
             seconds = all_.calls * seconds_per_call
+        counted = ((self._models[key].model, count.usage()) for key, count in models.items() if count.calls)
         return Estimate(
             source=source,
             rows=number,
             metrics=tuple(metrics),
-            models=tuple(
-                ModelUsage.of(self._models[key].model, count.usage(), 0) for key, count in models.items() if count.calls
-            ),
+            models=tuple(ModelUsage.of(model, usage, 0) for model, usage in counted),
             max_concurrency=max_concurrency,
             seconds=seconds / min(max_concurrency, max(1.0, all_.calls)),
             seconds_per_call=seconds_per_call,
@@ -224,10 +224,8 @@ class Planner:
                 for count in counts.values():
                     metric.counted.add(count)
                 if is_first:  # the score covers all repeats
-                    usage = score.usage
-                    metric.used.add(
-                        Count(usage.calls - usage.cached_calls, usage.prompt_tokens, usage.completion_tokens)
-                    )
+                    used = score.usage
+                    metric.used.add(Count(used.calls - used.cached_calls, used.prompt_tokens, used.completion_tokens))
 
     def _count(self, assignment: Assignment, reading: Reading, index: int, counts: dict[int, Count]) -> int:
         """Run a program with made-up replies and add its questions to ``counts``, by model. Returns how many of them need no

@@ -66,7 +66,10 @@ class Run:
             if isinstance(samples, Iterator):
                 self._samples = list(samples)
             elif str(samples) == STDIN:
-                raise InvalidInput(Setting("batch"), " reads the rows several times: write them into a file")
+                raise InvalidInput(
+                    Setting("batch"),
+                    " reads the rows several times, but standard input can be read only once: write them into a file",
+                )
         self._columns = Columns(options.columns, options.separator)
         opened = self._opened(self._columns)
         rows = opened.rows if check_first is None else _checked(opened.rows, check_first)
@@ -98,9 +101,8 @@ class Run:
         keeper = self._opened_keeper()
         try:
             rows = keeper.start(self._rows, self._at_most)
-            self._keeper = (
-                keeper  # not earlier, because the directory may hold another run, which is not part of this one
-            )
+            # not earlier, because the directory may hold another run, which is not part of this one
+            self._keeper = keeper
             try:
                 return await self._score(rows)
             except BaseException as error:
@@ -115,9 +117,8 @@ class Run:
         keeper = self._opened_keeper()
         try:
             rows = keeper.start(self._rows, self._at_most)
-            found = Planner(self._scoring.assignments, keeper).estimate(
-                rows, self._scoring.options.max_concurrency, self._rows.name
-            )
+            planner = Planner(self._scoring.assignments, keeper)
+            found = planner.estimate(rows, self._scoring.options.max_concurrency, self._rows.name)
             return found if self._options.batches is None else found.in_batches(self._scoring.assignments)
         finally:
             keeper.close()
@@ -147,9 +148,7 @@ class Run:
         except BaseException as error:
             # Ctrl-C and cancellation may be raised outside of ``execute``
             if getattr(error, "partial", None) is None:
-                vars(error)["partial"] = self._partial or self._evaluation(
-                    self._keeper.snapshot(), self._account(_why(error))
-                )
+                vars(error)["partial"] = self._partial or self._snapshot(_why(error))
             raise
 
     async def _score(self, rows: Iterator[Row]) -> Evaluation:
@@ -225,7 +224,10 @@ class Run:
         try:
             return self._finished(stopped)
         except RagmetricsError:  # such as a full disk: what is already written can still be read
-            return self._evaluation(self._keeper.snapshot(), self._account(stopped))
+            return self._snapshot(stopped)
+
+    def _snapshot(self, stopped: str) -> Evaluation:
+        return self._evaluation(self._keeper.snapshot(), self._account(stopped))
 
     def _account(self, stopped: str | None) -> RunAccount:
         answers = self._answers

@@ -95,9 +95,7 @@ def one_text(value: Any, column: str, field: str, *, mapped: bool) -> Any:
     if messages and (text := _message_text(messages[-1].get("content"))) is not None:
         return text
     if mapped and len(value) > 1:
-        raise InvalidInput(
-            f"{column}: holds {len(value)} values, but {field} is one text: name one value, as in {column}.0"
-        )
+        raise InvalidInput(f"{column} has {len(value)} values, but {field} is one text: name one, as in {column}.0")
     return value
 
 

@@ -276,9 +276,8 @@ class Columns:
             if not missing or len(buffered) == MOST_HELD:
                 break
         if missing and names:
-            raise missing_column(
-                missing[0], names, f" of the first {MOST_HELD:,}" if len(buffered) == MOST_HELD else ""
-            )
+            where = f" of the first {MOST_HELD:,}" if len(buffered) == MOST_HELD else ""
+            raise missing_column(missing[0], names, where)
         yield from buffered
         yield from raw_rows
 

@@ -96,9 +96,7 @@ def _choose_sheet(book: Any, at: str | None, name: str) -> Any:
     full = [sheet for sheet in sheets.values() if sheet.sheet_state == "visible" and _holds_something(sheet)]
     if len(full) > 1:
         names = [sheet.title for sheet in full]
-        raise InvalidInput(
-            f"{name} has several sheets, {', '.join(map(repr, names))}: choose one: ", Setting("at", names[0])
-        )
+        raise InvalidInput(f"{name} has several sheets, {', '.join(map(repr, names))}: give ", Setting("at", names[0]))
     return full[0] if full else next(iter(sheets.values()))
 
 

@@ -50,9 +50,7 @@ def format_named(name: str) -> str | None:
     path = Path(name)
     suffix = (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower()
     if suffix in SPREADSHEETS:
-        raise InvalidInput(
-            f"{name} is a spreadsheet in a format that cannot be read: save it as .xlsx or as .csv in UTF-8"
-        )
+        raise InvalidInput(f"{name} has a format that cannot be read: save it as .xlsx or as .csv in UTF-8")
     return SUFFIXES.get(suffix)
 
 

@@ -263,10 +263,9 @@ def _not_text(error: UnicodeDecodeError, file: InputFile) -> tuple[str | Setting
         return f"not text in {encoding} {where}: give another ", Setting("encoding"), ", or save the file as UTF-8"
     cure = f"not UTF-8 text {where}: name its encoding with ", Setting("encoding", ...), ", or save the file as UTF-8"
     try:
-        excerpt = (
-            line[:at].decode("cp1252", "replace")[-AROUND:].lstrip() + line[at:].decode("cp1252")[:AROUND].rstrip()
-        )
+        before, after = line[:at].decode("cp1252", "replace"), line[at:].decode("cp1252")
     except UnicodeDecodeError:
         return cure
+    excerpt = before[-AROUND:].lstrip() + after[:AROUND].rstrip()
     hint = f"not UTF-8 text {where}: if {excerpt!r} is right there, give "
     return hint, Setting("encoding", "cp1252"), "; else name its encoding, or save the file as UTF-8"

@@ -78,9 +78,8 @@ def _at(data: Any, at: str, name: str) -> list[Any]:
     for key in at.split("."):
         if not isinstance(found, dict) or key not in found:
             keys = ", ".join(map(str, list(found)[:MOST_NAMED])) if isinstance(found, dict) else "no keys"
-            raise InvalidInput(
-                f"{name}: there is no {key!r} in {reached or 'the file'} for ", Setting("at", at), f", which has {keys}"
-            )
+            problem = f": there is no {key!r} in {reached or 'the file'}, which has {keys}"
+            raise InvalidInput(f"{name}: ", Setting("at", at), problem)
         found, reached = found[key], f"{reached}.{key}".lstrip(".")
     if not isinstance(found, list):
         raise InvalidInput(f"{name}: ", Setting("at", at), " is not a list of rows")
@@ -95,9 +94,8 @@ def _lists(data: Any, path: str, depth: int = 0) -> Iterator[tuple[str, list[Any
         if key in OF_A_ROW or key == "metadata":
             continue
         inner = f"{path}.{key}" if path else key
-        if isinstance(value, list) and any(
-            isinstance(item, dict) for item in value
-        ):  # other items of the list may be bad rows
+        # other items of the list may be bad rows
+        if isinstance(value, list) and any(isinstance(item, dict) for item in value):
             yield inner, value
         else:
             yield from _lists(value, inner, depth + 1)

@@ -131,9 +131,7 @@ def _parse_pair(first: object, second: object) -> Mapped:
     for name, column in (names, reversed(names)):
         field = "" if "*" in name else fields_of((name,)).get(name, "")
         if field and "*" in column and field not in ITEMS:
-            raise InvalidInput(
-                setting, f": {column!r} may be several columns, but {field} is one value: name one column"
-            )
+            raise InvalidInput(setting, f": {column!r} may be several columns, but {field} is one value: name one")
         if field:
             return Mapped(field, column, setting)
     close = [match for name in names for match in difflib.get_close_matches(name, [*FIELD_NAMES, *ALIASES], n=1)]

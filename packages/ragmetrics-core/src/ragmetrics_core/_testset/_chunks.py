@@ -156,7 +156,8 @@ class _Cutter:
             end = self._end(start, done)
             if end is None:  # the overlap leaves no room for the next word, or that word is longer than a chunk
                 start = self._skip_blanks(done)
-                end = self._end(start, done) or self._word_end(start)
+                edges = filter(self._is_edge, range(start + self.size, self.last + 1))
+                end = self._end(start, done) or next(edges)
             yield start, end
             start, done = self._next_start(start, end), end
 
@@ -175,9 +176,6 @@ class _Cutter:
             word -= 1
         word = self._without_blanks(word)
         return next((end for end in (sentence, line) if end > late), word if word > least else None)
-
-    def _word_end(self, start: int) -> int:
-        return next(at for at in range(start + self.size, self.last + 1) if self._is_edge(at))
 
     def _next_start(self, start: int, end: int) -> int:
         """Return the start of the next chunk: the first sentence within the overlap, or, if this chunk ends within a sentence,

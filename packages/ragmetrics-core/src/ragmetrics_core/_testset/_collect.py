@@ -209,11 +209,8 @@ class PerDocument:
         questions = distinct(reply)[:number]
         ask = self.options.answer.ask
         answers = await all_of(drive.run(ask(document=passage.text, question=question)) for question in questions)
-        results: list[Sample | Problem] = []
-        if len(questions) < number:
-            results.append(
-                Problem(passage.id, None, f"{number} questions were asked for, {len(questions)} were written")
-            )
+        too_few = f"{number} questions were asked for, {len(questions)} were written"
+        results: list[Sample | Problem] = [Problem(passage.id, None, too_few)] if len(questions) < number else []
         for place, (question, answer) in enumerate(zip(questions, answers, strict=True), 1):
             if answer is None:
                 return None

@@ -58,9 +58,8 @@ def text_of_pdf(path: Path) -> FileText:
     except DependencyError as error:
         raise InvalidInput(f"{path.name} is encrypted ({error}): save it without encryption") from None
     except (PyPdfError, struct.error, zlib.error, *DAMAGED) as error:
-        raise InvalidInput(
-            f"{path.name} is not a readable PDF ({type(error).__name__}: {str(error)[:LONGEST]})"
-        ) from None
+        reason = f"{type(error).__name__}: {str(error)[:LONGEST]}"
+        raise InvalidInput(f"{path.name} is not a readable PDF ({reason})") from None
     if not any(pages):
         count = count_of(len(pages), "page")
         raise InvalidInput(f"{path.name}: no text on {count}, perhaps only pictures: recognise the text (OCR) first")

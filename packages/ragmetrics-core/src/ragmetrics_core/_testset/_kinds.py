@@ -100,15 +100,14 @@ class UnansweredCheck(BaseModel):
     )
 
 
+QUOTED = "the words of {} that the answer needs, copied letter for letter"
+
+
 class TwoPassageAnswer(BaseModel):
     """An answer that two passages give together."""
 
-    first_evidence: str = Field(
-        "", description="the words of first_passage that the answer needs, copied letter for letter"
-    )
-    second_evidence: str = Field(
-        "", description="the words of second_passage that the answer needs, copied letter for letter"
-    )
+    first_evidence: str = Field("", description=QUOTED.format("first_passage"))
+    second_evidence: str = Field("", description=QUOTED.format("second_passage"))
     answer: str = Field(description="the answer, complete and to the point; empty if the passages do not answer")
 
 

@@ -152,9 +152,8 @@ class LiveEvaluation(Generic[R, T]):
         self._on_result = on_result
         self._most = keep
         self._kept: list[R] = []
-        self._keeping = (
-            threading.RLock()
-        )  # garbage collection may end a stream in this thread, and its record is kept too
+        # reentrant, because garbage collection may end a stream in this thread, and its record is kept too
+        self._keeping = threading.RLock()
         times: Any = {"timeout": timeout, "exit_timeout": exit_timeout}
         self._live = LiveJudging[T](logger, workers=workers, max_pending=max_pending, problem_of=problem_of, **times)
 

@@ -236,9 +236,8 @@ class LiveJudging(Generic[T]):
             job: the call.
             then: called with its outcome; it should be quick.
         """
-        if not self._admit(
-            "telling", "untold", f"a result was not handed on: {self._max_pending} wait for that already"
-        ):
+        why = f"a result was not handed on: {self._max_pending} wait for that already"
+        if not self._admit("telling", "untold", why):
             return False
         work, ended = self._mark(job), partial(self._note_told, then)
         try:

@@ -64,9 +64,7 @@ def at_once(coroutine: Coroutine[Any, Any, T]) -> T:
     except StopIteration as done:
         result: T = done.value
         return result
-    raise RuntimeError(
-        "a coroutine that answers a synchronous call must finish without waiting, but it awaited something"
-    )
+    raise RuntimeError("a coroutine that answers a synchronous call must not wait, but it awaited something")
 
 
 class Turn:

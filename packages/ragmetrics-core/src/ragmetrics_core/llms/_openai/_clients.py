@@ -204,9 +204,8 @@ class Clients:
         """
         with self._lock:
             if self._unretrying is None:
-                importlib.import_module(
-                    "openai"
-                )  # the import takes a second, which must not count as latency of the first calls
+                # the import takes a second, which must not count as latency of the first calls
+                importlib.import_module("openai")
                 other = object.__new__(type(self))
                 vars(other).update(vars(self))
                 other._retrying = False

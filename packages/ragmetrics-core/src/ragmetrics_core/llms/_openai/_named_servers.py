@@ -163,9 +163,8 @@ def _address(server: NamedServer, given: object) -> str:
     else:
         url, name = server.url, "base_url"
     if server.version_variables and isinstance(url, str):
-        url = url.partition("/openai/deployments/")[
-            0
-        ]  # Azure's portal shows an address with the path of one deployment
+        # Azure's portal shows an address with the path of one deployment
+        url = url.partition("/openai/deployments/")[0]
     check_url(url, name)
     return str(url).rstrip("/")
 

@@ -18,7 +18,6 @@ import base64
 import importlib
 import io
 import json
-import math
 import os
 import re
 import weakref
@@ -31,6 +30,7 @@ from ..._support._retry_after import seconds_to_wait
 from ..._support._secrets import Kept
 from ..._values._errors import InvalidInput, ModelError, Setting
 from ..._values._requests import Ask, Reply
+from ..._values._settings import check_seconds
 from .._wire._attempts import Failure, Ladder, Rung, arun_exchange, chat, chat_parameters, check_parameters
 from .._wire._batches import OpenAIBatches
 from .._wire._connections import (
@@ -99,7 +99,7 @@ class Endpoint:
     def __init__(self, base_url: str, api_key: str | None, timeout: float | None) -> None:
         check_installed("aiohttp", "server")
         check_url(base_url)
-        _check_timeout(timeout)
+        check_seconds("timeout", timeout)
         api_key = tidy_key(api_key)
         self.base_url = bare_url(base_url)
         parts = urlsplit(base_url)
@@ -298,14 +298,6 @@ def _proxy_for(url: str) -> str | None:
     parts = urlsplit(url)
     proxy = None if proxy_bypass(parts.netloc) else getproxies().get(parts.scheme)
     return proxy if not proxy or "://" in proxy else f"http://{proxy}"
-
-
-def _check_timeout(timeout: Any) -> None:
-    if timeout is None:
-        return
-    number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
-    if not number or not math.isfinite(timeout) or timeout <= 0:
-        raise InvalidInput(f"timeout must be a positive number of seconds, or None for no limit, got {timeout!r}")
 
 
 FROM_OPENAI_LLM = "OpenAILLM(..., client=openai.AsyncOpenAI(...))"

@@ -119,9 +119,8 @@ class Ladder:
         """Return the parameters that ask for this form (see ``response_format``), from a cache."""
         key = (rung, name, id(schema))
         known = self._forms.get(key)
-        if (
-            known is None or known[0] is not schema
-        ):  # the entry keeps the schema alive, so that no other schema gets its id
+        # the entry keeps the schema alive, so that no other schema gets its id
+        if known is None or known[0] is not schema:
             if len(self._forms) >= MOST_FORMS:
                 self._forms.clear()
             known = self._forms[key] = (schema, response_format(rung, name, schema))

@@ -89,15 +89,17 @@ def check_url(url: object, name: str = "base_url") -> None:
     if not isinstance(url, str):
         raise InvalidInput(f"{name} must be the address of a server, got {type(url).__name__}")
     if not url.startswith(("http://", "https://")):
-        raise InvalidInput(f"{name} must start with http:// or https://{_as_shown(url)}")
+        raise InvalidInput(f"{name} must start with http:// or https://{_got(url)}")
     if any(character.isspace() or not character.isprintable() for character in url) or not _has_host(url):
-        raise InvalidInput(f"{name} must be an address such as http://localhost:8000/v1: it has no host or port")
+        raise InvalidInput(
+            f"{name} must be an address such as http://localhost:8000/v1, with a valid host and port{_got(url)}"
+        )
     parts = urlsplit(url)
     if parts.query or parts.fragment:
         raise InvalidInput(f"{name} must end with the path, such as /v1: leave out what starts with ? or #")
 
 
-def _as_shown(text: str) -> str:
+def _got(text: str) -> str:
     """Return the wrong address for the message, but only if it looks like an address; it may be a key in the wrong place."""
     bare = conceal(re.split(r"[?#]", text.rpartition("@")[2])[0])
     return f", got {bare!r}" if re.match(r"localhost\b|[\w-]*[.:/]", bare) else ""
