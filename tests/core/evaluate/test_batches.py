@@ -321,7 +321,7 @@ def test_a_missing_input_file_stops_the_run(tmp_path: Path) -> None:
 
 
 def test_what_is_wrong_is_said_before_anything_is_asked(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match=r"^batch keeps what it has sent in a directory: give run_dir=\.\.\.$"):
+    with pytest.raises(InvalidInput, match=r"^batch keeps what it sends in a directory: give run_dir=\.\.\.$"):
         evaluate(ROWS, METRICS, llm=BatchedModel(Provider()), batch=True)
     with pytest.raises(InvalidInput, match="^batch must be True, False or a Batch, got 3$"):
         run(Provider(), tmp_path, 3)
