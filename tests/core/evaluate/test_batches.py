@@ -325,7 +325,10 @@ def test_what_is_wrong_is_said_before_anything_is_asked(tmp_path: Path) -> None:
         evaluate(ROWS, METRICS, llm=BatchedModel(Provider()), batch=True)
     with pytest.raises(InvalidInput, match="^batch must be True, False or a Batch, got 3$"):
         run(Provider(), tmp_path, 3)
-    with pytest.raises(InvalidInput, match="^batch reads the rows several times: write them into a file$"):
+    with pytest.raises(
+        InvalidInput,
+        match="^batch reads the rows several times, but standard input can be read only once: write them into a file$",
+    ):
         evaluate("-", METRICS, llm=BatchedModel(Provider()), run_dir=tmp_path, batch=True)
     with pytest.raises(InvalidInput, match="^AsyncModel has no batches: give an OpenAILLM or an OpenAIServerLLM"):
         evaluate(ROWS, METRICS, llm=AsyncModel(), run_dir=tmp_path, progress=False, batch=True)

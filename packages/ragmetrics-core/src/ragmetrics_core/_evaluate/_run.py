@@ -66,10 +66,8 @@ class Run:
             if isinstance(samples, Iterator):
                 self._samples = list(samples)
             elif str(samples) == STDIN:
-                raise InvalidInput(
-                    Setting("batch"),
-                    " reads the rows several times, but standard input can be read only once: write them into a file",
-                )
+                why = " reads the rows several times, but standard input can be read only once: write them into a file"
+                raise InvalidInput(Setting("batch"), why)
         self._columns = Columns(options.columns, options.separator)
         opened = self._opened(self._columns)
         rows = opened.rows if check_first is None else _checked(opened.rows, check_first)
