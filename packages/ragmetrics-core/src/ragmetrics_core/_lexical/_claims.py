@@ -251,13 +251,6 @@ def is_noncommittal(sentence: str) -> bool:
     return _NONCOMMITTAL.search(" ".join(sentence.split())) is not None
 
 
-def is_unsure(sentence: str) -> bool:
-    """Whether a noncommittal ``sentence`` only says that its speaker is not sure. Next to an answer this is a hedge, not a
-    refusal.
-    """
-    return _UNSURE.search(sentence) is not None
-
-
 _PIECE_WORDS = 2  # content words in a piece: a fact seldom has fewer or more
 _NAME_WORDS = 4  # words after which a name may be cut
 _PAIR_CHARS = 12  # if words are pairs of characters, a piece ends at the next comma or at this length
@@ -369,7 +362,7 @@ def ends_in_refusal(sentence: str) -> bool:
     a hedge.
     """
     last = next((part for part in reversed(_CLAUSE.split(sentence)) if part.strip()), "")
-    return is_noncommittal(last) and not is_unsure(last)
+    return is_noncommittal(last) and not _UNSURE.search(last)
 
 
 def _says_nothing(clause: str) -> bool:

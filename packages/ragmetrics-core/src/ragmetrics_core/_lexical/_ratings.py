@@ -90,11 +90,9 @@ def check_question(question: str, answer: str, evidence: Sequence[str]) -> dict[
     return {"reason": reason, "stands_alone": alone, "supported": given}
 
 
-_WEIGHTS = {
-    "number": 2.0,
-    "name": 2.0,
-    "stop": 0.0,
-}  # of a kind of word in the share of words found; other kinds weigh 1
+_WEIGHTS = {"number": 2.0, "name": 2.0, "stop": 0.0}
+"""The weight of a kind of word in the share of words found; other kinds weigh 1."""
+
 _RELEVANT = 0.4  # smallest share of the question that a relevant sentence contains
 
 

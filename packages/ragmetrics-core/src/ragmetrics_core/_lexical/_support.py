@@ -13,10 +13,11 @@ This is a baseline: it knows no synonyms and no inference, and it accepts every 
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from functools import lru_cache
 from itertools import groupby, pairwise
 from math import ceil
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from ._claims import QUESTION_MARKS, yes_or_no
@@ -34,9 +35,8 @@ _SHARED = 0.6  # smallest common prefix, as a share of the longer form
 NEGATION_REACH = 3  # number of words after a negation that it negates
 _NEGATE_AFTER = frozenset({"de", "nl"})
 _NEGATING = "不没沒無无未非않못없"
-_ONLY = frozenset(
-    {"only", "just", "nur", "seulement", "solo", "sólo", "apenas", "alleen", "только"}
-)  # "not only" is not a negation
+# "not only" is not a negation
+_ONLY = frozenset({"only", "just", "nur", "seulement", "solo", "sólo", "apenas", "alleen", "только"})
 _INITIALS = 6  # letters of the longest abbreviation
 
 
@@ -175,11 +175,8 @@ def verify(claims: Sequence[str], contexts: Sequence[str]) -> list[Support]:
             verdicts.append(_answer(claim, contexts, index) or _read(words, denied, index))
             continue
         at = position + len(claim)
-        while first < len(words) and words[first].start < position:
-            first += 1
-        last = first
-        while last < len(words) and words[last].end <= at:
-            last += 1
+        first = bisect_left(words, position, first, key=attrgetter("start"))
+        last = bisect_right(words, at, first, key=attrgetter("end"))
         pieces.append(_read(words[first:last], denied[first:last], index))
         first = last
     return verdicts + _together(pieces)

@@ -208,12 +208,9 @@ class Line(NamedTuple):
 def mark_of(finding: Finding) -> str:
     """Return ``✔`` for a positive verdict, ``✘`` for a negative one, ``–`` for neither, ``•`` for a rating or a text."""
     if finding.holds is None:
-        return "–" if finding.verdict and not _is_number(finding.verdict) else "•"
+        is_rating = finding.verdict.lstrip("-").replace(".", "", 1).isdigit()
+        return "–" if finding.verdict and not is_rating else "•"
     return "✔" if finding.holds else "✘"
-
-
-def _is_number(word: str) -> bool:
-    return word.lstrip("-").replace(".", "", 1).isdigit()
 
 
 def headline(score: ScoreFields) -> str:

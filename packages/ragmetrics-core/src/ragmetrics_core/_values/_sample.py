@@ -263,7 +263,7 @@ def agreed(field: str, values: Mapping[str, Any]) -> Any:
     for column, value in values.items():
         if value is None:
             continue
-        if value_so_far is not None and not _same(value_so_far, value):
+        if value_so_far is not None and not (value_so_far is value or value_so_far == value):
             raise InvalidInput(f"the columns {first!r} and {column!r} both mean {field!r} but differ: keep one of them")
         value_so_far, first = value, column
     return value_so_far
@@ -287,12 +287,6 @@ def _deep(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _deep(item) for key, item in value.items()}
     return without_arrays(value)
-
-
-def _same(left: Any, right: Any) -> bool:
-    # arrays compare item by item, lists as a whole
-    left, right = (value.tolist() if hasattr(value, "tolist") else value for value in (left, right))
-    return left is right or bool(left == right)
 
 
 def _document_row(document: object) -> object:

@@ -15,7 +15,6 @@ from ragmetrics_core import (
     Metric,
     ModelError,
     Models,
-    Request,
     Sample,
     Score,
     Steps,
@@ -121,17 +120,14 @@ def _vote(place: int, juror: str, models: Mapping[str, str], program: Steps[Scor
     kinds: set[str] = set()
     error: ModelError | None = None
     try:
-        score = yield from asked_of(place, program, lambda item: kinds.add(_kind(item)))
+        score = yield from asked_of(
+            place, program, lambda item: kinds.add("llm" if isinstance(item, Ask) else "embeddings")
+        )
     except ModelError as failure:
         if failure.fatal:
             raise
         score, error = Score.failed(failure), failure
     return Vote(juror, ", ".join(name for kind, name in models.items() if kind in kinds) or None, score, error)
-
-
-def _kind(request: Request) -> str:
-    """Return the kind of model that answers the request."""
-    return "llm" if isinstance(request, Ask) else "embeddings"
 
 
 def _checked(jurors: Any) -> tuple[Metric, ...]:

@@ -19,9 +19,8 @@ NAMES = re.compile(r"\b(?:(?:assistant|response|answer|model)\s)?(?<!\[)[AB]\b(?
 SIGNS = " \t*_`'\"#>.!)"
 ENDS = re.compile(rf"[\s{SIGNS}]*\Z")
 MARKS_ALONE = re.compile(rf"^[{SIGNS}]*(?:\[\[[ABC]\]\][{SIGNS}]*)+$", re.MULTILINE)
-MENU = re.compile(
-    r"\[\[[ABC]\]\][\s,/|'\"]*(?:(?:or|and)[\s'\"]*)?\Z"
-)  # the text before the last mark of an echoed choice
+# the text before the last mark of an echoed choice
+MENU = re.compile(r"\[\[[ABC]\]\][\s,/|'\"]*(?:(?:or|and)[\s'\"]*)?\Z")
 DENIED_BEFORE = re.compile(
     r"(?:\b(?:not|never|cannot|neither|nor|if|unless|rather than|instead of)\b|n't\b)[^.!?:;\n]{0,60}\Z", re.IGNORECASE
 )

@@ -108,24 +108,17 @@ class JudgedCitations(CitationMetric):
         retrieved_documents: Sequence[Document | str] | None = None,
     ) -> Steps[Score]:
         """Read the citations, and check all statements against all passages in one call."""
-        read_statements = self.read(response, retrieved_contexts, retrieved_documents)
-        if not read_statements:
+        said = self.read(response, retrieved_contexts, retrieved_documents)
+        if not said:
             return Score.unscored(NOTHING_SAID)
-        if not any(statement.citations for statement in read_statements):
-            return self._uncited(read_statements)
-        claims = [statement.text for statement in read_statements]
-        window, each = self.window, self.per_passage
+        if not any(statement.citations for statement in said):
+            return self._uncited(said)
+        claims, window, each = [statement.text for statement in said], self.window, self.per_passage
         rows = yield from check_claims(
-            self.verify,
-            claims,
-            retrieved_contexts,
-            user_input,
-            read_statements.citations,
-            window=window,
-            per_passage=each,
+            self.verify, claims, retrieved_contexts, user_input, said.citations, window=window, per_passage=each
         )
         supports = supporting(rows, self.name)
-        items = [item for pair in zip(read_statements, supports, strict=True) for item in self.counted(*pair)]
+        items = [item for pair in zip(said, supports, strict=True) for item in self.counted(*pair)]
         # the verdicts alone do not say this: a statement may be supported, but by a passage that it does not cite
         reason = f"{sum(items)} of {len(items)} {self.called}"
         return Score(sum(items) / len(items), reason=reason, details={"verdicts": rows})

@@ -85,9 +85,8 @@ class Verdict(BaseModel):
                 raise ValueError("for is missing")
             if "contradicted_by" not in fields_set and "contradicted" not in fields_set:
                 raise ValueError("against is missing")
-            vars(self)["supported"] = bool(
-                self.supported_by
-            )  # not through the attribute, so that it does not count as given
+            # not through the attribute, so that it does not count as given
+            vars(self)["supported"] = bool(self.supported_by)
         return self
 
     @model_serializer(mode="wrap")

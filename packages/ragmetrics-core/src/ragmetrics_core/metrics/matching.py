@@ -87,15 +87,12 @@ def _match(retrieved: Sequence[Document | str], reference: Sequence[Document | s
         ranks, indices, relevant = _look_up(relevant_values, retrieved_values)
     except TypeError:  # a value that cannot be hashed
         ranks, indices, relevant = _search(relevant_values, retrieved_values)
-    problem = ""
+    without_values = ""
     if not relevant:
-        problem = (
-            f"none of the {len(relevant_values)} reference_documents has a value in the field {field!r} to match by"
-        )
+        without_values = f"{len(relevant_values)} reference_documents"
     elif not ranks and retrieved_values and all(value is None for value in retrieved_values):
-        problem = (
-            f"none of the {len(retrieved_values)} retrieved_documents has a value in the field {field!r} to match by"
-        )
+        without_values = f"{len(retrieved_values)} retrieved_documents"
+    problem = without_values and f"none of the {without_values} has a value in the field {field!r} to match by"
     cut_off = {} if k is None else {"k": k}
     details = Details(ranks=ranks, relevant=len(relevant), retrieved=len(retrieved_values), **cut_off)
     return Hits(ranks, indices, relevant, len(retrieved_values), k, problem, details)

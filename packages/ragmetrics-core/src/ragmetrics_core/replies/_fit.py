@@ -98,18 +98,14 @@ def _numeral(text: str, limit: float | None) -> int | float | None:
 
 def fit_text(data: Any, key: str) -> str:
     """Return a text. Numbers become text; for a reason, a list of texts is joined into one text and null becomes an empty text."""
-    texts = []
     is_reason = stem(key) in REASONS
     if isinstance(data, (str, int, float)) and not isinstance(data, bool):
-        texts = [str(data)]
-    elif isinstance(data, list) and all(isinstance(item, str) for item in data):
-        texts = ["; ".join(data)] if is_reason else data
-    elif data is None and is_reason:
-        texts = [""]
-    if len(texts) != 1:
-        raise Unreadable(f"must be a text, not {shown(data)}")
-    text: str = texts[0]
-    return text
+        return str(data)
+    if isinstance(data, list) and all(isinstance(item, str) for item in data) and (is_reason or len(data) == 1):
+        return "; ".join(data)
+    if data is None and is_reason:
+        return ""
+    raise Unreadable(f"must be a text, not {shown(data)}")
 
 
 def _label(value: Any) -> str:
@@ -317,7 +313,6 @@ def telling_text(data: dict[str, Any], key: str) -> str | None:
 
 _JUDGED = frozenset({"verdict", "final_verdict", "decision", "judgement", "judgment", "conclusion", "result", "answer"})
 _MAX_KEYS = 200
-_OPTIONAL = 2
 _EXACT = (bool, int, float, str)
 
 
@@ -463,7 +458,7 @@ def _fit_union(data: Any, options: tuple[Any, ...], key: str, limit: float | Non
         if get_origin(option) is Literal and any(is_same(value, data) for value in get_args(option)):
             return data
         # In a union of several types, a text may be a value of another type, such as a number, written as text.
-        if option in _EXACT and type(data) is option and not (option is str and len(options) > _OPTIONAL):
+        if option in _EXACT and type(data) is option and not (option is str and len(options) > 2):
             return _fit(data, option, key, limit)
     first: Unreadable | None = None
     for option in sorted(options, key=lambda option: (option is type(None), option is str)):

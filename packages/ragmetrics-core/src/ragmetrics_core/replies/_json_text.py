@@ -46,15 +46,9 @@ _AFTER_KEY = re.compile(rf"{_BLANK}{{0,50}}(?::|=>?)")
 _AFTER_BARE = re.compile(rf"{_GAP}(?:\Z|[,;}}\])]|{_STOP}|{_QUOTED_KEY}|(?<=\n){_BARE_KEY})")
 
 _QUOTE = re.compile(rf"[{_OPEN}]")
-_NEXT = {
-    '"': re.compile(r'["\\]'),
-    "'": re.compile(r"['\\]"),
-    "“": re.compile(r"[”“\"\\]"),
-    "”": re.compile(r"[”\"\\]"),
-    "„": re.compile(r"[“”\"\\]"),
-    "‘": re.compile(r"[’'\\]"),
-    "’": re.compile(r"[’'\\]"),
-}
+_CLOSING = {'"': '"', "'": "'", "“": '”“"', "”": '”"', "„": '“”"', "‘": "’'", "’": "’'"}
+# For each opening quote, what may end the string: a closing quote, or a backslash before the next character.
+_NEXT = {opening: re.compile(rf"[{closing}\\]") for opening, closing in _CLOSING.items()}
 _PLAIN_KEY = re.compile(r"([^\W][\w .()/-]{0,60}?)\s{0,50}(?::|=>?)")
 # The end of a sentence: the open brace was part of prose.
 _PROSE = re.compile(r"\w{2}\.\s+\w")
@@ -72,7 +66,6 @@ _LITERALS: dict[str, Any] = {
 
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
-_SURROGATES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _MAX_KEY = 200
 
 
@@ -96,15 +89,12 @@ def _one_escape(match: re.Match[str]) -> str:
     return match.group() if code.isalnum() else code
 
 
-def _one_pair(match: re.Match[str]) -> str:
-    return match.group().encode("utf-16", "surrogatepass").decode("utf-16")
-
-
 def unescape(text: str) -> str:
     """Undo backslash escapes. In illegal escapes, punctuation loses its backslash and letters keep it."""
     if "\\" not in text:
         return text
-    return _SURROGATES.sub(_one_pair, _ESCAPE.sub(_one_escape, text))
+    # two escapes may be the two halves of one character, which UTF-16 joins
+    return _ESCAPE.sub(_one_escape, text).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
 def read_string(text: str, position: int, *, in_object: bool) -> tuple[str, int] | None:
@@ -122,9 +112,8 @@ def read_string(text: str, position: int, *, in_object: bool) -> tuple[str, int]
         elif after.match(text, index):
             return unescape(text[start : match.start()]), index
         elif first and not in_object and match.group() not in "'’" and _ENDED.match(text, max(start, index - 2)):
-            raise Stopped(
-                index
-            )  # the item has ended and stray words follow; the next quoted text is not its second half
+            # the item has ended and stray words follow; the next quoted text is not its second half
+            raise Stopped(index)
         else:
             first = False
     raise Stopped(len(text), cut=True, value=unescape(text[start:]))

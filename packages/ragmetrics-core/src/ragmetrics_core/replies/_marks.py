@@ -209,9 +209,8 @@ def _rank_of_label(match: re.Match[str], head: str, gap: str) -> int | None:
     announced = bracketed and match["label"] == "result"  # "[RESULT] 2" is a result, whatever words precede it
     if (
         _is_anothers_label(match, "" if announced else head)
-        or (
-            "\n" in gap and not _fills_line(text, match)
-        )  # the number is on the next line, and more text follows it there
+        # the number is on the next line, and more text follows it there
+        or ("\n" in gap and not _fills_line(text, match))
         or (match["weak"] and not (bracketed or (leads and separator[:1] in {":", "="})))
         or (not (leads or announced) and UNREAL.search(head))
         or _names_something(text, match.end(), separator, head, gap)

@@ -81,7 +81,6 @@ def _close(stack: list[_Element], tag: str) -> None:
 
 
 _RULE = re.compile(r"^[ \t]*\|?(?:[ \t]*:?-{2,}:?[ \t]*\|){1,20}(?:[ \t]*:?-{2,}:?)?[ \t]*$", re.MULTILINE)
-_PAIR = 2
 
 
 def _cells(line: str) -> list[str]:
@@ -115,7 +114,7 @@ def lines_of_table(text: str) -> str:
     before, head, rows, after = parts
     if len(rows) == 1 and len(rows[0]) == len(head):
         pairs = list(zip(head, rows[0], strict=True))
-    elif all(len(row) == _PAIR for row in rows):
+    elif all(len(row) == 2 for row in rows):
         pairs = [(row[0], row[1]) for row in rows]
     else:
         return text

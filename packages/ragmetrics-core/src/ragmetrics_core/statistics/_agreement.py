@@ -330,7 +330,6 @@ def verdict_table(rows: LabelledRows, judge: Sequence[bool], people: Sequence[bo
 
 NOT_VERDICTS = "the labels are not passes and fails"
 VERDICTS = "the judge gives verdicts: see sensitivity and specificity"
-FEWEST_OF_CLASS = 2
 FEWEST_COUNTED = 2.0
 """The smallest effective number of rows in clusters."""
 
@@ -441,7 +440,7 @@ def _too_few(passes: Sequence[bool]) -> str | None:
     """Say why no threshold can be cross-validated; None if a threshold can be."""
     for wanted, words in ((True, "pass"), (False, "fail")):
         count = sum(passed is wanted for passed in passes)
-        if count < FEWEST_OF_CLASS:
+        if count < 2:
             rows = "no labelled row" if not count else "one labelled row alone"
             return f"{rows} is a {words}, so no threshold can be chosen: label more rows"
     return None
@@ -460,7 +459,6 @@ def _difference(rows: LabelledRows, own: Sequence[float], confidence: float) -> 
     return Measure(beside.label_mean, interval, None if interval else problem)
 
 
-FEWEST_ROWS = 2
 ROUNDING = 1e-12
 
 
@@ -486,7 +484,7 @@ def annotator_alpha(ratings: Sequence[Sequence[float | None]], confidence: float
     check_confidence(confidence)
     rows = [_given(row, given) for row, given in enumerate(ratings)]
     rows = [labels for labels in rows if len(labels) > 1]
-    if len(rows) < FEWEST_ROWS:
+    if len(rows) < 2:
         return Measure(problem="fewer than two rows have labels of two annotators")
     everything = [label for labels in rows for label in labels]
     if min(everything) == max(everything):

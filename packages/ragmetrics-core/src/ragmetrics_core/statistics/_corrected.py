@@ -329,16 +329,13 @@ the ends need a smaller prior, because their spread is visible in the labels.
 """
 
 
-def post_stratified(rows: LabelledRows, strata: Strata, confidence: float) -> tuple[float, Interval | None]:
+def post_stratified(rows: LabelledRows, strata: Strata, confidence: float) -> tuple[float, Interval]:
     """Return the mean of the posterior distribution, and the interval between its quantiles.
 
     Args:
-        rows: rows on a known scale.
+        rows: rows on a known scale; if they have clusters, the labels are in two clusters or more.
         strata: the strata of these rows, two or more.
         confidence: the confidence level of the interval, above 0 and below 1.
-
-    Returns:
-        The mean and the interval. The interval is None if all labels are in one cluster.
     """
     assert rows.scale is not None
     method = BETA if rows.passes_and_fails else DIRICHLET
@@ -346,8 +343,6 @@ def post_stratified(rows: LabelledRows, strata: Strata, confidence: float) -> tu
     stratum_means = [_stratum_mean(rows, stratum, prior) for stratum in strata]
     shares = [len(stratum.rows) / count for stratum in strata]
     between = dirichlet_mean([part.mean for part in stratum_means], [float(len(stratum.rows)) for stratum in strata])
-    if rows.one_cluster:
-        return between.mean, None
     factor = _inflation(rows, strata, [part.mean for part in stratum_means], prior, confidence)
     parts = [part.spread_by(factor).scaled(share) for part, share in zip(stratum_means, shares, strict=True)]
     parts.append(between.spread_by(factor).scaled(1.0, -between.mean))

@@ -278,9 +278,7 @@ def variance_and_freedom(
     if of_judgements:
         for cluster, value in zip(rows.clusters, of_judgements, strict=True):
             sums[cluster] += value
-    freedom = clustered_mean(of_labels, clusters).freedom
-    assert freedom is not None
-    return math.fsum(value * value for value in sums.values()), freedom
+    return math.fsum(value * value for value in sums.values()), clustered_mean(of_labels, clusters).freedom
 
 
 def unseen_variance(masses: Sequence[float], mean: float, scale: tuple[float, float], share: float) -> float:

@@ -367,9 +367,8 @@ def _of_scores(changes: _Changes, confidence: float) -> tuple[Interval | None, f
         return _of_equal(changes, confidence)
     few, freedom, error = _few_changes(changes), clustered.freedom, math.sqrt(clustered.variance)
     if few and not changes.clustered:
-        freedom = (
-            math.inf
-        )  # a normal quantile, as for Tango's interval, because no variance of the rows is estimated separately
+        # a normal quantile, as for Tango's interval, because no variance of the rows is estimated separately
+        freedom = math.inf
     quantile = t_quantile((1 + confidence) / 2, freedom)
     low, high = few.limits(quantile) if few else (clustered.mean - quantile * error, clustered.mean + quantile * error)
     if changes.changed <= MOST_FLIPPED and (few or not changes.clustered):
