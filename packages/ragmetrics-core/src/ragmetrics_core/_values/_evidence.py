@@ -70,8 +70,7 @@ def take_side_by_side(details: dict[str, Any]) -> tuple[str, list[Item], bool] |
     parallel = {
         name: value for name, value in details.items() if isinstance(value, list) and len(value) == len(reasons)
     }
-    in_items = any(all(isinstance(item, Mapping) and "reason" in item for item in items) for items in parallel.values())
-    if in_items or (len(reasons) == 1 and details.get("reason") == reasons[0]):
+    if _have_reasons(parallel.values()) or (len(reasons) == 1 and details.get("reason") == reasons[0]):
         del details["reasons"]  # the reasons are repeated in another list, or under "reason"
         return None
     flat = [name for name, value in parallel.items() if name != "reasons" and not any(map(is_nested, value))]
@@ -83,6 +82,11 @@ def take_side_by_side(details: dict[str, Any]) -> tuple[str, list[Item], bool] |
     items = [Item(text, mark, why or "") for text, mark, why in zip(*columns, strict=True)]
     are_verdicts = bool(texts and marks) and all(item.mark in (0, 1) for item in items)
     return (texts or marks or "").replace("_", " "), items, are_verdicts
+
+
+def _have_reasons(lists: Iterable[list[Any]]) -> bool:
+    """Whether any of the lists has its reasons in its items, like a list of verdicts."""
+    return any(all(isinstance(item, Mapping) and "reason" in item for item in values) for values in lists)
 
 
 def is_nested(value: Any) -> bool:

@@ -34,7 +34,6 @@ Each format is one file of this folder; ``_yes_no`` is a short one.
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
 from .._values._requests import ReplyFormat
@@ -66,11 +65,14 @@ __all__ = [
 ]
 
 
-_LOADED_LATER = {"JsonReply": "_json", "LinesReply": "_lines"}
-"""The formats that need pydantic, with their modules."""
-
-
 def __getattr__(name: str) -> Any:
-    if name in _LOADED_LATER:
-        return getattr(importlib.import_module(f"{__name__}.{_LOADED_LATER[name]}"), name)
+    """Load the formats that need pydantic when they are asked for."""
+    if name == "JsonReply":
+        from ._json import JsonReply  # noqa: PLC0415
+
+        return JsonReply
+    if name == "LinesReply":
+        from ._lines import LinesReply  # noqa: PLC0415
+
+        return LinesReply
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
