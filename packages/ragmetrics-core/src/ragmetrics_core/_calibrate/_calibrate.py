@@ -18,6 +18,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any
 
 from .._run._columns import Run, common_scale
@@ -361,9 +362,7 @@ def claim_calibration(labels: Sequence[Label], run: Run, metric: str) -> ClaimCa
             raise InvalidInput(
                 f"{item.place}: the same annotator already labelled this claim in {first.place}: keep one of the two labels"
             )
-    shares = {
-        claim: sum(bool(item.label) for item in said.values()) / len(said) for claim, said in labels_of_claims.items()
-    }
+    shares = {claim: fmean(bool(item.label) for item in said.values()) for claim, said in labels_of_claims.items()}
     decided = [claim for claim, share in shares.items() if share != HALF]
     rows = [row for row, _ in decided]
     measures, problem = None, None
@@ -433,9 +432,7 @@ def lines_to_label(run: ScoredRows, n: int, metric: str | None, labels: Any, see
     without = {place for place, row in enumerate(judged.names) if row in labelled}
     available = len(judged.rows) - len(without)
     if len({row.name for row in rows.rows}) < len(rows.rows):
-        raise InvalidInput(
-            "two rows have the same id, so their labels could not be distinguished: give each row its own id"
-        )
+        raise InvalidInput("two rows have the same id, so their labels cannot be distinguished: give each its own id")
     lines = []
     for drawn in suggest(judged.scores, n, seed, judged.scale, without):
         sample = run.records[judged.rows[drawn.row]].sample

@@ -212,12 +212,10 @@ class Estimate:
                 notes.append(f"price {printable(model.name)}: {seen}")
         if self.calls:
             one = self.seconds_per_call
-            each = "assumed are 0.6 seconds for a call, and one for 70 tokens that are written"
-            each = each if one is None else f"a call has taken {one:.2g} seconds so far"
+            assumed = "assumed are 0.6 seconds for a call, and one for 70 tokens that are written"
+            each = assumed if one is None else f"a call has taken {one:.2g} seconds so far"
             if self.is_batched:
-                notes.append(
-                    "batches: half the price; a provider answers each batch within 24 hours, and most metrics need two"
-                )
+                notes.append("batches: half the price; each is answered within 24 hours, and most metrics need two")
             else:
                 notes.append(f"time: {self.max_concurrency} calls in flight; {each}; a server's limits come on top")
             if self.measured >= LEAST_MEASURED:

@@ -201,11 +201,8 @@ def _status(error: BaseException) -> int | None:
 def _headers(error: BaseException) -> dict[str, str]:
     """Return the headers of the answer in an exception, with names in lower case."""
     response = getattr(error, "response", None)
-    places = (
-        getattr(response, "headers", None),
-        getattr(error, "headers", None),
-        _metadata(response).get("HTTPHeaders"),
-    )
+    places = [getattr(owner, "headers", None) for owner in (response, error)]
+    places.append(_metadata(response).get("HTTPHeaders"))
     headers: Any = next((place for place in places if place and hasattr(place, "items")), {})
     return {str(name).lower(): str(value) for name, value in headers.items()}
 
@@ -271,11 +268,8 @@ class Explained:
         self.is_of_other_loop = False
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
-        if (
-            not isinstance(error, Exception)
-            or isinstance(error, RagmetricsError)
-            or not is_failure(error, self._is_bug)
-        ):
+        is_ours = isinstance(error, RagmetricsError)
+        if not isinstance(error, Exception) or is_ours or not is_failure(error, self._is_bug):
             return False
         self.is_of_other_loop = is_of_other_loop(error)
         self.refused = refused_by(error)

@@ -137,15 +137,7 @@ class OpenAIEmbeddings(OpenAIModel):
         max_retries: int | None = None,
         key_variable: str | None = None,
     ) -> None:
-        super().__init__(
-            model,
-            client,
-            base_url=base_url,
-            api_key=api_key,
-            timeout=timeout,
-            max_retries=max_retries,
-            key_variable=key_variable,
-        )
+        super().__init__(model, client, locals())
         check_whole("dimensions", 1 if dimensions is None else dimensions, least=1)
         check_whole("batch_size", batch_size, least=1)
         self.dimensions = dimensions

@@ -10,7 +10,6 @@ themselves in the end.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from typing import Any
@@ -109,8 +108,7 @@ def _synchronous() -> Any:
             if stream:
                 return response
             try:
-                parts: Iterable[bytes] = _parts(response, response.iter_bytes())
-                for part in parts:
+                for part in _parts(response, response.iter_bytes()):
                     body.add(part)
             finally:
                 response.close()

@@ -10,6 +10,7 @@ Exceptions of the openai package become the error messages that all models share
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -38,23 +39,29 @@ T = TypeVar("T")
 M = TypeVar("M", bound="OpenAIModel")
 
 
+CLIENT_SETTINGS = ("base_url", "api_key", "timeout", "max_retries", "key_variable")
+"""The settings of clients that are made here, see ``Clients``."""
+
+
 class OpenAIModel:
     """The common base of the models of the openai package.
 
     Args:
         model: name of the model.
         client: the user's client, or None.
-        settings: the settings of clients that are made here, see ``Clients``.
+        arguments: the arguments of the constructor by name; ``CLIENT_SETTINGS`` are taken from them.
 
     Raises:
         InvalidInput: the model has no name, or an argument is refused by ``Clients``.
         MissingExtra: the openai package is not installed.
     """
 
-    def __init__(self, model: str, client: openai.OpenAI | openai.AsyncOpenAI | None, **settings: Any) -> None:
+    def __init__(
+        self, model: str, client: openai.OpenAI | openai.AsyncOpenAI | None, arguments: Mapping[str, Any]
+    ) -> None:
         check_model(model)
         self.model = model
-        self._clients = Clients(client, settings)
+        self._clients = Clients(client, {name: arguments[name] for name in CLIENT_SETTINGS})
 
     def without_retries(self: M) -> M:
         """Return the same model without retries, for a caller that retries itself, as ``evaluate`` does."""
@@ -158,17 +165,10 @@ class OpenAILLM(OpenAIModel):
         temperature: float | None = None,
         **parameters: Any,
     ) -> None:
+        given = locals()
         self.parameters = chat_parameters(structured, temperature, parameters, SET_ELSEWHERE)
         self.structured = structured
-        super().__init__(
-            model,
-            client,
-            base_url=base_url,
-            api_key=api_key,
-            timeout=timeout,
-            max_retries=max_retries,
-            key_variable=key_variable,
-        )
+        super().__init__(model, client, given)
         check_parameters(parameters, by_package=True)
         self._ladder = Ladder(structured)
 

@@ -350,8 +350,8 @@ class OpenAIServerLLM:
         spread = _spread(parameters)
         check_parameters(parameters, by_package=False)
         parameters = chat_parameters(structured, temperature, spread, SET_ELSEWHERE)
-        sent_parameters = {name: _as_sent(name, value) for name, value in {"model": model, **parameters}.items()}
-        self.parameters = {name: sent_parameters[name] for name in parameters}
+        _as_sent("model", model)
+        self.parameters = {name: _as_sent(name, value) for name, value in parameters.items()}
         self.model = model
         self.structured = structured
         self._endpoint = Endpoint(base_url, api_key, timeout)
