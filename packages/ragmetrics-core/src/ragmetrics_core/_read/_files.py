@@ -120,27 +120,24 @@ def _open_as(file: InputFile, kind: str, options: FileOptions) -> OpenFile:
         options.refuse(f"{name}, which is neither a workbook nor a .json file", "at")
     if kind == "parquet":
         return open_parquet(file)
+    rows: Callable[[], Iterator[RawRow]]
     if kind == "xlsx":
-        rows = partial(excel_rows, file, options.at)
-        return OpenFile(name, rows(), _counter(file, rows), lambda: f"Excel, sheet {_sheet_name(file, options)!r}")
-    if kind == "json":
+        rows, form = partial(excel_rows, file, options.at), lambda: f"Excel, sheet {_sheet_name(file, options)!r}"
+    elif kind == "json":
         json_file = JsonFile(file, options.at)
-        return OpenFile(
-            name,
-            json_file.rows(),
-            _counter(file, json_file.rows),
-            lambda: f"JSON{json_file.where}{_encoding_text(file)}",
-        )
-    if kind == "jsonl":
-        counter = _counter(file, partial(jsonl_lines, file))
-        return OpenFile(name, jsonl_rows(file), counter, lambda: f"JSON lines{_encoding_text(file)}")
-    tab = "\t" if kind == "tsv" else None
-    rows = partial(csv_rows, file, tab)
+        rows, form = json_file.rows, lambda: f"JSON{json_file.where}{_encoding_text(file)}"
+    elif kind == "jsonl":
+        rows, form = partial(jsonl_rows, file), lambda: f"JSON lines{_encoding_text(file)}"
+    else:
+        tab = "\t" if kind == "tsv" else None
+        rows = partial(csv_rows, file, tab)
+        form = partial(_table_form, file, kind, tab)
+    counted = partial(jsonl_lines, file) if kind == "jsonl" else rows  # lines are counted without being parsed
+    return OpenFile(name, rows(), _counter(file, counted), form)
 
-    def form() -> str:
-        return f"{kind.upper()} with {SEPARATORS[tab or separator_of(file)]}{_encoding_text(file)}"
 
-    return OpenFile(name, rows(), _counter(file, rows), form)
+def _table_form(file: InputFile, kind: str, tab: str | None) -> str:
+    return f"{kind.upper()} with {SEPARATORS[tab or separator_of(file)]}{_encoding_text(file)}"
 
 
 def _sheet_name(file: InputFile, options: FileOptions) -> str:
