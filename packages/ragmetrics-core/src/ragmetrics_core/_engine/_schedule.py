@@ -36,7 +36,7 @@ from ._batches import MOST_REQUESTS
 from ._budget import Allowance, RowAccount
 from ._pending import PendingCall, RowMemory
 from ._questions import Answers, Collected
-from ._tasks import Tasks, no_op
+from ._tasks import Tasks, no_op, until_done
 
 HOLDERS = ("jurors", "unreadable")
 """The keys of details that contain a list of the details of several judges: of a jury, or of a question asked in other words."""
@@ -225,7 +225,10 @@ class Engine:
             active = [state for state in states if isinstance(state, ActiveProgram)]
             asked_by += [(program.assignment, program.answered) for program in active]
             while waits := {task for program in active for task in self._advance(program)}:
-                await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+                if len(waits) == 1:
+                    await until_done(waits.pop())
+                else:
+                    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
             if any(program.collected for program in active):
                 return []
             complete = True

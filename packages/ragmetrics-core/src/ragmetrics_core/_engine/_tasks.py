@@ -23,6 +23,18 @@ def new_task(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
     return asyncio.Task(work, loop=asyncio.get_running_loop())
 
 
+def until_done(awaited: asyncio.Future[Any]) -> asyncio.Future[None]:
+    """Return a future that is done with another one. If a task that awaits it is cancelled, the other one is not cancelled."""
+    waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def end(_: object) -> None:
+        if not waiter.done():
+            waiter.set_result(None)
+
+    awaited.add_done_callback(end)
+    return waiter
+
+
 class CallInFlight:
     """A call that is being made, and the runs that wait for it.
 
