@@ -124,9 +124,9 @@ def install_tests(session: nox.Session, version: str, *groups: str) -> list[str]
     return [name.replace("-", "_") for name in adapters]
 
 
-ON_EVERY_CORE = ("-n", str(os.cpu_count() or 1), "--dist", "loadfile", "--no-loadscope-reorder")
-"""Tests of one file stay together, as some share a model that takes long to load; files go out in the order of `tests/conftest.py`,
-the slowest first, and not by how many tests they have."""
+IN_PARALLEL = ("-n", str(2 * (os.cpu_count() or 1)), "--dist", "loadfile", "--no-loadscope-reorder")
+"""Two workers for each core, since tests mostly wait, for servers and for other processes. The tests of one file stay together, as
+some share a model that takes long to load. Files are given out in the order of `tests/conftest.py`, the slowest first."""
 
 
 def measured(adapters: list[str]) -> tuple[str, ...]:
@@ -139,7 +139,7 @@ def run_tests(session: nox.Session, adapters: list[str], *arguments: str) -> Non
     session.run(
         "pytest",
         *measured(adapters),
-        *ON_EVERY_CORE,
+        *IN_PARALLEL,
         "--ignore=tests/browser",
         *arguments,
         *session.posargs,
@@ -191,7 +191,7 @@ def fast(session: nox.Session) -> None:
     adapters = adapters_on(this_python())
     install(session, "test", "docs", adapters=adapters)
     examples = "--hypothesis-profile=quick"
-    session.run("pytest", "-q", *ON_EVERY_CORE, examples, "-m", "not slow", *session.posargs, env=KEEP_BYTECODE)
+    session.run("pytest", "-q", *IN_PARALLEL, examples, "-m", "not slow", *session.posargs, env=KEEP_BYTECODE)
 
 
 @nox.session
