@@ -468,7 +468,7 @@ COLOUR_PATH = f"{__name__}:Colour"
         ),
         (
             {"metric": COLOUR_PATH, "settings": {"prompt": {"instruction": "x"}}},
-            "the prompt 'colour' has no 'instruction'",
+            "the wording of the prompt 'colour' has no setting 'instruction': did you mean 'instructions'",
         ),
         (
             {"metric": COLOUR_PATH, "settings": {"prompt": {"version": 5}}},
@@ -603,5 +603,5 @@ def test_a_scale_without_two_ends_is_refused_before_any_question(ends: tuple[flo
     with pytest.raises(InvalidInput) as caught:
         Latency()
     assert str(caught.value) == (
-        f"latency: a scale must be two finite numbers, the lower one first, got {ends!r}: use None if an end is not known"
+        f"latency: a scale must be two finite numbers, the lower first, got {ends!r}: use None if unknown"
     )

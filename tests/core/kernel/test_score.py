@@ -58,7 +58,7 @@ def test_a_value_is_a_number(value: object) -> None:
 
 def test_a_value_lies_inside_the_scale() -> None:
     with pytest.raises(
-        ValueError, match=r"m: 1.5 is outside the scale \(0.0, 1.0\); set the attribute `scale` of the metric$"
+        ValueError, match=r"m: 1.5 is outside the scale \(0.0, 1.0\); set `scale` of the metric$"
     ):
         Score(1.5, metric="m", scale=(0.0, 1.0))
 
@@ -68,7 +68,7 @@ def test_a_value_lies_inside_the_scale() -> None:
     [(0.0, math.inf), (math.nan, 1.0), (1.0, 0.0), (-1e308, 1e308), (0.0,), (0.0, 1.0, 2.0), "01x", 3, ("a", "b")],
 )
 def test_a_scale_has_two_finite_ends(scale: Any) -> None:
-    message = f"a scale must be two finite numbers, the lower one first, got {scale!r}: use None if an end is not known"
+    message = f"a scale must be two finite numbers, the lower first, got {scale!r}: use None if unknown"
     with pytest.raises(ValueError, match=re.escape(message) + "$"):
         Score(0.5, scale=scale)
     with pytest.raises(ValueError, match=re.escape(message) + "$"):

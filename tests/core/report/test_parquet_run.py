@@ -505,7 +505,7 @@ def test_a_row_that_cannot_be_read(tmp_path: Path) -> None:
     pq.write_table(table.set_column(table.column_names.index("m"), table.schema.field("m"), pa.array([5.0])), path)
     with pytest.raises(InvalidInput) as caught:
         list(Evaluation.load(path).records)
-    why = "m: 5.0 is outside the scale (0.0, 1.0); set the attribute `scale` of the metric"
+    why = "m: 5.0 is outside the scale (0.0, 1.0); set `scale` of the metric"
     assert str(caught.value) == f"{path}: the row of q.jsonl, line 1 cannot be read: {why}"
 
 

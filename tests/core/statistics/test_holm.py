@@ -38,6 +38,6 @@ def test_as_statsmodels_does_it(p_values: list[float]) -> None:
 
 @pytest.mark.parametrize("wrong", [-0.1, 1.5, math.nan])
 def test_what_is_no_p_value(wrong: float) -> None:
-    message = rf"^p_values\[1\] is {wrong}: give a number from 0 to 1, or None if there is no test$"
+    message = rf"^p_values\[1\] is {wrong}: give a number from 0 to 1, or None without a test$"
     with pytest.raises(InvalidInput, match=message):
         holm([0.5, wrong])

@@ -159,7 +159,7 @@ class TestInput:
     @pytest.mark.parametrize(("hits", "count"), [(4, 3), (-1, 3), (0, -1), (math.nan, 3)])
     def test_a_rate_that_is_none(self, hits: int, count: int) -> None:
         with pytest.raises(
-            InvalidInput, match=r"^hits must lie between 0 and count, got .* of .*: give the hits and number of trials$"
+            InvalidInput, match=r"^hits must lie between 0 and count, got .* of .*: give the hits among the trials$"
         ):
             rate_interval(hits, count)
 

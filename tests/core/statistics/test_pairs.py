@@ -134,7 +134,7 @@ class TestInput:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (([0.1], [0.1, 0.2]), "after has 2 values and before 1: give both scores of each row, in order"),
+            (([0.1], [0.1, 0.2]), "after has 2 values, before 1: give both scores of each row, in order"),
             (([], []), "before has no values: give at least one pair"),
             (
                 ([0.1, math.nan], [0.1, 0.2]),
@@ -149,11 +149,11 @@ class TestInput:
             ),
             (
                 ([0.1, 0.2], [0.2, 0.3], None, (1.0, 0.0)),
-                "scale must be two finite numbers, the lower end first, got (1.0, 0.0): leave it out if unknown",
+                "scale must be two finite numbers, the lower first, got (1.0, 0.0): leave it out if unknown",
             ),
             (
                 ([0.1, 0.2], [0.2, 0.3], None, (0.0, math.inf)),
-                "scale must be two finite numbers, the lower end first, got (0.0, inf): leave it out if unknown",
+                "scale must be two finite numbers, the lower first, got (0.0, inf): leave it out if unknown",
             ),
             (
                 ([0.1, 0.2], [0.2, 0.3], ["a"]),
@@ -161,15 +161,15 @@ class TestInput:
             ),
             (
                 ([0.1, 0.2], [0.2, 0.3], ["a", None]),
-                "clusters[1] is None: give every row a cluster; a cluster may have a single row",
+                "clusters[1] is None: give every row a cluster, even one of a single row",
             ),
             (
                 ([0.1, 0.2], [0.2, 0.3], [math.nan, "a"]),
-                "clusters[0] is nan: give every row a cluster; a cluster may have a single row",
+                "clusters[0] is nan: give every row a cluster, even one of a single row",
             ),
             (
                 ([0.1, 0.2], [0.2, 0.3], ["a", ["b"]]),
-                ("clusters[1] is ['b']: give every row a cluster; a cluster may have a single row"),
+                ("clusters[1] is ['b']: give every row a cluster, even one of a single row"),
             ),
             (
                 ([0.1, 0.2], [0.2, 0.3], None, None, 95),

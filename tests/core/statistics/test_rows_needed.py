@@ -89,8 +89,8 @@ def test_no_advice() -> None:
 @pytest.mark.parametrize(
     ("effect", "power", "message"),
     [
-        (0.0, 0.8, "effect must be finite and not 0, got 0.0: give the smallest difference that matters"),
-        (math.nan, 0.8, "effect must be finite and not 0, got nan: give the smallest difference that matters"),
+        (0.0, 0.8, "effect must be finite, not 0, got 0.0: give the least difference that matters"),
+        (math.nan, 0.8, "effect must be finite, not 0, got nan: give the least difference that matters"),
         (0.1, 1.0, "power must lie between 0 and 1, got 1.0: give 0.8 for 80 %"),
     ],
 )

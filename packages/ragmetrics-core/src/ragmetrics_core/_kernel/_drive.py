@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import starmap
+from itertools import combinations, starmap
 from typing import Any, TypeVar
 
 from .._support._threads import in_loop, in_own_thread, in_threads, start
@@ -97,12 +97,12 @@ class Models:
         embeddings: answers ``Embed`` and ``Compare``; a pair scorer answers ``Compare`` only.
         metric: the name of the metric that uses the models, for messages.
         members: for a metric that runs other metrics, their models; a member without a model gets the one of this metric.
-        voice: identifies the questions of a member. Members with equal voices ask the same questions, so they must have different
-            models. None: not checked.
+        voice: any value that says which questions a member asks. Two members with equal values ask the same questions, so they must
+            have different models. None: not checked.
 
     Raises:
-        InvalidInput: a model is a text, a class, or an object without any method of a model; or two members with equal voices have
-            the same models.
+        InvalidInput: a model is a text, a class, or an object without any method of a model; or two members that ask the same
+            questions have the same models.
     """
 
     llm: AnyLLM | None = None
@@ -116,31 +116,27 @@ class Models:
             check_model(kind, getattr(self, kind), self.metric)
         if self.members:
             object.__setattr__(self, "members", tuple(map(self._filled, self.members)))
-            self._check_voices()
+            self._check_members_differ()
 
     def _filled(self, member: Models) -> Models:
-        """Return a member with these models in the place of those that it lacks."""
-        llm = self.llm if member.llm is None else member.llm
-        embeddings = self.embeddings if member.embeddings is None else member.embeddings
-        same = llm is member.llm and embeddings is member.embeddings
-        return member if same else replace(member, llm=llm, embeddings=embeddings)
+        """Return a member of this metric. Where the member has no model, it gets the model of the metric."""
+        missing: dict[str, Any] = {kind: getattr(self, kind) for kind in KINDS if getattr(member, kind) is None}
+        return replace(member, **missing) if any(model is not None for model in missing.values()) else member
 
-    def _check_voices(self) -> None:
-        voices = list(self._voices())
-        for place, one in enumerate(voices):
-            for other in voices[:place]:
-                if one.voice is not None and one.voice == other.voice and one.are_the_same(other):
-                    raise InvalidInput(
-                        f"{self.metric}: two members ask the same model ({', '.join(one.names)}) the same question, so one opinion "
-                        "would count twice: give one member another model, or judge several times with ",
-                        Setting("repeats", ...),
-                    )
+    def _check_members_differ(self) -> None:
+        for one, other in combinations(self._all_members(), 2):
+            if one.voice is not None and one.voice == other.voice and one.are_the_same(other):
+                raise InvalidInput(
+                    f"{self.metric}: two members ask the same model ({', '.join(one.names)}) the same question, so one opinion "
+                    "would count twice: give one member another model, or judge several times with ",
+                    Setting("repeats", ...),
+                )
 
-    def _voices(self) -> Iterator[Models]:
+    def _all_members(self) -> Iterator[Models]:
         """Yield all members, including members of members, such as the jurors of a jury within a jury."""
         for member in self.members:
             yield member
-            yield from member._voices()
+            yield from member._all_members()
 
     def are_the_same(self, other: Models) -> bool:
         """Whether both have the same models, as far as their identities tell; False if ``self`` has no model."""

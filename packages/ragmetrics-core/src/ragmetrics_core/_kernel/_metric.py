@@ -252,7 +252,10 @@ class Metric(abc.ABC):
         Raises:
             InvalidInput: more than the wording of a prompt was changed, which cannot be written to a file.
         """
-        return {"metric": _type_name(type(self)), "settings": settings_of(self, defaults=defaults)}
+        cls = type(self)
+        is_built_in = cls.__module__.startswith("ragmetrics_core.metrics")
+        path = cls.__name__ if is_built_in else f"{cls.__module__}:{cls.__qualname__}"
+        return {"metric": path, "settings": settings_of(self, defaults=defaults)}
 
     @classmethod
     def from_dict(cls: type[M], data: Mapping[str, Any]) -> M:
@@ -271,12 +274,6 @@ class Metric(abc.ABC):
     def __hash__(self) -> int:
         # settings may be mappings, which have no hash; equal metrics have equal names
         return hash((type(self), self.name))
-
-
-def _type_name(cls: type[Metric]) -> str:
-    return (
-        cls.__name__ if cls.__module__.startswith("ragmetrics_core.metrics") else f"{cls.__module__}:{cls.__qualname__}"
-    )
 
 
 def prompts_of(metric: Metric) -> dict[str, Prompt[Any]]:

@@ -22,6 +22,7 @@ from .._values._details import JUST_TEXT, Texts, texts_in
 from .._values._errors import BadReply, InvalidInput
 from .._values._plain import in_order, read_in_order
 from .._values._requests import Ask, Message, Reply, ReplyFormat
+from .._values._settings import check_known
 from ._steps import Steps, unwrap
 from ._wording import Asked, Example, ReplyText, Words, Written, object_json, reply_text, to_json
 
@@ -245,16 +246,10 @@ class Prompt(Generic[T]):
             InvalidInput: the wording has an unknown part, or one of the wrong type.
         """
         changes = dict(wording)
-        unknown = changes.keys() - WORDING
-        if unknown:
-            raise InvalidInput(
-                f"the prompt {self.name!r} has no {min(unknown)!r}; its wording has {', '.join(sorted(WORDING))}"
-            )
-        for part in changes.keys() - {"examples"}:
-            if not isinstance(changes[part], str):
-                raise InvalidInput(
-                    f"the prompt {self.name!r}: {part} must be a text, got {type(changes[part]).__name__}"
-                )
+        check_known(f"the wording of the prompt {self.name!r}", map(str, changes), sorted(WORDING))
+        for part, text in changes.items():
+            if part != "examples" and not isinstance(text, str):
+                raise InvalidInput(f"the prompt {self.name!r}: {part} must be a text, got {type(text).__name__}")
         if "examples" in changes:
             try:
                 examples = [read_in_order(item) for item in changes["examples"]]

@@ -357,7 +357,9 @@ _WORD = re.compile(r"[^\W_]+|[✅✓✔❌✗✘👍👎]|\[\[")
 _NEXT = r"(?:[\W_]{1,40}|(?<=\[))"
 _VALUE_NEXT = r"[\W_]{0,40}?[:=>|→\n–—-][\W_]{0,40}"
 _NO_KEY = r"(?![\"'])"  # a single label proves nothing if the data contain an object with such a key
-_MOST_WORDS = 4
+_BRIEF = 4
+"""The most words of a value after its label."""
+
 _LONGEST_LABELS = 1000
 _MAX_WRAPPERS = 6
 _BLANKS = string.whitespace + "\ufeff\u200b"
@@ -403,8 +405,9 @@ def holds_object(value: Any, asked: Asked) -> bool:
 
 
 def _wrapped(value: Any) -> Iterator[Any]:
-    """Yield the object that a value is, or that it contains as JSON text, and then the single object inside it, unless a verdict
-    is next to that one.
+    """Yield the object that a value is, or that its JSON text contains; then the only object inside that object, and so on.
+
+    The search ends at an object that has a verdict beside the object inside it.
     """
     for _ in range(_MAX_WRAPPERS):
         if isinstance(value, str):
@@ -424,10 +427,8 @@ def _wrapped(value: Any) -> Iterator[Any]:
         yield value
         # lists of verdicts are not searched: a single verdict may equal one in the data by chance
         inner = [item for item in value.values() if isinstance(item, dict) or (isinstance(item, str) and "{" in item)]
-        scalars = {
-            key: item for key, item in value.items() if isinstance(item, (str, int, float)) and item not in inner
-        }
-        if len(inner) != 1 or (len(value) > 1 and holds_verdict(to_json(scalars))):
+        others = {key: item for key, item in value.items() if isinstance(item, (str, int, float)) and item not in inner}
+        if len(inner) != 1 or (len(value) > 1 and holds_verdict(to_json(others))):
             return
         value = inner[0]
 
@@ -476,9 +477,8 @@ def _labels(body: str) -> str:
         if other and not any(line[0] != "[" and _LABELLED.match(line) for line in lines) and holds_verdict(other):
             lines = [other]
     matches = list(map(_LABELLED.match, lines))
-    brief = any(
-        match and "?" not in match["value"] and 0 < len(match["value"].split()) <= _MOST_WORDS for match in matches
-    )
+    values = [match["value"] for match in matches if match]
+    brief = any("?" not in value and 0 < len(value.split()) <= _BRIEF for value in values)
     return "\n".join(lines) if brief and all(matches) else ""
 
 

@@ -133,9 +133,7 @@ def load_metric(base: type[M], data: Mapping[str, Any]) -> M:
         raise InvalidInput(f"{data['metric']}: settings must be a mapping, got {type(settings).__name__}")
     cls = named_metric(data["metric"], base)
     if isinstance(cls, base):
-        raise InvalidInput(
-            f"{data['metric']!r} is a metric object, not a class: give the name of its class, {type(cls).__name__}"
-        )
+        raise InvalidInput(f"{data['metric']!r} is a metric object, not a class: name its class, {type(cls).__name__}")
     settable = {item.name: item for item in fields(cls) if item.compare}
     check_known(cls.__name__, map(str, settings), sorted(settable))
     _check_none_missing(cls.__name__, settings, settable)

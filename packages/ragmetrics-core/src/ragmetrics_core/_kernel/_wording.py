@@ -100,7 +100,7 @@ class Asked:
         return bool(wanted and self._inputs) and wanted in self._sent
 
     def holds_saying(self, text: str) -> bool:
-        """Whether the data contains a phrase of at least two words; a single word may occur by chance."""
+        """Whether the data contains a text of at least two words. False for a single word, which may occur there by chance."""
         return bool(self._inputs) and len(re.findall(r"\w+", text)) > 1 and self.holds(text)
 
     def on(self, text: str) -> str:

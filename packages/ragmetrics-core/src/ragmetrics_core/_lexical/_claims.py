@@ -322,9 +322,7 @@ def split_claims(question: str | None, answer: str) -> list[str]:
     """
     language = guess_language(question or "", answer)
     empty = (is_greeting, is_feeling, is_remark)
-    relevant = [
-        s for s in sentences(answer) if not any(is_kind(s) for is_kind in empty) and not is_refusal(s, language)
-    ]
+    relevant = [s for s in sentences(answer) if not any(kind(s) for kind in empty) and not is_refusal(s, language)]
     if question and question.strip() and relevant and all(yes_or_no(s) is not None for s in relevant):
         return [f"{relevant[0].strip(' .!,')}: {question.strip()}"]
     statements = [s for s in relevant if not is_question(s)]

@@ -125,9 +125,7 @@ _MONTH_NAMES = (
     "jan feb mar apr may jun jul aug sept oct nov dec",
     "jan feb mar apr may jun jul aug sep oct nov dec",
 )
-MONTHS: Mapping[str, str] = {
-    name: f"month {number}" for names in _MONTH_NAMES for number, name in enumerate(names.split(), 1)
-}
+MONTHS = {name: f"month {number}" for names in _MONTH_NAMES for number, name in enumerate(names.split(), 1)}
 
 
 Kind = Literal["number", "name", "plain", "pair", "negation", "stop"]

@@ -67,9 +67,7 @@ def take_side_by_side(details: dict[str, Any]) -> tuple[str, list[Item], bool] |
     reasons = details.get("reasons")
     if not (isinstance(reasons, list) and reasons and all(isinstance(why, str | None) for why in reasons)):
         return None
-    parallel = {
-        name: value for name, value in details.items() if isinstance(value, list) and len(value) == len(reasons)
-    }
+    parallel = {name: item for name, item in details.items() if isinstance(item, list) and len(item) == len(reasons)}
     if _have_reasons(parallel.values()) or (len(reasons) == 1 and details.get("reason") == reasons[0]):
         del details["reasons"]  # the reasons are repeated in another list, or under "reason"
         return None
@@ -186,9 +184,8 @@ def _list(name: str, values: list[Any], *, counted: bool) -> str:
     if flag is None:
         return _items(name, items)
     name, held = plural_name(name, values), flag.replace("_", " ")
-    return "; ".join(
-        [_verdicts(name, items, held, f"not {held}", counted=counted), *_further_flags(values, items, flag)]
-    )
+    verdicts = _verdicts(name, items, held, f"not {held}", counted=counted)
+    return "; ".join([verdicts, *_further_flags(values, items, flag)])
 
 
 def _further_flags(values: Sequence[Mapping[str, Any]], items: Sequence[Item], flag: str) -> Iterable[str]:

@@ -51,20 +51,15 @@ def grid(
     right = ["number" if numbers and place else None for place in range(len(headings))]
     head = (element("th", readable(name), scope="col", class_=side) for name, side in zip(headings, right, strict=True))
     body = (
-        element("tr", *(element("td", _cell(cell), class_=side) for cell, side in zip(row, right, strict=True)))
+        element("tr", *(element("td", _escaped(cell), class_=side) for cell, side in zip(row, right, strict=True)))
         for row in rows
     )
     title = element("caption", readable(caption)) if caption else EMPTY
     return element("table", title, element("thead", element("tr", *head)), element("tbody", *body))
 
 
-def _cell(cell: str | Html) -> str:
+def _escaped(cell: str | Html) -> str:
     return cell if isinstance(cell, Html) else readable(cell)
-
-
-def score_html(score: ScoreFields) -> Html:
-    """Return the score as an output of a notebook."""
-    return block(score_body(score))
 
 
 def score_body(score: ScoreFields) -> Html:

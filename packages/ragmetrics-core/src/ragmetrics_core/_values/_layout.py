@@ -27,9 +27,7 @@ def printable(text: str, kept: str = "") -> str:
     """
     if text.isprintable():
         return text
-    return "".join(
-        character if character.isprintable() or character in kept else ascii(character)[1:-1] for character in text
-    )
+    return "".join(char if char.isprintable() or char in kept else ascii(char)[1:-1] for char in text)
 
 
 def harmless(text: str) -> str:

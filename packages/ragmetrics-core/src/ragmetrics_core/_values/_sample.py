@@ -305,7 +305,7 @@ class Row:
 
     Attributes:
         index: the position of the row, from 0.
-        place: the place of the row in the input, for messages: ``questions.jsonl, line 7`` or ``row 3``.
+        place: where the row is in the input, for messages: ``questions.jsonl, line 7`` or ``row 3``.
         sample: the data of the row; if the row cannot be read, an empty sample (with the id, if there is one).
         problem: why the row cannot be read, in a message that starts with the place; None if it can be read.
         asked: the names of the metrics that are asked about the row; None: all metrics.

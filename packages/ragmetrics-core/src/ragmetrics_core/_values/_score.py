@@ -37,9 +37,7 @@ def checked_scale(scale: Sequence[float]) -> tuple[float, float]:
     except (TypeError, ValueError):
         low, high = math.nan, math.nan
     if not (low <= high and high - low < math.inf):
-        raise ValueError(
-            f"a scale must be two finite numbers, the lower one first, got {scale!r}: use None if an end is not known"
-        )
+        raise ValueError(f"a scale must be two finite numbers, the lower first, got {scale!r}: use None if unknown")
     return low, high
 
 
@@ -166,9 +164,9 @@ class Score(ScoreFields):
 
     def _repr_html_(self) -> str:
         """Return the score with its evidence as HTML for notebooks."""
-        from ._evidence_html import score_html  # noqa: PLC0415  not needed to compute scores
+        from ._evidence_html import block, score_body  # noqa: PLC0415  not needed to compute scores
 
-        return score_html(self)
+        return block(score_body(self))
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """Print the score with its evidence in IPython."""
@@ -238,9 +236,7 @@ def _check_no_value(passing: bool | None, reason: str | None, error: str | None)
 
 def _check_scale(value: float, metric: str | None, scale: tuple[float, float] | None) -> None:
     if scale is not None and not scale[0] <= value <= scale[1]:
-        raise ValueError(
-            f"{metric or 'the score'}: {value} is outside the scale {scale}; set the attribute `scale` of the metric"
-        )
+        raise ValueError(f"{metric or 'the score'}: {value} is outside the scale {scale}; set `scale` of the metric")
 
 
 def _number(value: Any) -> float:
@@ -255,9 +251,8 @@ NOT_ASKED = "not_asked"
 
 def not_asked(metric: str, scale: tuple[float, float] | None) -> Score:
     """Return the score of a row that the metric was not asked about."""
-    return Score(
-        None, reason="the run does not ask this metric about this row", metric=metric, scale=scale, label=NOT_ASKED
-    )
+    reason = "the run does not ask this metric about this row"
+    return Score(None, reason=reason, metric=metric, scale=scale, label=NOT_ASKED)
 
 
 def is_asked(score: Score) -> bool:

@@ -39,9 +39,7 @@ class AnswerCorrectness(Metric):
         weights = tuple(self.weights)
         good = len(weights) == 2 and all(isinstance(item, int | float) and math.isfinite(item) for item in weights)
         if not good or min(weights) < 0 or sum(weights) == 0:
-            raise InvalidInput(
-                f"{self.name}: weights must be two numbers, at least 0 and not both 0, got {self.weights!r}"
-            )
+            raise InvalidInput(f"{self.name}: weights must be two numbers from 0, not both 0, got {self.weights!r}")
         object.__setattr__(self, "weights", weights)
         self._factual  # noqa: B018  checks beta
 

@@ -43,10 +43,8 @@ class AnswerOrAbstain(Metric):
         declines = found.response_declines != "no"
         details = {**found.model_dump(), "reasons": [found.reason]}
         if found.contexts_suffice == "unclear":
-            why = f": {found.reason}" if found.reason else ""
-            return Score.unscored(
-                f"it is unclear whether the contexts suffice to answer{why}", details=details, label="undecided"
-            )
+            reason = ": ".join(filter(None, ("it is unclear whether the contexts suffice to answer", found.reason)))
+            return Score.unscored(reason, details=details, label="undecided")
         label = CELLS[found.contexts_suffice, declines]
         value = float(label.startswith("rightly"))
         return Score(value, passing=bool(value), reason=found.reason or None, details=details, label=label)

@@ -51,7 +51,5 @@ class Correctness(RatingMetric):
 
     def measure(self, user_input: str, response: str, reference: str | None = None) -> Steps[Score]:
         """Ask once."""
-        value, reason = yield from self.grade.ask(
-            query=user_input, reference_answer=reference, generated_answer=response
-        )
-        return self._rated(value, reason, grade=value, reason=reason, reasons=[reason])
+        grade, why = yield from self.grade.ask(query=user_input, reference_answer=reference, generated_answer=response)
+        return self._rated(grade, why, grade=grade, reason=why, reasons=[why])

@@ -77,12 +77,12 @@ class Jury(Metric):
         """The models of the jurors. Two jurors must not ask the same model the same question, because their votes would be one
         opinion.
         """
-        own = [replace(item.models, voice=voice) for item, voice in zip(self.jurors, self._voices, strict=True)]
+        own = [replace(item.models, voice=asked) for item, asked in zip(self.jurors, self._questions, strict=True)]
         return Models(self.llm, self.embeddings, self.name, tuple(own))
 
     @cached_property
-    def _voices(self) -> list[Metric]:
-        """The question of each juror, without the juror's name."""
+    def _questions(self) -> list[Metric]:
+        """Each juror without its name and models: two equal ones ask the same questions."""
         return [replace(item, name="", llm=None, embeddings=None) for item in self.jurors]
 
     @cached_property

@@ -72,10 +72,8 @@ class NDCG(RankingMetric):
         if missing == len(scores):
             return []
         if missing:
-            index = scores.index(None)
-            raise InvalidInput(
-                f"{self.name}: reference_documents[{index}] has no score, but others have: score all or none"
-            )
+            first = f"reference_documents[{scores.index(None)}]"
+            raise InvalidInput(f"{self.name}: {first} has no score, but others have: score all or none")
         grades = [_float(score) for score in scores]
         for index, grade in enumerate(grades):
             if not 0 <= grade < inf:

@@ -128,19 +128,14 @@ def statements(
     without_code = CODE.sub(_blank, visible) if "`" in visible else visible
     markers = list(find(without_code, meanings) if pattern is None else find_by(pattern, without_code, meanings))
     plain = _without(visible, markers)
-    spans = [
-        span for span in sentences(plain, frozenset(item.span[0] for item in markers)) if WORD.search(plain, *span)
-    ]
-    owned: list[list[Found]] = [[] for _ in spans]
+    after_markers = frozenset(marker.span[0] for marker in markers)
+    spans = [span for span in sentences(plain, after_markers) if WORD.search(plain, *span)]
     starts = [start for start, _ in spans]
-    for item in markers if spans else ():
-        owned[_owner(plain, item.span[0], spans, starts)].append(item)
-    candidates = (_statement(visible, place, own) for place, own in zip(spans, owned, strict=True))
-    return [
-        statement
-        for statement in candidates
-        if statement.citations or not (HEADING.match(statement.text) or SILENT_END.search(statement.text))
-    ]
+    markers_of: list[list[Found]] = [[] for _ in spans]
+    for marker in markers if spans else ():
+        markers_of[_sentence_of(plain, marker.span[0], spans, starts)].append(marker)
+    found = [_statement(visible, *sentence) for sentence in zip(spans, markers_of, strict=True)]
+    return [item for item in found if item.citations or not (HEADING.match(item.text) or SILENT_END.search(item.text))]
 
 
 def prose(text: str) -> str:
@@ -163,31 +158,40 @@ def _without(text: str, found: Sequence[Found]) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def _owner(plain: str, place: int, spans: Sequence[tuple[int, int]], starts: Sequence[int]) -> int:
-    """Return the index of the sentence to which a marker at this place belongs."""
-    after = bisect_right(starts, place)
-    if after in (0, len(spans)):
-        return max(0, after - 1)
-    end, start = spans[after - 1][1], spans[after][0]
-    opens = "\n" in plain[end:place] or plain[start].islower()
-    return after if end <= place and opens and "\n" not in plain[place:start] else after - 1
+def _sentence_of(plain: str, marker: int, spans: Sequence[tuple[int, int]], starts: Sequence[int]) -> int:
+    """Return the index of the sentence to which the marker belongs that starts at the offset ``marker``."""
+    following = bisect_right(starts, marker)  # the first sentence that starts after the marker
+    previous = following - 1
+    if following in (0, len(spans)):
+        return max(0, previous)
+    end, start = spans[previous][1], spans[following][0]
+    begins_line = "\n" in plain[end:marker]
+    if end <= marker and "\n" not in plain[marker:start] and (begins_line or plain[start].islower()):
+        return following
+    return previous
 
 
-def _statement(shown: str, place: tuple[int, int], own: Sequence[Found]) -> Statement:
-    """Make the statement of one sentence. Its markers are removed, with the blanks before them."""
-    start, end = place
-    pieces, at = [], start
-    for item in own:
-        if item.span[1] > start and item.span[0] < end:
-            label = shown[slice(*item.kept)]
-            before = shown[at : item.span[0]]
-            pieces += [before if label else before.rstrip(" \t"), label]
-            at = item.span[1]
-    text = "".join([*pieces, shown[at:end]])
-    if own and ("(" in text or "[" in text or "<" in text):
-        text = EMPTY.sub("", text)
-    if "  " in text or "\t" in text:
-        text = SPACE.sub(" ", text)
-    citations = tuple(Citation(marker, to, item.span) for item in own for marker, to in item.cited)
-    edges = [start, end, *(edge for item in own for edge in item.span)]
-    return Statement(text.strip(), citations, (min(edges), max(edges)))
+def _statement(text: str, sentence: tuple[int, int], markers: Sequence[Found]) -> Statement:
+    """Return the statement that a sentence makes, without its markers and the blanks before them.
+
+    Args:
+        text: the response, with blanks instead of code, footnotes and lists of sources.
+        sentence: the start and the end of the sentence in the text.
+        markers: the markers that belong to the sentence, in order; some may stand before or after it.
+    """
+    start, end = sentence
+    parts, done = [], start  # done: the offset up to which the text was copied
+    for marker in markers:
+        first, last = marker.span
+        if last > start and first < end:
+            before, link_text = text[done:first], text[slice(*marker.kept)]
+            parts += [before if link_text else before.rstrip(" \t"), link_text]
+            done = last
+    words = "".join([*parts, text[done:end]])
+    if markers and ("(" in words or "[" in words or "<" in words):
+        words = EMPTY.sub("", words)
+    if "  " in words or "\t" in words:
+        words = SPACE.sub(" ", words)
+    citations = tuple(Citation(cited, passages, marker.span) for marker in markers for cited, passages in marker.cited)
+    edges = [start, end, *(edge for marker in markers for edge in marker.span)]
+    return Statement(words.strip(), citations, (min(edges), max(edges)))

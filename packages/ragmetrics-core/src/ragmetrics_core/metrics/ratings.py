@@ -47,9 +47,8 @@ def mean_rating(first: Steps[Any], second: Steps[Any], highest: int) -> Steps[Sc
     outcomes = yield from together(first, second, keep_bad_replies=True)
     problems = [outcome for outcome in outcomes if isinstance(outcome, BadReply)]
     if len(problems) == len(outcomes):
-        raise BadReply(
-            f"neither judge gave a rating: {problems[0].reason}", [text for item in problems for text in item.raw]
-        )
+        raw = [text for item in problems for text in item.raw]
+        raise BadReply(f"neither judge gave a rating: {problems[0].reason}", raw)
     rated = [(None, "") if isinstance(item, BadReply) else value_and_reason(item) for item in outcomes]
     ratings = [rating for rating, _ in rated if rating is not None]
     details: dict[str, Any] = {"ratings": [rating for rating, _ in rated], "reasons": [reason for _, reason in rated]}

@@ -192,9 +192,7 @@ def _is_data(item: Found, view: str) -> bool:
 def _essence(data: Any) -> Any:
     """Return an answer without its reasons."""
     if isinstance(data, dict):
-        return {
-            key: _essence(value) for key, value in data.items() if not (isinstance(key, str) and stem(key) in REASONS)
-        }
+        return {key: _essence(value) for key, value in data.items() if stem(str(key)) not in REASONS}
     return [_essence(value) for value in data] if isinstance(data, list) else data
 
 

@@ -192,9 +192,7 @@ def _is_final(intro: str, around: str) -> bool:
 def _is_sent(text: str, item: Found) -> bool:
     """Whether an object is in the data that was sent, written in the same way or differently."""
     asked = asked_of(text)
-    return asked.known and (
-        asked.holds(text[item.start : item.end]) or (asked.has_braces and holds_object(item.value, asked))
-    )
+    return asked.holds(text[item.start : item.end]) or (asked.has_braces and holds_object(item.value, asked))
 
 
 def _is_anothers(text: str, item: Found, before: str, around: str) -> bool:

@@ -73,7 +73,7 @@ class FieldPlan:
         return name(key) in self._names
 
     def answers_to(self, key: str) -> bool:
-        """Whether a reply may mean this field by ``key``, a name that is not its exact name."""
+        """Whether a key that is not the name of this field may stand for it in a reply."""
         mine, theirs = stem(self.name), stem(key)
         if mine == theirs:
             return True

@@ -1,7 +1,7 @@
 """Read one answer (a yes or no, a number), with or without a reason, in any of the shapes that models give it.
 
-The readers of words (``_verdict``) and of numbers (``_marks``) recognize an answer. This module knows the places where an answer
-can be: in a JSON value, in an object beside its reason, in a nested object, in tags, in prose.
+The readers of words (``_verdict``) and of numbers (``_marks``) recognize an answer. This module looks for it: in a JSON value, in
+an object beside its reason, in a nested object, in tags, in prose.
 """
 
 from __future__ import annotations
@@ -222,6 +222,9 @@ def reason_in(data: dict[str, Any]) -> str:
             if isinstance(value, str):
                 return value.strip()
     return ""
+
+
+ONE_OBJECT = "Reply with one JSON object and nothing else: "
 
 
 def answer_schema(key: str, answer: dict[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from ._keys import ASIDES, REASONS, is_no_answer, words
 from ._marks import disagrees, read_marks
 from ._numbers import Scale, scale_of
 from ._pipeline import read_reply
-from ._scalar import Answer, ScalarReader, answer_schema
+from ._scalar import ONE_OBJECT, Answer, ScalarReader, answer_schema
 from ._text import Unreadable, tidy
 from ._whose import declines, speaks_of_another
 from ._words import word_set
@@ -115,10 +115,8 @@ class ScoreReply:
     def instructions(self) -> str:
         """Return the shape of the reply, for the system message."""
         halves = ", halves allowed" if self.halves else ""
-        return (
-            'Reply with one JSON object and nothing else: {"reason": "<why, in one or two sentences>", '
-            f'"score": <number from {self.low:g} to {self.high:g}{halves}>}}'
-        )
+        score = f"<number from {self.low:g} to {self.high:g}{halves}>"
+        return f'{ONE_OBJECT}{{"reason": "<why, in one or two sentences>", "score": {score}}}'
 
     def parse(self, text: str) -> tuple[float, str]:
         """Return the score and its reason (empty if the reply gives none).
@@ -157,9 +155,7 @@ class RatingReply:
     def instructions(self) -> str:
         """Return the shape of the reply, for the system message."""
         menu = ", ".join(map(str, self.choices[:-1])) + f" or {self.choices[-1]}"
-        return (
-            f'Reply with one JSON object and nothing else: {{"reason": "<why, in one sentence>", "rating": <{menu}>}}'
-        )
+        return f'{ONE_OBJECT}{{"reason": "<why, in one sentence>", "rating": <{menu}>}}'
 
     def parse(self, text: str) -> int:
         """Return the rating.

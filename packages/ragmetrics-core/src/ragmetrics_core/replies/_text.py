@@ -88,7 +88,7 @@ def outside(text: str, spans: Iterable[tuple[int, int]], gap: str = " … ") -> 
 
 
 def without_sent(signs: list[T], said: Callable[[T], str], text: str, normal: str) -> list[T]:
-    """Drop the signs of an answer whose words are in the data that was sent. In a bare reply, keep all of them.
+    """Return the signs of an answer whose words are not in the data that was sent. A reply of one or two words keeps all of them.
 
     Raises:
         Unreadable: the words of all signs are in the data.
@@ -119,13 +119,9 @@ TOKEN = re.compile(
     r"<</?SYS>>",
     re.IGNORECASE,
 )
-_INVISIBLE = re.compile(
-    "[\u00ad\u200b\u200c\u200d\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufe0e\ufe0f\ufeff\u20e3]"
-)
+_UNSEEN = re.compile("[\u00ad\u200b\u200c\u200d\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufe0e\ufe0f\ufeff\u20e3]")
 _BOXED = re.compile(r"\$?\\boxed\s?\{(?:\\text\s?\{)?([^{}]*)\}{1,2}\$?")
-_OPTION = re.compile(
-    r"(?:^[ \t]*[-*+•] )?(?:\[ ?\]|☐|(?P<tick>\[[xX✓✔]\]|☑))[ \t]*(?P<text>[^\n\[\]☐☑]*)", re.MULTILINE
-)
+_BOX = re.compile(r"(?:^[ \t]*[-*+•] )?(?:\[ ?\]|☐|(?P<tick>\[[xX✓✔]\]|☑))[ \t]*(?P<text>[^\n\[\]☐☑]*)", re.MULTILINE)
 _SHORT = re.compile(r"\W*\w{1,12}\W*")
 _QUOTES = str.maketrans("“”„‟«»‘’‚−", '""""""\'\'\'-')
 
@@ -151,10 +147,10 @@ def unboxed(text: str) -> str:
 
 def ticked(text: str) -> str:
     """Replace tick boxes before short answers by the ticked answers: "☑ yes ☐ no" becomes "yes"."""
-    options = list(_OPTION.finditer(text)) if "[" in text or "☐" in text or "☑" in text else []
+    options = list(_BOX.finditer(text)) if "[" in text or "☐" in text or "☑" in text else []
     if not any(option["tick"] for option in options) or any(not _SHORT.fullmatch(option["text"]) for option in options):
         return text
-    return _OPTION.sub(lambda option: option["text"] if option["tick"] else " ", text)
+    return _BOX.sub(lambda option: option["text"] if option["tick"] else " ", text)
 
 
 def plain(text: str) -> str:
@@ -162,7 +158,7 @@ def plain(text: str) -> str:
     text = html.unescape(text) if "&" in text else text
     if text.isascii():
         return text
-    visible = _INVISIBLE.sub("", text)
+    visible = _UNSEEN.sub("", text)
     normal = unicodedata.normalize("NFKC", visible)
     # A few ligatures expand to whole sentences; a text that grows too much is not normalized.
     return (normal if len(normal) <= 2 * len(visible) else visible).translate(_QUOTES)

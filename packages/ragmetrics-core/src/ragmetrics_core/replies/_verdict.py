@@ -1,10 +1,10 @@
 """Read a yes or a no in words.
 
-An answer counts only if it is explicit. That depends on its place: at the beginning of a sentence and separated from
-the words after it ("Yes, because ..."), after a label ("Answer: no"), or alone. The same word in running text is not an answer
-("there is no law", "one could say yes"). Labels of two-valued scales ("supported", "incorrect") count in these places
-too, and in a plain sentence without a hedge ("the figures are not correct"). A final answer or a
-correction outranks earlier answers. Any other contradiction means that there is no answer.
+An answer counts only if it is explicit: at the beginning of a sentence and separated from the words after it ("Yes, because
+..."), after a label ("Answer: no"), or alone. The same word in running text is not an answer ("there is no law", "one could say
+yes"). Labels of two-valued scales ("supported", "incorrect") count in the same positions, and also in a plain sentence without a
+hedge ("the figures are not correct"). A final answer or a correction outranks earlier answers. Any other contradiction means that
+there is no answer.
 
 Texts are lower-cased and tidied before they are searched (single spaces), so every search is linear.
 """
@@ -117,7 +117,7 @@ SELF = re.compile(
     r"i (?:misread|overlooked|missed|was wrong|made a mistake|erred|take that back|change my (?:mind|answer)|meant)|"
     r"let me (?:re|think|check|correct)\w*|sorry|my mistake)\b"
 )
-# Places of an answer: after a label, a question, a bar or a bracketed answer, or before the thing that it is about.
+# An answer after a label, a question, a bar or a bracketed answer, or before the words that say what it is about.
 _ABOUT = r"(?:for|on|about|regarding)\s"
 SLOT = re.compile(
     rf"(?:[:=：→|?/)-](?<!\w-)[,;]?\s{{0,3}}[\"'(]?|(?:[,;]|and|but)\s(?=(?:yes|no)\s{_ABOUT}))"
@@ -356,7 +356,7 @@ def read_verdict(text: str) -> bool:
 
 
 def _answers_more(signs: list[Sign], answer: bool, text: str, normal: str) -> bool:
-    """Whether another place contains the opposite answer, and no label says which answer is the verdict."""
+    """Whether the text also gives the opposite answer, and no label says which of the two is the verdict."""
     if max(sign.rank for sign in signs) >= CONCLUDED or not _slots(normal, not answer):
         return False
     asked = asked_of(text)
@@ -364,7 +364,7 @@ def _answers_more(signs: list[Sign], answer: bool, text: str, normal: str) -> bo
 
 
 def _slots(normal: str, answer: bool) -> list[str]:
-    """Return the places that contain this answer, each with the words before it."""
+    """Return every occurrence of an answer (True: yes) that ``SLOT`` matches, with the words before it."""
     found = (match for match in SLOT.finditer(normal) if (match["yes"] is not None) is answer)
     return [normal[max(0, match.start() - 20) : match.end()] for match in found]
 

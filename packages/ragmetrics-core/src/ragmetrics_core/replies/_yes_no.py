@@ -12,7 +12,7 @@ from typing import Any
 
 from ._keys import REASONS, WRITTEN, is_no_answer, words
 from ._pipeline import read_reply
-from ._scalar import Answer, ScalarReader, answer_schema
+from ._scalar import ONE_OBJECT, Answer, ScalarReader, answer_schema
 from ._text import Unreadable, shown
 from ._verdict import read_verdict, truth
 from ._with_reason import words_beside_verdict
@@ -70,9 +70,7 @@ class YesNoReply:
 
     def instructions(self) -> str:
         """Return the shape of the reply, for the system message."""
-        return (
-            'Reply with one JSON object and nothing else: {"reason": "<why, in one sentence>", "answer": "<yes or no>"}'
-        )
+        return ONE_OBJECT + '{"reason": "<why, in one sentence>", "answer": "<yes or no>"}'
 
     def parse(self, text: str) -> bool:
         """Return True for yes, False for no.

@@ -453,10 +453,8 @@ def _difference(rows: LabelledRows, own: Sequence[float], confidence: float) -> 
     scale = (low - high, high - low) if all(low <= value <= high for value in own) else None
     beside = dataclasses.replace(rows, labels=changes, scale=scale)
     interval = labels_alone(beside, confidence)
-    problem = (
-        "all labelled rows have the same difference, and without a scale nothing shows how far others may be from it"
-    )
-    return Measure(beside.label_mean, interval, None if interval else problem)
+    why = "all labelled rows have the same difference, and without a scale nothing shows how far others may be from it"
+    return Measure(beside.label_mean, interval, None if interval else why)
 
 
 ROUNDING = 1e-12

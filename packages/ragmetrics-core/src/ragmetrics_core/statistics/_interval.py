@@ -186,9 +186,7 @@ def check_confidence(confidence: float) -> None:
 def check_scale(scale: tuple[float, float] | None) -> None:
     """Check that a scale is two finite ends, the lower one first. They may be equal."""
     if scale is not None and not (all(map(is_finite, scale)) and -LARGEST <= scale[0] <= scale[1] <= LARGEST):
-        raise InvalidInput(
-            f"scale must be two finite numbers, the lower end first, got {scale!r}: leave it out if unknown"
-        )
+        raise InvalidInput(f"scale must be two finite numbers, the lower first, got {scale!r}: leave it out if unknown")
 
 
 def checked_values(
@@ -254,6 +252,4 @@ def check_clusters(clusters: Sequence[Hashable] | None, count: int) -> None:
         except TypeError:  # a list; or the NA of a table, which does not say whether it equals itself
             usable = False
         if not usable:
-            raise InvalidInput(
-                f"clusters[{place}] is {cluster!r}: give every row a cluster; a cluster may have a single row"
-            )
+            raise InvalidInput(f"clusters[{place}] is {cluster!r}: give every row a cluster, even one of a single row")

@@ -304,28 +304,26 @@ def _interval_of(
     numbers = Numbers.of(values)
     count, mean = len(numbers), numbers.mean
     near = ROUNDING * (scale[1] - scale[0] if scale else max(abs(numbers.low), abs(numbers.high)))
-    clustered = (
-        clustered_mean(numbers.values, clusters) if clusters is not None and len(set(clusters)) < count else None
-    )
-    units = len(clustered.clusters) if clustered else count
-    equal = clustered.variance <= near * near if clustered else numbers.high - numbers.low <= near
+    moments = clustered_mean(numbers.values, clusters) if clusters is not None and len(set(clusters)) < count else None
+    units = len(moments.clusters) if moments else count
+    equal = moments.variance <= near * near if moments else numbers.high - numbers.low <= near
     z2 = normal_quantile((1 + confidence) / 2) ** 2
-    if scale is not None and (equal or not clustered) and numbers.at_ends(scale):
+    if scale is not None and (equal or not moments) and numbers.at_ends(scale):
         return wilson(mean, z2 / units, scale)
     if equal:
         return unseen_interval(mean, units, scale, z2)
-    if clustered is None:
+    if moments is None:
         variance = numbers.squares(mean) / (count - 1)
         if scale is not None:
             variance = max(variance, UNMET * max(mean - scale[0], scale[1] - mean) ** 2 / math.sqrt(count))
         return student_interval(mean, variance / count, t_quantile((1 + confidence) / 2, count - 1), scale, "t")
-    quantile = t_quantile((1 + confidence) / 2, clustered.freedom)
+    quantile = t_quantile((1 + confidence) / 2, moments.freedom)
     if clusters is not None and scale is not None and _at_one_end(numbers.values, clusters, scale):
         size = count / units
-        few = FewChanges(Counter(clustered.clusters), (scale[0] * size, scale[1] * size), clustered.inflation)
+        few = FewChanges(Counter(moments.clusters), (scale[0] * size, scale[1] * size), moments.inflation)
         low, high = few.limits(quantile)
         return Interval(max(low, scale[0]), min(high, scale[1]), "few-changes")
-    return student_interval(mean, clustered.variance, quantile, scale, "cr2")
+    return student_interval(mean, moments.variance, quantile, scale, "cr2")
 
 
 def _at_one_end(values: Sequence[float], clusters: Sequence[Hashable], scale: tuple[float, float]) -> bool:
@@ -351,9 +349,7 @@ def rate_interval(hits: int, count: int, confidence: float = 0.95) -> Interval |
     """
     check_confidence(confidence)
     if not 0 <= hits <= count:
-        raise InvalidInput(
-            f"hits must lie between 0 and count, got {hits} of {count}: give the hits and number of trials"
-        )
+        raise InvalidInput(f"hits must lie between 0 and count, got {hits} of {count}: give the hits among the trials")
     if count < 2:
         return None
     return wilson(hits / count, normal_quantile((1 + confidence) / 2) ** 2 / count, (0.0, 1.0))

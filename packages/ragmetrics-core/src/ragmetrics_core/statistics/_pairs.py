@@ -236,9 +236,7 @@ class PairedDifference:
             InvalidInput: if the effect is 0 or not finite, or if power is impossible.
         """
         if not (math.isfinite(effect) and effect):
-            raise InvalidInput(
-                f"effect must be finite and not 0, got {effect!r}: give the smallest difference that matters"
-            )
+            raise InvalidInput(f"effect must be finite, not 0, got {effect!r}: give the least difference that matters")
         if not 0 < power < 1:
             raise InvalidInput(f"power must lie between 0 and 1, got {power!r}: give 0.8 for 80 %")
         return _rows_to_show(abs(effect), self._changes, power, self._confidence) if self._changes else None
@@ -306,7 +304,7 @@ def paired_difference(
     check_scale(scale)
     if len(before) != len(after):
         raise InvalidInput(
-            f"after has {len(after)} values and before {len(before)}: give both scores of each row, in order"
+            f"after has {len(after)} values, before {len(before)}: give both scores of each row, in order"
         )
     if not len(before):
         raise InvalidInput("before has no values: give at least one pair")
@@ -464,9 +462,7 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """
     for place, value in enumerate(p_values):
         if value is not None and not 0 <= value <= 1:
-            raise InvalidInput(
-                f"p_values[{place}] is {value!r}: give a number from 0 to 1, or None if there is no test"
-            )
+            raise InvalidInput(f"p_values[{place}] is {value!r}: give a number from 0 to 1, or None without a test")
     tested = sorted((value, place) for place, value in enumerate(p_values) if value is not None)
     adjusted: list[float | None] = [None] * len(p_values)
     largest = 0.0

@@ -1,11 +1,7 @@
-"""How both suites look at a failing model.
+"""What every LLM and every embedding model must do to work with every metric, as tests.
 
-What every LLM must do to work with every metric, as tests.
-
-The suite asks real questions and looks at what comes back, so it needs a model that answers: a double, a loopback server, or the
-real thing. It drives event loops by itself and so needs no plugin of pytest.
-
-What every embedding model must do to work with every metric, as tests; the companion of ``LLMContract``.
+The suites ask real questions and check the answers, so they need a model that answers: a double, a server on this machine, or a
+real model. They run event loops themselves and so need no plugin of pytest.
 """
 
 from __future__ import annotations
