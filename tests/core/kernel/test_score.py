@@ -57,9 +57,7 @@ def test_a_value_is_a_number(value: object) -> None:
 
 
 def test_a_value_lies_inside_the_scale() -> None:
-    with pytest.raises(
-        ValueError, match=r"m: 1.5 is outside the scale \(0.0, 1.0\); set `scale` of the metric$"
-    ):
+    with pytest.raises(ValueError, match=r"m: 1.5 is outside the scale \(0.0, 1.0\); set `scale` of the metric$"):
         Score(1.5, metric="m", scale=(0.0, 1.0))
 
 

@@ -363,9 +363,7 @@ def test_answer_correctness_without_claims() -> None:
 
 @pytest.mark.parametrize("weights", [(0, 0), (-1, 2), (1,), (1, 2, 3), (math.nan, 1), ("a", 1)])
 def test_wrong_weights(weights: Any) -> None:
-    with pytest.raises(
-        InvalidInput, match="answer_correctness: weights must be two numbers from 0, not both 0"
-    ):
+    with pytest.raises(InvalidInput, match="answer_correctness: weights must be two numbers from 0, not both 0"):
         AnswerCorrectness(weights)
 
 
