@@ -25,7 +25,7 @@ def config(*callbacks: Any, **more: Any) -> Any:
         ({"max_pending": 0}, "max_pending must be a whole number from 1, got 0"),
         ({"workers": 0}, "workers must be a whole number from 1, got 0"),
         ({"metrics": [ExactMatch(), ExactMatch()]}, "two metrics are named 'exact_match'"),
-        ({"metrics": ["faithfulness"]}, "MetricRunnable takes a metric, got 'faithfulness'"),
+        ({"metrics": ["faithfulness"]}, "metric must be a Metric, got 'faithfulness'"),
         ({"metrics": [ExactMatch()], "llm": "gpt"}, "llm must be a model"),
         ({"metrics": None}, r"metrics must be a list of metrics such as \[Faithfulness\(\)\], got None"),
         ({"metrics": "faithfulness"}, "metrics must be a list of metrics .* got 'faithfulness'"),

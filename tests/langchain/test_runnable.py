@@ -105,7 +105,7 @@ def test_errors_can_be_recorded() -> None:
 
 
 def test_what_is_no_metric_is_refused() -> None:
-    with pytest.raises(InvalidInput, match=r"got 'ExactMatch': write ExactMatch\(\.\.\.\)"):
+    with pytest.raises(InvalidInput, match=r"got the class ExactMatch: write ExactMatch\(\.\.\.\)"):
         MetricRunnable(ExactMatch)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="llm must be a model, got the text 'gpt'"):
         MetricRunnable(Faithfulness(), llm="gpt")

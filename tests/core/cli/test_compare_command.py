@@ -190,8 +190,8 @@ class TestDifferentJudges:
         result = call("compare", "old", "raw", "--json", "out.json")
         assert result.exit_code == 2
         assert result.stderr == (
-            "ragmetrics: nothing can be credited to the system, as who scored differs in every metric: score both runs alike, or "
-            "add --allow-different-judges to compare all the same\n"
+            "ragmetrics: no difference can be credited to the system, because judges or settings differ in every metric: score "
+            "both runs alike, or add --allow-different-judges to compare them nevertheless\n"
         )
         assert result.stdout.splitlines()[2:4] == [
             "NOT CREDITED TO THE SYSTEM, because who scored differs between the runs:",

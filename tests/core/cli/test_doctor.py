@@ -89,7 +89,7 @@ def test_a_server_that_can_do_everything(server: OpenAIServer) -> None:
         0,
         f"""vllm:judge at {server.base_url}
   ok  address       {server.base_url} answers
-  ok  key           none is sent, and none is asked for
+  ok  key           no key is sent, and the server asks for none
   ok  model         judge
   ok  plain text    readable, its verdicts right, after N s
   ok  JSON schema   readable, its verdicts right, after N s
@@ -155,7 +155,7 @@ def test_wrong_verdicts_are_told(server: OpenAIServer) -> None:
 
 def test_a_model_that_thinks(server: OpenAIServer) -> None:
     server.responder = lambda body: f"<think>Nine is not noon.</think>{json.dumps(GOOD)}"
-    thinking = ("-", "it thinks before it answers: that is read past, and takes time and tokens")
+    thinking = ("-", "it thinks before it answers: its thoughts are skipped, but take time and tokens")
     assert seen(doctor("--llm", "openai:judge", "--base-url", server.base_url)[1])["thinking"] == thinking
     message = {"role": "assistant", "content": json.dumps(GOOD), "reasoning_content": "Nine is not noon."}
     server.responder = lambda body: Response(message=message)
@@ -362,7 +362,7 @@ class TestFailures:
         assert seen(output)["model"][1].endswith(
             "-> the name after azure: is that of a deployment, as the portal lists them, and not that of a model"
         )
-        assert seen(output)["key"] == ("ok", "that in AZURE_OPENAI_API_KEY is accepted")
+        assert seen(output)["key"] == ("ok", "the key in AZURE_OPENAI_API_KEY is accepted")
         assert doctor("--llm", "azure:my-dep", "--base-url", server.origin)[0] == 0
 
     @pytest.mark.parametrize(
@@ -459,7 +459,7 @@ def test_the_lean_client_is_examined_as_the_other_one(server: OpenAIServer, monk
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     status, output = doctor("--llm", "server:judge", "--base-url", server.base_url)
     assert status == 0
-    assert seen(output)["key"] == ("ok", "none is sent, and none is asked for")
+    assert seen(output)["key"] == ("ok", "no key is sent, and the server asks for none")
     assert {item.headers["authorization"] for item in server.requests} == {"Bearer no-key"}
 
 

@@ -152,7 +152,8 @@ class TestOwnMetric:
     def test_a_question_in_an_object(self, folder: Path) -> None:
         (folder / "q.csv").write_text('input,output\n"{""question"": ""a""}","{""answer"": ""b""}"\n')
         result = call("evaluate", "q.csv", "-m", OWN)
-        message = "judged as an object, as it stands: user_input, response; `ragmetrics look` shows how to name what is inside"
+        hint = "`ragmetrics look` shows how to name a part of it"
+        message = f"judged as text, though it is a JSON object: user_input, response; {hint}"
         assert (result.exit_code, result.stderr) == (0, f"ragmetrics: {message}\n")
 
     def test_a_rubric_that_is_nowhere(self, folder: Path) -> None:
@@ -176,7 +177,8 @@ class TestOwnMetric:
                 f"ragmetrics: token_f1 failed on every row: MissingInput: needs 'response', {cure}",
                 "ragmetrics: faithfulness failed on every row: InvalidInput: user_input must be a str, got dict",
                 (
-                    "ragmetrics: where the data has it under another name: --map answer=COLUMN,reference=COLUMN,question=COLUMN "
+                    "ragmetrics: if columns with other names have these fields, add "
+                    "--map answer=COLUMN,reference=COLUMN,question=COLUMN "
                     "(`ragmetrics look` shows the columns)"
                 ),
             ],

@@ -62,25 +62,28 @@ def test_broken_text_is_sent_with_the_replacement_sign(server: OpenAIServer, key
 
 
 WRONG_ANSWERS = [
-    (Response(body='{"data": []}'), "small: {url} sent 0 vectors for 1 texts"),
+    (Response(body='{"data": []}'), "small: the answer of {url} has 0 vectors for 1 texts"),
     (
         Response(body='{"error": {"message": "no deployment"}}'),
-        "small: {url} sent {{'message': 'no deployment'}} for 1 texts",
+        "small: the answer of {url} has the error {{'message': 'no deployment'}}",
     ),
-    (Response(body="<html>", headers={"Content-Type": "text/html"}), "small: {url} sent 0 vectors for 1 texts"),
+    (
+        Response(body="<html>", headers={"Content-Type": "text/html"}),
+        "small: the answer of {url} has 0 vectors for 1 texts",
+    ),
     (
         Response(body='{"data": [{"index": 0, "embedding": "AAA"}]}'),
-        "small: {url} sent a vector that cannot be read: Incorrect padding",
+        "small: the answer of {url} has a vector that cannot be read: Incorrect padding",
     ),
     (
         Response(body='{"data": [{"index": 0, "embedding": "AAAAAAA="}]}'),
-        "small: {url} sent a vector that cannot be read: unpack requires a buffer of 4 bytes",
+        "small: the answer of {url} has a vector that cannot be read: unpack requires a buffer of 4 bytes",
     ),
-    (Response(body="[1, 2]"), "small: {url} sent 0 vectors for 1 texts"),
-    (Response(body='{"data": "A"}'), "small: {url} sent data that is a str, not a list of vectors, for 1 texts"),
+    (Response(body="[1, 2]"), "small: the answer of {url} has 0 vectors for 1 texts"),
+    (Response(body='{"data": "A"}'), "small: the answer of {url} has no list of vectors for 1 texts: data is a str"),
     (
         Response(body='{"data": {"index": 0}}'),
-        "small: {url} sent data that is a dict, not a list of vectors, for 1 texts",
+        "small: the answer of {url} has no list of vectors for 1 texts: data is a dict",
     ),
     (
         error(404, "unknown"),
@@ -119,7 +122,8 @@ def test_an_order_that_is_not_complete_is_not_believed(server: OpenAIServer, key
     with pytest.raises(ModelError) as caught:
         embed(OpenAIEmbeddings("small", base_url=server.base_url, api_key=key), ["a", "b"], way)
     assert str(caught.value) == (
-        f"small: {server.base_url} sent wrong indices {list(indices)}: each of 0 to 1 must occur once, or all must be left out"
+        f"small: the answer of {server.base_url} has wrong indices {list(indices)}: "
+        "each of 0 to 1 must occur once, or all must be left out"
     )
 
 
@@ -130,7 +134,7 @@ def test_what_is_no_vector(server: OpenAIServer, key: str, way: str, embedding: 
     with pytest.raises(ModelError) as caught:
         embed(OpenAIEmbeddings("small", base_url=server.base_url, api_key=key), ["a"], way)
     assert str(caught.value) == (
-        f"small: {server.base_url} sent no vector as data item 0: embedding must be numbers or base64, "
+        f"small: the answer of {server.base_url} has no vector as data item 0: embedding must be numbers or base64, "
         f"got {embedding!r}"
     )
     assert caught.value.__context__ is None
@@ -140,7 +144,7 @@ def test_what_is_no_vector(server: OpenAIServer, key: str, way: str, embedding: 
 @pytest.mark.parametrize("item", ["a text", None, 3, [1.0, 2.0], {"index": 0}])
 def test_items_that_hold_no_vector(server: OpenAIServer, key: str, way: str, item: Any) -> None:
     server.queue.append(answer(item))
-    with pytest.raises(ModelError, match=r"sent no vector as data item 0: embedding must be .*, got "):
+    with pytest.raises(ModelError, match=r"has no vector as data item 0: embedding must be .*, got "):
         embed(OpenAIEmbeddings("small", base_url=server.base_url, api_key=key), ["a"], way)
 
 
@@ -155,7 +159,7 @@ def test_vectors_that_cannot_be_used(server: OpenAIServer, key: str, embedding: 
     server.queue.append(answer({"index": 0, "embedding": embedding}))
     with pytest.raises(ModelError) as caught:
         OpenAIEmbeddings("small", base_url=server.base_url, api_key=key).embed(["a"])
-    assert str(caught.value) == f"small: {server.base_url} sent {said}"
+    assert str(caught.value) == f"small: the answer of {server.base_url} has {said}"
 
 
 def test_counts_that_are_none_are_not_added(server: OpenAIServer, key: str) -> None:

@@ -54,10 +54,9 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
         if isinstance(metric_given, Mapping):
             metric_given = Metric.from_dict(metric_given)
         if not isinstance(metric_given, Metric):
-            cure = f": write {metric_given.__name__}(...)" if isinstance(metric_given, type) else ""
-            raise InvalidInput(
-                f"MetricRunnable takes a metric, got {getattr(metric_given, '__name__', metric_given)!r}{cure}"
-            )
+            name = getattr(metric_given, "__name__", "")
+            got = f"the class {name}: write {name}(...)" if isinstance(metric_given, type) else repr(metric_given)
+            raise InvalidInput(f"metric must be a Metric, got {got}")
         setting_names = [name for name in type(self).model_fields if name != "metric"]
         # pydantic would ignore unknown settings
         check_known(type(self).__name__, settings, setting_names, "; a metric's own are its arguments")

@@ -85,7 +85,7 @@ class TemplatePrompt(Prompt[T]):
 
     @cached_property
     def system(self) -> str:
-        """The text of the template, which does not depend on the data."""
+        """The text of the template with its placeholders: the part of the prompt that is the same for all data."""
         return self.template.get_template()
 
     def messages(self, inputs: Mapping[str, Any]) -> tuple[Message, ...]:

@@ -192,7 +192,9 @@ def _decidable(gates: Sequence[Gate], outcome: Outcome) -> Iterator[Gate]:
 
 
 def _chosen(config: pytest.Config, options: dict[str, str]) -> str:
-    """Return the first of these options that was given; a test that was named on the command line counts as chosen by name."""
+    """Return the first of these options that was given. Among the options that choose tests by name, the id of a test on the
+    command line, such as ``test_rag.py::test_answers``, counts as one; it is returned itself.
+    """
     given = (option for name, option in options.items() if config.getoption(name, None))
     named = (text for text in config.args if "::" in text) if options is CHOSEN_BY_NAME else iter(())
     return next(given, next(named, ""))

@@ -19,18 +19,20 @@ from ..statistics._labelled import weight_problem
 
 HALF = 0.5
 HEAVIEST = 2.0
-"""The largest weight of a drawn row, relative to one drawn uniformly: half of each draw is uniform."""
+"""The largest weight of a row that ``suggest`` draws, where a row of a uniform draw has the weight 1. It is 2 because half of each
+draw is uniform.
+"""
 
 
 @dataclass(frozen=True)
 class LabelledRow:
-    """One row with the labels of people.
+    """The labels of all annotators of one row.
 
     Attributes:
-        label: 1 or 0 for a pass or a fail, 0.5 if annotators are split; for grades their mean.
+        label: 1 if the row passes, 0 if it fails, 0.5 if as many annotators pass it as fail it. If labels are grades, their mean.
         given: the label of each annotator.
-        weight: how many rows it represents, relative to other rows; None if this is not known.
-        place: the place of its first label.
+        weight: how many rows this row represents, relative to other rows; None if that is not known.
+        place: where its first label is, such as ``labels.jsonl, line 7``.
     """
 
     label: float

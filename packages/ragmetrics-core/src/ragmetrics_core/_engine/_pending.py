@@ -14,7 +14,7 @@ from .._kernel._steps import Outcome
 from .._values._requests import Ask, Reply, Request, Usage
 
 
-class Landed(NamedTuple):
+class CallOutcome(NamedTuple):
     """The outcome of a call: ``paid`` for the program that made the call, ``shared`` for all other programs."""
 
     paid: Outcome
@@ -50,7 +50,7 @@ class PendingCall:
     looked_up: int = -1
     tried_in_place: bool = False
     outcome: Outcome | None = None
-    task: asyncio.Future[Landed | None] | None = None
+    task: asyncio.Future[CallOutcome | None] | None = None
     is_shared: bool = False
     _parts: tuple[Any, ...] = field(init=False)
     _hash: int = field(init=False)  # computed once, because a call is looked up many times
@@ -93,6 +93,6 @@ def as_shared(outcome: Outcome) -> Outcome:
     """Return the outcome for a program that shares it: its usage is one cached call without tokens."""
     if isinstance(outcome, Reply):
         return Reply(outcome.value, SHARED, outcome.truncated, outcome.made)
-    twin = copy(outcome)  # each program that raises an error notes its own usage on it
-    twin.usage = SHARED if outcome.usage else None
-    return twin
+    error = copy(outcome)  # each program that raises the error notes its own usage on it
+    error.usage = SHARED if outcome.usage else None
+    return error

@@ -20,7 +20,7 @@ from .._values._errors import ModelError
 from .._values._requests import Ask, Reply, Request, Usage
 from ._budget import Budget
 from ._calls import ModelCaller
-from ._pending import Landed, PendingCall, RowMemory, as_shared, to_share
+from ._pending import CallOutcome, PendingCall, RowMemory, as_shared, to_share
 from ._reply_keys import ReplyStore
 from ._tasks import CallInFlight, Tasks, new_task, no_op
 from ._traffic import Traffic
@@ -134,8 +134,8 @@ class Answers:
         outcome: Outcome | None = None
         if pending.task is None:
             outcome = self._find(pending, memory)
-        elif pending.task.done() and (landed := pending.task.result()) is not None:
-            outcome = as_shared(landed.shared) if pending.is_shared else landed.paid
+        elif pending.task.done() and (ended := pending.task.result()) is not None:
+            outcome = as_shared(ended.shared) if pending.is_shared else ended.paid
         if isinstance(outcome, Reply):
             if pending not in memory:
                 memory[pending] = as_shared(outcome)
@@ -144,7 +144,7 @@ class Answers:
         pending.outcome = outcome
         return outcome is not None
 
-    def task_of(self, pending: PendingCall, run: Tasks) -> asyncio.Future[Landed | None]:
+    def task_of(self, pending: PendingCall, run: Tasks) -> asyncio.Future[CallOutcome | None]:
         """Return the task that makes a call: that of an equal call in flight, or a new one. Its result is None without budget."""
         if pending.task is None:
             call = self._in_flight.get(pending)
@@ -223,7 +223,7 @@ class Answers:
 
         return CallInFlight(task, cancel)
 
-    async def _call(self, pending: PendingCall, run: Tasks) -> Landed | None:
+    async def _call(self, pending: PendingCall, run: Tasks) -> CallOutcome | None:
         gathers = not isinstance(pending.request, Ask)
         try:
             if gathers:
@@ -233,7 +233,7 @@ class Answers:
             if outcome is None:
                 return None
             outcome = self._journal_reply(pending, outcome)
-            return Landed(outcome, as_shared(outcome))
+            return CallOutcome(outcome, as_shared(outcome))
         finally:
             run.gathering -= gathers
             call = self._in_flight.get(pending)

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, TypeVar
 
-from ._pending import Landed
+from ._pending import CallOutcome
 
 T = TypeVar("T")
 
@@ -43,7 +43,7 @@ class CallInFlight:
         cancel: cancels this task.
     """
 
-    def __init__(self, task: asyncio.Task[Landed | None], cancel: Callable[[], None]) -> None:
+    def __init__(self, task: asyncio.Task[CallOutcome | None], cancel: Callable[[], None]) -> None:
         self.task = task
         self.cancel = cancel
         self._runs: set[Tasks] = set()

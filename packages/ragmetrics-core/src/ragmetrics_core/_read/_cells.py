@@ -202,20 +202,23 @@ def _unwrap(item: Any) -> Any:
 
 
 def document_of(item: Any) -> Any:
-    """Return a document with the field names of ``Document``; an item that is not a document is returned unchanged."""
+    """Return the fields of a document of any library, under the names of ``Document``.
+
+    A document may be an object, a mapping, or a mapping written as JSON. An item that is not a document is returned unchanged.
+    """
     if isinstance(item, str):
-        document = _unwrap(literal(item)) if item.startswith("{") else None
-        return document_of(document) if isinstance(document, dict) and _is_written_document(document) else item
+        parsed = _unwrap(literal(item)) if item.startswith("{") else None
+        return document_of(parsed) if isinstance(parsed, dict) and _is_written_document(parsed) else item
     item = _unwrap(item)
     get: Callable[[str], Any] = item.get if isinstance(item, Mapping) else lambda name: getattr(item, name, None)
-    node = get("node")
     content = next((text for text in map(get, CONTENTS) if isinstance(text, str)), None)
-    if content is None:
+    if content is None:  # a node of LlamaIndex, with its score beside it, or no document
+        node = get("node")
         return {**document_of(node), "score": get("score")} if isinstance(node, Mapping) else item
     others = {name: item[name] for name in item if name not in NAMED} if isinstance(item, Mapping) else {}
     meta = next((value for value in map(get, METAS) if isinstance(value, Mapping)), {})
-    key = next((value for value in map(get, IDS) if value is not None), None)
-    fields = {"content": content, "id": key, "score": get("score"), "meta": {**others, **meta} or None}
+    identifier = next((value for value in map(get, IDS) if value is not None), None)
+    fields = {"content": content, "id": identifier, "score": get("score"), "meta": {**others, **meta} or None}
     return {name: value for name, value in fields.items() if value is not None}
 
 

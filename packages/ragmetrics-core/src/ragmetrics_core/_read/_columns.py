@@ -272,7 +272,7 @@ class Columns:
             buffered.append(raw_row)
             row = self._columns_of(raw_row[1])
             names.update((name, None) for column in row for name in _parts(column, row[column], inner=True))
-            missing = tuple(item for item in missing if not item.stands_in(row))
+            missing = tuple(item for item in missing if not item.is_in(row))
             if not missing or len(buffered) == MOST_HELD:
                 break
         if missing and names:

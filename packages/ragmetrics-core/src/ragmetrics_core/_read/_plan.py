@@ -101,11 +101,11 @@ class Mapped:
                 return Source(name, ((keys[name],),))
         return Source(self.column, (_path(self.column, keys),))
 
-    def stands_in(self, row: Mapping[str, Any]) -> bool:
-        """Whether the row has this place, even if its value is None."""
+    def is_in(self, row: Mapping[str, Any]) -> bool:
+        """Whether the row has this column, even if its value is None."""
         try:
             return any(_walk(row, path) is not ABSENT for path in self.source(row).paths)
-        except InvalidInput:  # the place exists; the error is reported when the row is read
+        except InvalidInput:  # the column exists; the error is reported when the row is read
             return True
 
 
@@ -319,10 +319,14 @@ def _whole_columns(found: Sources) -> set[Any]:
 
 
 def _numbered(paths: Mapping[Any, tuple[Any, ...]], prefix: str = "") -> Sources:
-    """Return the fields whose items are in one numbered column each, with the places of these columns. ``prefix`` is put before
-    their names.
+    """Return the fields that are spread over numbered columns, such as ``context_1`` and ``context_2``, with their sources.
 
-    Columns that are numbered with different words are different sources, and so is a second column with the same number.
+    Columns with different words before the number (``context_1``, ``doc_1``) are different sources of a field. So are two columns
+    with the same word and the same number (``context_1``, ``Context 1``).
+
+    Args:
+        paths: for each column, the path to its value in a row.
+        prefix: put before the names of the columns in messages.
     """
     matches = [
         (int(match[2]), match[1], field, name)
@@ -331,15 +335,15 @@ def _numbered(paths: Mapping[Any, tuple[Any, ...]], prefix: str = "") -> Sources
         for pattern, field in NUMBERED.items()
         if (match := pattern.fullmatch(plain_name(name)))
     ]
-    groups: dict[tuple[str, str, int], list[Any]] = {}
-    seen: Counter[tuple[str, int]] = Counter()
+    columns_of: dict[tuple[str, str, int], list[Any]] = {}
+    repeats: Counter[tuple[str, int]] = Counter()
     for number, word, field, name in sorted(matches, key=itemgetter(0)):
-        groups.setdefault((field, word, seen[word, number]), []).append(name)
-        seen[word, number] += 1
+        columns_of.setdefault((field, word, repeats[word, number]), []).append(name)
+        repeats[word, number] += 1
     sources: Sources = {}
-    for (field, _, _), members in groups.items():
-        name = ", ".join(f"{prefix}{member}" for member in members)
-        sources.setdefault(field, []).append(Source(name, tuple(paths[member] for member in members), gathered=True))
+    for (field, _, _), columns in columns_of.items():
+        name = ", ".join(f"{prefix}{column}" for column in columns)
+        sources.setdefault(field, []).append(Source(name, tuple(paths[column] for column in columns), gathered=True))
     return sources
 
 

@@ -51,11 +51,11 @@ class InMemory:
         return opened.rows
 
     def earlier_record(self, index: int, sample: Sample) -> Record | None:  # noqa: ARG002  no earlier rows
-        """None: there is no earlier part of the run."""
+        """Return None, because there is no earlier part of the run."""
         return None
 
     def note_outcome(self, outcome: Outcome) -> None:
-        """Do nothing: replies are not written."""
+        """Do nothing, because replies are not written."""
 
     def add(self, record: Record) -> None:
         """Keep a finished row."""
@@ -70,7 +70,7 @@ class InMemory:
         return self.snapshot()
 
     def close(self) -> None:
-        """Do nothing: nothing is open."""
+        """Do nothing, because nothing is open."""
 
 
 ACCOUNT = "run.json"
@@ -297,11 +297,11 @@ class RunDir:
         if earlier is None or found:
             self._others = True
             if found:
-                self._allow(found)
+                self._check_may_replace(found)
             return rows
         most = at_most(self._finished)
         if most is not None and most < self._finished:
-            self._allow(f"{self._finished} rows, and this run has at most {most}")
+            self._check_may_replace(f"{self._finished} rows, and this run has at most {most}")
             self._copying = True
         return self._compared(self._scores, rows)
 
@@ -404,11 +404,11 @@ class RunDir:
         if why:
             self.notes += (f"{why}: they are kept in {kept}",)
 
-    def _allow(self, what: str) -> None:
-        """Continue if no finished score is lost, or if the scores may be renamed.
+    def _check_may_replace(self, what: str) -> None:
+        """Check that no finished score is lost, or that the scores may be renamed. ``what`` says of what the scores are.
 
         Raises:
-            InvalidInput: they may not.
+            InvalidInput: scores would be lost, and may not be renamed.
         """
         if not self._finished or self._replacing:
             return
@@ -429,7 +429,7 @@ class RunDir:
                 there = scores.read(row.index)
                 fields = changed_fields(there.sample, row.sample) if is_finished(there) else None
                 if fields:
-                    self._allow(f"another row than {row.place}: the {fields} differs")
+                    self._check_may_replace(f"another row than {row.place}: the {fields} differs")
                     self._copying = True
                     if self._begun:
                         self._set_aside_copy()

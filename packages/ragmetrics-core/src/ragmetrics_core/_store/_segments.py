@@ -123,9 +123,9 @@ class SegmentReplies:
 
     def keep(self, key: bytes, reply: Reply[Any], request: Request | None = None) -> Reply[Any]:  # noqa: ARG002  no messages
         """Write a reply. Returns the reply that is then known: an earlier one counts."""
-        standing = self._known(key)
-        if standing is not None:
-            return Reply(standing.value, reply.usage, standing.truncated)
+        existing = self._known(key)
+        if existing is not None:
+            return Reply(existing.value, reply.usage, existing.truncated)
         self._append(_line_of_reply(key, parts_of(reply)), key)
         return reply
 

@@ -66,7 +66,7 @@ Keep = Callable[[Sequence[Sample], int], None]
 """Called with finished samples and the number of questions that failed since the last call."""
 
 
-class Drive:
+class ProgramRunner:
     """Runs programs over the engine.
 
     Args:
@@ -170,7 +170,7 @@ class PerDocument:
     dropped: tuple[Dropped, ...] = ()
     unasked: tuple[str, ...] = ()
 
-    async def run(self, drive: Drive) -> None:
+    async def run(self, drive: ProgramRunner) -> None:
         """Ask about all documents.
 
         Raises:
@@ -191,7 +191,7 @@ class PerDocument:
         self.problems.extend(problems)
         self.keep(samples, len(problems))
 
-    async def _document(self, drive: Drive, document: GivenDocument) -> list[Sample | Problem] | None:
+    async def _document(self, drive: ProgramRunner, document: GivenDocument) -> list[Sample | Problem] | None:
         passages = chunks_of(document, self.size or len(document.text), self.options.chunk_overlap)
         if not passages:
             return [Problem(document.id, None, "the document has no text")]
@@ -200,7 +200,7 @@ class PerDocument:
         found = [item for part in parts for item in part or ()]
         return None if None in parts else found
 
-    async def _passage(self, drive: Drive, passage: Chunk, number: int) -> list[Sample | Problem] | None:
+    async def _passage(self, drive: ProgramRunner, passage: Chunk, number: int) -> list[Sample | Problem] | None:
         reply = await drive.run(self.options.write.ask(document=passage.text, number_of_questions=number))
         if reply is None:
             return None
@@ -296,25 +296,25 @@ def _apart(one: Chunk, other: Chunk) -> bool:
     return one.document != other.document or abs(one.index - other.index) > 1
 
 
-class Course:
+class KindProgress:
     """The progress of one kind of questions.
 
     Args:
         kind: the kind.
         asked: the number of questions of this kind that were requested.
-        spots: passages, or pairs of passages, in the order of their turns.
+        passages: passages, or pairs of passages, in the order of their turns.
 
     Attributes:
         delivered: the number of questions that passed all checks.
         dropped: the questions that failed a check.
     """
 
-    def __init__(self, kind: Kind, asked: int, spots: Iterable[tuple[Chunk, ...]]) -> None:
+    def __init__(self, kind: Kind, asked: int, passages: Iterable[tuple[Chunk, ...]]) -> None:
         self.kind = kind
         self.asked = asked
         self.delivered = 0
         self.dropped: list[Dropped] = []
-        self._queue = deque(spots)
+        self._queue = deque(passages)
         self._known: dict[tuple[Chunk, ...], tuple[str, ...]] = {}
         self._tried = 0
 
@@ -326,8 +326,8 @@ class Course:
         each = min(MOST_PER_VISIT, -(-wanted // max(1, len(self._queue))))
         visits = []
         while wanted > 0 and self._queue:
-            spot = self._queue.popleft()
-            visits.append(Visit(spot, min(each, wanted), self._known.get(spot, ())))
+            passages = self._queue.popleft()
+            visits.append(Visit(passages, min(each, wanted), self._known.get(passages, ())))
             wanted -= visits[-1].wanted
             self._tried += visits[-1].wanted
         return visits
@@ -392,14 +392,14 @@ class Collection:
         self._counted = 0  # the number of dropped questions that ``keep`` was told about
         order, counts = in_turn(self._chunks, options.seed), options.counts
         plain = OnePassage(options.write, options.answer)
-        self._courses = [Course(plain, counts["one_passage"], [(chunk,) for chunk in order])]
+        self._courses = [KindProgress(plain, counts["one_passage"], [(chunk,) for chunk in order])]
         if number := counts["unanswerable"]:
             others = in_turn(self._chunks, (options.seed, "unanswerable"))
             kind = Unanswerable(self._nearest, options.refusal)
-            self._courses.append(Course(kind, number, [(chunk,) for chunk in others]))
+            self._courses.append(KindProgress(kind, number, [(chunk,) for chunk in others]))
         if number := counts["two_passages"]:
             pairs = related_pairs(order[: ATTEMPTS * number], self._index, self._chunks)
-            self._courses.append(Course(TwoPassages(plain.answer), number, pairs))
+            self._courses.append(KindProgress(TwoPassages(plain.answer), number, pairs))
 
     def _cut(self, documents: Iterable[GivenDocument], size: int, overlap: int) -> list[Chunk]:
         """Cut the documents into passages, without passages of the same text."""
@@ -425,7 +425,7 @@ class Collection:
         place = self._places[own]
         return [self._chunks[other] for other in self._index.nearest(question, LOOKED_AT, lambda other: other != place)]
 
-    async def run(self, drive: Drive) -> None:
+    async def run(self, drive: ProgramRunner) -> None:
         """Ask and check, wave by wave, until all questions are there or no visits are left.
 
         Raises:
@@ -434,9 +434,11 @@ class Collection:
         while planned := [(course, visit) for course in self._courses for visit in course.next_visits()]:
             replies: dict[int, Any] = {}
             await drive.all((drive.run(course.kind.write(visit)) for course, visit in planned), replies.__setitem__)
-            candidates: list[tuple[Course, Visit, str]] = []
+            candidates: list[tuple[KindProgress, Visit, str]] = []
             for number, reply in replies.items():
-                candidates += [(*planned[number], question) for question in self._sift(*planned[number], reply)]
+                candidates += [
+                    (*planned[number], question) for question in self._without_unusable(*planned[number], reply)
+                ]
             if drive.used_up is not None:
                 return
             checks = (drive.run(course.kind.check(visit, question)) for course, visit, question in candidates)
@@ -444,7 +446,7 @@ class Collection:
             if drive.used_up is not None:
                 return
 
-    def _sift(self, course: Course, visit: Visit, written: Sequence[str] | ModelError) -> list[str]:
+    def _without_unusable(self, course: KindProgress, visit: Visit, written: Sequence[str] | ModelError) -> list[str]:
         """Drop questions that fail a check without a model. Return the other questions, at most as many as the visit requested."""
         failure = f"no questions were written: {in_one_line(written)}" if isinstance(written, ModelError) else None
         questions = [] if isinstance(written, ModelError) else written
@@ -468,7 +470,9 @@ class Collection:
             course.drop(visit, None, why, failure or "fewer questions were written than asked for")
         return passed
 
-    def _take(self, candidates: Sequence[tuple[Course, Visit, str]], number: int, found: Checked | ModelError) -> None:
+    def _take(
+        self, candidates: Sequence[tuple[KindProgress, Visit, str]], number: int, found: Checked | ModelError
+    ) -> None:
         """Add a checked question if it passed; otherwise drop the question."""
         course, visit, question = candidates[number]
         if isinstance(found, ModelError):

@@ -35,7 +35,7 @@ from .._values._requests import AnyLLM
 from .._values._sample import Document, Sample
 from .._values._settings import check_calls, check_run_dir, check_whole
 from ._chunks import CHUNK_OVERLAP, CHUNK_SIZE, check_sizes
-from ._collect import Collection, Drive, PerDocument, counts_of
+from ._collect import Collection, PerDocument, ProgramRunner, counts_of
 from ._documents import documents_of
 from ._kinds import ANSWER_FROM_DOCUMENT, NO_ANSWER, WRITE_QUESTIONS
 from ._testset import NO_USAGE, Testset, line_of
@@ -204,7 +204,7 @@ class Generation:
         try:
             with self._progress_bar() as self._bar:
                 async with watching(self._bar, answers.waiting):
-                    await self._questions.run(Drive(self._llm, options.max_concurrency, answers))
+                    await self._questions.run(ProgramRunner(self._llm, options.max_concurrency, answers))
             self._stopped = self._budget.used_up
             if self._kept is not None:
                 self._kept.finish(self.result())

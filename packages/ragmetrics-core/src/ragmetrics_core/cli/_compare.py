@@ -110,8 +110,8 @@ def compare(
         show(comparison, decision, files)
         if not any(item.credited for item in comparison.metrics):
             stop(
-                "nothing can be credited to the system, as who scored differs in every metric: score both runs alike, or add "
-                "--allow-different-judges to compare all the same",
+                "no difference can be credited to the system, because judges or settings differ in every metric: score both runs "
+                "alike, or add --allow-different-judges to compare them nevertheless",
                 2,
             )
         if complaint := wanted.complaint(decision):

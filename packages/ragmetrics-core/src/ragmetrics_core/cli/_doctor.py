@@ -109,12 +109,13 @@ def add_server(found: Diagnosis, llm: OpenAILLM) -> None:
     """Add the lines about a server that has answered, whatever the answer was."""
     clients = clients_of(llm)
     found.add("address", "ok", f"{clients.base_url} answers")
-    seen = f"that in {clients.key_variable} is accepted" if clients.sends_key else "none is sent, and none is asked for"
+    accepted = f"the key in {clients.key_variable} is accepted"
+    seen = accepted if clients.sends_key else "no key is sent, and the server asks for none"
     found.add("key", "ok", seen)
 
 
-async def why_not(found: Diagnosis, name: str, llm: OpenAILLM, first: Found, timeout: float) -> Diagnosis:
-    """Add the line that says why there is no answer to a plain question, and what to do."""
+async def add_failure(found: Diagnosis, name: str, llm: OpenAILLM, first: Found, timeout: float) -> Diagnosis:
+    """Add the line that says why the plain question got no answer, and what to do."""
     words = in_cli_words(first.problem) if first.problem else ""
     server = server_named(name.partition(":")[0]) or ""
     if first.late:
@@ -254,7 +255,7 @@ async def examine_llm(name: str, llm: OpenAILLM, timeout: float) -> Diagnosis:
     except ModelError as error:  # no key, or one that cannot be sent
         return diagnosis.give_up("key", in_cli_words(error))
     if first.reply is None and not isinstance(first.problem, BadReply):
-        return await why_not(diagnosis, name, llm, first, timeout)
+        return await add_failure(diagnosis, name, llm, first, timeout)
     add_server(diagnosis, llm)
     diagnosis.add("model", "ok", llm.model)
     answers: dict[Rung, Found] = {"text": first}
@@ -313,7 +314,7 @@ def _add_remarks(found: Diagnosis, answers: dict[Rung, Found], listed: list[dict
         cure = "costs are not known, and --budget tokens=N or dollars=N has no effect"
         found.add("token counts", "no", "none are reported", cure)
     if any(answer.thought for answer in answers.values()) or any("<think" in reply.value for reply in replies):
-        found.add("thinking", "-", "it thinks before it answers: that is read past, and takes time and tokens")
+        found.add("thinking", "-", "it thinks before it answers: its thoughts are skipped, but take time and tokens")
     entries = [] if isinstance(listed, str) else listed
     entry = next((item for item in entries if item["id"] == model), {})
     meta = entry.get("meta") if isinstance(entry.get("meta"), dict) else {}

@@ -81,7 +81,7 @@ def show(
         evaluation = loaded(run, said=not rows_only)
         names = _names(evaluation, metric)
         if row is not None:
-            say_lines([full_lines(record, names, room()) for record in _called(evaluation, row)])
+            say_lines([full_lines(record, names, room()) for record in _rows_named(evaluation, row)])
         elif failed:
             _show_failed(evaluation, names)
         elif disputed is not None:
@@ -132,8 +132,8 @@ def _title(text: str) -> list[Line]:
     return [Line(line, "title") for line in hanging(printable(text), room())]
 
 
-def _called(evaluation: Evaluation, name: str) -> list[Record]:
-    """Return the rows with this id, or at this place."""
+def _rows_named(evaluation: Evaluation, name: str) -> list[Record]:
+    """Return the rows with this id, or at this place of the input, such as ``row 3``."""
     named = [(row_name(record), record.place, index) for index, record in enumerate(evaluation.records)]
     found = [evaluation.records[index] for *names, index in named if name in names]
     if not found:

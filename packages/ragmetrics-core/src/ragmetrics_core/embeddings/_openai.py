@@ -52,22 +52,23 @@ def vectors(failures: Failures, texts: Sequence[str], size: int, settings: Mappi
         except RecursionError:
             problem = "data that are nested too deeply"
         if problem:  # raised outside the except block: the original exception may show the key
-            problem_text = f"{failures.model}: {failures.place.base_url} sent {problem}"
-            raise ModelError(mask(problem_text, failures.place.secrets))
+            text = f"{failures.model}: the answer of {failures.place.base_url} has {problem}"
+            raise ModelError(mask(text, failures.place.secrets))
         usage += Usage(1, counted(field_of(field_of(answer, "usage"), "prompt_tokens")))
     return Reply(vectors_so_far, usage)
 
 
 class Malformed(Exception):
-    """A server sent an invalid answer. The message completes the sentence "the server sent ..."."""
+    """An answer is invalid. The message completes the sentence "the answer has ..."."""
 
 
 def _items(answer: Any, count: int) -> list[Any]:
     data = field_of(answer, "data")
     if data is not None and not isinstance(data, list):
-        raise Malformed(f"data that is a {type(data).__name__}, not a list of vectors, for {count} texts")
+        raise Malformed(f"no list of vectors for {count} texts: data is a {type(data).__name__}")
     if len(data or ()) != count:
-        raise Malformed(f"{field_of(answer, 'error') or f'{len(data or ())} vectors'} for {count} texts")
+        error = field_of(answer, "error")
+        raise Malformed(f"the error {error}" if error else f"{len(data or ())} vectors for {count} texts")
     return data or []
 
 

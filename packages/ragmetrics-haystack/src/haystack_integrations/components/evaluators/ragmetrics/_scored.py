@@ -111,9 +111,9 @@ class ScoredEvaluator(LLMEvaluator):
     def _row_metric(self) -> RowMetric:
         return RowMetric(self._prompt(), tuple(self.outputs), self._ask)
 
-    def _own_words(self, prompt: Prompt[Any], outputs: list[str]) -> Prompt[Any]:
-        """Adapt the core's prompt: one message, and the user's instructions and examples. ``outputs`` orders the outputs of an
-        example.
+    def _with_user_words(self, prompt: Prompt[Any], outputs: list[str]) -> Prompt[Any]:
+        """Return the core's prompt as one message with the user's instructions and examples. ``outputs`` gives the order of the
+        outputs in an example.
         """
         prompt = prompt.replace(notice=NOTICE, version=f"haystack-{prompt.version}")
         if self.examples != self._own.examples:
@@ -183,7 +183,7 @@ class FaithfulnessEvaluator(ScoredEvaluator):
         if self.examples != self._own.examples and not any("reasons" in item["outputs"] for item in self.examples):
             without = prompt.instructions.replace("a reason and a score", "a score")
             prompt = prompt.replace(instructions=without, reply=JsonReply(StatementsAndScores))
-        return self._own_words(prompt, ["statements", "reasons", "statement_scores"])
+        return self._with_user_words(prompt, ["statements", "reasons", "statement_scores"])
 
     def _ask(self, prompt: Prompt[Any], row: Row) -> Steps[Score]:
         return SinglePassFaithfulness(judge=prompt).measure(
@@ -218,7 +218,7 @@ class ContextRelevanceEvaluator(ScoredEvaluator):
 
     def _prompt(self) -> Prompt[Any]:
         # Haystack accepts any statements, whether a context contains them or not
-        return self._own_words(RelevantStatements().find.replace(check=None), self.outputs)
+        return self._with_user_words(RelevantStatements().find.replace(check=None), self.outputs)
 
     def _ask(self, prompt: Prompt[Any], row: Row) -> Steps[Score]:
         return RelevantStatements(find=prompt).measure(
