@@ -12,6 +12,7 @@ import pytest
 from core.evaluate.batches import BatchedModel, Provider, busy
 from core.evaluate.doubles import AsyncModel, Rated, RatedContexts, RatedTwice
 from ragmetrics_core import Batch, Evaluation, InvalidInput, ModelError, RagmetricsError, evaluate
+from ragmetrics_core._values._batches import LostBatch
 from ragmetrics_core.llms import LexicalJudge
 
 ROWS = [{"user_input": "x" * n, "retrieved_contexts": ["y" * n, "z" * n]} for n in range(1, 9)]
@@ -32,8 +33,8 @@ def scores(path: Path) -> list[Any]:
 
 
 def states(path: Path) -> list[str]:
-    lines = [json.loads(line) for line in (path / "batches" / "ledger.jsonl").read_text().splitlines()]
-    return [line["state"] for line in lines if "state" in line]
+    ledger = path / "batches" / "ledger.json"
+    return [item["state"] for item in json.loads(ledger.read_text())["submissions"]] if ledger.exists() else []
 
 
 @pytest.fixture(scope="module")
@@ -50,12 +51,26 @@ def test_the_scores_are_those_of_a_run_online(tmp_path: Path, online: list[Any])
     assert len(provider.online) == 1
     assert provider.paid == dict.fromkeys(provider.paid, 1)
     assert sum(provider.paid.values()) == QUESTIONS
-    assert [path.name for path in (tmp_path / "batches").iterdir()] == ["ledger.jsonl"]
+    assert [path.name for path in (tmp_path / "batches").iterdir()] == ["ledger.json"]
 
 
 def test_each_step_is_written_before_the_next_one(tmp_path: Path) -> None:
-    run(Provider(), tmp_path, Batch(poll=0.001))
-    assert states(tmp_path) == ["intent", "uploaded", "creating", "created", "collected"]
+    seen: list[Any] = []
+
+    class Watched(Provider):
+        def _called(self, name: str, result: Any) -> Any:
+            seen.append((name, *states(tmp_path)))
+            return super()._called(name, result)
+
+    run(Watched(), tmp_path, Batch(poll=0.001))
+    assert seen == [
+        ("check",),
+        ("upload", "waiting"),
+        ("create", "creating"),
+        ("retrieve", "created"),
+        ("download", "created"),
+    ]
+    assert states(tmp_path) == ["completed"]
 
 
 def test_a_window_of_rows_is_sent_while_the_pass_goes_on(tmp_path: Path) -> None:
@@ -149,7 +164,7 @@ def test_a_batch_whose_creation_got_no_answer_is_found(tmp_path: Path, online: l
     run(provider, tmp_path)
     assert scores(tmp_path) == online
     assert sum(provider.paid.values()) == QUESTIONS
-    assert len(provider.states) == states(tmp_path).count("created")
+    assert len(provider.states) == len(states(tmp_path))
 
 
 def test_a_batch_that_was_not_created_is_created_after_the_grace(tmp_path: Path, online: list[Any]) -> None:
@@ -175,12 +190,13 @@ def test_a_doubt_that_cannot_be_cleared_stops_the_run(tmp_path: Path) -> None:
     )
 
 
-def test_a_refusal_to_create_is_final_only_after_a_second_upload(tmp_path: Path) -> None:
+def test_a_refusal_to_create_stops_the_run_and_the_next_one_uploads_again(tmp_path: Path) -> None:
     provider = Provider()
     provider.failures = {"create": [ModelError("no such file"), ModelError("no such file")]}
-    with pytest.raises(ModelError, match="no such file"):
-        run(provider, tmp_path, Batch(poll=0.001))
-    assert provider.calls.count("upload") == 2
+    for uploads in (1, 2):
+        with pytest.raises(ModelError, match="no such file"):
+            run(provider, tmp_path, Batch(poll=0.001))
+        assert provider.calls.count("upload") == uploads
     run(provider, tmp_path)
     assert sum(provider.paid.values()) == QUESTIONS
 
@@ -195,6 +211,23 @@ def test_too_many_tokens_halve_what_is_sent(tmp_path: Path, online: list[Any]) -
     assert scores(tmp_path) == online
     assert sum(provider.paid.values()) == QUESTIONS
     assert provider.calls.count("create") >= 5
+
+
+def test_too_many_lines_halve_the_batch(tmp_path: Path, online: list[Any]) -> None:
+    provider = Provider()
+    provider.statuses = [SimpleNamespace(status="failed", code="too_many_tasks", message="more than 15")] * 2
+    result = run(provider, tmp_path, Batch(poll=0.001), budget={"calls": 1000, "tokens": 10**6})
+    assert result.stopped is None
+    assert scores(tmp_path) == online
+    assert sum(provider.paid.values()) == QUESTIONS
+    assert sorted(states(tmp_path)) == ["completed", "completed", "completed", "split", "split"]
+
+
+def test_a_batch_of_one_line_cannot_be_halved(tmp_path: Path) -> None:
+    provider = Provider()
+    provider.statuses = [SimpleNamespace(status="failed", code="too_many_tasks", message="more than 0")] * 200
+    with pytest.raises(RagmetricsError, match="the last problem: too_many_tasks: more than 0"):
+        run(provider, tmp_path, Batch(poll=0.001))
 
 
 def test_the_provider_may_say_so_at_once(tmp_path: Path, online: list[Any]) -> None:
@@ -212,15 +245,15 @@ def test_waves_that_answer_nothing_stop_the_run(tmp_path: Path) -> None:
     with pytest.raises(RagmetricsError) as stopped:
         run(provider, tmp_path, Batch(poll=0.001))
     assert str(stopped.value) == (
-        "the last 2 waves of batches answered nothing, and questions are left (the last problem: invalid_json_line: line 1): run "
-        "it again to go on with batches, or ask the rest online with batch=Batch(finish_online=True)"
+        "questions are left after 2 waves of batches, the last 2 of them without any answer (the last problem: invalid_json_line: "
+        "line 1): run it again to go on with batches, or ask the rest online with batch=Batch(finish_online=True)"
     )
 
 
 def test_twelve_waves_are_the_most(tmp_path: Path) -> None:
     provider = Provider()
     provider.lines = [lambda lines: lines[:1]] * 12
-    with pytest.raises(RagmetricsError, match="^12 waves of batches, and questions are left: run it again"):
+    with pytest.raises(RagmetricsError, match="^questions are left after 12 waves of batches: run it again"):
         run(provider, tmp_path, Batch(poll=0.001))
 
 
@@ -241,7 +274,7 @@ def test_errors_are_kept_until_the_run_is_finished(tmp_path: Path) -> None:
     provider.failures = {"retrieve": [lambda state: state, ModelError("the key is refused", fatal=True)]}
     with pytest.raises(ModelError, match="the key is refused"):
         run(provider, tmp_path, Batch(poll=0.001, window_rows=2), max_concurrency=1)
-    assert "the model refuses" in (tmp_path / "batches" / "ledger.jsonl").read_text()
+    assert "the model refuses" in (tmp_path / "batches" / "ledger.json").read_text()
     run(provider, tmp_path)
     assert provider.paid["xx"] == 1
     run(provider, tmp_path)
@@ -276,10 +309,64 @@ def test_open_batches_are_not_paid_for_again_online(tmp_path: Path, online: list
         f"{tmp_path} has 1 open batch, whose questions would be paid for twice: give batch=True to go on with batches, or "
         "batch=Batch(finish_online=True) to cancel them"
     )
+    provider.statuses = ["in_progress"]
     run(provider, tmp_path, Batch(poll=0.001, finish_online=True))
     assert scores(tmp_path) == online
     assert provider.calls.count("cancel") == 1
+    assert states(tmp_path) == ["cancelled"]
     assert sum(provider.paid.values()) == QUESTIONS
+
+
+LOST = LostBatch("the provider does not know batch-1")
+
+
+@pytest.mark.parametrize("method", ["retrieve", "download"])
+def test_a_lost_batch_is_paid_for_again_only_if_the_user_says_so(
+    tmp_path: Path, online: list[Any], method: str
+) -> None:
+    provider = Provider()
+    provider.failures = {method: [LOST]}
+    with pytest.raises(RagmetricsError) as stopped:
+        run(provider, tmp_path, Batch(poll=0.001, window_rows=4))
+    assert str(stopped.value) == (
+        "questions are left after 1 wave of batches (the last problem: the provider does not know batch-1): run it again to go on "
+        "with batches, or ask the rest online with batch=Batch(finish_online=True)"
+    )
+    assert len(stopped.value.partial) == 4
+    assert states(tmp_path) == ["created", "completed"]
+    once = sum(provider.paid.values())
+    provider.failures = {method: [LOST]}
+    run(provider, tmp_path, Batch(poll=0.001, finish_online=True))
+    assert states(tmp_path) == ["lost", "completed"]
+    assert scores(tmp_path) == online
+    assert sum(provider.paid.values()) == once + sum(text in provider.online[1:] for text in provider.paid)
+
+
+def test_a_batch_that_is_found_again_is_not_lost(tmp_path: Path, online: list[Any]) -> None:
+    provider = Provider()
+    provider.failures = {"retrieve": [LOST]}
+    with pytest.raises(RagmetricsError, match="the provider does not know batch-1"):
+        run(provider, tmp_path, Batch(poll=0.001))
+    run(provider, tmp_path)
+    assert scores(tmp_path) == online
+    assert sum(provider.paid.values()) == QUESTIONS
+
+
+def test_a_budget_counts_batches_of_earlier_calls_first(tmp_path: Path) -> None:
+    provider = Provider()
+    first = run(provider, tmp_path, Batch(poll=0.001, wait=False), limit=4)
+    assert first.stopped is not None
+    provider.statuses = ["in_progress"]
+    provider.online.clear()
+    result = run(provider, tmp_path, Batch(poll=0.001, wait=False), budget={"calls": 15})
+    assert result.stopped is not None
+    assert provider.online == []
+
+
+def test_a_budget_that_is_enough_after_all_does_not_stop_the_run(tmp_path: Path, online: list[Any]) -> None:
+    result = run(Provider(), tmp_path, Batch(poll=0.001), budget={"tokens": 700})
+    assert result.stopped is None
+    assert scores(tmp_path) == online
 
 
 def test_a_budget_counts_what_is_sent(tmp_path: Path) -> None:
@@ -289,23 +376,22 @@ def test_a_budget_counts_what_is_sent(tmp_path: Path) -> None:
     assert sum(provider.paid.values()) == 10
 
 
-def test_a_line_that_a_kill_cut_short_is_ignored(tmp_path: Path, online: list[Any]) -> None:
+def test_what_a_kill_has_left_is_removed(tmp_path: Path, online: list[Any]) -> None:
     provider = Provider()
     run(provider, tmp_path, Batch(wait=False))
-    ledger = tmp_path / "batches" / "ledger.jsonl"
-    ledger.write_bytes(ledger.read_bytes() + b'{"name": "')
+    (tmp_path / "batches" / ".ledger.json.123").write_bytes(b"{")
     (tmp_path / "batches" / "unfinished.input.jsonl").write_bytes(b"{")
     run(provider, tmp_path)
     assert scores(tmp_path) == online
     assert sum(provider.paid.values()) == QUESTIONS
-    assert [path.name for path in (tmp_path / "batches").iterdir()] == ["ledger.jsonl"]
+    assert [path.name for path in (tmp_path / "batches").iterdir()] == ["ledger.json"]
 
 
 def test_a_damaged_ledger_stops_the_run(tmp_path: Path) -> None:
     provider = Provider()
     run(provider, tmp_path, Batch(wait=False))
-    ledger = tmp_path / "batches" / "ledger.jsonl"
-    ledger.write_bytes(ledger.read_bytes() + b'{"name": "unknown", "state": "created"}\n')
+    ledger = tmp_path / "batches" / "ledger.json"
+    ledger.write_text(json.dumps({"submissions": [{"name": "unknown", "state": "created"}], "errors": []}))
     with pytest.raises(InvalidInput, match="is damaged, so it is not known what was paid: give another run_dir"):
         run(provider, tmp_path)
 

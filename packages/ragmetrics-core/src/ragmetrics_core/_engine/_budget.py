@@ -78,19 +78,21 @@ class Budget:
         """The first kind whose limit is reached; None if there is none."""
         return next((kind for kind, most in self.limits.items() if self.used[kind] >= most), None)
 
-    def take(self) -> bool:
-        """Count one more call; return False if the budget does not allow it."""
-        if not self.limits:
-            return True
+    def allows(self) -> bool:
+        """Whether one more call may be made. If not, ``used_up`` says why."""
         kind = self.over
         if kind is not None:
             is_estimated = kind != "calls" and self.estimated
             how = f" (estimated: {', '.join(self.estimated)} reports no tokens)" if is_estimated else ""
             self.used_up = f"the budget of {self.limits[kind]} {kind} is used up{how}"
-            return False
-        if "calls" in self.used:
+        return kind is None
+
+    def take(self) -> bool:
+        """Count one more call; return False if the budget does not allow it."""
+        allowed = self.allows()
+        if allowed and "calls" in self.used:
             self.used["calls"] += 1
-        return True
+        return allowed
 
     @property
     def caveats(self) -> list[str]:
@@ -112,18 +114,10 @@ class Budget:
             if kind != "calls":
                 self.used[kind] += amount
 
-    def charge(self, usage: Usage, model: Any, share: float) -> dict[str, float]:
-        """Add a usage to the amounts used, at a share of the price, and return what was added, by limited kind."""
-        added = self.cost(usage, model)
-        if "dollars" in added:
-            added["dollars"] *= share
-        self.add(added)
-        return added
-
-    def add(self, amounts: Mapping[str, float], sign: int = 1) -> None:
-        """Add amounts, by limited kind, to the amounts used; with the sign -1 subtract them."""
-        for kind in self.used:
-            self.used[kind] += sign * amounts.get(kind, 0)
+    def charge(self, usage: Usage, model: Any, *, share: float, sign: int = 1) -> None:
+        """Add a usage to the amounts used, at a share of the price; with the sign -1 subtract it."""
+        for kind, amount in self.cost(usage, model).items():
+            self.used[kind] += sign * amount * (share if kind == "dollars" else 1)
 
     def counted(self, outcome: Outcome, traits: ModelTraits, asked: Any) -> Usage:
         """Return the usage of a call. The tokens are estimated if the model is paid by the token, but reports none."""

@@ -30,12 +30,16 @@ from ._transport import Route
 class Collector(Protocol):
     """Collects questions that are not to be answered now, but later in a batch."""
 
-    def sort(self, calls: Sequence[PendingCall], run: Tasks) -> tuple[list[PendingCall], list[asyncio.Future[Any]]]:
+    def collect(self, calls: Sequence[PendingCall], run: Tasks) -> tuple[list[PendingCall], list[asyncio.Future[Any]]]:
         """Collect what can be collected. Return the calls to make now, and the futures to wait for before anything else.
 
         Raises:
             Collected: a call was collected, so that its program cannot go on.
         """
+        ...
+
+    def strike(self, keys: Iterable[bytes]) -> None:
+        """Remove replies from the journal that could not be parsed, once no program needs them any more."""
         ...
 
 
@@ -167,7 +171,7 @@ class Answers:
     def strike(self, unread_texts: Sequence[str], asked: Iterable[PendingCall]) -> None:
         """Remove replies that could not be parsed from the journal, so that a later run asks again."""
         if self._journal is not None:
-            self._journal.strike(
+            (self.collector or self._journal).strike(
                 pending.digest
                 for pending in asked
                 if pending.digest is not None

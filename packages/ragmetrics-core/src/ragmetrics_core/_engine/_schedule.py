@@ -286,7 +286,7 @@ class Engine:
         """
         missing = [call for call in work.calls if not self._answers.is_there(call, work.memory)]
         if missing and self._answers.collector is not None:
-            missing, waits = self._answers.collector.sort(missing, self._tasks)
+            missing, waits = self._answers.collector.collect(missing, self._tasks)
             if waits:
                 return waits
         if missing and self._allowance.limited:

@@ -1,13 +1,18 @@
 """A run whose questions are answered in batches: passes over all rows, with waves of batches in between.
 
-A pass scores every row as usual, from the replies in the journal. A question that is not there is collected for a batch, and its
-row is left out; the other metrics of the row go on to their first unanswered question, so the first questions of all metrics are in
-one wave. When all batches have ended and their replies are in the journal, the next pass goes further. Nothing but the keys of the
-questions in open batches is kept in between, so memory is flat, and the process may end at any time. When a pass collects nothing,
-the run is finished.
+A pass scores every row as usual, from the replies in the journal. A question that is not there is written into the input file of a
+batch, and its row is left out; the other metrics of the row go on to their first unanswered question, so the first questions of all
+metrics are in one wave. When all batches have ended and their replies are in the journal, the next pass goes further. Nothing but
+the keys of the questions in open batches is kept in between, so memory is flat, and the process may end at any time. When a pass
+writes no question, the run is finished.
 
 The first question of each form of reply is asked online, to learn which form the server accepts; the questions after it are written
 in that form. `_store._batch_ledger` has the order in which everything is written.
+
+A batch that the provider does not know is *lost*: its questions may be paid for, so they are asked again only if the user says so
+(``finish_online``). The run goes on without them, and ends with an error.
+
+Errors and unreadable replies are kept until every row has its scores: otherwise each pass would pay for these questions again.
 """
 
 from __future__ import annotations
@@ -16,20 +21,21 @@ import asyncio
 import json
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import IO, Any
 
-from .._engine import Answers, Assignment, Collected, Keys, PendingCall, ReplyStore, Tasks, as_shared
+from .._engine import Answers, Assignment, Collected, Engine, Finished, Keys, PendingCall, ReplyStore, Tasks, as_shared
 from .._kernel._model_traits import ModelTraits
 from .._kernel._steps import Outcome
-from .._store._batch_ledger import InputFile, Ledger, Submission
+from .._store._batch_ledger import BYTES_PER_TOKEN, Ledger, Submission
 from .._store._prices import HALF
 from .._support._threads import in_own_thread
-from .._values._batches import FULL, BatchApi, BatchState
+from .._values._batches import FULL, TOO_MANY, BatchApi, BatchState, LostBatch
 from .._values._errors import BadReply, InvalidInput, ModelError, RagmetricsError, Setting
 from .._values._requests import Ask, Message, Reply, Request, Usage
 from .._values._sample import Row
@@ -38,11 +44,10 @@ from ._options import Batch
 MOST_LINES, MOST_BYTES = 50_000, 200_000_000
 """The largest input file that OpenAI and Azure accept."""
 
-BYTES_PER_TOKEN = 4
 LONGEST_PAUSE = 600.0
 """Seconds between two attempts to create a batch, at most, while too many tokens of the account wait in batches."""
 
-MOST_ROUNDS, MOST_SILENT = 12, 2
+MOST_WAVES, MOST_SILENT = 12, 2
 """The number of waves after which a run stops, and the number of waves in a row without any answer."""
 
 NOT_KNOWN: Any = SimpleNamespace(schema=None, name="", version="")
@@ -57,29 +62,6 @@ BREATH = 500
 """Replies that are read before other tasks have a turn."""
 
 
-class HeldStrikes:
-    """The journal of a run, in which unreadable replies are struck only when the run is finished.
-
-    Otherwise a process that ends before that would pay for them again.
-    """
-
-    def __init__(self, journal: ReplyStore) -> None:
-        self._journal = journal
-        self.find, self.keep = journal.find, journal.keep
-        self._struck: set[bytes] = set()
-
-    def strike(self, keys: Iterable[bytes]) -> None:
-        """Remember the keys."""
-        self._struck.update(keys)
-
-    def finish(self) -> None:
-        """Strike the replies."""
-        self._journal.strike(self._struck)
-
-    def close(self) -> None:
-        """Do nothing: the owner of the journal closes it."""
-
-
 @dataclass
 class Target:
     """A model whose questions are asked in batches.
@@ -87,20 +69,18 @@ class Target:
     Attributes:
         model, api, keys: the model, its batch API, and the keys of its replies.
         called: the name of the model.
-        file: the input file that is being written.
-        charged: what the questions of this file were charged to the budget.
+        file: the submission whose input file is being written.
         room: the most tokens that wait in batches at a time; None as long as the provider has refused none.
         pause, not_before: seconds until the next attempt after a refusal, and its time.
         checked: whether the server is known to have batches.
-        usage: the usage of all replies that were collected.
+        usage: the usage of all replies that came in batches.
     """
 
     model: Any
     api: BatchApi
     keys: Keys
     called: str
-    file: InputFile | None = None
-    charged: dict[str, float] = field(default_factory=dict)
+    file: Submission | None = None
     room: int | None = None
     pause: float = 0.0
     not_before: float = 0.0
@@ -155,9 +135,6 @@ class BatchRun:
         answers: answers what is asked online; its budget is charged.
         journal: keeps the replies.
         heard: a callback that gets the outcome of each question.
-
-    Attributes:
-        finished: for each row, whether its scores are kept, so that it is not scored again.
     """
 
     def __init__(
@@ -177,77 +154,83 @@ class BatchRun:
         self._answers = answers
         self._journal = journal
         self._heard = heard
-        self.finished: set[int] = set()
+        self._finished: set[int] = set()  # the indexes of the rows whose scores are kept
         self._asked: set[bytes] = set()  # the keys of the questions that are in a batch, or will be
-        self._known: set[tuple[int, bytes]] = set()  # the forms of reply of which the server is known to accept one
-        self._learning: dict[tuple[int, bytes], asyncio.Future[None]] = {}
-        self._sending: asyncio.Future[None] | None = None
-        self._charged: dict[str, dict[str, float]] = {}
-        self._uploaded_again: set[str] = set()
-        self._collected = self._answered = 0
-        self._was_full = False
+        self._first_questions: dict[tuple[int, bytes], asyncio.Task[bool]] = {}  # by model and form of reply
+        self._states: dict[str, BatchState] = {}  # by name of submission, as the provider last described the batch
+        self._lost: set[str] = set()  # the names of the submissions whose batch the provider does not know
+        self._unreadable: set[bytes] = set()  # the keys of the replies to strike
+        self._has_written = self._has_answers = False  # a question in this pass, an answer in this wave
         self._wave = 0
         self._problem = ""
-        self._next = 0.0
+        self._next_look = 0.0
 
-    async def run(self, score: Callable[[], Awaitable[None]]) -> str | None:
-        """Run to the end. ``score`` makes one pass. Returns why the run ended before its last row, or None.
+    async def run(self, passes: Iterator[Iterator[Row]], engine: Engine, finished: Finished) -> str | None:
+        """Run to the end: make a pass, send the questions that it has written, wait for their answers, and so on.
+
+        Args:
+            passes: yields all rows for each pass.
+            engine: scores rows whose questions are answered.
+            finished: see ``Engine.run``.
+
+        Returns:
+            Why the run ended before its last row; None if it did not.
 
         Raises:
-            RagmetricsError: the run cannot go on, or the provider does not answer.
+            RagmetricsError: the run cannot go on, the provider does not answer, or batches are lost.
         """
-        try:
-            return await self._run(score)
-        finally:
-            if self._sending is not None:
-                self._sending.cancel()
-            for target in self._targets.values():
-                if target.file is not None:  # it was not complete, so its questions will be collected again
-                    target.file.close()
-
-    async def _run(self, score: Callable[[], Awaitable[None]]) -> str | None:
-        """Repeat until no question is left: make a pass, submit the questions that it collected, wait for their answers."""
-        self._take_up()
+        self._ledger.remove_leftovers()
+        for submission, target in self._open:
+            self._asked.update(key for key, _ in self._ledger.keys(submission))
+            self._charge(target, _estimate(submission))
+        await self._advance()
         if self._options.finish_online:
-            for submission in self._open:
-                await self._withdraw(submission, self._by_digest[submission.model])
-        await self._step()
-        if self._options.finish_online:
-            if self._open:
-                await self._settle()
-            await score()
-            return self._answers.budget.used_up
-        self._answers.collector = self
-        rounds = silent = 0
+            await self._wait()
+        else:
+            self._answers.collector = self
+        silent = 0
         while True:
-            self._collected = self._answered = 0
-            self._was_full = False
-            await score()
-            for target in self._targets.values():
-                self._seal(target)
-            await self._sent()
-            if not self._collected and not self._open:
+            self._has_written = self._has_answers = False
+            self._answers.budget.used_up = None
+            await self._score(next(passes), engine, finished)
+            if not self._has_written and not self._open:
+                if self._lost and not self._options.finish_online:
+                    raise self._unfinished(silent)
                 return self._answers.budget.used_up
-            if not self._options.wait:
+            if self._open and not self._options.wait:
                 return f"{SUBMITTED}: {self.status()}; the same command continues when they are answered"
             self._wave += 1
-            await self._settle()
-            rounds += not self._was_full
-            silent = 0 if self._answered or self._was_full else silent + 1
-            if rounds >= MOST_ROUNDS or silent >= MOST_SILENT:
-                raise self._stopped(rounds, silent)
+            await self._wait()
+            silent = 0 if self._has_answers else silent + 1
+            if self._wave >= MOST_WAVES or silent >= MOST_SILENT:
+                raise self._unfinished(silent)
 
-    def rows(self, rows: Iterable[Row]) -> Iterator[Row]:
-        """Yield the rows of a pass that have no scores yet, and send what was collected after every window of rows."""
-        number = 0
-        for row in rows:
-            if row.index in self.finished:
-                continue
-            yield row
-            number += 1
-            if number % self._options.window_rows == 0:
-                for target in self._targets.values():
-                    self._seal(target)
+    def finish(self) -> None:
+        """Forget errors and unreadable replies, now that every row has its scores: a later run asks these questions again."""
+        self._journal.strike(self._unreadable)
+        self._ledger.finish()
+
+    async def _score(self, rows: Iterator[Row], engine: Engine, finished: Finished) -> None:
+        """Make one pass. What a window of rows has asked is sent before the next one is scored."""
+
+        def once(row: Row, *results: Any) -> None:
+            finished(row, *results)
+            self._finished.add(row.index)
+
+        unfinished = (row for row in rows if row.index not in self._finished)
+        for row in unfinished:
+            await engine.run(chain([row], islice(unfinished, self._options.window_rows - 1)), once)
+            for target in self._targets.values():
+                self._complete(target)
+            await self._advance()
+
+    async def _wait(self) -> None:
+        """Wait until all batches have ended, and keep their replies."""
+        while self._open:
+            self._next_look = time.monotonic() + self._options.poll
+            await asyncio.sleep(self._options.poll)
+            self._next_look = 0.0
+            await self._advance()
 
     def usage_of(self, model: Any) -> Usage:
         """Return the usage of all replies to a model's questions that came in batches."""
@@ -256,21 +239,30 @@ class BatchRun:
 
     def waiting(self) -> tuple[float, str] | None:
         """Return for how many seconds the run only waits for batches, and for what; None during a pass."""
-        seconds = self._next - time.monotonic()
+        seconds = self._next_look - time.monotonic()
         return (seconds, self.status()) if seconds > 0 else None
 
     def status(self) -> str:
-        """The open batches in words."""
-        lines = sum(item.lines for item in self._open)
-        done = sum(item.seen.completed + item.seen.failed for item in self._open if item.seen)
-        sent = [item.at for item in self._open if item.state == "created"]
-        since = f", submitted {time.strftime('%H:%M', time.localtime(min(sent)))}" if sent else ""
-        wave = f"wave {self._wave}, " if self._wave else ""
-        return f"{wave}{len(sent)} of {len(self._open)} batches created, {done:,} of {lines:,} lines answered{since}"
+        """The open batches in words, with the counts of the provider."""
+        items = [item for item, _ in self._open]
+        states = [self._states[item.name] for item in items if item.name in self._states]
+        done, failed = sum(state.completed for state in states), sum(state.failed for state in states)
+        sent = [item.at for item in items if item.state == "created"]
+        return "".join((
+            f"wave {self._wave}, " * bool(self._wave),
+            f"{len(sent)} of {len(items)} batches created, ",
+            f"{done + failed:,} of {sum(item.lines for item in items):,} lines answered",
+            f", {failed:,} failed" * bool(failed),
+            f", submitted {time.strftime('%H:%M', time.localtime(min(sent)))}" if sent else "",
+        ))  # fmt: skip
 
     # --- what the engine asks
 
-    def sort(self, calls: Sequence[PendingCall], run: Tasks) -> tuple[list[PendingCall], list[asyncio.Future[Any]]]:
+    def strike(self, keys: Iterable[bytes]) -> None:
+        """Remember unreadable replies; see ``Collector``."""
+        self._unreadable.update(keys)
+
+    def collect(self, calls: Sequence[PendingCall], run: Tasks) -> tuple[list[PendingCall], list[asyncio.Future[Any]]]:
         """Collect questions; see ``Collector``."""
         now: list[PendingCall] = []
         waits: list[asyncio.Future[Any]] = []
@@ -282,135 +274,131 @@ class BatchRun:
                 now.append(call)
             elif key in self._ledger.errors:
                 call.outcome = as_shared(self._ledger.errors[key])
-            elif key in self._asked:
+            elif key in self._asked or not self._answers.budget.allows():
                 collected = True
-            elif self._answers.budget.over is not None:
+            elif (first := self._first_question(target, call, run)).done() and first.result():
                 collected = True
-                self._answers.budget.take()  # notes that the budget is used up
-            elif (form := (id(call.model), target.keys.form(call.request.reply))) in self._known:
-                collected = True
-                self._collect(target, call.request, key)
+                self._write(target, call.request, key)
             else:
-                waits.append(self._learnt(form, call, run))
+                waits.append(first)
         if collected and not waits:
             raise Collected
         return now, waits
 
-    def _learnt(self, form: tuple[int, bytes], call: PendingCall, run: Tasks) -> asyncio.Future[None]:
-        """Return the task that asks the first question of a form online."""
-        task = self._learning.get(form)
-        if task is None or task.done():
-            task = self._learning[form] = run.start(self._learn(form, call, run))
+    def _first_question(self, target: Target, call: PendingCall, run: Tasks) -> asyncio.Task[bool]:
+        """Return the task that asks the first question of a form; a new one if there is none, or it has not got a reply."""
+        form = (id(target.model), target.keys.form(call.request.reply))  # type: ignore[union-attr]
+        task = self._first_questions.get(form)
+        if task is None or (task.done() and not task.result()):
+            task = self._first_questions[form] = run.start(self._ask_online(target, call, run))
         return task
 
-    async def _learn(self, form: tuple[int, bytes], call: PendingCall, run: Tasks) -> None:
-        target = self._targets[form[0]]
+    async def _ask_online(self, target: Target, call: PendingCall, run: Tasks) -> bool:
+        """Ask a question online; return whether there is a reply, so that the form is known."""
         if not target.checked:
             await in_own_thread(target.api.check)
             target.checked = True
         task = self._answers.task_of(call, run)
         await asyncio.wait([task])
         landed = task.result()
-        if landed is not None and isinstance(landed.paid, Reply | BadReply):
-            self._known.add(form)
+        return landed is not None and isinstance(landed.paid, Reply | BadReply)
 
-    def _collect(self, target: Target, ask: Ask, key: bytes) -> None:
+    def _write(self, target: Target, ask: Ask, key: bytes) -> None:
         """Write a question into the input file, and charge it to the budget."""
-        budget = self._answers.budget
-        if not budget.take():
-            return
         line = target.api.line(ask, key.hex())
-        tokens = len(line) // BYTES_PER_TOKEN
-        file = target.file
-        if file is not None and _is_full(file.submission, len(line), target.room):
-            self._seal(target)
+        if target.file is not None and _is_full(target.file, len(line), target.room):
+            self._complete(target)
         if target.file is None:
             target.file = self._ledger.begin(target.keys.model, target.called, target.api.base_url)
-        target.file.add(line, tokens)
+        self._ledger.add(target.file, line)
         written = target.usage.completion_tokens // max(1, target.usage.calls)
-        charged = {**budget.charge(Usage(0, tokens, written), target.model, HALF), "calls": 1.0}
-        for kind, amount in charged.items():
-            target.charged[kind] = target.charged.get(kind, 0.0) + amount
+        target.file.written += written
+        self._charge(target, Usage(1, len(line) // BYTES_PER_TOKEN, written))
         self._asked.add(key)
-        self._collected += 1
+        self._has_written = True
+
+    def _complete(self, target: Target) -> None:
+        """Complete the input file of a model."""
+        if target.file is not None:
+            self._ledger.complete(target.file)
+            target.file = None
+
+    def _charge(self, target: Target, usage: Usage, sign: int = 1) -> None:
+        self._answers.budget.charge(usage, target.model, share=HALF, sign=sign)
 
     # --- what is sent
 
     @property
-    def _open(self) -> list[Submission]:
-        """The submissions to which replies may still come, of the models of this run."""
-        return [item for item in self._ledger.open if item.model in self._by_digest]
+    def _open(self) -> list[tuple[Submission, Target]]:
+        """The submissions to which replies may still come, each with its model, if the model belongs to this run."""
+        return [
+            (item, self._by_digest[item.model])
+            for item in self._ledger.open
+            if item.model in self._by_digest and item.name not in self._lost
+        ]
 
-    def _take_up(self) -> None:
-        """Continue with the submissions of earlier processes."""
-        for submission in self._open:
-            self._asked.update(key for key, _ in self._ledger.keys(submission))
-
-    def _seal(self, target: Target) -> None:
-        """Complete the input file of a model, and start to send it."""
-        if target.file is None:
-            return
-        submission = self._ledger.submit(target.file)
-        self._charged[submission.name], target.charged = target.charged, {}
-        target.file = None
-        if self._sending is None or (self._sending.done() and not self._sending.exception()):
-            self._sending = asyncio.ensure_future(self._send())
-
-    async def _sent(self) -> None:
-        if self._sending is not None:
-            await self._sending
-            self._sending = None
-        await self._send()
-
-    async def _send(self) -> None:
-        for submission in self._open:
-            target = self._by_digest[submission.model]
-            waits = time.monotonic() < target.not_before or not self._fits(submission, target)
-            if submission.state != "created" and not waits:
-                try:
-                    await self._advance(submission, target)
-                except ModelError as error:
-                    self._retry_later(target, error)
-
-    async def _advance(self, submission: Submission, target: Target) -> None:
-        """Bring a submission as far as possible towards a batch.
+    async def _advance(self) -> None:
+        """Bring all submissions as far as possible without waiting.
 
         Raises:
-            ModelError: the server did not answer, or refuses the input.
+            RagmetricsError: a server refuses what it is sent, so that the run cannot go on.
         """
-        note, api = self._ledger.note, target.api
-        if submission.state == "creating":
-            await self._look(submission, api)
-            if self._options.finish_online:
-                await self._withdraw(submission, target)
-                return
-        if submission.state == "intent":
-            path = self._ledger.input(submission)
-            note(submission, "uploaded", file=await in_own_thread(partial(api.upload, path)))
-        if submission.state != "uploaded":
-            return
-        mark = secrets.token_hex(8)
-        note(submission, "creating", mark=mark)
+        for submission, target in self._open:
+            await self._advance_one(submission, target)
+
+    async def _advance_one(self, submission: Submission, target: Target) -> None:
         try:
-            state = await in_own_thread(partial(api.create, submission.file, mark))
+            if submission.state == "created":
+                await self._retrieve(submission, target)
+            elif submission.state == "creating":
+                await self._look_for(submission, target)
+            if submission.state == "waiting":
+                await self._create(submission, target)
+        except LostBatch as error:
+            self._problem = str(error)
+            self._lost.add(submission.name)
+            if self._options.finish_online:
+                self._close(submission, target, "lost", message=self._problem)
         except ModelError as error:
-            again = not error.transient and submission.name not in self._uploaded_again
-            note(submission, "intent" if again else "uploaded")
-            if again:  # perhaps the provider has the file no more
-                self._uploaded_again.add(submission.name)
-                return
+            if not error.transient:
+                raise
+            self._problem = str(error)
+
+    async def _create(self, submission: Submission, target: Target) -> None:
+        """Create the batch of an input file, if there is room for it.
+
+        Raises:
+            ModelError: the batch was not created.
+        """
+        if self._options.finish_online:
+            self._close(submission, target, "cancelled")
+            return
+        if target.room is not None and submission.tokens > target.room and submission.lines > 1:
+            self._split(submission)
+            return
+        others = self._other_tokens(submission)
+        is_full = target.room is not None and others and others + submission.tokens > target.room
+        if is_full or time.monotonic() < target.not_before:
+            return
+        if not submission.file:
+            submission.file = await in_own_thread(partial(target.api.upload, self._ledger.input(submission)))
+        self._ledger.note(submission, "creating", mark=secrets.token_hex(8))
+        try:
+            state = await in_own_thread(partial(target.api.create, submission.file, submission.mark))
+        except ModelError:
+            self._ledger.note(submission, "waiting", file="")  # perhaps the provider has the file no more
             raise
         if state is not None and state.code == FULL:
             self._make_room(submission, target)
         elif state is not None:
-            note(submission, "created", batch=state.id)
+            self._ledger.note(submission, "created", batch=state.id)
 
-    async def _look(self, submission: Submission, api: BatchApi) -> None:
+    async def _look_for(self, submission: Submission, target: Target) -> None:
         """Look for a batch whose creation got no answer. After the grace it may be created again."""
 
         def found() -> BatchState | None:
             marks = {submission.mark, submission.file}
-            same = (item for item in api.list() if marks & {item.mark, item.input_file})
+            same = (item for item in target.api.list() if marks & {item.mark, item.input_file})
             return next((item for item in same if item.status != "failed"), None)
 
         looked_at = time.time()
@@ -427,148 +415,107 @@ class BatchRun:
         if state is not None:
             self._ledger.note(submission, "created", batch=state.id)
         elif looked_at - submission.at >= self._options.grace:
-            self._ledger.note(submission, "uploaded")
+            self._ledger.note(submission, "waiting")
 
-    def _retry_later(self, target: Target, error: ModelError) -> None:
-        """Note when a server is called again after an error.
-
-        Raises:
-            ModelError: the error is not transient.
-        """
-        if not error.transient:
-            raise error
-        self._problem = str(error)
-        target.pause = min(max(self._options.poll, 2 * target.pause), LONGEST_PAUSE)
-        target.not_before = time.monotonic() + target.pause
-
-    def _others(self, submission: Submission) -> int:
-        """The tokens of all other batches of the same model."""
-        same = (item for item in self._open if item.model == submission.model and item is not submission)
+    def _other_tokens(self, submission: Submission) -> int:
+        """The tokens of all other batches of the same model that have not ended."""
+        same = (item for item, _ in self._open if item.model == submission.model and item is not submission)
         return sum(item.tokens for item in same if item.state in ("creating", "created"))
-
-    def _fits(self, submission: Submission, target: Target) -> bool:
-        others = self._others(submission)
-        return target.room is None or not others or others + submission.tokens <= target.room
 
     def _make_room(self, submission: Submission, target: Target) -> None:
         """Try again later, because too many tokens wait in batches; with half as many questions if no other batch waits."""
-        self._was_full = True
-        self._retry_later(target, ModelError("too many tokens wait in batches", transient=True))
-        others = self._others(submission)
-        if others or submission.lines == 1:
-            target.room = max(others, submission.tokens)
-            self._ledger.note(submission, "uploaded", batch="")
-            return
-        target.room = submission.tokens // 2
-        for item in self._open:
-            sent = item.state in ("creating", "created") and item is not submission
-            if item.model == submission.model and item.tokens > target.room and not sent:
-                self._close(item, "failed", FULL)
+        target.pause = min(max(self._options.poll, 2 * target.pause), LONGEST_PAUSE)
+        target.not_before = time.monotonic() + target.pause
+        others = self._other_tokens(submission)
+        alone = not others and submission.lines > 1
+        target.room = submission.tokens // 2 if alone else max(others, submission.tokens)
+        self._ledger.note(submission, "waiting", batch="")
+
+    def _split(self, submission: Submission) -> None:
+        """Make two submissions of one, each with half of its questions."""
+        halves: list[Submission] = []
+        with self._ledger.input(submission).open("rb") as lines:
+            for count in (submission.lines // 2, submission.lines):
+                half = self._ledger.begin(submission.model, submission.called, submission.base_url)
+                for line in islice(lines, count):
+                    self._ledger.add(half, line)
+                halves.append(half)
+        halves[0].written = submission.written // 2
+        halves[1].written = submission.written - halves[0].written
+        self._ledger.complete(*halves, instead_of=submission)
 
     # --- what comes back
 
-    async def _step(self) -> None:
-        """Send what can be sent, and collect what is answered."""
-        await self._send()
-        for submission in self._open:
-            if submission.state == "created":
-                target = self._by_digest[submission.model]
-                try:
-                    await self._poll(submission, target)
-                except ModelError as error:
-                    if not error.transient:
-                        raise
-                    self._problem = str(error)
-
-    async def _settle(self) -> None:
-        """Wait until all batches have ended, and collect their replies."""
-        while True:
-            self._next = time.monotonic() + self._options.poll
-            await asyncio.sleep(self._options.poll)
-            self._next = 0.0
-            await self._step()
-            if not self._open:
-                return
-
-    async def _withdraw(self, submission: Submission, target: Target) -> None:
-        """Cancel a batch, which keeps what it has answered. What was not sent is forgotten."""
-        if submission.state == "created":
-            await in_own_thread(partial(target.api.cancel, submission.batch))
-        elif submission.state != "creating":
-            self._close(submission, "cancelled", "")
-
-    async def _poll(self, submission: Submission, target: Target) -> None:
-        state = submission.seen = await in_own_thread(partial(target.api.retrieve, submission.batch))
-        if state.status == "completed":
-            target.pause = target.not_before = 0.0
-        if state.code == FULL:
+    async def _retrieve(self, submission: Submission, target: Target) -> None:
+        """Look at a batch, and keep its replies if it has ended."""
+        api = target.api
+        state = self._states[submission.name] = await in_own_thread(partial(api.retrieve, submission.batch))
+        if not state.is_final:
+            if self._options.finish_online and state.status != "cancelling":
+                await in_own_thread(partial(api.cancel, submission.batch))
+        elif state.code == FULL:
             self._make_room(submission, target)
-        elif state.is_final:
-            await self._collect_replies(submission, target, state)
+        elif state.code == TOO_MANY and submission.lines > 1:
+            self._split(submission)
+        else:
+            if state.status == "completed":
+                target.pause = target.not_before = 0.0
+            await self._keep_replies(submission, target, state)
 
-    async def _collect_replies(self, submission: Submission, target: Target, state: BatchState) -> None:
+    async def _keep_replies(self, submission: Submission, target: Target, state: BatchState) -> None:
         """Keep all replies of a batch that has ended."""
-        starts = dict(self._ledger.keys(submission))
+        starts = dict(self._ledger.keys(submission))  # of the questions without an answer
         output, usage, fatal = self._ledger.output(submission), Usage(), None
-        answered = 0
         for file in state.files:
             await in_own_thread(partial(target.api.download, file, output))
             with output.open("rb") as lines, self._ledger.input(submission).open("rb") as questions:
                 for number, (key, line) in enumerate(_lines(lines)):
                     if number % BREATH == 0:
                         await asyncio.sleep(0)
-                    start = starts.get(key)
-                    if start is None or start < 0:
+                    if key not in starts:  # it is unknown, or comes twice
                         continue
                     outcome = target.api.read(line)
-                    if isinstance(outcome, ModelError) and outcome.transient:
-                        continue
                     if isinstance(outcome, Reply):
-                        self._journal.keep(key, outcome, _question(questions, start))
-                    elif outcome.fatal:
-                        fatal = outcome
+                        self._journal.keep(key, outcome, _question(questions, starts[key]))
+                    elif outcome.transient or outcome.fatal:
+                        fatal = outcome if outcome.fatal else fatal
                         continue
                     else:
-                        self._ledger.note_error(key, outcome)
+                        self._ledger.errors[key] = outcome
                     self._heard(outcome)
-                    starts[key] = -1  # it may come twice
+                    del starts[key]
                     usage += outcome.usage or Usage()
-                    answered += 1
             output.unlink()
         if state.status == "failed":
             self._problem = f"{state.code}: {state.message}"
+        answered = submission.lines - len(starts)
+        self._has_answers |= answered > 0
+        self._charge(target, usage)
         target.usage += usage
-        self._answered += answered
-        if submission.name in self._charged:  # other batches were charged to the budget of an earlier process
-            self._answers.budget.charge(usage, target.model, HALF)
-        self._close(
-            submission,
-            "collected" if state.status == "completed" else state.status,
-            state.message,
-            answered=answered,
-            prompt_tokens=usage.prompt_tokens,
-            completion_tokens=usage.completion_tokens,
-        )
+        paid = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
+        self._close(submission, target, state.status, message=state.message, answered=answered, **paid)
         if fatal is not None:
             raise fatal
 
-    def _close(self, submission: Submission, state: str, message: str, **changes: Any) -> None:
-        """Note the end of a submission. Its questions without a reply are asked again."""
-        self._asked.difference_update([key for key, _ in self._ledger.keys(submission)])
-        self._answers.budget.add(self._charged.pop(submission.name, {}), -1)
-        self._ledger.note(submission, state, message=message, **changes)
+    def _close(self, submission: Submission, target: Target, state: str, **changes: Any) -> None:
+        """Note the end of a submission. Its questions without an answer are asked again."""
+        self._asked.difference_update(key for key, _ in self._ledger.keys(submission))
+        self._charge(target, _estimate(submission), -1)
+        self._ledger.note(submission, state, **changes)
 
-    def _stopped(self, rounds: int, silent: int) -> RagmetricsError:
-        said = f" (the last problem: {self._problem})" if self._problem else ""
-        why = (
-            f"the last {silent} waves of batches answered nothing"
-            if silent >= MOST_SILENT
-            else f"{rounds} waves of batches"
-        )
+    def _unfinished(self, silent: int) -> RagmetricsError:
+        unanswered = f", the last {silent} of them without any answer" if silent else ""
+        problem = f" (the last problem: {self._problem})" if self._problem else ""
         return RagmetricsError(
-            f"{why}, and questions are left{said}: run it again to go on with batches, or ask the rest online with ",
+            f"questions are left after {self._wave} wave{'s' * (self._wave != 1)} of batches{unanswered}{problem}: run it again to "
+            "go on with batches, or ask the rest online with ",
             FINISH,
         )
+
+
+def _estimate(submission: Submission) -> Usage:
+    """Return the estimated usage of all questions of a submission."""
+    return Usage(submission.lines, submission.tokens, submission.written)
 
 
 def _is_full(submission: Submission, size: int, room: int | None) -> bool:

@@ -32,7 +32,7 @@ from .._values._errors import InvalidInput, RagmetricsError, Setting
 from .._values._requests import Usage
 from .._values._sample import Row
 from .._values._score import Score
-from ._batch_run import BatchRun, HeldStrikes, check_no_batches, targets_of
+from ._batch_run import BatchRun, check_no_batches, targets_of
 from ._estimate import Estimate
 from ._evaluation import Evaluation
 from ._options import RunOptions, ScorerOptions, options_of
@@ -153,10 +153,9 @@ class Run:
         keeper, scoring = self._keeper, self._scoring
         if self._options.directory is not None and self._options.batches is None:
             check_no_batches(self._options.directory)
-        held = None if self._options.batches is None or keeper.journal is None else HeldStrikes(keeper.journal)
         self._started = time.perf_counter()
         with (
-            scoring.answers(held or keeper.journal, keeper.note_outcome) as answers,
+            scoring.answers(keeper.journal, keeper.note_outcome) as answers,
             progress_bar(self._options.progress, lambda: self._rows.count(None)) as bar,
         ):
             self._answers = answers
@@ -170,47 +169,37 @@ class Run:
                 keeper.add(record)
                 bar.advance(sum(score.error is not None for score in record.scores.values()), answers.usage)
 
-            if held is not None:
-                return await self._score_in_batches(rows, held, engine, finished, bar)
+            if self._options.batches is not None:
+                return await self._score_in_batches(rows, answers, engine, finished, bar)
             async with watching(bar, answers.waiting):
                 await engine.run(rows, finished)
         return self._finished(scoring.budget.used_up if engine.is_cut else None)
 
     async def _score_in_batches(
-        self, rows: Iterator[Row], held: HeldStrikes, engine: Engine, finished: Finished, bar: Bar
+        self, rows: Iterator[Row], answers: Answers, engine: Engine, finished: Finished, bar: Bar
     ) -> Evaluation:
         """Score the rows in passes over all of them, see ``_batch_run``."""
-        options, answers = self._options, self._answers
+        options, keeper = self._options, self._keeper
         assert options.batches is not None
         assert options.directory is not None
-        assert answers is not None
+        assert keeper.journal is not None
         targets = targets_of(self._scoring.assignments)
+
+        def passes() -> Iterator[Iterator[Row]]:
+            yield rows
+            while True:
+                again = self._opened(Columns(options.columns, options.separator)).rows
+                yield self._scoring.with_conditions(again)
+
         with closing(Ledger(options.directory)) as ledger:
             batches = self._batches = BatchRun(
-                options.batches, targets, ledger, answers=answers, journal=held, heard=self._keeper.note_outcome
+                options.batches, targets, ledger, answers=answers, journal=keeper.journal, heard=keeper.note_outcome
             )
-
-            def once(row: Row, scores: list[Score], asked_by: list[AskedBy]) -> None:
-                finished(row, scores, asked_by)
-                batches.finished.add(row.index)
-
-            def passes() -> Iterator[Iterator[Row]]:
-                yield rows
-                while True:
-                    again = self._opened(Columns(options.columns, options.separator)).rows
-                    yield self._scoring.with_conditions(again)
-
-            of_passes = passes()
-
-            async def score() -> None:
-                await engine.run(batches.rows(next(of_passes)), once)
-
             async with watching(bar, lambda: batches.waiting() or answers.waiting()):
-                stopped = await batches.run(score)
+                stopped = await batches.run(passes(), engine, finished)
             result = self._finished(stopped)
             if stopped is None:
-                held.finish()
-                ledger.finish()
+                batches.finish()
             return result
 
     def _finished(self, stopped: str | None) -> Evaluation:

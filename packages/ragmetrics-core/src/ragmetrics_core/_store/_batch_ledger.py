@@ -1,14 +1,14 @@
 """The ledger of the batches of a run: what was sent to a provider, on disk before it is sent, so that no line is paid for twice.
 
-The folder ``batches`` of a run directory has the file ``ledger.jsonl``, which only grows, and beside it the input files. Each line
-of the ledger changes one submission and is flushed to the disk before the next step:
+The folder ``batches`` of a run directory has the file ``ledger.json`` with all submissions, and beside it the input files of the
+open ones. The ledger is replaced, and flushed to the disk, whenever a submission has a new state:
 
-    intent      the input file is complete on the disk
-    uploaded    the provider has the input file
+    waiting     the input file is complete on the disk, and there is certainly no batch of it
     creating    the call that creates the batch, and the only one that costs money, is about to be made
     created     the id of the batch is known
-    collected   every reply is in the journal; or failed, expired, cancelled: the batch ended like this, and what it delivered is
-                in the journal
+    completed, failed, expired, cancelled   the batch ended like this, and every reply that it delivered is in the journal
+    lost        the provider does not know the batch, and the user has decided to ask its questions again
+    split       two smaller submissions take its place
 
 After a kill, only ``creating`` leaves a doubt: the batch is then looked for before it is created again. Questions whose input file
 was not complete are simply collected again.
@@ -20,22 +20,23 @@ questions may be asked again.
 from __future__ import annotations
 
 import json
-import os
 import secrets
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from .._values._batches import BatchState
+from .._values._batches import FINAL
 from .._values._errors import BadReply, InvalidInput, ModelError
-from ._files import ANOTHER, explain_errors, make_directory, sync_to_disk
+from ._files import ANOTHER, explain_errors, make_directory, replace_file, sync_directory, sync_to_disk
 
-FOLDER, LEDGER, INPUT = "batches", "ledger.jsonl", ".input.jsonl"
+FOLDER, LEDGER = "batches", "ledger.json"
 
-CLOSED = frozenset({"collected", "failed", "expired", "cancelled"})
+CLOSED = FINAL | {"lost", "split"}
 """The states after which a submission does not change any more."""
+
+BYTES_PER_TOKEN = 4
 
 START = len('{"custom_id":"')
 KEY = slice(START, START + 32)
@@ -50,15 +51,15 @@ class Submission:
         name: a random name, also of the input file.
         model: the digest of the identity of the model.
         called, base_url: the name and the address of the model, for people.
-        lines, size, tokens: the number of questions, bytes and estimated prompt tokens of the input file.
+        lines, size: the number of questions and bytes of the input file.
+        tokens, written: the estimated prompt and completion tokens of all questions.
         state: see the module.
         at: the time of the last change, in seconds since 1970.
         mark: the random text in the metadata of the batch, new for each attempt at creating it.
         file, batch: the provider's ids.
-        answered: the number of replies that came.
+        answered: the number of questions that were answered, with a reply or an error.
         prompt_tokens, completion_tokens: what the replies cost.
-        message: why the batch failed.
-        seen: the provider's last description of the batch; not written.
+        message: why the batch failed or is lost.
     """
 
     name: str
@@ -68,7 +69,8 @@ class Submission:
     lines: int = 0
     size: int = 0
     tokens: int = 0
-    state: str = "intent"
+    written: int = 0
+    state: str = "waiting"
     at: float = 0.0
     mark: str = ""
     file: str = ""
@@ -77,40 +79,6 @@ class Submission:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     message: str = ""
-    seen: BatchState | None = field(default=None, compare=False)
-
-    @property
-    def is_open(self) -> bool:
-        """Whether replies may still come."""
-        return self.state not in CLOSED
-
-
-class InputFile:
-    """An input file that is being written.
-
-    Args:
-        path: the file.
-        submission: what will become of it.
-    """
-
-    def __init__(self, path: Path, submission: Submission) -> None:
-        self.submission = submission
-        self._path = path
-        with explain_errors(path):
-            self._file: IO[bytes] = path.open("wb")
-
-    def add(self, line: bytes, tokens: int) -> None:
-        """Write the line of one question."""
-        with explain_errors(self._path):
-            self._file.write(line)
-        self.submission.lines += 1
-        self.submission.size += len(line)
-        self.submission.tokens += tokens
-
-    def close(self) -> None:
-        """Flush the file to the disk."""
-        with explain_errors(self._path), self._file:
-            sync_to_disk(self._file)
 
 
 class Ledger:
@@ -120,7 +88,7 @@ class Ledger:
         run_dir: the run directory.
 
     Attributes:
-        submissions: the submissions by name.
+        submissions: the submissions whose input file is complete.
         errors: the errors with which questions were answered, by key, since the run was last finished.
 
     Raises:
@@ -131,8 +99,8 @@ class Ledger:
     def __init__(self, run_dir: Path) -> None:
         self._folder = run_dir / FOLDER
         self._path = self._folder / LEDGER
-        self._file: IO[bytes] | None = None
-        self.submissions: dict[str, Submission] = {}
+        self._inputs: dict[str, IO[bytes]] = {}
+        self.submissions: list[Submission] = []
         self.errors: dict[bytes, ModelError] = {}
         if self._path.exists():
             self._read()
@@ -140,51 +108,64 @@ class Ledger:
     @property
     def open(self) -> list[Submission]:
         """The submissions to which replies may still come."""
-        return [item for item in self.submissions.values() if item.is_open]
+        return [item for item in self.submissions if item.state not in CLOSED]
 
-    def begin(self, model: str, called: str, base_url: str) -> InputFile:
-        """Begin a new input file. Input files that a kill left incomplete are removed before the first one."""
-        self._writable()
+    def remove_leftovers(self) -> None:
+        """Remove what a kill has left: input files that are not complete, downloads. Only for the one writer of a directory."""
+        kept = {LEDGER, *(self.input(item).name for item in self.open)}
+        for path in self._folder.glob("*"):
+            if path.name not in kept:
+                path.unlink()
+
+    def begin(self, model: str, called: str, base_url: str) -> Submission:
+        """Begin a new input file."""
+        make_directory(self._folder)
         submission = Submission(secrets.token_hex(8), model, called, base_url)
-        return InputFile(self.input(submission), submission)
-
-    def submit(self, file: InputFile) -> Submission:
-        """Complete an input file, and note the intent to send it."""
-        file.close()
-        submission = self.submissions[file.submission.name] = file.submission
-        submission.at = time.time()
-        self._append({name: value for name, value in asdict(submission).items() if name != "seen"})
+        with explain_errors(self.input(submission)):
+            self._inputs[submission.name] = self.input(submission).open("wb")
         return submission
+
+    def add(self, submission: Submission, line: bytes) -> None:
+        """Write the line of one question into an input file that was begun."""
+        with explain_errors(self.input(submission)):
+            self._inputs[submission.name].write(line)
+        submission.lines += 1
+        submission.size += len(line)
+        submission.tokens += len(line) // BYTES_PER_TOKEN
+
+    def complete(self, *submissions: Submission, instead_of: Submission | None = None) -> None:
+        """Complete input files, which may take the place of another one."""
+        for submission in submissions:
+            with explain_errors(self.input(submission)), self._inputs.pop(submission.name) as file:
+                sync_to_disk(file)
+            submission.at = time.time()
+        self.submissions += submissions
+        if instead_of is None:
+            self._save()
+        else:
+            self.note(instead_of, "split")
 
     def note(self, submission: Submission, state: str, **changes: Any) -> None:
         """Note a new state of a submission, with the attributes that change."""
-        changed = replace(submission, state=state, at=time.time(), **changes)
-        known = {"state": state, "at": changed.at, **changes}
-        self._append({"name": submission.name, **known})
-        vars(submission).update(known)
-        if not submission.is_open:
+        vars(submission).update(state=state, at=time.time(), **changes)
+        self._save()
+        if state in CLOSED:
             self.input(submission).unlink(missing_ok=True)
-
-    def note_error(self, key: bytes, error: ModelError) -> None:
-        """Keep the error with which a question was answered. It is on the disk with the next state."""
-        self.errors[key] = error
-        raw = list(error.raw) if isinstance(error, BadReply) else None
-        self._write({"error": key.hex(), "said": str(error), "raw": raw})
 
     def finish(self) -> None:
         """Note that the run is finished. Errors are forgotten, so that a later run asks again."""
         if self.errors:
             self.errors.clear()
-            self._append({"finished": True})
+            self._save()
 
     def close(self) -> None:
-        """Close the file."""
-        if self._file is not None:
-            self._file.close()
+        """Close the input files that are not complete: their questions will be asked again."""
+        for file in self._inputs.values():
+            file.close()
 
     def input(self, submission: Submission) -> Path:
         """The path of an input file."""
-        return self._folder / f"{submission.name}{INPUT}"
+        return self._folder / f"{submission.name}.input.jsonl"
 
     def output(self, submission: Submission) -> Path:
         """The path to which a file of the provider is downloaded. Such a file may be overwritten."""
@@ -207,51 +188,21 @@ class Ledger:
         if start != submission.size:
             raise InvalidInput(f"{path} is missing or damaged, and its questions may be paid for: ", *ANOTHER)
 
-    def _append(self, values: Mapping[str, Any]) -> None:
-        self._write(values)
-        assert self._file is not None
-        with explain_errors(self._path):
-            sync_to_disk(self._file)
-
-    def _write(self, values: Mapping[str, Any]) -> None:
-        file = self._writable()
-        with explain_errors(self._path):
-            file.write(json.dumps(values).encode() + b"\n")
-
-    def _writable(self) -> IO[bytes]:
-        if self._file is None:
-            make_directory(self._folder)
-            kept = {f"{item.name}{INPUT}" for item in self.open}
-            for path in self._folder.iterdir():
-                if path.name not in kept | {LEDGER}:
-                    path.unlink(missing_ok=True)
-            with explain_errors(self._path):
-                self._file = self._path.open("a+b")
-                end = self._file.seek(0, os.SEEK_END)
-                self._file.seek(max(0, end - 1))
-                if self._file.read() not in (b"", b"\n"):
-                    self._file.write(b"\n")  # a kill has cut the last line short
-        return self._file
+    def _save(self) -> None:
+        errors = [
+            (key.hex(), str(error), list(error.raw) if isinstance(error, BadReply) else None)
+            for key, error in self.errors.items()
+        ]
+        content = {"submissions": list(map(asdict, self.submissions)), "errors": errors}
+        with replace_file(self._path) as file:
+            file.write(json.dumps(content).encode())
+        sync_directory(self._folder)
 
     def _read(self) -> None:
-        with explain_errors(self._path, InvalidInput):
-            lines = self._path.read_bytes().splitlines()
-        for line in lines:
-            try:
-                self._take(json.loads(line))
-            except ValueError:  # noqa: PERF203  a line is one step
-                continue  # a kill has cut it short: the step that it announces was not made
-            except (AttributeError, LookupError, TypeError):
-                raise InvalidInput(f"{self._path} is damaged, so it is not known what was paid: ", *ANOTHER) from None
-
-    def _take(self, values: dict[str, Any]) -> None:
-        if "finished" in values:
-            self.errors.clear()
-        elif "error" in values:
-            said, raw = values["said"], values["raw"]
-            self.errors[bytes.fromhex(values["error"])] = ModelError(said) if raw is None else BadReply(said, raw)
-        elif "model" in values:
-            self.submissions[values["name"]] = Submission(**values)
-        else:
-            known = self.submissions[values.pop("name")]
-            vars(known).update(asdict(replace(known, **values)) | {"seen": None})
+        try:
+            content = json.loads(self._path.read_bytes())
+            self.submissions = [Submission(**item) for item in content["submissions"]]
+            for key, said, raw in content["errors"]:
+                self.errors[bytes.fromhex(key)] = ModelError(said) if raw is None else BadReply(said, raw)
+        except (AttributeError, LookupError, OSError, TypeError, ValueError):
+            raise InvalidInput(f"{self._path} is damaged, so it is not known what was paid: ", *ANOTHER) from None

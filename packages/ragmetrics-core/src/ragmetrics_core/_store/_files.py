@@ -85,6 +85,16 @@ def write_all(file: Any, data: bytes) -> None:
         written += file.write(data[written:])
 
 
+def sync_directory(path: Path) -> None:
+    """Flush the names in a directory to the disk. Windows has no call for that."""
+    if os.name != "nt":
+        directory = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+
+
 def remove_leftovers(path: Path) -> None:
     """Remove temporary files of this file that killed processes have left. Only for the one writer of a directory."""
     for part in path.parent.glob(f".{path.name}.*"):

@@ -16,8 +16,15 @@ from ._requests import Ask, Reply
 FULL = "token_limit_exceeded"
 """The ``code`` of a batch that was refused because too many tokens of the account wait in batches."""
 
+TOO_MANY = "too_many_tasks"
+"""The ``code`` of a batch that was refused because it has too many lines."""
+
 FINAL = frozenset({"completed", "failed", "expired", "cancelled"})
 """The statuses that do not change any more."""
+
+
+class LostBatch(ModelError):
+    """The provider does not know a batch, or a file of it: it was deleted, or belongs to the project of another key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +61,8 @@ class BatchState:
 class BatchApi(Protocol):
     """The batch API of one model. All calls block, and none is made again after it failed, except where that costs nothing.
 
-    Each method that calls the server may raise ``ModelError``, with ``transient`` if the same call may succeed later.
+    Each method that calls the server may raise ``ModelError``, with ``transient`` if the same call may succeed later. ``retrieve``,
+    ``download`` and ``cancel`` may raise ``LostBatch``.
     """
 
     @property

@@ -19,6 +19,7 @@ from typing import Any
 from .._show._tables import room, table
 from .._store._batch_ledger import Ledger, Submission
 from .._store._prices import ModelUsage, add_up
+from .._values._batches import BatchApi, LostBatch
 from .._values._errors import InvalidInput
 from .._values._layout import printable
 from .._values._requests import Usage
@@ -35,7 +36,7 @@ def batches(
 ) -> None:
     """List or cancel the batches of a run."""
     with clear_errors():
-        submissions = list(Ledger(run_dir).submissions.values())
+        submissions = Ledger(run_dir).submissions
         if not submissions:
             raise InvalidInput(f"there are no batches in {run_dir}")
         if cancel:
@@ -60,8 +61,15 @@ def _cancel(submissions: list[Submission], llm: str | None, base_url: str | None
     if api is None or not found:
         raise InvalidInput(f"--cancel: no batch of {llm} is open")
     for submission in found:
+        say(_cancelled(api, submission))
+
+
+def _cancelled(api: BatchApi, submission: Submission) -> str:
+    try:
         api.cancel(submission.batch)
-        say(f"cancelling {submission.batch}: the command of the run collects what it has answered")
+    except LostBatch as error:  # the others are cancelled nevertheless
+        return str(error)
+    return f"cancelling {submission.batch}: the command of the run collects what it has answered"
 
 
 def _table(submissions: list[Submission]) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from ..._values._batches import FULL, BatchState
+from ..._values._batches import FULL, BatchState, LostBatch
 from ..._values._errors import InvalidInput, ModelError, Setting
 from ..._values._requests import Ask, Reply
 from ._attempts import Failure, field_of, read_answer
@@ -120,7 +120,7 @@ class OpenAIBatches:
     def retrieve(self, batch: str) -> BatchState:
         """Return the present state of a batch."""
         _, batches = self._resources()
-        answer = self._done(lambda: batches.retrieve(batch))
+        answer = self._done(lambda: batches.retrieve(batch), batch)
         self._id(answer)
         return self._state(answer)
 
@@ -139,7 +139,7 @@ class OpenAIBatches:
     def download(self, file: str, path: Path) -> None:
         """Write a file of the provider to this path. Its size is compared with the one that the provider names."""
         files, _ = self._resources()
-        size = field_of(self._done(lambda: files.retrieve(file)), "bytes")
+        size = field_of(self._done(lambda: files.retrieve(file), file), "bytes")
 
         def save() -> None:
             import httpx  # noqa: PLC0415  heavy
@@ -150,7 +150,7 @@ class OpenAIBatches:
             except httpx.TransportError as error:  # the package translates only what is raised before the answer
                 raise self._failures.no_http(str(error)) from None
 
-        self._done(save)
+        self._done(save, file)
         there = path.stat().st_size
         if there != size:
             raise self._failures.no_http(f"{there:,} of {size:,} bytes of {file} arrived")
@@ -158,9 +158,7 @@ class OpenAIBatches:
     def cancel(self, batch: str) -> None:
         """Ask for the end of a batch. A batch that has ended stays as it is."""
         _, batches = self._resources()
-        answer = self._tried(lambda: batches.cancel(batch))
-        if isinstance(answer, Failure) and not (answer.refused and answer.refused.status in (400, 409)):
-            raise answer.problem
+        self._done(lambda: batches.cancel(batch), batch, harmless=(400, 409))
 
     def line(self, ask: Ask, custom_id: str) -> bytes:
         """Return the line of an input file for a question."""
@@ -195,11 +193,20 @@ class OpenAIBatches:
             return call()
         return errors.failure
 
-    def _done(self, call: Callable[[], T]) -> T:
+    def _done(self, call: Callable[[], T], called: str = "", harmless: tuple[int, ...] = ()) -> T | None:
+        """Make a call about the batch or file of this id; return None if it is refused with a harmless status."""
         answer = self._tried(call)
-        if isinstance(answer, Failure):
-            raise answer.problem
-        return answer
+        if not isinstance(answer, Failure):
+            return answer
+        status = answer.refused.status if answer.refused else None
+        if status in harmless:
+            return None
+        if status == 404 and called:
+            raise LostBatch(
+                f"{self._failures.model}: {self.base_url} does not know {called}: it was deleted, or belongs to the project of "
+                "another key; its questions may be paid for"
+            )
+        raise answer.problem
 
     def _id(self, answer: Any) -> str:
         found = field_of(answer, "id")
