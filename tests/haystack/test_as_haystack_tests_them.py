@@ -231,7 +231,7 @@ def test_the_example_of_ndcg_with_the_right_number() -> None:
 
 def test_negative_grades_are_refused() -> None:
     truths = [[Document(content="A", score=1.0), Document(content="B", score=-1.0)]]
-    with pytest.raises(ValueError, match="has the score -1.0: a grade is at least 0"):
+    with pytest.raises(ValueError, match="has the score -1.0: give 0 or more"):
         DocumentNDCGEvaluator().run(truths, [[Document(content="A")]])
 
 

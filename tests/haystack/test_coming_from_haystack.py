@@ -80,7 +80,7 @@ def test_the_same_reply(judged: Callable[[str], float], reply: str, score: float
 
 def test_the_same_documents() -> None:
     graded: Any = [[Document(content="A", score=1.0), Document(content="B", score=-1.0)]]
-    with pytest.raises(InvalidInput, match="-1.0: a grade is at least 0"):
+    with pytest.raises(InvalidInput, match="-1.0: give 0 or more"):
         ours.DocumentNDCGEvaluator().run(graded, [[Document(content="A")]])
     listed = [[Document(content="A", meta={"tags": ["x"]})]]
     for evaluator in (

@@ -90,7 +90,7 @@ def test_evidence_shows_what_it_has_besides_to_those_who_look() -> None:
         ([{}, {}], ValueError, "argument 2 is longer"),
         ([1], TypeError, "'int' object is not iterable"),
         (1, TypeError, "'int' object is not iterable"),
-        ([{"by": [2]}], ValueError, r"besides\(\) adds the key 'by', which an item"),
+        ([{"by": [2]}], ValueError, r"besides\(\) adds the key 'by', which the item"),
         ([{"at": object()}], TypeError, "details must consist of plain JSON values"),
         ([{"at": math.inf}], ValueError, "numbers in details must be finite"),
         (None, TypeError, r"besides\(\) of the evidence failed: 'NoneType' object has no attribute 'places'"),

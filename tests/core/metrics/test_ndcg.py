@@ -119,7 +119,7 @@ def test_plain_texts_have_no_grade() -> None:
 def test_refuses_impossible_grades(score: object) -> None:
     with pytest.raises(InvalidInput) as caught:
         NDCG().measure(["a"], [Document("a", score=1.0), Document("b", score=score)])  # type: ignore[arg-type]
-    assert str(caught.value) == (f"ndcg: reference_documents[1] has the score {score!r}: a grade is at least 0")
+    assert str(caught.value) == (f"ndcg: reference_documents[1] has the score {score!r}: give 0 or more")
 
 
 def test_numpy_and_integer_grades_are_fine() -> None:

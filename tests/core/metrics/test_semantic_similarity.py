@@ -123,9 +123,7 @@ def test_a_vector_without_direction_is_a_model_error() -> None:
 
 
 def test_a_score_off_the_scale_is_refused() -> None:
-    with pytest.raises(
-        ModelError, match=r"the pair scorer gave 5\.3 for a pair, but a similarity lies between -1 and 1"
-    ):
+    with pytest.raises(ModelError, match=r"the pair scorer gave 5\.3, but a similarity lies between -1 and 1"):
         SemanticSimilarity(Scorer(5.3)).score(response="a", reference="b")
 
 

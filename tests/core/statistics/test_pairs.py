@@ -134,7 +134,7 @@ class TestInput:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (([0.1], [0.1, 0.2]), "after has 2 values, before 1: give both scores of each row, in order"),
+            (([0.1], [0.1, 0.2]), "after has 2 values, before 1: give both scores per row, in order"),
             (([], []), "before has no values: give at least one pair"),
             (
                 ([0.1, math.nan], [0.1, 0.2]),

@@ -71,13 +71,12 @@ class Metric(abc.ABC):
                 setattr(cls, name, getattr(cls, name))
 
     def __post_init__(self) -> None:
-        own = vars(type(self)).get("__annotations__", {})
-        if "__dataclass_params__" not in vars(type(self)) and any("ClassVar" not in str(hint) for hint in own.values()):
-            raise TypeError(
-                f"write @dataclass(frozen=True) above class {type(self).__name__}, so that its fields become settings"
-            )
+        cls = type(self)
+        hints = vars(cls).get("__annotations__", {}).values()
+        if "__dataclass_params__" not in vars(cls) and any("ClassVar" not in str(hint) for hint in hints):
+            raise TypeError(f"write @dataclass(frozen=True) above class {cls.__name__}, so that fields become settings")
         if not callable(getattr(self, "measure", None)):
-            raise TypeError(f"{type(self).__name__} has no measure() method")
+            raise TypeError(f"{cls.__name__} has no measure() method")
         if not self.name:
             object.__setattr__(self, "name", self.usual_name)
         self.models  # noqa: B018  this validates the models

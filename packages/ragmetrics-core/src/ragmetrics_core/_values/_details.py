@@ -113,10 +113,7 @@ class Evidence(Shown[Mapping[str, Any]]):
             for row, more in zip(rows, additions, strict=True):
                 added = plain(dict(more))
                 if twice := row.keys() & added.keys():
-                    raise ValueError(
-                        f"besides() adds the key {min(twice)!r}, which an item of the evidence already has: give it another "
-                        "name"
-                    )
+                    raise ValueError(f"besides() adds the key {min(twice)!r}, which the item already has: rename it")
                 row.update(added)
         return rows
 

@@ -76,9 +76,7 @@ class Document:
             return value
         if type(value) is dict or isinstance(value, Mapping):
             if IDENTIFYING.isdisjoint(value):
-                raise InvalidInput(
-                    f"{path} has neither content nor id nor meta: a document needs one of them, so that it can be matched"
-                )
+                raise InvalidInput(f"{path} has neither content nor id nor meta: documents are matched by one of them")
             content, key, score, meta = value.get("content"), value.get("id"), value.get("score"), value.get("meta")
             if not DOCUMENT_FIELDS.issuperset(value):
                 meta = _with_other_keys(meta, value)

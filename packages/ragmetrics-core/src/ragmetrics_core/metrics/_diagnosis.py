@@ -88,25 +88,27 @@ class Diagnosis(ClaimMetric):
 
 
 def _labels(
-    declines: bool, said: Rows, said_by_reference: Rows, wanted: Rows, wanted_by_response: Rows
+    declines: bool, said: Rows, by_reference: Rows, wanted: Rows, by_response: Rows
 ) -> Iterator[tuple[str, list[str] | None]]:
-    """Return all labels in order, each with the claims that it rests on; None for a label that does not apply."""
+    """Return all labels in order, each with the claims that it rests on; None for a label that does not apply.
+
+    Args:
+        declines: whether the response answers nothing.
+        said: what the contexts say about the claims of the response.
+        by_reference: what the reference says about the same claims.
+        wanted: what the contexts say about the claims of the reference.
+        by_response: what the response says about the same claims.
+    """
     yield "declined", [] if declines else None
-    # by place, not by words: a claim that a text makes twice has two rows, and their verdicts may differ
-    missing = [
-        (row["claim"], there) for row, there in zip(wanted_by_response, wanted, strict=True) if not row["supported"]
-    ]
-    wrong = [
-        (row["claim"], by_contexts)
-        for row, by_contexts in zip(said_by_reference, said, strict=True)
-        if _contradicted(row)
-    ]
+    # row by row, not by claim: a claim that a text makes twice has two rows, and their verdicts may differ
+    missing = [(row["claim"], there) for row, there in zip(by_response, wanted, strict=True) if not row["supported"]]
+    wrong = [(row["claim"], there) for row, there in zip(by_reference, said, strict=True) if _contradicted(row)]
     if not missing and not wrong:
         unsupported = [row["claim"] for row in said if not row["supported"]]
         yield "right", None if unsupported else []
         yield "right_unsupported", unsupported
-    yield "contradicted", _some(claim for claim, by_contexts in wrong if _contradicted(by_contexts))
-    yield "misled", _some(claim for claim, by_contexts in wrong if by_contexts["supported"])
+    yield "contradicted", _some(claim for claim, there in wrong if _contradicted(there))
+    yield "misled", _some(claim for claim, there in wrong if there["supported"])
     yield "not_retrieved", _some(claim for claim, there in missing if not there["supported"])
     yield "not_used", _some(claim for claim, _ in missing)
     yield "own_knowledge", [claim for claim, _ in wrong]

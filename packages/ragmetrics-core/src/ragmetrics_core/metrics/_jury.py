@@ -104,9 +104,8 @@ class Jury(Metric):
     def measure(self, **inputs: Any) -> Steps[Score]:
         """Ask all jurors in common rounds."""
         sample = Sample.from_mapping(inputs)
-        votes = yield from together(
-            *(_vote(place, *self._known_as[place], juror.program(sample)) for place, juror in enumerate(self.jurors))
-        )
+        asked = (_vote(place, *self._known_as[place], juror.program(sample)) for place, juror in enumerate(self.jurors))
+        votes = yield from together(*asked)
         quorum = self.quorum or len(self.jurors) // 2 + 1
         return verdict_of(self.name, votes, quorum, majority=self.two_valued or self.rule == "majority")
 

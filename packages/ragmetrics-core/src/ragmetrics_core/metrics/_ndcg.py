@@ -75,11 +75,9 @@ class NDCG(RankingMetric):
             first = f"reference_documents[{scores.index(None)}]"
             raise InvalidInput(f"{self.name}: {first} has no score, but others have: score all or none")
         grades = [_float(score) for score in scores]
-        for index, grade in enumerate(grades):
+        for row, (score, grade) in enumerate(zip(scores, grades, strict=True)):
             if not 0 <= grade < inf:
-                raise InvalidInput(
-                    f"{self.name}: reference_documents[{index}] has the score {scores[index]!r}: a grade is at least 0"
-                )
+                raise InvalidInput(f"{self.name}: reference_documents[{row}] has the score {score!r}: give 0 or more")
         return grades
 
 

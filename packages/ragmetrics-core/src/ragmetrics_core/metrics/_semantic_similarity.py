@@ -52,7 +52,6 @@ class SemanticSimilarity(Metric):
         (similarity,) = yield from compare([(response, reference)])
         if not -1 <= similarity <= 1:
             raise ModelError(
-                f"the pair scorer gave {similarity:g} for a pair, but a similarity lies between -1 and 1: is it a logit that "
-                "still needs its activation?"
+                f"the pair scorer gave {similarity:g}, but a similarity lies between -1 and 1: does a logit lack its activation?"
             )
         return Score(similarity, details={"similarity": similarity})

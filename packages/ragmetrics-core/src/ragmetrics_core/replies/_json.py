@@ -232,9 +232,13 @@ class JsonReply(Generic[M]):
         # Cached properties are not pickled; they are computed again after unpickling.
         return (type(self), (self.model,))
 
-    @cached_property
+    @property
     def schema(self) -> Mapping[str, Any] | None:
         """The model's JSON schema in the strict subset; None if the strict subset cannot express the model."""
+        return self._schema  # type checkers accept no cached property where a protocol has a property
+
+    @cached_property
+    def _schema(self) -> Mapping[str, Any] | None:
         return strict_schema(self.model.model_json_schema(), portable=True)
 
     @cached_property

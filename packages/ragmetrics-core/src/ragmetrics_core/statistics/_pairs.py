@@ -303,9 +303,7 @@ def paired_difference(
     check_confidence(confidence)
     check_scale(scale)
     if len(before) != len(after):
-        raise InvalidInput(
-            f"after has {len(after)} values, before {len(before)}: give both scores of each row, in order"
-        )
+        raise InvalidInput(f"after has {len(after)} values, before {len(before)}: give both scores per row, in order")
     if not len(before):
         raise InvalidInput("before has no values: give at least one pair")
     check_clusters(clusters, len(before))

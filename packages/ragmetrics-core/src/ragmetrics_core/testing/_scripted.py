@@ -49,9 +49,8 @@ class ScriptedLLM:
             first = [replies] if isinstance(replies, str | Reply | ModelError) else replies
             self._script = iter([*first, *more])
 
-    @property
-    def identity(self) -> None:
-        """None, because a scripted reply depends on the earlier replies."""
+    identity = None
+    """None, because a scripted reply depends on the earlier replies."""
 
     @property
     def calls(self) -> int:
@@ -119,9 +118,8 @@ class ScriptedEmbeddings:
         self.requests: list[tuple[str, ...]] = []
         self._vectors = vectors
 
-    @property
-    def identity(self) -> None:
-        """None, because a script does not describe itself."""
+    identity = None
+    """None, because a script does not describe itself."""
 
     def embed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
         """Return the vectors of the texts."""
