@@ -12,8 +12,7 @@ import pytest
 
 from core.evaluate.batches import Provider
 from core.evaluate.test_batches import QUESTIONS, run, scores
-from ragmetrics_core import Batch
-from ragmetrics_core._store._journal import Journal
+from ragmetrics_core import Batch, SQLiteReplies
 
 MOST_STEPS = 300
 CALLS = ("upload", "create", "retrieve", "download", "list")
@@ -45,7 +44,7 @@ def dies_at(step: int, patch: pytest.MonkeyPatch) -> Callable[[], int]:
         if left <= 0:
             raise Killed
 
-    for owner, names in ((os, ["fsync"]), (Path, ["unlink"]), (Provider, CALLS), (Journal, ["keep"])):
+    for owner, names in ((os, ["fsync"]), (Path, ["unlink"]), (Provider, CALLS), (SQLiteReplies, ["keep"])):
         for name in names:
             patch.setattr(owner, name, dying(getattr(owner, name)))
     return lambda: left
