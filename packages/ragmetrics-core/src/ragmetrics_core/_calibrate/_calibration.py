@@ -256,8 +256,7 @@ def _people_would(item: MetricCalibration, found: CorrectedMean, rows: str) -> s
 
 def corrected_in_words(item: MetricCalibration) -> Iterator[str]:
     """Return the corrected score in one line, and a line for each reason to doubt it; empty without a corrected score."""
-    found = item.corrected
-    if found is not None:
+    if (found := item.corrected) is not None:
         rows = f"the {item.rows:,} rows with a score" if item.without_score else "the rows"
         alone = " alone" if found.interval == found.label_interval else ""
         yield f"{_people_would(item, found, rows)}, from {count_of(found.labels, 'label')}{alone}"

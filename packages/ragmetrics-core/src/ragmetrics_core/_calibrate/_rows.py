@@ -154,8 +154,7 @@ def _notes(labels: Sequence[Label], stale: Sequence[Label], run: Run) -> Iterato
     if 0 < len(stale) < len(labels):
         yield NO_DRAW
     unknown = "it is not known whether the rows changed after they were labelled"
-    without = sum(item.digest is None for item in labels)
-    if without:
+    if without := sum(item.digest is None for item in labels):
         yield f"{count_of(without, 'label')} without a digest: {unknown}"
     unchecked = [item.metric for item in labels if item.digest and run.columns[item.metric].metric.inputs is None]
     if unchecked:

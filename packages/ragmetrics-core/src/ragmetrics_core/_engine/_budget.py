@@ -80,8 +80,7 @@ class Budget:
 
     def allows(self) -> bool:
         """Whether one more call may be made. If not, ``used_up`` says why."""
-        kind = self.over
-        if kind is not None:
+        if (kind := self.over) is not None:
             is_estimated = kind != "calls" and self.estimated
             how = f" (estimated: {', '.join(self.estimated)} reports no tokens)" if is_estimated else ""
             self.used_up = f"the budget of {self.limits[kind]} {kind} is used up{how}"
@@ -209,8 +208,7 @@ class Allowance:
     def turn(self, row: RowAccount, calls: list[PendingCall]) -> asyncio.Future[None]:
         """Return a future that is done as soon as the row may make these calls, or the budget is used up."""
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        asked = _questions(calls)
-        if asked:
+        if asked := _questions(calls):
             self._waiting.setdefault(row, []).append((asked, place))
             self._release_rows()
         else:

@@ -161,8 +161,7 @@ class Answers:
 
     async def outcomes(self, calls: Sequence[PendingCall], memory: RowMemory, run: Tasks) -> list[Outcome] | None:
         """Return the outcomes of a round, whose calls run concurrently; None: the budget was used up before all calls were made."""
-        tasks = [self.task_of(pending, run) for pending in calls if not self.is_there(pending, memory)]
-        if tasks:
+        if tasks := [self.task_of(pending, run) for pending in calls if not self.is_there(pending, memory)]:
             await asyncio.wait(tasks)
         found = [pending.outcome for pending in calls if self.is_there(pending, memory)]
         outcomes = [outcome for outcome in found if outcome is not None]

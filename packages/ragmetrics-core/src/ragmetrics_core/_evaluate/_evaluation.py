@@ -208,8 +208,7 @@ class Evaluation(ScoredRows):
         Raises:
             RagmetricsError: the message counts the failed scores and gives the most common errors.
         """
-        failed = [reason for reason in self.summary().reasons if reason.state == "failed"]
-        if failed:
+        if failed := [reason for reason in self.summary().reasons if reason.state == "failed"]:
             count = sum(reason.count for reason in failed)
             causes = "\n".join(f"  {reason}" for reason in failed)
             raise RagmetricsError(f"{count} of {len(self) * len(self.metrics)} scores failed:\n{causes}")

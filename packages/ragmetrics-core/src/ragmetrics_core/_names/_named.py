@@ -70,8 +70,7 @@ def _metric(spec: str) -> Metric:
             raise InvalidInput(f"{path} is a metric object that already has its settings: write {path} without ({rest}")
         return cls
     settings = _settings(spec, f"({rest}") if bracket else {}
-    missing = unset(cls, settings)
-    if missing:
+    if missing := unset(cls, settings):
         example = ", ".join(f"{name}=..." for name in (*settings, *missing))
         raise InvalidInput(f"{path} needs {' and '.join(map(repr, missing))}: write {path}({example})")
     if not settings:

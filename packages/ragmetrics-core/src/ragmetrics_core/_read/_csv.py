@@ -100,8 +100,7 @@ def _so_far(rows: int) -> str:
 def header_of(cells: list[str], place: str) -> list[str]:
     """Return the names of the columns. Only empty names may be equal."""
     names = [cell.strip() for cell in cells]
-    double = first_double(name for name in names if name)
-    if double is not None:
+    if (double := first_double(name for name in names if name)) is not None:
         raise InvalidInput(f"{place}: two columns are named {double!r}: rename one of them")
     return names
 

@@ -36,8 +36,7 @@ def open_parquet(file: InputFile) -> OpenFile:
     except (ValueError, OSError) as error:
         raise InvalidInput(f"{file.name} is not a Parquet file that can be read: {error}") from None
     names = list(opened.schema_arrow.names)
-    double = first_double(names)
-    if double is not None:
+    if (double := first_double(names)) is not None:
         raise InvalidInput(f"{file.name}: two columns are named {double!r}: rename one of them")
     columns = [name for name in names if not INDEX.fullmatch(name)]
     rows = _parquet_rows(opened, columns, file.name)

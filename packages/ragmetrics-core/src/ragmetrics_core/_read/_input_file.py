@@ -82,8 +82,7 @@ class FileOptions:
             InvalidInput: one of them is given.
         """
         for name in names or tuple(item.name for item in fields(self)):
-            value = getattr(self, name)
-            if value is not None:
+            if (value := getattr(self, name)) is not None:
                 raise InvalidInput(Setting(name, value), f" does not apply to {what}: leave it out")
 
 

@@ -241,8 +241,7 @@ def _double(value: Any) -> DoubleKeys | None:
 
 
 def _object(value: Any) -> Any:
-    double = _double(value)
-    if double is not None:
+    if (double := _double(value)) is not None:
         return InvalidInput(double.problem("row"))
     if isinstance(value, dict):
         return value

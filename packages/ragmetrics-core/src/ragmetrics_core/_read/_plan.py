@@ -91,8 +91,7 @@ class Mapped:
         keys = {str(column): column for column in columns}
         plain = plain_name(self.column)
         if "*" in self.column:
-            matching = _matching(self.column, keys) or _matching(plain, keys, plain_name)
-            if matching:
+            if matching := _matching(self.column, keys) or _matching(plain, keys, plain_name):
                 return Source(self.column, tuple((keys[name],) for name in matching), gathered=True)
         else:
             similar = [name for name in keys if plain_name(name) == plain]

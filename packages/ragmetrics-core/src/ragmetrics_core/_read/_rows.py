@@ -165,8 +165,7 @@ def check_row(place: str, value: Any, sample: Sample, reading: Columns) -> None:
     Raises:
         InvalidInput: no file can store the row.
     """
-    problem = out_of_bounds(sample)
-    if problem is not None:
+    if (problem := out_of_bounds(sample)) is not None:
         raise InvalidInput(f"{problem}, which no file can hold: shorten it, or leave it out")
     reading.note(place, value, sample)
 

@@ -123,8 +123,7 @@ class SQLiteReplies:
             row = (key, *parts, digest_of(key, *parts), messages)
             if database.execute(f"INSERT OR IGNORE {COLUMNS}", row).rowcount:  # the command holds no value
                 return reply
-        existing = self.find(key)
-        if existing is not None:
+        if (existing := self.find(key)) is not None:
             return Reply(existing.value, reply.usage, existing.truncated)
         with self._explain_errors():
             database.execute(f"INSERT OR REPLACE {COLUMNS}", row)  # the one in the file is damaged or of no use

@@ -221,8 +221,7 @@ def check_rows(labels: Iterable[Label], ids: Iterable[Any]) -> None:
         InvalidInput: a label is about a row that does not exist, or about an id that several rows share.
     """
     counts = Counter(str(item) for item in ids if item is not None)
-    unknown = {item.id: item.place for item in labels if item.id not in counts}
-    if unknown:
+    if unknown := {item.id: item.place for item in labels if item.id not in counts}:
         first, *others = map(quoted, unknown)
         listed = ", ".join([*others[:MOST_NAMED], "..."] if len(others) > MOST_NAMED else others)
         more = f" ({len(others)} more ids are unknown: {listed})" if others else ""

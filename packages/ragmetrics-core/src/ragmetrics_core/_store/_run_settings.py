@@ -366,8 +366,7 @@ def join_settings(parts: Iterable[RunSettings]) -> RunSettings:
     joined = first
     for part in others:
         shared = {item.name for item in part.metrics} & {item.name for item in joined.metrics}
-        problem = difference(_only(joined, shared), _only(part, shared))
-        if problem:
+        if problem := difference(_only(joined, shared), _only(part, shared)):
             raise InvalidInput(f"these runs cannot be joined: one has {problem}")
         metrics = (*joined.metrics, *(item for item in part.metrics if item.name not in shared))
         scored_by = {**part.scored_by, **with_earlier_models(joined, part).scored_by}

@@ -57,8 +57,7 @@ class Seal:
 
     def add(self, line: bytes) -> None:
         """Count one more line. A blank line is ignored."""
-        text = line.rstrip()
-        if text:
+        if text := line.rstrip():
             self.rows += 1
             self.checksum = crc32(b"\n", crc32(text, self.checksum))
 

@@ -123,16 +123,14 @@ class SegmentReplies:
 
     def keep(self, key: bytes, reply: Reply[Any], request: Request | None = None) -> Reply[Any]:  # noqa: ARG002  no messages
         """Write a reply. Returns the reply that is then known: an earlier one counts."""
-        existing = self._known(key)
-        if existing is not None:
+        if (existing := self._known(key)) is not None:
             return Reply(existing.value, reply.usage, existing.truncated)
         self._append(_line_of_reply(key, parts_of(reply)), key)
         return reply
 
     def strike(self, keys: Iterable[bytes]) -> None:
         """Strike replies that turned out to be unusable, for all processes."""
-        struck = [(key, name, start) for key in keys for name, start in self._places(key)]
-        if struck:
+        if struck := [(key, name, start) for key in keys for name, start in self._places(key)]:
             self._append(_line_of_struck(struck))
             self._forget(struck)
 
@@ -259,8 +257,7 @@ class RemoteFolder:
     def fetch(self, folder: Path) -> None:
         """Copy the segments that are new there."""
         here = {path.name: path.stat().st_size for path in folder.iterdir()}
-        new = [name for name, size in self._try(self._sizes).items() if size > here.get(name, 0)]
-        if new:
+        if new := [name for name, size in self._try(self._sizes).items() if size > here.get(name, 0)]:
             remote, local = [f"{self._root}/{name}" for name in new], [str(folder / name) for name in new]
             self._try(lambda: self._files.get(remote, local))
 

@@ -113,8 +113,7 @@ class TwoPassageAnswer(BaseModel):
 
 def check_numbers(reply: UnansweredCheck, inputs: Mapping[str, Any]) -> None:
     """Check that all passages named as answers were sent."""
-    unknown = [number for number in reply.answered_by if not 1 <= number <= len(inputs["passages"])]
-    if unknown:
+    if unknown := [number for number in reply.answered_by if not 1 <= number <= len(inputs["passages"])]:
         raise BadReply(f"answered_by may only contain 1 to {len(inputs['passages'])}, but it contains {unknown}")
 
 
@@ -409,7 +408,6 @@ def distinct(questions: Iterable[str]) -> list[str]:
     """Return the questions without blank and repeated ones. Case, spaces and final punctuation are ignored."""
     known: dict[str, str] = {}
     for question in real_items(questions):
-        key = " ".join(question.casefold().split()).rstrip(" ?.!？。")
-        if key:
+        if key := " ".join(question.casefold().split()).rstrip(" ?.!？。"):
             known.setdefault(key, question.strip())
     return list(known.values())

@@ -164,8 +164,7 @@ def model_error(error: Exception, model: str, secrets: Iterable[str] = ()) -> Mo
 def refused_by(error: Exception) -> Refused | None:
     """Return the server's answer that an exception contains, with the fields of OpenAI's protocol; None if there is none."""
     for item in _chain(error, lambda item: item.__cause__):
-        status = _status(item)
-        if status is not None:
+        if (status := _status(item)) is not None:
             wait = seconds_to_wait(_headers(item))
             return Refused.of(status, getattr(item, "body", None), str(item), item, wait)
     return None

@@ -348,8 +348,7 @@ def _ignore(_: Future[Any]) -> None:
 
 
 def _end(live: weakref.ref[LiveJudging[Any]]) -> None:
-    found = live()
-    if found is not None:
+    if (found := live()) is not None:
         found.end()
 
 

@@ -306,8 +306,7 @@ def _checked(answer: Found) -> tuple[str, int]:
 def _add_remarks(found: Diagnosis, answers: dict[Rung, Found], listed: list[dict[str, Any]] | str, model: str) -> None:
     """Add further findings from the answers and the list of models."""
     replies = [answer.reply for answer in answers.values() if answer.reply is not None]
-    usage = next((reply.usage for reply in replies if reply.usage.prompt_tokens), None)
-    if usage:
+    if usage := next((reply.usage for reply in replies if reply.usage.prompt_tokens), None):
         seen = f"{usage.prompt_tokens} in, {usage.completion_tokens} out for one small question"
         found.add("token counts", "ok", seen)
     else:
@@ -338,8 +337,7 @@ async def _add_pace(found: Diagnosis, send: Send, answers: dict[Rung, Found], us
     tokens = sum(answer.reply.usage.completion_tokens for answer in done if answer.reply)
     rate = f", {tokens / sum(answer.seconds for answer in done):.0f} tokens/s" if tokens else ""
     found.add("speed", "-", f"{seconds:.1f} s for an answer{rate}")
-    failed = [str(answer.problem) for answer in pair if answer.reply is None]
-    if failed:
+    if failed := [str(answer.problem) for answer in pair if answer.reply is None]:
         found.add("two at once", "no", failed[0], "give --max-concurrency 1")
     elif together > max(ONE_AFTER_THE_OTHER * seconds, seconds + NOTICED):
         seen = f"{together:.1f} s for both: answered one after the other"

@@ -86,8 +86,7 @@ def _parts(found: Look, mapped: Mapping[str, str]) -> Iterator[list[str]]:
         more = found.bad - len(found.problems)
         texts = [in_cli_words(problem) for problem in found.problems] + ([f"and {more:,} more"] if more else [])
         yield ["problems:", *(line for text in texts for line in wrapped(printable(text), room(), indent="  "))]
-    metrics = fitting_metrics(found.sample)
-    if metrics:
+    if metrics := fitting_metrics(found.sample):
         yield wrapped(f"metrics that fit: {', '.join(metrics)}", room())
     else:
         yield ["no built-in metric fits (`ragmetrics metrics` lists what each needs)"]
@@ -109,8 +108,7 @@ def _columns(found: Look, mapped: Mapping[str, str]) -> Iterator[str]:
     if missing and found.unused:
         yield from _advice(f"no column for {', '.join(missing)}: if there is one, name it with", map_for(missing))
     for name, short in SHORT.items():
-        keys = keys_of(found.values.get(name))
-        if keys:
+        if keys := keys_of(found.values.get(name)):
             (column, *_), _ = found.fields[name].most_common(1)[0]
             text = f"{name} is an object with {first_of(keys)}: if one of these is meant, write"
             yield from _advice(text, f"--map {short}={column}.{likely(keys, name)}")

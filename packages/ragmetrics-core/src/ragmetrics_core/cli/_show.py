@@ -147,8 +147,7 @@ def _show_failed(evaluation: Evaluation, names: Sequence[str]) -> None:
         (record, {name: record.scores[name] for name in names if record.scores[name].error is not None})
         for record in evaluation.records
     )
-    parts = [failed_lines(record, scores, room()) for record, scores in found if scores]
-    if parts:
+    if parts := [failed_lines(record, scores, room()) for record, scores in found if scores]:
         say_lines(parts)
     else:
         say(f"no score failed in {count_of(len(evaluation), 'row')}")

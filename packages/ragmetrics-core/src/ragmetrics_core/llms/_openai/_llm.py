@@ -232,8 +232,7 @@ def prepared(parameters: dict[str, Any]) -> dict[str, Any]:
     As a parameter of the package, the schema would be checked against the package's types at every call.
     """
     rest = dict(parameters)
-    form = rest.pop("response_format", None)
-    if form is not None:
+    if (form := rest.pop("response_format", None)) is not None:
         rest["extra_body"] = {"response_format": form, **(rest.get("extra_body") or {})}
     return rest
 

@@ -121,8 +121,7 @@ def address_of(provider: str, base_url: str | None) -> str:
         InvalidInput: see ``settings_of_server``.
         MissingExtra: the address is one of Azure's older ones, which need the openai package.
     """
-    server = server_named(provider)
-    if server is not None:
+    if (server := server_named(provider)) is not None:
         return bare_url(str(settings_of_server(server, {"base_url": base_url, "api_key": "none"})["base_url"]))
     url = base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
     check_url(url)

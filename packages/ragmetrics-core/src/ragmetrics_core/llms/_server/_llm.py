@@ -218,8 +218,7 @@ class Endpoint:
         is slow.
         """
         proxy = _proxy_for(self.base_url)
-        password = urlsplit(proxy or "").password
-        if password:
+        if password := urlsplit(proxy or "").password:
             self._proxy_passwords.add(password)
         return proxy
 

@@ -297,8 +297,7 @@ def _choice(answer: Any, failures: Failures) -> Any:
     choices = field_of(answer, "choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     error = field_of(answer, "error") or field_of(choice, "error")
-    refused = refused_in_body(error)
-    if refused is not None:
+    if (refused := refused_in_body(error)) is not None:
         raise failures.refused(refused)
     if field_of(choice, "message") is None:
         raise failures.other_protocol(str(error or "it holds no choices"))

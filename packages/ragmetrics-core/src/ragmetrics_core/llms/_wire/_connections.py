@@ -227,8 +227,7 @@ class PerLoop(Generic[C]):
 
     def forget(self, loop: asyncio.AbstractEventLoop) -> None:
         """Drop the client of a loop, because it is being closed or can never be closed."""
-        kept = self._kept.pop(loop, None)
-        if kept is not None:
+        if (kept := self._kept.pop(loop, None)) is not None:
             kept[1].detach()
 
 
