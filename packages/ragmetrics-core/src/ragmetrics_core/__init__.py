@@ -106,30 +106,6 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-# The engine needs asyncio and a progress bar, and test sets need pydantic. These are slow to import, so they are imported on first
-# use.
-EVALUATION = frozenset(
-    {
-        "Batch",
-        "Calibration",
-        "Comparison",
-        "Decision",
-        "Estimate",
-        "Evaluation",
-        "Gate",
-        "GateResult",
-        "ReplyStore",
-        "SQLiteReplies",
-        "Scorer",
-        "SegmentReplies",
-        "aevaluate",
-        "estimate",
-        "evaluate",
-        "join_runs",
-        "read_samples",
-    }
-)
-
 
 def _built_in_metrics() -> ModuleType:
     from . import metrics  # noqa: PLC0415  many files
@@ -139,28 +115,25 @@ def _built_in_metrics() -> ModuleType:
 
 Metric._built_in = staticmethod(_built_in_metrics)  # saved settings name these metrics, but must not import them
 
-MODELS = frozenset({"embeddings_named", "llm_named"})
+NAMED = frozenset({"embeddings_named", "llm_named", "metrics_named"})
 TESTSETS = frozenset({"Testset", "agenerate_testset", "generate_testset"})
 
 if not TYPE_CHECKING:  # type checkers would accept any name
 
     def __getattr__(name: str) -> Any:
-        if name in EVALUATION:
-            from ._evaluate import _api  # noqa: PLC0415
+        # the engine needs asyncio and a progress bar, and test sets need pydantic: slow to import, so imported on first use
+        if name in NAMED:
+            from ._names import _named  # noqa: PLC0415
 
-            return getattr(_api, name)
-        if name == "metrics_named":
-            from ._names import _named as _metrics  # noqa: PLC0415
-
-            return _metrics.metrics_named
-        if name in MODELS:
-            from ._names import _named as _models  # noqa: PLC0415
-
-            return getattr(_models, name)
+            return getattr(_named, name)
         if name in TESTSETS:
             from . import _testset  # noqa: PLC0415
 
             return getattr(_testset, name)
+        if name in __all__:
+            from ._evaluate import _api  # noqa: PLC0415
+
+            return getattr(_api, name)
         from ._support._other_names import no_attribute  # noqa: PLC0415  for mistakes only
 
         raise no_attribute(__name__, name)

@@ -1,5 +1,1 @@
 """Calibration of a judge with people's labels: agreement, thresholds, the corrected score, the rows to label next."""
-
-from __future__ import annotations
-
-__all__: list[str] = []

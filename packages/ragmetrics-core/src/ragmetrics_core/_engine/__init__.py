@@ -10,32 +10,3 @@ or results. Its modules, from the rows down to the wire:
 * ``_calls`` makes the calls. ``_gate`` and ``_window`` limit how many are made at a time, ``_deadline`` limits how long each may
   take, and ``_budget`` limits what they may cost. ``_traffic`` keeps what was learnt about each server for the next run.
 """
-
-from __future__ import annotations
-
-from ._budget import Budget
-from ._calls import ModelCaller
-from ._pending import PendingCall, as_shared
-from ._questions import Answers, Collected
-from ._reply_keys import Keys, ReplyStore
-from ._schedule import AskedBy, Assignment, Engine, Finished
-from ._tasks import Tasks, no_op
-from ._traffic import Traffic
-
-__all__ = [
-    "Answers",
-    "AskedBy",
-    "Assignment",
-    "Budget",
-    "Collected",
-    "Engine",
-    "Finished",
-    "Keys",
-    "ModelCaller",
-    "PendingCall",
-    "ReplyStore",
-    "Tasks",
-    "Traffic",
-    "as_shared",
-    "no_op",
-]

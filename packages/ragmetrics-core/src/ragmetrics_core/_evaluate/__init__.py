@@ -3,7 +3,3 @@
 `_api` has the public functions, and `_options` checks their arguments. `_run` joins the rows (`_read`), the engine (`_engine`),
 the store of finished rows (`_store`) and the result (`_evaluation`). `_batch_run` asks in batches of a provider.
 """
-
-from __future__ import annotations
-
-__all__: list[str] = []

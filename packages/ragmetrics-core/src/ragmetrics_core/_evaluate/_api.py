@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from .._calibrate._calibration import Calibration
-from .._engine import ReplyStore
+from .._engine._reply_keys import ReplyStore
 from .._gate._gates import Gate
 from .._gate._results import Decision, GateResult
 from .._kernel._metric import Metric

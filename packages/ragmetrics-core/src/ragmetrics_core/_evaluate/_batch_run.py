@@ -29,7 +29,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import IO, Any
 
-from .._engine import Answers, Assignment, Collected, Engine, Finished, Keys, PendingCall, ReplyStore, Tasks, as_shared
+from .._engine._pending import PendingCall, as_shared
+from .._engine._questions import Answers, Collected
+from .._engine._reply_keys import Keys, ReplyStore
+from .._engine._schedule import Assignment, Engine, Finished
+from .._engine._tasks import Tasks
 from .._kernel._model_traits import ModelTraits
 from .._kernel._steps import Outcome
 from .._store._batch_ledger import BYTES_PER_TOKEN, Ledger, Submission

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .._engine import Assignment
+from .._engine._schedule import Assignment
 from .._show._tables import room, table, wrapped
 from .._store._prices import ModelUsage
 from .._values._counts import count_of

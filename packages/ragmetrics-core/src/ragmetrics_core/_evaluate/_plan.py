@@ -21,7 +21,7 @@ from operator import mul
 from textwrap import wrap
 from typing import Any
 
-from .._engine import Assignment
+from .._engine._schedule import Assignment
 from .._kernel._inputs import Reading
 from .._kernel._model_traits import ModelTraits
 from .._kernel._steps import Outcome, next_round

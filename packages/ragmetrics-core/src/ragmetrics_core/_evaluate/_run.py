@@ -15,7 +15,9 @@ from functools import cached_property
 from itertools import chain, islice
 from typing import Any
 
-from .._engine import Answers, AskedBy, Engine, Finished, ModelCaller
+from .._engine._calls import ModelCaller
+from .._engine._questions import Answers
+from .._engine._schedule import AskedBy, Engine, Finished
 from .._read._columns import Columns
 from .._read._input_file import STDIN
 from .._read._rows import OpenRows, open_rows, sampled

@@ -8,7 +8,9 @@ from contextlib import ExitStack
 from copy import copy
 from typing import TYPE_CHECKING, Any, Literal
 
-from .._engine import Answers, AskedBy, ReplyStore
+from .._engine._questions import Answers
+from .._engine._reply_keys import ReplyStore
+from .._engine._schedule import AskedBy
 from .._kernel._metric import Metric
 from .._read._rows import open_rows
 from .._show._progress import Progress

@@ -10,7 +10,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from .._engine import Answers, AskedBy, Assignment, Budget, Engine, ReplyStore, Traffic, no_op
+from .._engine._budget import Budget
+from .._engine._questions import Answers
+from .._engine._reply_keys import ReplyStore
+from .._engine._schedule import AskedBy, Assignment, Engine
+from .._engine._tasks import no_op
+from .._engine._traffic import Traffic
 from .._kernel._drive import Models
 from .._kernel._metric import Metric
 from .._kernel._model_traits import prepared

@@ -1,5 +1,1 @@
 """The HTML pages of a run and of a comparison; `sources` has their HTML, CSS and JavaScript."""
-
-from __future__ import annotations
-
-__all__: list[str] = []

@@ -7,7 +7,3 @@ machines; `_reply_bytes` is how any store writes one. `_loaded_run` reads a dire
 are finished rows, in memory or in a file; `_exchanges` finds messages and raw replies; `_labels` reads what people say of rows;
 `_files` writes files whole or not at all.
 """
-
-from __future__ import annotations
-
-__all__: list[str] = []

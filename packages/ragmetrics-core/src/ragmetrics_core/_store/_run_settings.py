@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from hashlib import blake2b
 from typing import Any
 
-from .._engine import Assignment
+from .._engine._schedule import Assignment
 from .._kernel._drive import Models
 from .._kernel._metric import Metric, prompts_of
 from .._kernel._model_traits import ModelTraits

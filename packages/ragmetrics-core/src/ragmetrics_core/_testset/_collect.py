@@ -29,8 +29,9 @@ from functools import cached_property, partial
 from itertools import chain, zip_longest
 from typing import Any, TypeVar
 
-from .._engine import Answers, Tasks
 from .._engine._pending import PendingCall, RowMemory
+from .._engine._questions import Answers
+from .._engine._tasks import Tasks
 from .._kernel._drive import Models
 from .._kernel._steps import Outcome, Steps, next_round
 from .._support._blocking import all_of

@@ -17,7 +17,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from .._engine import Answers, Budget, Traffic
+from .._engine._budget import Budget
+from .._engine._questions import Answers
+from .._engine._traffic import Traffic
 from .._kernel._model_traits import ModelTraits, prepared
 from .._kernel._prompt import Prompt
 from .._lexical._judge import LexicalJudge

@@ -1,5 +1,1 @@
 """Common code for clients of model servers: error messages, forms of reply, refusals of parameters, addresses and keys."""
-
-from __future__ import annotations
-
-__all__: list[str] = []
