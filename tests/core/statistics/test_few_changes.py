@@ -13,7 +13,7 @@ from scipy import optimize
 
 from examples import examples
 from ragmetrics_core.statistics import paired_difference
-from ragmetrics_core.statistics._means import FewChanges, clustered_mean, reach_of
+from ragmetrics_core.statistics._means import FewChanges, clustered_mean, reach_of, units_of
 from ragmetrics_core.statistics._pairs import tango_limits
 
 Z = 1.959963984540054
@@ -112,16 +112,16 @@ def test_paired_differences_with_few_changes() -> None:
 def test_what_may_be_expected() -> None:
     """Of 0.2 and 0.6 the largest is 0.6, and their squares over themselves are 0.4 / 0.8."""
     unchanged = [(0.0, 1)] * 4
-    assert reach_of([(-0.2, 1), (0.6, 1), *unchanged], math.inf) == pytest.approx((-1.2, 1.2))
-    assert reach_of([(-0.2, 1), (-0.6, 1), *unchanged], math.inf) == pytest.approx((-1.2, 0.5))
-    assert reach_of([(0.2, 1), (0.6, 1), *unchanged], math.inf) == pytest.approx((-0.5, 1.2))
-    assert reach_of([(0.2, 1), (0.6, 1), *unchanged], 1.0) == pytest.approx((-0.5, 1.0))
-    assert reach_of([(0.2, 1), (0.6, 1), *unchanged], 0.4) == (-0.4, 0.4)
+    assert reach_of(Counter([(-0.2, 1), (0.6, 1), *unchanged]), math.inf) == pytest.approx((-1.2, 1.2))
+    assert reach_of(Counter([(-0.2, 1), (-0.6, 1), *unchanged]), math.inf) == pytest.approx((-1.2, 0.5))
+    assert reach_of(Counter([(0.2, 1), (0.6, 1), *unchanged]), math.inf) == pytest.approx((-0.5, 1.2))
+    assert reach_of(Counter([(0.2, 1), (0.6, 1), *unchanged]), 1.0) == pytest.approx((-0.5, 1.0))
+    assert reach_of(Counter([(0.2, 1), (0.6, 1), *unchanged]), 0.4) == (-0.4, 0.4)
 
 
 def test_what_may_be_expected_of_a_cluster() -> None:
     """Of average size 2, with twice the largest mean change, which is 0.4; the sums 0.4 and 0.6 are usually 0.52 / 1."""
-    clusters = [(0.4, 1), (0.6, 4), (0.0, 1), (0.0, 2)]
+    clusters = Counter([(0.4, 1), (0.6, 4), (0.0, 1), (0.0, 2)])
     assert reach_of(clusters, math.inf) == pytest.approx((-0.52, 1.6))
     assert reach_of(clusters, 0.5) == pytest.approx((-0.52, 1.0))
 
@@ -141,7 +141,7 @@ def test_a_mean_over_clusters_by_hand() -> None:
 
     V = (9 / (1/4) + 9 / (3/4)) / 16 = 3; two clusters have one degree of freedom.
     """
-    found = clustered_mean([1, 2, 3, 6], ["a", "a", "a", "b"])
+    found = clustered_mean(units_of([1, 2, 3, 6], ["a", "a", "a", "b"]))
     assert (found.mean, found.variance, found.freedom) == pytest.approx((3, 3, 1))
-    assert found.clusters == ((6, 3), (6, 1))
+    assert found.units == {(6, 3): 1, (6, 1): 1}
     assert found.inflation == pytest.approx(3 / (18 / 16))

@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 from .._values._errors import InvalidInput, Setting
 from ._interval import ROUNDING, at_ends, check_clusters, check_scale, checked_values, is_bool, is_finite, weighted_mean
-from ._means import clustered_mean
+from ._means import clustered_mean, units_of
 
 FEWEST_LABELS = 8
 """The smallest number of labels. With fewer, the interval of a mean label covers most of the scale."""
@@ -278,7 +278,8 @@ def variance_and_freedom(
     if of_judgements:
         for cluster, value in zip(rows.clusters, of_judgements, strict=True):
             sums[cluster] += value
-    return math.fsum(value * value for value in sums.values()), clustered_mean(of_labels, clusters).freedom
+    freedom = clustered_mean(units_of(of_labels, clusters)).freedom
+    return math.fsum(value * value for value in sums.values()), freedom
 
 
 def unseen_variance(masses: Sequence[float], mean: float, scale: tuple[float, float], share: float) -> float:

@@ -103,7 +103,7 @@ from ._interval import (
     unseen_interval,
     wilson,
 )
-from ._numbers import Numbers
+from ._numbers import Numbers, exact_sum
 
 
 @dataclass(frozen=True)
@@ -115,36 +115,42 @@ class ClusteredMean:
         variance: the CR2 variance of the mean.
         inflation: the CR2 variance divided by the plain one, which is too small for few clusters; 1 if both are 0.
         freedom: Satterthwaite's degrees of freedom of the variance, at least 1.
-        clusters: for each cluster, the sum of its values and the number of its rows.
+        units: for each sum of values and number of rows, how many clusters have them.
     """
 
     mean: float
     variance: float
     inflation: float
     freedom: float
-    clusters: tuple[tuple[float, int], ...]
+    units: Counter[tuple[float, int]]
 
 
-def clustered_mean(values: Sequence[float], clusters: Sequence[Hashable]) -> ClusteredMean:
-    """Return the mean of values, given the cluster of each value. There must be two clusters or more."""
-    count = len(values)
-    mean = math.fsum(values) / count
+def units_of(values: Sequence[float], clusters: Sequence[Hashable]) -> Counter[tuple[float, int]]:
+    """Return how many clusters have the same sum of values and the same number of rows, given the cluster of each value."""
     rows = grouped(zip(clusters, values, strict=True))
-    shares = [len(found) / count for found in rows.values()]
-    squares = [math.fsum(value - mean for value in found) ** 2 for found in rows.values()]
-    plain = math.fsum(squares)
-    unbiased = math.fsum(square / (1 - share) for square, share in zip(squares, shares, strict=True))
+    return Counter((math.fsum(found), len(found)) for found in rows.values())
+
+
+def clustered_mean(units: Counter[tuple[float, int]]) -> ClusteredMean:
+    """Return the mean over rows in clusters, of which there are two or more; ``units`` as in the result."""
+    clusters = list(units.values())
+    count = sum(rows * number for (_, rows), number in units.items())
+    mean = exact_sum((total for total, _ in units), clusters) / count
+    shares = [rows / count for _, rows in units]
+    squares = [(total - mean * rows) ** 2 for total, rows in units]
+    plain = exact_sum(squares, clusters)
+    unbiased = exact_sum((square / (1 - share) for square, share in zip(squares, shares, strict=True)), clusters)
     leverage = [share * share / (1 - share) for share in shares]
-    inverse = math.fsum(w * w for w in shares) + math.fsum(leverage) ** 2 - math.fsum(u * u for u in leverage)
-    sums = tuple((math.fsum(found), len(found)) for found in rows.values())
-    return ClusteredMean(mean, unbiased / count**2, unbiased / plain if plain else 1.0, max(1 / inverse, 1.0), sums)
+    inverse = exact_sum((w * w for w in shares), clusters) + exact_sum(leverage, clusters) ** 2
+    inverse -= exact_sum((u * u for u in leverage), clusters)
+    return ClusteredMean(mean, unbiased / count**2, unbiased / plain if plain else 1.0, max(1 / inverse, 1.0), units)
 
 
 FEW = 50
 """With this many changes or more, Student's t is as good, however many rows did not change."""
 
 
-def reach_of(units: Sequence[tuple[float, int]], most: float) -> tuple[float, float]:
+def reach_of(units: Counter[tuple[float, int]], most: float) -> tuple[float, float]:
     """Return the largest loss and the largest gain, as sums of changes, that can be expected of an unseen unit of average size.
 
     If units changed in a direction, its bound is (1 + 2 / k) times the largest mean change per row among the k changed units, in
@@ -156,13 +162,15 @@ def reach_of(units: Sequence[tuple[float, int]], most: float) -> tuple[float, fl
     flipping signs.
 
     Args:
-        units: for each unit, the sum of its changes and its number of rows; at least one sum is not 0.
+        units: for each sum of changes and number of rows, how many units have them; at least one sum is not 0.
         most: the largest possible change of a row.
     """
-    size = sum(rows for _, rows in units) / len(units)
-    changed = [(total, rows) for total, rows in units if total]
-    farthest = size * min(max(abs(total) / rows for total, rows in changed) * (1 + 2 / len(changed)), most)
-    usual = math.fsum(total * total for total, _ in changed) / math.fsum(abs(total) for total, _ in changed)
+    size = sum(rows * number for (_, rows), number in units.items()) / units.total()
+    changed = {unit: number for unit, number in units.items() if unit[0]}
+    numbers = list(changed.values())
+    farthest = size * min(max(abs(total) / rows for total, rows in changed) * (1 + 2 / sum(numbers)), most)
+    usual = exact_sum((total * total for total, _ in changed), numbers)
+    usual /= exact_sum((abs(total) for total, _ in changed), numbers)
     worse = farthest if any(total < 0 for total, _ in changed) else min(usual, farthest)
     better = farthest if any(total > 0 for total, _ in changed) else min(usual, farthest)
     return -worse, better
@@ -304,8 +312,10 @@ def _interval_of(
     numbers = Numbers.of(values)
     count, mean = len(numbers), numbers.mean
     near = ROUNDING * (scale[1] - scale[0] if scale else max(abs(numbers.low), abs(numbers.high)))
-    moments = clustered_mean(numbers.values, clusters) if clusters is not None and len(set(clusters)) < count else None
-    units = len(moments.clusters) if moments else count
+    moments = None
+    if clusters is not None and len(set(clusters)) < count:
+        moments = clustered_mean(units_of(numbers.values, clusters))
+    units = moments.units.total() if moments else count
     equal = moments.variance <= near * near if moments else numbers.high - numbers.low <= near
     z2 = normal_quantile((1 + confidence) / 2) ** 2
     if scale is not None and (equal or not moments) and numbers.at_ends(scale):
@@ -320,7 +330,7 @@ def _interval_of(
     quantile = t_quantile((1 + confidence) / 2, moments.freedom)
     if clusters is not None and scale is not None and _at_one_end(numbers.values, clusters, scale):
         size = count / units
-        few = FewChanges(Counter(moments.clusters), (scale[0] * size, scale[1] * size), moments.inflation)
+        few = FewChanges(moments.units, (scale[0] * size, scale[1] * size), moments.inflation)
         low, high = few.limits(quantile)
         return Interval(max(low, scale[0]), min(high, scale[1]), "few-changes")
     return student_interval(mean, moments.variance, quantile, scale, "cr2")

@@ -9,8 +9,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import compress
 
 from ._interval import at_ends
+
+
+def exact_sum(terms: Iterable[float], counts: Sequence[int] | None = None) -> float:
+    """Return the sum of terms, rounded once; with ``counts``, each term is added as often as its count says."""
+    if counts is None:
+        return math.fsum(terms)
+    return math.fsum(
+        term * 2.0**bit  # exact, unlike a product with the count
+        for term, count in zip(terms, counts, strict=True)
+        for bit in range(count.bit_length())
+        if count >> bit & 1
+    )
 
 
 class Numbers:
@@ -33,21 +46,10 @@ class Numbers:
     def __len__(self) -> int:
         return len(self.values) if self.counts is None else sum(self.counts)
 
-    def _sum(self, terms: Iterable[float]) -> float:
-        """Return the sum of one term per value, each as often as the value occurs."""
-        if self.counts is None:
-            return math.fsum(terms)
-        return math.fsum(
-            term * 2.0**bit  # exact, unlike a product with the count
-            for term, count in zip(terms, self.counts, strict=True)
-            for bit in range(count.bit_length())
-            if count >> bit & 1
-        )
-
     @cached_property
     def mean(self) -> float:
         """The mean, rounded once."""
-        return self._sum(self.values) / len(self)
+        return exact_sum(self.values, self.counts) / len(self)
 
     @property
     def low(self) -> float:
@@ -61,7 +63,18 @@ class Numbers:
 
     def squares(self, about: float, sign: int = 0) -> float:
         """Return the sum of the squared distances from a number; with ``sign`` only of the numbers on this side of it."""
-        return self._sum((value - about) ** 2 if sign * (value - about) >= 0 else 0.0 for value in self.values)
+        terms = ((value - about) ** 2 if sign * (value - about) >= 0 else 0.0 for value in self.values)
+        return exact_sum(terms, self.counts)
+
+    @property
+    def size(self) -> float:
+        """The sum of the distances from 0."""
+        return exact_sum(map(abs, self.values), self.counts)
+
+    @property
+    def changed(self) -> int:
+        """How many are not 0."""
+        return sum(map(bool, self.values)) if self.counts is None else sum(compress(self.counts, self.values))
 
     def at_ends(self, scale: tuple[float, float]) -> bool:
         """Whether all are ends of the scale, as passes and fails are."""

@@ -51,20 +51,20 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from .._values._errors import InvalidInput
 from ._distributions import beta_cdf, crossing, normal_quantile, t_quantile, t_two_sided
 from ._interval import (
     ROUNDING,
     Interval,
-    at_ends,
     check_clusters,
     check_confidence,
     check_scale,
     checked_values,
     scale_of,
 )
-from ._means import FEW, ClusteredMean, FewChanges, clustered_mean, reach_of
+from ._means import FEW, ClusteredMean, FewChanges, clustered_mean, reach_of, units_of
 from ._numbers import Numbers
 
 
@@ -137,49 +137,6 @@ def sign_flip_p(changes: Sequence[float]) -> float:
     return sum(abs(total) >= far for total in sums) / len(sums)
 
 
-@dataclass(frozen=True)
-class _Changes:
-    """The changes of two rows or more, and their variance. A unit is a row, or a cluster of rows; units are independent of each
-    other.
-
-    Attributes:
-        values: after minus before for each row; 0 if the two differ only by rounding.
-        found: the mean of the changes; its variance is 0 if all units have the same mean.
-        changed: the number of units in which a row changed.
-        width: the width of the scale, which no change exceeds; infinite if the scale is not known.
-        near: the largest change that counts as rounding.
-        clustered: whether a unit may have several rows.
-    """
-
-    values: Sequence[float]
-    found: ClusteredMean
-    changed: int
-    width: float
-    near: float
-    clustered: bool
-
-    @classmethod
-    def of(cls, values: Sequence[float], clusters: Sequence[Hashable] | None, width: float, near: float) -> _Changes:
-        """Return the changes. If there are clusters, there must be two or more."""
-        count, mean = len(values), math.fsum(values) / len(values)
-        if clusters is not None and len(set(clusters)) < count:
-            moments = clustered_mean(values, clusters)
-            # changes of a cluster that cancel out leave a rounding error, which has no direction
-            sums = tuple((total if abs(total) > near * rows else 0.0, rows) for total, rows in moments.clusters)
-            moments = replace(moments, variance=moments.variance if moments.variance > near**2 else 0.0, clusters=sums)
-            changed = len({cluster for cluster, value in zip(clusters, values, strict=True) if value})
-            return cls(values, moments, changed, width, near, clustered=True)
-        alike = max(values) - min(values) <= near
-        variance = 0.0 if alike else math.fsum((value - mean) ** 2 for value in values) / (count - 1) / count
-        moments = ClusteredMean(mean, variance, 1.0, count - 1, tuple((value, 1) for value in values))
-        return cls(values, moments, sum(map(bool, values)), width, near, clustered=False)
-
-    def possible(self, low: float, high: float, method: str) -> Interval:
-        """Return an interval that is cut to the scale and contains the observed difference despite rounding."""
-        mean = self.found.mean
-        return Interval(min(max(low, -self.width), mean), max(min(high, self.width), mean), method)
-
-
 FEWEST_CHANGED = 6
 """The smallest number of changed pairs for a conclusion. If 5 pairs all changed for the better, chance alone would do that in 1
 of 16 cases.
@@ -212,7 +169,7 @@ class PairedDifference:
     changed: int
     clusters: int | None = None
     problem: str | None = None
-    _changes: _Changes | None = field(default=None, repr=False, compare=False)
+    _numbers: PairedNumbers | None = field(default=None, repr=False, compare=False)
     _confidence: float = field(default=0.95, repr=False)
 
     def rows_needed(self, effect: float, power: float = 0.8) -> int | None:
@@ -239,10 +196,10 @@ class PairedDifference:
             raise InvalidInput(f"effect must be finite, not 0, got {effect!r}: give the least difference that matters")
         if not 0 < power < 1:
             raise InvalidInput(f"power must lie between 0 and 1, got {power!r}: give 0.8 for 80 %")
-        return _rows_to_show(abs(effect), self._changes, power, self._confidence) if self._changes else None
+        return _rows_to_show(abs(effect), self._numbers, power, self._confidence) if self._numbers else None
 
 
-def _rows_to_show(effect: float, changes: _Changes, power: float, confidence: float) -> int | None:
+def _rows_to_show(effect: float, pairs: PairedNumbers, power: float, confidence: float) -> int | None:
     """Return the number of rows with which an interval excludes 0 with the given power, if ``effect`` is the true difference.
 
     For the t test of a mean it is (z + z')² * variance / effect², plus z² / 2 because the variance is estimated (Guenther 1981,
@@ -254,19 +211,18 @@ def _rows_to_show(effect: float, changes: _Changes, power: float, confidence: fl
     its mean size. Without this, a pilot in which nothing got worse would give too few rows to show that something did. Rows for
     six changes are always needed.
     """
-    changed = [change for change in changes.values if change]
-    if not (changes.found.variance > 0 and changed):
+    changes, found, changed = pairs.changes, pairs.found, pairs.changes.changed
+    if not (found.variance > 0 and changed):
         return None
     z, more = normal_quantile((1 + confidence) / 2), normal_quantile(power)
-    count, mean = len(changes.values), changes.found.mean
-    observed = math.fsum((change - mean) ** 2 for change in changes.values) / (count - 1)
-    size = math.fsum(map(abs, changed)) / len(changed)
-    square = math.fsum(change * change for change in changed) / len(changed)
-    missing = max(effect - abs(mean), 0.0) * (1 - len(changed) / count)
+    count, mean = len(changes), found.mean
+    observed = changes.squares(mean) / (count - 1)
+    size, square = changes.size / changed, changes.squares(0.0) / changed
+    missing = max(effect - abs(mean), 0.0) * (1 - changed / count)
     variance = observed + missing * square / size
-    design_effect = changes.found.variance * count / observed
-    rows = ((z + more) ** 2 * variance * design_effect / effect**2) + z * z / 2 * (count / len(changes.found.clusters))
-    share = min(max(len(changed) / count, effect / size), 1.0)
+    design_effect = found.variance * count / observed
+    rows = ((z + more) ** 2 * variance * design_effect / effect**2) + z * z / 2 * (count / pairs.units)
+    share = min(max(changed / count, effect / size), 1.0)
     needed = math.ceil(max(rows, FEWEST_CHANGED / share))
     return needed if needed <= MOST_ROWS else None
 
@@ -308,98 +264,206 @@ def paired_difference(
         raise InvalidInput("before has no values: give at least one pair")
     check_clusters(clusters, len(before))
     scale = scale_of((*before, *after), scale)
-    before, after = checked_values("before", before, scale), checked_values("after", after, scale)
-    return _difference_of(before, after, clusters, scale, confidence)
+    values = (Numbers(checked_values(name, each, scale)) for name, each in (("before", before), ("after", after)))
+    return PairedNumbers.of(*values, clusters, scale).difference(confidence)
 
 
-def _difference_of(
-    before: Sequence[float],
-    after: Sequence[float],
-    clusters: Sequence[Hashable] | None,
-    scale: tuple[float, float] | None,
-    confidence: float,
-) -> PairedDifference:
-    """Estimate the difference of values that were already checked."""
-    both = (*before, *after)
-    near = ROUNDING * (scale[1] - scale[0] if scale else max(map(abs, both)))
-    values = [new - old if abs(new - old) > near else 0.0 for old, new in zip(before, after, strict=True)]
-    number = None if clusters is None else len(set(clusters))
-    changes, interval, p_value, problem = None, None, None, None
-    if len(values) < 2:
-        problem = "a single pair does not tell how much others differ"
-    elif scale and scale[0] == scale[1]:
-        problem = "the scale is a single point, on which nothing can differ"
-    elif number == 1:
-        problem = "all rows are in one cluster, so nothing shows how much clusters differ"
-    else:
-        changes = _Changes.of(values, clusters, scale[1] - scale[0] if scale else math.inf, near)
-        binary = scale is not None and not changes.clustered and at_ends(both, scale)
-        interval, p_value = (_of_passes if binary else _of_scores)(changes, confidence)
-        problem = None if interval else "all rows changed alike, and without a scale nothing tells how much others may"
-    return PairedDifference(
-        difference=math.fsum(values) / len(values),
-        interval=interval,
-        p_value=p_value,
-        method=interval.method if interval else "none",
-        pairs=len(values),
-        changed=sum(map(bool, values)),
-        clusters=number,
-        problem=problem,
-        _changes=changes,
-        _confidence=confidence,
-    )
+@dataclass(frozen=True)
+class PairedNumbers:
+    """The values of the same rows before and after, of which only sums, ends and counts are used.
+
+    A unit is a row, or a cluster of rows; units are independent of each other.
+
+    Attributes:
+        before: the values before; there is one or more.
+        after: the values after.
+        changes: after minus before for each row; 0 if the two differ only by rounding.
+        scale: the lowest and the highest possible value; None if they are not known.
+        clusters: for each sum of changes and number of rows, how many clusters have them; None if rows are independent.
+        changed_clusters: the number of clusters in which a row changed.
+    """
+
+    before: Numbers
+    after: Numbers
+    changes: Numbers
+    scale: tuple[float, float] | None = None
+    clusters: Counter[tuple[float, int]] | None = None
+    changed_clusters: int = 0
+
+    @classmethod
+    def of(
+        cls, before: Numbers, after: Numbers, clusters: Sequence[Hashable] | None, scale: tuple[float, float] | None
+    ) -> PairedNumbers:
+        """Return values that were already checked, given the cluster of each row; None if rows are independent."""
+        near = near_zero(before, after, scale)
+        pairs = zip(before.values, after.values, strict=True)
+        values = [new - old if abs(new - old) > near else 0.0 for old, new in pairs]
+        changes = Numbers(values, before.counts)
+        if clusters is None:
+            return cls(before, after, changes, scale)
+        changed = {cluster for cluster, value in zip(clusters, values, strict=True) if value}
+        return cls(before, after, changes, scale, units_of(values, clusters), len(changed))
+
+    def __len__(self) -> int:
+        return len(self.changes)
+
+    @property
+    def near(self) -> float:
+        """The largest change that counts as rounding."""
+        return near_zero(self.before, self.after, self.scale)
+
+    @property
+    def width(self) -> float:
+        """The width of the scale, which no change exceeds; infinite if the scale is not known."""
+        return self.scale[1] - self.scale[0] if self.scale else math.inf
+
+    @property
+    def clustered(self) -> bool:
+        """Whether a unit has several rows."""
+        return self.clusters is not None and self.clusters.total() < len(self)
+
+    @property
+    def units(self) -> int:
+        """The number of units."""
+        return len(self) if self.clusters is None else self.clusters.total()
+
+    @property
+    def changed(self) -> int:
+        """The number of units in which a row changed."""
+        return self.changed_clusters if self.clustered else self.changes.changed
+
+    @property
+    def moved(self) -> int:
+        """The number of units whose rows changed in sum."""
+        if not self.clustered:
+            return self.changes.changed
+        return sum(number for (total, _), number in self.found.units.items() if total)
+
+    @cached_property
+    def found(self) -> ClusteredMean:
+        """The mean of the changes of two units or more; its variance is 0 if all units have the same mean."""
+        changes, near = self.changes, self.near
+        if self.clustered and self.clusters is not None:
+            moments = clustered_mean(self.clusters)
+            # changes of a cluster that cancel out leave a rounding error, which has no direction
+            units: Counter[tuple[float, int]] = Counter()
+            for (total, rows), number in self.clusters.items():
+                units[total if abs(total) > near * rows else 0.0, rows] += number
+            return replace(moments, variance=moments.variance if moments.variance > near**2 else 0.0, units=units)
+        count, alike = len(changes), changes.high - changes.low <= near
+        variance = 0.0 if alike else changes.squares(changes.mean) / (count - 1) / count
+        units = Counter({(0.0, 1): count - changes.changed})
+        if changes.changed < FEW:  # more of them are not used
+            ends = (value for sign in (1, -1) for value in changes.ends(sign, FEW) if sign * value < 0)
+            units.update((value, 1) for value in ends)
+        return ClusteredMean(changes.mean, variance, 1.0, count - 1, units)
+
+    def difference(self, confidence: float = 0.95) -> PairedDifference:
+        """Return the mean difference with its interval and its p-value."""
+        numbers, interval, p_value, problem = None, None, None, None
+        if len(self) < 2:
+            problem = "a single pair does not tell how much others differ"
+        elif not self.width:
+            problem = "the scale is a single point, on which nothing can differ"
+        elif self.units == 1:
+            problem = "all rows are in one cluster, so nothing shows how much clusters differ"
+        else:
+            numbers, scale = self, self.scale
+            binary = scale and not self.clustered and all(each.at_ends(scale) for each in (self.before, self.after))
+            interval, p_value = (_of_passes if binary else _of_scores)(self, confidence)
+            problem = None if interval else "all rows changed alike, and without a scale nothing tells how much others may"
+        return PairedDifference(
+            difference=self.changes.mean,
+            interval=interval,
+            p_value=p_value,
+            method=interval.method if interval else "none",
+            pairs=len(self),
+            changed=self.changes.changed,
+            clusters=None if self.clusters is None else self.units,
+            problem=problem,
+            _numbers=numbers,
+            _confidence=confidence,
+        )
+
+    def possible(self, low: float, high: float, method: str) -> Interval:
+        """Return an interval that is cut to the scale and contains the observed difference despite rounding."""
+        mean = self.found.mean
+        return Interval(min(max(low, -self.width), mean), max(min(high, self.width), mean), method)
+
+    def enough(self, sign: int, most: float) -> int:
+        """Return how many pairs are needed so that rare losses that the sample missed cannot add up to more than ``most``.
+
+        A missed loss is taken to be a row whose second value is the worst of the scale. The result is 1 if no scale is known.
+
+        Args:
+            sign: 1 if a rise is good, -1 if a fall is good.
+            most: the largest mean loss allowed.
+        """
+        if self.scale is None:
+            return 1
+        farthest = self.scale[0 if sign > 0 else 1] - self.before.mean
+        return rows_to_meet_losses(self.changes, sign, -sign * most, farthest)
 
 
-def _of_passes(changes: _Changes, confidence: float) -> tuple[Interval, float]:
-    gained, width = sum(value > 0 for value in changes.values), changes.width
-    lost = changes.changed - gained
-    low, high = tango_limits(gained, lost, len(changes.values), confidence)
-    return changes.possible(low * width, high * width, "tango"), mcnemar_mid_p(gained, lost)
+def near_zero(before: Numbers, after: Numbers, scale: tuple[float, float] | None) -> float:
+    """Return the largest change of a value that counts as rounding."""
+    if scale:
+        return ROUNDING * (scale[1] - scale[0])
+    return ROUNDING * max(abs(end) for each in (before, after) for end in (each.low, each.high))
 
 
-def _of_scores(changes: _Changes, confidence: float) -> tuple[Interval | None, float | None]:
-    clustered = changes.found
-    if not clustered.variance:
-        return _of_equal(changes, confidence)
-    few, freedom, error = _few_changes(changes), clustered.freedom, math.sqrt(clustered.variance)
-    if few and not changes.clustered:
+def _of_passes(pairs: PairedNumbers, confidence: float) -> tuple[Interval, float]:
+    gained = pairs.changes.above(0.0)
+    lost = pairs.changes.changed - gained
+    low, high = tango_limits(gained, lost, len(pairs), confidence)
+    return pairs.possible(low * pairs.width, high * pairs.width, "tango"), mcnemar_mid_p(gained, lost)
+
+
+def _of_scores(pairs: PairedNumbers, confidence: float) -> tuple[Interval | None, float | None]:
+    found = pairs.found
+    if not found.variance:
+        return _of_equal(pairs, confidence)
+    few, freedom, error = _few_changes(pairs), found.freedom, math.sqrt(found.variance)
+    if few and not pairs.clustered:
         # a normal quantile, as for Tango's interval, because no variance of the rows is estimated separately
         freedom = math.inf
     quantile = t_quantile((1 + confidence) / 2, freedom)
-    low, high = few.limits(quantile) if few else (clustered.mean - quantile * error, clustered.mean + quantile * error)
-    if changes.changed <= MOST_FLIPPED and (few or not changes.clustered):
-        p_value = sign_flip_p([total for total, _ in clustered.clusters])
+    low, high = few.limits(quantile) if few else (found.mean - quantile * error, found.mean + quantile * error)
+    if pairs.changed <= MOST_FLIPPED and (few or not pairs.clustered):
+        moved = Counter({unit: number for unit, number in found.units.items() if unit[0]})
+        p_value = sign_flip_p([total for total, _ in moved.elements()])
     else:
-        p_value = t_two_sided(few.distance(0.0) if few else clustered.mean / error, freedom)
-    return changes.possible(low, high, "few-changes" if few else "cr2" if changes.clustered else "t"), p_value
+        p_value = t_two_sided(few.distance(0.0) if few else found.mean / error, freedom)
+    return pairs.possible(low, high, "few-changes" if few else "cr2" if pairs.clustered else "t"), p_value
 
 
-def _of_equal(changes: _Changes, confidence: float) -> tuple[Interval | None, float | None]:
-    if math.isinf(changes.width):
+def _of_equal(pairs: PairedNumbers, confidence: float) -> tuple[Interval | None, float | None]:
+    if math.isinf(pairs.width):
         return None, None
-    z2, units, mean = normal_quantile((1 + confidence) / 2) ** 2, len(changes.found.clusters), changes.found.mean
-    unseen = z2 / (units + z2)
-    low, high = (mean * (1 - unseen) + end * unseen for end in (-changes.width, changes.width))
-    p_value = 1.0 if abs(mean) <= changes.near else 2.0 ** (1 - units)
-    return changes.possible(low, high, "constant"), p_value
+    z2, mean = normal_quantile((1 + confidence) / 2) ** 2, pairs.found.mean
+    unseen = z2 / (pairs.units + z2)
+    low, high = (mean * (1 - unseen) + end * unseen for end in (-pairs.width, pairs.width))
+    p_value = 1.0 if abs(mean) <= pairs.near else 2.0 ** (1 - pairs.units)
+    return pairs.possible(low, high, "constant"), p_value
 
 
-def _few_changes(changes: _Changes) -> FewChanges | None:
+def _few_changes(pairs: PairedNumbers) -> FewChanges | None:
     """Return a score interval if few units changed, else None.
 
     Fewer than 50 units must have changed, and also fewer than half of the units, or fewer than half of the rows with all units
     that changed in one direction.
     """
-    units, count = changes.found.clusters, len(changes.values)
-    one_way = not (any(total < 0 for total, _ in units) and any(total > 0 for total, _ in units))
-    few_rows_one_way = 2 * sum(map(bool, changes.values)) < count and one_way
-    if changes.changed >= FEW or not (2 * changes.changed < len(units) or few_rows_one_way):
+    if pairs.changed >= FEW:
         return None
-    largest = max(map(abs, changes.values))
+    units, changes, count = pairs.found.units, pairs.changes, len(pairs)
+    one_way = not (any(total < 0 for total, _ in units) and any(total > 0 for total, _ in units))
+    if not (2 * pairs.changed < pairs.units or (2 * changes.changed < count and one_way)):
+        return None
+    largest = max(abs(changes.low), abs(changes.high))
     # how far the change of an unseen unit may exceed the largest change of a row, times the rows of a unit
-    beyond = 0.0 if math.isinf(changes.width) else max(changes.width - largest, 0.0) * count / len(units)
-    reach = reach_of(units, changes.width)
-    return FewChanges(Counter(units), reach, changes.found.inflation, UNMET * beyond**2 / len(units))
+    beyond = 0.0 if math.isinf(pairs.width) else max(pairs.width - largest, 0.0) * count / pairs.units
+    reach = reach_of(units, pairs.width)
+    return FewChanges(units, reach, pairs.found.inflation, UNMET * beyond**2 / pairs.units)
 
 
 MISSED = 0.05
