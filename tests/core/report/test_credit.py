@@ -67,7 +67,7 @@ class TestDifferences:
             "what was measured stays known"
         )
         assert (item.difference, item.interval, item.p_value, item.p_adjusted, item.rows_needed) == (None,) * 5
-        assert (item.method, item.changed, item.changes, item.values.before) == ("none", 0, (), ())
+        assert (item.method, item.changed, item.changes, item.values) == ("none", 0, (), None)
 
     def test_it_may_be_allowed(self) -> None:
         after = run("b", 0.2, settings=judged_by("m", llm=OTHER))

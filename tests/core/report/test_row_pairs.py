@@ -30,8 +30,8 @@ class TestPairs:
         after = rows({"id": "d"}, {"id": "b", "question": "B?"}, {"id": "a", "question": "A?"}, values=[0.9, 0.6, 0.4])
         comparison = before.compare(after)
         assert (comparison.pairs, comparison.paired_by) == (2, "id")
-        assert comparison["m"].values.before == [0.1, 0.2]
-        assert comparison["m"].values.after == [0.4, 0.6]
+        assert comparison["m"].values.before.values == [0.1, 0.2]
+        assert comparison["m"].values.after.values == [0.4, 0.6]
         assert (comparison.only_before, comparison.only_after) == (("c",), ("d",))
         assert (comparison.rows_before, comparison.rows_after) == (3, 3)
 
@@ -48,7 +48,7 @@ class TestPairs:
         )  # fmt: skip
         comparison = before.compare(after)
         assert (comparison.pairs, comparison.paired_by) == (2, "question and reference")
-        assert comparison["m"].values.after == [0.5, 0.3]
+        assert comparison["m"].values.after.values == [0.5, 0.3]
         assert comparison.only_after == ("line 2",)
 
     def test_ids_of_one_run_alone_are_not_looked_at(self) -> None:
@@ -98,8 +98,8 @@ class TestPairs:
             return
         comparison = run(before, 0).compare(run(after, 1))
         values = comparison["m"].values
-        assert [round(100 * value) for value in values.before] == sorted(both)
-        assert [round(100 * (value - 0.5)) for value in values.after] == sorted(both)
+        assert [round(100 * value) for value in values.before.values] == sorted(both)
+        assert [round(100 * (value - 0.5)) for value in values.after.values] == sorted(both)
         assert comparison.pairs + len(comparison.only_before) == len(before)
         assert comparison.pairs + len(comparison.only_after) == len(after)
 
@@ -112,8 +112,8 @@ class TestRepeats:
         after = rows(same, same, other, name="new", values=[1.0, None, 0.25])
         comparison = before.compare(after)
         assert (comparison.pairs, comparison.rows_before, comparison.rows_after) == (2, 2, 2)
-        assert comparison["m"].values.before == [0.5, 0.5]
-        assert comparison["m"].values.after == [1.0, 0.25]
+        assert comparison["m"].values.before.values == [0.5, 0.5]
+        assert comparison["m"].values.after.values == [1.0, 0.25]
         assert comparison.notes == (
             "old: 4 records are 2 rows, as repeats of a row count once, with their mean",
             "new: 3 records are 2 rows, as repeats of a row count once, with their mean",

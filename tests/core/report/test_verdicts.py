@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import Counter
 from typing import Any
 
 import pytest
 
 from core.report.comparing import FAILED, by_id, run_of
 from ragmetrics_core import InvalidInput
-from ragmetrics_core._compare._pairs import MetricPairs, PairedValues, Part, RowCounts
+from ragmetrics_core._compare._outcomes import Cell, MetricPairs, Part, RowCounts, outcomes_of
 from ragmetrics_core._compare._verdicts import MetricTest, p_text, signed, verdict_of
 from ragmetrics_core._store._run_settings import MetricColumn
 from ragmetrics_core.statistics import Interval, PairedDifference
@@ -40,15 +40,17 @@ def case(low: float = 0.02, high: float = 0.08, p: float = 0.01, **other: Any) -
     if difference is None or "refusal" in other:
         return MetricTest(pairs_of(**other), difference)
     after = 0.5 + (low + high) / 2
-    lost, absent = ([(n, 0.5) for n in range(other.get(name, 0))] for name in ("lost", "absent"))
-    units = [*((n, n) for n in range(100)), *((n, None) for n in range(len(absent)))]
-    values = PairedValues([0.5] * 100, [after] * 100, None, (other["worst"], 1.0) if "worst" in other else None)
+    scale = (other["worst"], 1.0) if "worst" in other else None
+    cells = Counter({Cell(0.5, after): 100, Cell(0.5, None): other.get("lost", 0)})
+    absent = other.get("absent", 0)
+    cells[Cell(0.5, None, absent=True)] = absent
     if "moved" in other:
-        clusters = [min(n, (difference.clusters or 100) - 1) for n in range(100)]
-        values = replace(values, after=[0.5 + (n < other["moved"]) for n in range(100)], clusters=clusters)
+        last = (difference.clusters or 100) - 1
+        cells = Counter(Cell(0.5, 0.5 + (n < other["moved"]), cluster=min(n, last)) for n in range(100))
     direction = {name: other[name] for name in ("higher_is_better", "knows_better") if name in other}
-    part = Part("lang" if other.get("in_slice") else None, None, units, None)
-    pairs = pairs_of(part=part, values=values, lost=lost, absent=absent, **direction)
+    part = Part("lang" if other.get("in_slice") else None, None, absent)
+    outcomes = outcomes_of(+cells, (RowCounts(100), RowCounts(100)), {(scale, scale)}, ("one", "two"), 0)
+    pairs = pairs_of(part=part, outcomes=outcomes, **direction)
     tests = {name: other[name] for name in ("tests", "with_lost", "p_with_lost") if name in other}
     return MetricTest(pairs, difference, p_adjusted=other.get("p_adjusted", p), **tests)
 
@@ -56,10 +58,8 @@ def case(low: float = 0.02, high: float = 0.08, p: float = 0.01, **other: Any) -
 def pairs_of(**given: Any) -> MetricPairs:
     usual: dict[str, Any] = {
         "name": "m",
-        "part": Part(None, None, [], None),
-        "rows": [(n, n) for n in range(100)],
-        "values": PairedValues(),
-        "counts": (RowCounts(100), RowCounts(100)),
+        "part": Part(None, None, 0),
+        "outcomes": outcomes_of({}, (RowCounts(100), RowCounts(100)), set(), ("one", "two"), 0),
         "higher_is_better": True,
         "knows_better": True,
         "margin": 0.03,

@@ -13,7 +13,7 @@ from .._show._tables import LONGEST_ROW, cut_middle, first_of, in_groups, number
 from .._values._counts import count_of
 from ..statistics import METHODS
 from ._comparison import ComparedRuns, MetricComparison
-from ._pairs import RowCounts
+from ._outcomes import RowCounts
 from ._row_changes import RowChange
 from ._verdicts import ALPHA, ends, p_text, signed
 

@@ -12,16 +12,17 @@ from dataclasses import replace
 from functools import partial
 
 from .._calibrate._calibration import Calibration
-from .._run._columns import Run
+from .._run._columns import REFERENCES, Run
 from .._run._scored_rows import ScoredRows
-from .._run._slices import RowGroups
 from .._values._counts import count_of, grouped
 from .._values._errors import InvalidInput, Setting
+from .._values._sample import ALIASES
 from ..statistics import PairedDifference, holm
 from ._comparison import ComparedRuns, MetricComparison
 from ._corrected_difference import corrected_differences
 from ._credit import Credit, credit
-from ._pairs import MetricPairs, Pairing, Part, metric_pairs, paired, parts_of
+from ._outcomes import MetricPairs
+from ._pairs import Paired, paired_rows
 from ._row_changes import row_changes
 from ._verdicts import MetricTest, verdict_of
 
@@ -35,7 +36,7 @@ def finished(families: Sequence[Sequence[MetricPairs]]) -> list[list[MetricCompa
     the error rate of all families together stays within 5 %. This matters because a slice has few rows and the errors of metrics
     and slices add up.
     """
-    unadjusted = [[pairs.usable.difference() for pairs in family] for family in families]
+    unadjusted = [[p.usable.difference() if p.usable else None for p in family] for family in families]
     p_values = [list(map(_p_value, differences)) for differences in unadjusted]
     counts = [sum(value is not None for value in values) for values in p_values]
     tested = sum(map(bool, counts))
@@ -63,32 +64,32 @@ def _p_value(found: PairedDifference | None) -> float | None:
 def _comparison(test: MetricTest) -> MetricComparison:
     """Return the finished comparison of one metric."""
     pairs, difference = test.pairs, test.found
-    before, after = pairs.means or (None, None)
+    values, counts = pairs.values, pairs.outcomes.counts
     verdict, why = verdict_of(test)
     return MetricComparison(
         name=pairs.name,
         by=pairs.part.by,
         label=pairs.part.label,
         higher_is_better=pairs.higher_is_better,
-        scale=pairs.values.scale,
-        before=before,
-        after=after,
+        scale=pairs.outcomes.scale,
+        before=values.before.mean if values else None,
+        after=values.after.mean if values else None,
         difference=None if difference is None else difference.difference,
         interval=None if difference is None else difference.interval,
         p_value=_p_value(difference),
         p_adjusted=test.p_adjusted,
         method=difference.method if difference else "none",
-        pairs=len(pairs.rows),
+        pairs=pairs.outcomes.pairs,
         changed=difference.changed if difference else 0,
         clusters=None if difference is None else difference.clusters,
-        rows_before=pairs.counts[0],
-        rows_after=pairs.counts[1],
+        rows_before=counts[0],
+        rows_after=counts[1],
         margin=pairs.margin,
         verdict=verdict,
         why=why,
         rows_needed=difference.rows_needed(pairs.margin) if difference and pairs.margin else None,
-        absent=len(pairs.absent),
-        short=len(pairs.short),
+        absent=pairs.outcomes.absent,
+        short=pairs.outcomes.short,
         warnings=pairs.warnings,
         credited=not pairs.refusal,
         void=pairs.void,
@@ -113,14 +114,14 @@ def compared(
         InvalidInput: the runs share no row or no metric, ids are not unique, a path names no column, or the margin is wrong.
     """
     _check_margin(margin)
-    pairing = _read(before, after, by, cluster)
-    runs = one, two = pairing.before, pairing.after
+    found = paired_rows((before, after), _names(before, after), by, cluster)
+    runs = one, two = found.before, found.after
     judges = credit(one, two, _shared_metrics(one, two))
-    parts, note = parts_of(pairing, by, cluster)
-    checked = partial(_checked, pairing, judges, margin=margin, allowed=allow_different_judges)
-    wholes = [checked(name, parts[0]) for name in judges.differences]
-    metrics, slices = finished([wholes, [checked(name, part) for name in judges.differences for part in parts[1:]]])
-    changed = (replace(item, changes=row_changes(pairing, own)) for item, own in zip(metrics, wholes, strict=True))
+    checked = partial(_checked, found, judges, margin=margin, allowed=allow_different_judges)
+    of_metrics = [checked(name) for name in judges.differences]
+    wholes = [parts[0] for parts in of_metrics]
+    metrics, slices = finished([wholes, [part for parts in of_metrics for part in parts[1:]]])
+    changed = (replace(item, changes=row_changes(found, own)) for item, own in zip(metrics, wholes, strict=True))
     incomplete = [f"{run.name} is not complete: {run.evaluation.stopped}" for run in runs if run.evaluation.stopped]
     return ComparedRuns(
         before=one.name,
@@ -130,22 +131,22 @@ def compared(
         by=by,
         cluster=cluster,
         margin=float(margin),
-        pairs=len(pairing.pairs),
-        paired_by=pairing.words,
-        rows_before=len(one.rows),
-        rows_after=len(two.rows),
-        only_before=tuple(one.rows[row].name for row in pairing.only_before),
-        only_after=tuple(two.rows[row].name for row in pairing.only_after),
+        pairs=found.pairs,
+        paired_by=found.words,
+        rows_before=found.rows[0],
+        rows_after=found.rows[1],
+        only_before=found.only[0],
+        only_after=found.only[1],
         metrics_only_before=tuple(name for name in one.columns if name not in two.columns),
         metrics_only_after=tuple(name for name in two.columns if name not in one.columns),
         warnings=_together(metrics),
         unknown=tuple(judges.unknown),
-        notes=(*incomplete, *_notes(pairing, note, calibrations or ())),
+        notes=(*incomplete, *_notes(found, by, calibrations or ())),
         incomplete=tuple(incomplete),
         allow_different_judges=allow_different_judges,
-        pairing=pairing,
+        paired=found,
         caveats=tuple(_caveats(runs)),
-        corrected=() if calibrations is None else corrected_differences(wholes, runs, calibrations),
+        corrected=() if calibrations is None else corrected_differences(wholes, found.read(), calibrations),
     )
 
 
@@ -166,41 +167,34 @@ def _shared_metrics(one: Run, two: Run) -> list[str]:
     return names
 
 
-def _checked(pairing: Pairing, found: Credit, name: str, part: Part, margin: float, *, allowed: bool) -> MetricPairs:
-    """Return one metric in one part of the rows, with its margin and any reason that forbids the comparison."""
-    pairs = metric_pairs(pairing, name, part)
-    reasons, unsure = list(found.differences[name]), list(found.unsure[name])
-    refusal = f"{'; '.join(reasons)}: a difference may come from that" if reasons and not allowed else ""
-    if pairs.scale_problem:
-        reasons.append(pairs.scale_problem)
-        refusal = f"{pairs.scale_problem}: such values have no difference"
-    if other := pairing.other_references(name):
-        unsure.append(f"{count_of(other, 'pair')} with different references in the two runs")
-    low, high = pairs.values.scale or (0.0, 1.0)
-    return replace(
-        pairs,
-        margin=margin * (high - low),
-        warnings=tuple(reasons),
-        refusal=refusal or part.chosen,
-        void="" if allowed else "; ".join(unsure),
-    )
-
-
-def _read(before: ScoredRows, after: ScoredRows, by: str | None, cluster: str | None) -> Pairing:
-    """Read both runs and pair them, with the slice and the cluster of each row."""
-    groups = RowGroups(by, cluster), RowGroups(by, cluster)
-    one, two = map(Run.of, (before, after), _names(before, after), groups)
-    if by is None or any(label for run in (one, two) for label in run.slices or ()):
-        return paired(one, two)
-    one, two = (replace(run, slices=run.columns[by].labels) if by in run.columns else run for run in (one, two))
-    if not any(one.slices or ()):
-        if by in one.columns:
-            raise InvalidInput(
-                Setting("by", by), ": this metric gives rows no labels, and no metadata column has this name"
+def _checked(paired: Paired, found: Credit, name: str, margin: float, *, allowed: bool) -> list[MetricPairs]:
+    """Return one metric in each part of the rows, with its margin and any reason that forbids the comparison."""
+    columns = [run.columns[name].metric for run in (paired.before, paired.after)]
+    known = next((column for column in columns if column.knows_better), columns[0])
+    inputs = next((column.inputs for column in columns if column.inputs is not None), REFERENCES)
+    other = paired.other_references(set(REFERENCES) & {ALIASES.get(each, each) for each in inputs})
+    unsure = [f"{count_of(other, 'pair')} with different references in the two runs"] if other else []
+    parts = []
+    for part, outcomes in zip(paired.parts, paired.outcomes(name), strict=True):
+        reasons, problem = found.differences[name], outcomes.scale_problem
+        refusal = f"{'; '.join(reasons)}: a difference may come from that" if reasons and not allowed else ""
+        if problem:
+            reasons, refusal = [*reasons, problem], f"{problem}: such values have no difference"
+        low, high = outcomes.scale or (0.0, 1.0)
+        parts.append(
+            MetricPairs(
+                name,
+                part,
+                outcomes,
+                higher_is_better=known.higher_is_better,
+                knows_better=known.knows_better,
+                margin=margin * (high - low),
+                warnings=tuple(reasons),
+                refusal=refusal or part.chosen,
+                void="" if allowed else "; ".join([*found.unsure[name], *unsure]),
             )
-        for group in groups:
-            group.check(clusters=False)
-    return replace(paired(one, two), by_labels=True)
+        )
+    return parts
 
 
 def _names(before: ScoredRows, after: ScoredRows) -> tuple[str, str]:
@@ -211,26 +205,26 @@ def _names(before: ScoredRows, after: ScoredRows) -> tuple[str, str]:
     return one or "the first run", two or "the second run"
 
 
-def _notes(pairing: Pairing, of_slices: str, calibrations: Sequence[Calibration]) -> Iterator[str]:
+def _notes(paired: Paired, by: str | None, calibrations: Sequence[Calibration]) -> Iterator[str]:
     """Return the notes that readers of the numbers need."""
-    runs = pairing.before, pairing.after
-    for run in runs:
-        if run.records > len(run.rows):
-            rows = f"{run.records:,} records are {len(run.rows):,} rows"
+    runs = paired.before, paired.after
+    for run, count in zip(runs, paired.rows, strict=True):
+        if len(run.evaluation) > count:
+            rows = f"{len(run.evaluation):,} records are {count:,} rows"
             yield f"{run.name}: {rows}, as repeats of a row count once, with their mean"
     empty = [str(run.evaluation.settings.run.get("empty", "skip")) for run in runs if run.evaluation.settings]
     if len(set(empty)) == 2:
         texts = (f"{EMPTY_WORDS.get(word, word)} in {run.name}" for word, run in zip(empty, runs, strict=True))
         yield f"rows without retrieved contexts or with a blank answer {', and '.join(texts)}"
-    both = [(runs[0].rows[one], runs[1].rows[two]) for one, two in pairing.pairs]
-    if other := sum(one.question == two.question and one.texts != two.texts for one, two in both):
-        pairs = f"{count_of(other, 'pair')} with different references in the two runs"
+    if paired.other_texts:
+        pairs = f"{count_of(paired.other_texts, 'pair')} with different references in the two runs"
         yield f"{pairs}: metrics that use the reference measure something different there"
-    if unchecked := sum((one.question is None) is not (two.question is None) for one, two in both):
-        pairs = f"{count_of(unchecked, 'pair')} only by id, because one of the runs has no question there"
+    if paired.unchecked:
+        pairs = f"{count_of(paired.unchecked, 'pair')} only by id, because one of the runs has no question there"
         yield f"{pairs}: it is not known whether the questions are the same"
-    if of_slices:
-        yield of_slices
+    if paired.other_slices:
+        pairs = f"{count_of(paired.other_slices, 'pair')} with another {by} in {runs[1].name}"
+        yield f"{pairs}: that of {runs[0].name} counts"
     for run, calibration in zip(runs, calibrations, strict=False):
         yield from (f"labels of {run.name}: {text}" for text in calibration.notes)
 

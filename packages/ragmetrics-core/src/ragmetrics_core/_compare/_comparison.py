@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 from .._run._slices import slice_name
 from .._values._plain import plain
 from ..statistics import Interval
+from ..statistics._pairs import PairedNumbers
 from ._corrected_difference import CorrectedDifference
-from ._pairs import PairedValues, Pairing, RowCounts
+from ._outcomes import RowCounts
+from ._pairs import Paired
 from ._row_changes import RowChange
 from ._verdicts import Verdict
 
@@ -49,7 +52,7 @@ class MetricComparison:
         void: why it is not known that both runs measured the same thing: the judge of a run is not known, or references differ.
             Every gate on a drop is then undecided. Empty if it is known, and if different judges were allowed.
         changes: the rows that changed most; empty for slices.
-        values: the pairs of values.
+        values: the pairs of values; None if there are none, or ``credited`` is false.
         absent: number of rows with a value in the first run that the second run does not have, or did not score with this metric.
         short: number of rows with a value in both runs, of which the second run has more repeats without a value.
         with_lost: the pairs, together with the rows that the second run has lost or does not have, each with the worst value
@@ -83,8 +86,8 @@ class MetricComparison:
     changes: tuple[RowChange, ...] = ()
     absent: int = 0
     short: int = 0
-    values: PairedValues = field(default_factory=PairedValues, repr=False, compare=False)
-    with_lost: PairedValues | None = field(default=None, repr=False, compare=False)
+    values: PairedNumbers | None = field(default=None, repr=False, compare=False)
+    with_lost: PairedNumbers | None = field(default=None, repr=False, compare=False)
 
     @property
     def slice(self) -> str | None:
@@ -128,8 +131,8 @@ class ComparedRuns:
     paired_by: str
     rows_before: int
     rows_after: int
-    only_before: tuple[str, ...] = ()
-    only_after: tuple[str, ...] = ()
+    only_before: Sequence[str] = ()
+    only_after: Sequence[str] = ()
     metrics_only_before: tuple[str, ...] = ()
     metrics_only_after: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -137,13 +140,13 @@ class ComparedRuns:
     notes: tuple[str, ...] = ()
     incomplete: tuple[str, ...] = ()
     allow_different_judges: bool = False
-    pairing: Pairing | None = field(default=None, repr=False, compare=False)
+    paired: Paired | None = field(default=None, repr=False, compare=False)
     corrected: tuple[CorrectedDifference, ...] = ()
     caveats: tuple[str, ...] = ()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the plain data for copies and pickles. The runs are left out because they may be open files."""
-        return {**vars(self), "pairing": None}
+        return {**vars(self), "paired": None}
 
     def __getitem__(self, key: str | tuple[str, str | None]) -> MetricComparison:
         name, label = (key, None) if isinstance(key, str) else key

@@ -17,7 +17,8 @@ from .._run._columns import Run
 from .._values._errors import InvalidInput
 from ..statistics import CorrectedMean, corrected_mean
 from ..statistics._labelled import FEWEST_LABELS
-from ._pairs import MetricPairs
+from ._outcomes import MetricPairs
+from ._pairs import Pairing
 from ._verdicts import ends, signed
 
 
@@ -70,51 +71,57 @@ class CorrectedDifference:
 
 
 def corrected_differences(
-    metrics: Iterable[MetricPairs], runs: tuple[Run, Run], calibrations: tuple[Calibration, Calibration]
+    metrics: Iterable[MetricPairs], pairing: Pairing, calibrations: tuple[Calibration, Calibration]
 ) -> tuple[CorrectedDifference, ...]:
     """Return the differences in all metrics for which both runs have labels.
 
     Args:
         metrics: the values of the metrics in both runs.
-        runs: both runs.
+        pairing: the rows of both runs.
         calibrations: the calibration of the first run and that of the second.
 
     Raises:
         InvalidInput: a calibration belongs to another run.
     """
     return tuple(
-        _corrected(pairs, runs, [calibration[pairs.name] for calibration in calibrations])
+        _corrected(pairs, pairing, [calibration[pairs.name] for calibration in calibrations])
         for pairs in metrics
         if all(pairs.name in calibration for calibration in calibrations)
     )
 
 
-def _corrected(pairs: MetricPairs, runs: tuple[Run, Run], items: Sequence[MetricCalibration]) -> CorrectedDifference:
-    people = []
+def _corrected(pairs: MetricPairs, pairing: Pairing, items: Sequence[MetricCalibration]) -> CorrectedDifference:
+    people, runs = [], (pairing.before, pairing.after)
+    columns = [run.columns[pairs.name].values for run in runs]
+    scored = [
+        (one, two, new - old)
+        for one, two in pairing.positions
+        if (old := columns[0][one]) is not None and (new := columns[1][two]) is not None
+    ]
     for item, run in zip(items, runs, strict=True):
         _check(item, run)
         people.append({} if item.own is None else item.own.rows)
-    names = ((runs[0].rows[one].name, runs[1].rows[two].name) for one, two in pairs.rows)
+    names = ((runs[0].rows[one].name, runs[1].rows[two].name) for one, two, _ in scored)
     labels = [(people[0].get(one), people[1].get(two)) for one, two in names]
     label_pairs = [None if one is None or two is None else (one, two) for one, two in labels]
-    verdicts, values = items[0].verdicts, pairs.values
+    verdicts = items[0].verdicts
     problem, corrected = _problem(items, list(filter(None, label_pairs)), pairs), None
     if problem is None:
         turn = -1.0 if verdicts and items[0].lower_is_better else 1.0
-        low, high = (0.0, 1.0) if verdicts else values.scale or (None, None)
+        low, high = (0.0, 1.0) if verdicts else pairs.outcomes.scale or (None, None)
         weights = [None if both is None else both[0].weight for both in label_pairs]
         corrected = corrected_mean(
-            [turn * (new - old) for old, new in zip(values.before, values.after, strict=True)],
+            [turn * change for _, _, change in scored],
             [None if both is None else both[1].label - both[0].label for both in label_pairs],
             weights if any(weight is not None for weight in weights) else None,
-            values.clusters,
+            None if pairing.clusters is None else [pairing.clusters[one] for one, _, _ in scored],
             None if low is None or high is None else (low - high, high - low),  # the scale of differences
         )
     return CorrectedDifference(
         pairs.name,
         verdicts,
         labels=sum(both is not None for both in label_pairs),
-        pairs=len(pairs.rows),
+        pairs=len(scored),
         corrected=corrected,
         problem=problem,
         warnings=tuple(
@@ -127,8 +134,8 @@ def _problem(
     items: Sequence[MetricCalibration], known: Sequence[tuple[LabelledRow, LabelledRow]], pairs: MetricPairs
 ) -> str | None:
     """Return why the difference cannot be estimated; empty if it can."""
-    if pairs.scale_problem:
-        return pairs.scale_problem
+    if pairs.outcomes.scale_problem:
+        return pairs.outcomes.scale_problem
     if len(known) < FEWEST_LABELS:
         count = "1 row has" if len(known) == 1 else f"{len(known)} rows have"
         return f"{count} labels in both runs: label the same rows in both, at least {FEWEST_LABELS}"

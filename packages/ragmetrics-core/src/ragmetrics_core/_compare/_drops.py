@@ -25,8 +25,8 @@ from .._gate._gates import Conditions, Gate, check_drop
 from .._values._layout import printable
 from ..statistics import FEWEST_CHANGED, Interval
 from ..statistics._distributions import normal_quantile
+from ..statistics._pairs import PairedNumbers
 from ._comparison import ComparedRuns, MetricComparison
-from ._pairs import PairedValues
 from ._verdicts import lost_rows
 
 CURE = "score the first run again as the second one was, or allow different judges"
@@ -53,19 +53,18 @@ def _drop(comparison: ComparedRuns, item: MetricComparison, conditions: Conditio
     """Return the evidence for one metric in one part of two runs."""
     sign = 1 if item.higher_is_better is False else -1
     values, with_lost = item.values, item.with_lost
-    width = values.scale[1] - values.scale[0] if values.scale else None
-    difference = values.difference()
-    moved = values.moved(difference) if difference else 0
+    width = values.scale[1] - values.scale[0] if values and values.scale else None
+    moved = values.moved if values else 0
     lost = lost_rows(len(item.rows_after.lost), item.short)
 
     def doubt(_gate: Gate, side: int, _confidence: float) -> str:
-        if moved >= FEWEST_CHANGED or (side > 0 and values.scale is not None):
+        if moved >= FEWEST_CHANGED or (side > 0 and width is not None):
             return ""
         number, what = (item.pairs, "pairs") if item.clusters is None else (item.clusters, "clusters")
         return f"only {moved} of {number} {what} changed, and fewer than {FEWEST_CHANGED} show little"
 
     def worst_case(_gate: Gate, confidence: float) -> Interval | None:
-        return None if with_lost is None else _interval(with_lost, sign, moved, confidence)
+        return _interval(with_lost, sign, moved, confidence)
 
     return Evidence(
         estimate=None if item.difference is None else sign * item.difference + 0.0,
@@ -79,7 +78,7 @@ def _drop(comparison: ComparedRuns, item: MetricComparison, conditions: Conditio
         clusters=item.clusters,
         unmet=tuple(_unmet(comparison, item, conditions)),
         doubt=doubt,
-        enough=lambda gate: (with_lost or values).enough(-sign, gate.limit),
+        enough=lambda gate: known.enough(-sign, gate.limit) if (known := with_lost or values) else 1,
         missing=" and ".join(filter(None, (lost, absent_rows(item.absent)))),
         worst_case=None if with_lost is None else worst_case,
         warnings=item.warnings if item.credited else (),
@@ -87,10 +86,10 @@ def _drop(comparison: ComparedRuns, item: MetricComparison, conditions: Conditio
     )
 
 
-def _interval(values: PairedValues, sign: int, moved: int, confidence: float) -> Interval | None:
+def _interval(values: PairedNumbers | None, sign: int, moved: int, confidence: float) -> Interval | None:
     """Return the interval of the drop, widened for rare changes that may be missing from few changed pairs."""
-    found = values.difference(confidence)
-    if found is None or found.interval is None:
+    found = values.difference(confidence) if values else None
+    if values is None or found is None or found.interval is None:
         return None
     interval = found.interval
     if moved < FEWEST_CHANGED and values.scale is not None:

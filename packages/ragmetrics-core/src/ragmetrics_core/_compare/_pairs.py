@@ -12,21 +12,24 @@ differ between the runs, slices show their means, and no conclusion is drawn fro
 
 from __future__ import annotations
 
-import math
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from heapq import nsmallest
+from operator import itemgetter
+from typing import TypeVar
 
-from .._run._columns import REFERENCES, Column, Run, RunRow, Scale
-from .._run._slices import no_cluster, slices_of
+from .._run._columns import Column, Run, RunRow, Scale
+from .._run._scored_rows import ScoredRows
+from .._run._slices import RowGroups, no_cluster, ordered_slices
 from .._show._tables import cut_middle
+from .._store._records import Record
 from .._values._counts import count_of, grouped
 from .._values._errors import InvalidInput, Setting
-from .._values._plain import plain
-from .._values._sample import ALIASES
 from .._values._score import NOT_ASKED
-from ..statistics import PairedDifference, paired_difference
-from ..statistics._pairs import rows_to_meet_losses
+from ._outcomes import Cell, Outcomes, Part, RowCounts, outcomes_of
 
 T = TypeVar("T")
 Unit = tuple[int | None, int | None]
@@ -38,69 +41,261 @@ LONGEST_QUESTION, LONGEST_NAME = 60, 40
 EXAMPLES = 3
 """The number of rows of each run that a message names."""
 
+OUTCOME = (
+    "rows are chosen by a label that differs between the runs: those that did badly in the first by chance do better in any "
+    "second one, so nothing can be concluded from their difference"
+)
 
-@dataclass(frozen=True)
-class Pairing:
+
+@dataclass
+class Paired(ABC):
     """Two runs, paired row by row.
 
     Attributes:
-        before: the first run, with each row once.
-        after: the second run, with each row once.
-        pairs: positions of each pair in the two runs, in the order of the first run.
-        only_before: positions of rows that only the first run has.
-        only_after: positions of rows that only the second run has.
-        by_id: whether rows were paired by ids.
-        by_labels: whether the slices are labels that a metric gave.
+        before: the first run.
+        after: the second run.
+        rows: number of rows of each run; repeats of a row count once.
+        pairs: number of pairs.
+        words: the fields that rows are paired by, in words.
+        only: the names of the rows that only the first run has, and of those that only the second run has.
+        other_texts: number of pairs with the same question and with different references.
+        unchecked: number of pairs of which only one has a question.
+        parts: all rows, then the slices.
+        other_slices: number of pairs whose slice differs between the runs; that of the first run counts.
     """
 
     before: Run
     after: Run
-    pairs: Sequence[tuple[int, int]]
-    only_before: Sequence[int]
-    only_after: Sequence[int]
-    by_id: bool
-    by_labels: bool = False
+    rows: tuple[int, int]
+    pairs: int
+    words: str
+    only: tuple[Sequence[str], Sequence[str]]
+    other_texts: int
+    unchecked: int
+    parts: Sequence[Part]
+    other_slices: int
 
-    def labels(self) -> list[str | None]:
-        """One slice label per row of ``units``: that of the first run; if it has none, that of the second run.
+    @abstractmethod
+    def other_references(self, names: AbstractSet[str]) -> int:
+        """Count the pairs in which the runs differ in one of these fields, which are among ``REFERENCES``."""
 
-        Labels that a metric gave are taken from the second run only for rows that the first run does not have.
+    @abstractmethod
+    def outcomes(self, metric: str) -> Sequence[Outcomes]:
+        """Return the outcomes of a metric in each part, in order."""
+
+    @abstractmethod
+    def most_changed(self, metric: str, most: int, near: float) -> Iterator[tuple[list[Record], list[Record]]]:
+        """Yield the pairs whose values differ most, by more than ``near``: the records of the row in each run, with its repeats.
+        Of pairs that differ equally, the earlier pair comes first.
         """
-        found = []
-        for one, two in self.units():
-            own = _at(self.before.slices, one)
-            found.append(_at(self.after.slices, two) if own is None and (one is None or not self.by_labels) else own)
-        return found
 
-    def units(self) -> list[Unit]:
-        """Every row once: pairs, then the rows that only the first run has, then the rows that only the second run has."""
-        before: list[Unit] = [(row, None) for row in self.only_before]
-        after: list[Unit] = [(None, row) for row in self.only_after]
-        return [*self.pairs, *before, *after]
-
-    def other_references(self, metric: str) -> int:
-        """Count the pairs in which the two runs differ in a field that the metric compares responses or contexts with."""
-        columns = [run.columns[metric].metric for run in (self.before, self.after)]
-        inputs = next((item.inputs for item in columns if item.inputs is not None), REFERENCES)
-        names = set(REFERENCES) & {ALIASES.get(each, each) for each in inputs}
-        rows = ((self.before.rows[one].references, self.after.rows[two].references) for one, two in self.pairs)
-        return sum(one != two and any(one.get(name) != two.get(name) for name in names) for one, two in rows)
-
-    @property
-    def words(self) -> str:
-        """The fields that rows are paired by, in words."""
-        if not self.by_id:
-            return "question and reference"
-        rows = (run.rows[pair[side]] for pair in self.pairs for side, run in enumerate((self.before, self.after)))
-        return "id" if all(row.id is not None for row in rows) else "id, else by question and reference"
+    @abstractmethod
+    def read(self) -> Pairing:
+        """Return the same runs with their rows."""
 
 
-def paired(before: Run, after: Run) -> Pairing:
-    """Pair the rows of two runs.
+@dataclass
+class Pairing(Paired):
+    """Two runs whose rows were read, each row once.
+
+    Attributes:
+        positions: positions of each pair in the two runs, in the order of the first run.
+        units: every row once: the pairs, then the rows that only the first run has, then the rows that only the second run has.
+        labels: the slice of each of these rows; None without slices.
+        clusters: the cluster of each row of the first run; None if rows are taken to be independent.
+    """
+
+    positions: Sequence[tuple[int, int]]
+    units: Sequence[Unit]
+    labels: Sequence[str | None] | None
+    clusters: Sequence[str | None] | None
+
+    def other_references(self, names: AbstractSet[str]) -> int:
+        """As in the base class."""
+        return sum(
+            any(one.references.get(name) != two.references.get(name) for name in names) for one, two in self._both()
+        )
+
+    def outcomes(self, metric: str) -> Sequence[Outcomes]:
+        """As in the base class."""
+        units = {} if self.labels is None else grouped(zip(self.labels, self.units, strict=True))
+        slices = [self._outcomes(metric, units[part.label]) for part in self.parts[1:]]
+        return [self._outcomes(metric, self.units), *slices]
+
+    def _outcomes(self, metric: str, units: Sequence[Unit]) -> Outcomes:
+        """Sort rows by the outcome of a metric in each run; rows that the metric did not score are left out."""
+        one, two = self.before.columns[metric], self.after.columns[metric]
+        cells: Counter[Cell] = Counter()
+        scales: set[tuple[Scale, Scale]] = set()
+        asked: tuple[list[int], list[int]] = ([], [])
+        lost: tuple[list[int], list[int]] = ([], [])
+        unasked = 0
+        for unit in units:
+            first, second = _asked(one, unit[0]), _asked(two, unit[1])
+            asked[0].extend(() if first is None else (first,))
+            asked[1].extend(() if second is None else (second,))
+            if first is None:
+                continue
+            old, new = one.values[first], _at(two.values, second)
+            if old is None:
+                lost[0].extend(() if new is None else (first,))
+                continue
+            short = 0.0
+            if second is None:
+                unasked += unit[1] is not None
+            elif new is None:
+                lost[1].append(second)
+            else:
+                scales.add((one.scales[first], two.scales[second]))
+                short = two.short_at(second) if two.short_at(second) > one.short_at(first) else 0.0
+            # a row without a pair and without a cluster label is a cluster by itself
+            cluster = None if self.clusters is None else self.clusters[first] or (first,)
+            cells[Cell(old, new, second is None, short, cluster)] += 1
+        sides = (self.before, one, asked[0], lost[0]), (self.after, two, asked[1], lost[1])
+        before, after = (_counts(*side) for side in sides)
+        return outcomes_of(cells, (before, after), scales, (self.before.name, self.after.name), unasked)
+
+    def most_changed(self, metric: str, most: int, near: float) -> Iterator[tuple[list[Record], list[Record]]]:
+        """As in the base class."""
+        columns = self.before.columns[metric], self.after.columns[metric]
+        sizes = []
+        for pair in self.positions:
+            old, new = (column.values[row] for column, row in zip(columns, pair, strict=True))
+            if old is not None and new is not None and abs(new - old) > near:
+                sizes.append((-abs(new - old), pair))
+        for _, (one, two) in nsmallest(most, sizes, key=itemgetter(0)):
+            yield self.before.records_of(one), self.after.records_of(two)
+
+    def read(self) -> Pairing:
+        """As in the base class."""
+        return self
+
+    def _both(self) -> Iterator[tuple[RunRow, RunRow]]:
+        return ((self.before.rows[one], self.after.rows[two]) for one, two in self.positions)
+
+
+def paired_rows(
+    runs: tuple[ScoredRows, ScoredRows], names: tuple[str, str], by: str | None, cluster: str | None
+) -> Pairing:
+    """Read the rows of two runs and pair them, with the slice and the cluster of each row; a run is named in messages.
 
     Raises:
-        InvalidInput: a run has no row; an id has several questions, in one run or in both; or the runs share no row.
+        InvalidInput: a run has no row; an id has several questions, in one run or in both; the runs share no row; a path names no
+            column; there are too many slices, or a pair has no cluster.
     """
+    groups = RowGroups(by, cluster), RowGroups(by, cluster)
+    one, two = map(Run.of, runs, names, groups)
+    by_labels = by is not None and not any(label for run in (one, two) for label in run.slices or ())
+    if by is not None and by_labels:
+        one, two = (replace(run, slices=run.columns[by].labels) if by in run.columns else run for run in (one, two))
+        if not any(one.slices or ()):
+            if by in one.columns:
+                what = "this metric gives rows no labels, and no metadata column has this name"
+                raise InvalidInput(Setting("by", by), f": {what}")
+            for group in groups:
+                group.check(clusters=False)
+    before, after, pairs = _matched(one, two)
+    alone = [set(range(len(run.rows))) - {pair[at] for pair in pairs} for at, run in enumerate((before, after))]
+    units: list[Unit] = [*pairs, *((row, None) for row in sorted(alone[0])), *((None, row) for row in sorted(alone[1]))]
+    labels = None if by is None else [_label(before, after, unit, by_labels=by_labels) for unit in units]
+    slices = ((_at(before.slices, first), _at(after.slices, second)) for first, second in pairs)
+    other = sum(old != new and (by_labels or old is not None) for old, new in slices)
+    both = [(before.rows[first], after.rows[second]) for first, second in pairs]
+    gone = Counter(None if labels is None else labels[at] for at, (_, second) in enumerate(units) if second is None)
+    return Pairing(
+        before=before,
+        after=after,
+        rows=(len(before.rows), len(after.rows)),
+        pairs=len(pairs),
+        words=_words(both, by_id=one.has_ids and two.has_ids),
+        only=(_names(before, sorted(alone[0])), _names(after, sorted(alone[1]))),
+        other_texts=sum(old.question == new.question and old.texts != new.texts for old, new in both),
+        unchecked=sum((old.question is None) is not (new.question is None) for old, new in both),
+        parts=parts_of(by, Counter(labels or ()), gone, OUTCOME if by_labels and other else ""),
+        other_slices=other,
+        positions=pairs,
+        units=units,
+        labels=labels,
+        clusters=None if cluster is None else _clusters(before, after, pairs, cluster),
+    )
+
+
+def _label(before: Run, after: Run, unit: Unit, *, by_labels: bool) -> str | None:
+    """Return the slice of a row: that of the first run; if it has none, that of the second run.
+
+    Labels that a metric gave are taken from the second run only for rows that the first run does not have.
+    """
+    own = _at(before.slices, unit[0])
+    return _at(after.slices, unit[1]) if own is None and (unit[0] is None or not by_labels) else own
+
+
+def parts_of(
+    by: str | None, labels: Mapping[str | None, int], gone: Mapping[str | None, int], chosen: str = ""
+) -> list[Part]:
+    """Return all rows of two runs, then their slices.
+
+    Args:
+        by: the path of the column that defines the slices; None without slices.
+        labels: number of rows of each slice.
+        gone: number of these that the second run does not have.
+        chosen: why slices allow no conclusion; empty if they allow one.
+
+    Raises:
+        InvalidInput: there are too many slices.
+    """
+    whole = Part(None, None, sum(gone.values()))
+    if by is None:
+        return [whole]
+    ordered = ordered_slices(list(labels), sum(labels.values()), by)
+    return [whole, *(Part(by, label, gone.get(label, 0), chosen) for label in ordered)]
+
+
+def _words(pairs: Iterable[tuple[RunRow, RunRow]], *, by_id: bool) -> str:
+    if not by_id:
+        return "question and reference"
+    all_ids = all(row.id is not None for pair in pairs for row in pair)
+    return "id" if all_ids else "id, else by question and reference"
+
+
+def _names(run: Run, rows: Iterable[int]) -> tuple[str, ...]:
+    return tuple(run.rows[row].name for row in rows)
+
+
+def _clusters(before: Run, after: Run, pairs: Sequence[tuple[int, int]], path: str) -> list[str | None]:
+    """Return the cluster label of each row of the first run, in order. A row without a label takes that of its partner in the
+    second run.
+
+    Raises:
+        InvalidInput: neither run gives a pair exactly one cluster label.
+    """
+    found = [_at(before.clusters, row) for row in range(len(before.rows))]
+    for one, two in pairs:
+        if found[one] is None:
+            found[one] = _at(after.clusters, two)
+    without = _names(before, [one for one, _ in pairs if found[one] is None])
+    if without:
+        raise no_cluster(Setting("cluster", path), without, f"{len(pairs):,} pairs", "none, or several")
+    return found
+
+
+def _at(column: Sequence[T | None] | None, row: int | None) -> T | None:
+    return None if column is None or row is None else column[row]
+
+
+def _asked(column: Column, row: int | None) -> int | None:
+    """Return the row if the metric scored it; otherwise None."""
+    return None if row is None or column.labels[row] == NOT_ASKED else row
+
+
+def _counts(run: Run, column: Column, rows: Sequence[int], lost: Sequence[int]) -> RowCounts:
+    without = [row for row in rows if column.values[row] is None]
+    failed = _names(run, (row for row in without if column.failed[row]))
+    unscored = _names(run, (row for row in without if not column.failed[row]))
+    return RowCounts(len(rows), unscored, failed, _names(run, lost))
+
+
+def _matched(before: Run, after: Run) -> tuple[Run, Run, list[tuple[int, int]]]:
+    """Return both runs with each row once, and the pairs."""
     for run in (before, after):
         if not run.rows:
             raise InvalidInput(f"{run.name} has no finished row: there is nothing to compare")
@@ -110,8 +305,7 @@ def paired(before: Run, after: Run) -> Pairing:
     if not pairs:
         raise InvalidInput(_nothing_shared(before, after, by_id=by_id))
     _check_questions(before, after, pairs)
-    left = [set(range(len(run.rows))) - {pair[side] for pair in pairs} for side, run in enumerate((before, after))]
-    return Pairing(before, after, pairs, sorted(left[0]), sorted(left[1]), by_id)
+    return before, after, pairs
 
 
 def _gathered(run: Run, *, by_id: bool) -> list[RunRow]:
@@ -202,301 +396,3 @@ def _examples(run: Run, *, by_id: bool) -> str:
 
 def _quoted(text: str | None, longest: int = LONGEST_QUESTION) -> str:
     return "none" if text is None else f"'{cut_middle(text, longest)}'"
-
-
-OUTCOME = (
-    "rows are chosen by a label that differs between the runs: those that did badly in the first by chance do better in any "
-    "second one, so nothing can be concluded from their difference"
-)
-
-
-@dataclass(frozen=True)
-class Part:
-    """Rows of both runs: all of them, or one slice.
-
-    Attributes:
-        by: the path of the column that defines the slices; None for all rows.
-        label: the value of that column; None for the slice of rows without a value.
-        units: the rows.
-        clusters: the cluster label of each row, by its position in the first run; None if rows are taken to be independent.
-        chosen: why rows selected in this way allow no conclusion; empty if they allow one.
-    """
-
-    by: str | None
-    label: str | None
-    units: Sequence[Unit]
-    clusters: Sequence[str | None] | None
-    chosen: str = ""
-
-
-def parts_of(pairing: Pairing, by: str | None, cluster: str | None) -> tuple[list[Part], str]:
-    """Return all rows of paired runs, then their slices, and a note on pairs whose slice differs between the runs.
-
-    Args:
-        pairing: the runs.
-        by: the path of the column that defines the slices.
-        cluster: the path of the column that defines the clusters.
-
-    Raises:
-        InvalidInput: there are too many slices, or a pair has no cluster.
-    """
-    units, before, after = pairing.units(), pairing.before, pairing.after
-    clusters = None if cluster is None else _clusters(pairing, cluster)
-    whole = Part(None, None, units, clusters)
-    if by is None:
-        return [whole], ""
-    labels = ((_at(before.slices, one), _at(after.slices, two)) for one, two in pairing.pairs)
-    other = sum(one != two and (pairing.by_labels or one is not None) for one, two in labels)
-    chosen = OUTCOME if pairing.by_labels and other else ""
-    slices = [
-        Part(by, label, [units[index] for index in indexes], clusters, chosen)
-        for label, indexes in slices_of(pairing.labels(), by).items()
-    ]
-    note = f"{count_of(other, 'pair')} with another {by} in {after.name}: that of {before.name} counts"
-    return [whole, *slices], note if other else ""
-
-
-def _clusters(pairing: Pairing, path: str) -> list[str | None]:
-    """Return the cluster label of each row of the first run, in order. A row without a label takes that of its partner in the
-    second run.
-
-    Raises:
-        InvalidInput: neither run gives a pair exactly one cluster label.
-    """
-    before, after = pairing.before, pairing.after
-    found = [_at(before.clusters, row) for row in range(len(before.rows))]
-    for one, two in pairing.pairs:
-        if found[one] is None:
-            found[one] = _at(after.clusters, two)
-    without = [before.rows[one].name for one, _ in pairing.pairs if found[one] is None]
-    if without:
-        raise no_cluster(Setting("cluster", path), without, f"{len(pairing.pairs):,} pairs", "none, or several")
-    return found
-
-
-def _at(column: Sequence[T | None] | None, row: int | None) -> T | None:
-    return None if column is None or row is None else column[row]
-
-
-@dataclass(frozen=True)
-class PairedValues:
-    """The values of the same rows in two runs; ``clusters`` has the cluster of each row, None if rows are independent."""
-
-    before: Sequence[float] = ()
-    after: Sequence[float] = ()
-    clusters: Sequence[Hashable] | None = None
-    scale: tuple[float, float] | None = None
-
-    def difference(self, confidence: float = 0.95) -> PairedDifference | None:
-        """Return the mean difference with its uncertainty; None if there are no pairs."""
-        if not self.before:
-            return None
-        return paired_difference(self.before, self.after, self.clusters, self.scale, confidence)
-
-    def enough(self, sign: int, most: float) -> int:
-        """Return how many pairs are needed so that rare losses that the sample missed cannot add up to more than ``most``.
-
-        A missed loss is taken to be a row whose second value is the worst of the scale. The result is 1 if no scale is known.
-
-        Args:
-            sign: 1 if a rise is good, -1 if a fall is good.
-            most: the largest mean loss allowed.
-        """
-        if self.scale is None or not self.before:
-            return 1
-        changes = [new - old for old, new in zip(self.before, self.after, strict=True)]
-        farthest = self.scale[0 if sign > 0 else 1] - math.fsum(self.before) / len(self.before)
-        return rows_to_meet_losses(changes, sign, -sign * most, farthest)
-
-    def moved(self, found: PairedDifference) -> int:
-        """Return the number of pairs that changed; with clusters, the number of clusters whose rows changed in sum."""
-        if self.clusters is None or not found.changed:
-            return found.changed
-        changes = (new - old for old, new in zip(self.before, self.after, strict=True))
-        changes_of = grouped(zip(self.clusters, changes, strict=True))
-        return sum(abs(math.fsum(each)) > 1e-9 for each in changes_of.values())
-
-
-@dataclass(frozen=True)
-class RowCounts:
-    """The rows of one run, or of a slice of it, counted by the outcome of a metric. Repeats of a row count as one row.
-
-    Attributes:
-        rows: number of all rows, including rows that the other run does not have.
-        unscored: names of the rows that had nothing to score.
-        failed: names of the rows whose scoring failed.
-        lost: names of the rows without a value in this run that have a value in the other run.
-    """
-
-    rows: int
-    unscored: tuple[str, ...] = ()
-    failed: tuple[str, ...] = ()
-    lost: tuple[str, ...] = ()
-
-    @property
-    def scored(self) -> int:
-        """The number of rows with a value."""
-        return self.rows - len(self.unscored) - len(self.failed)
-
-    @property
-    def coverage(self) -> float | None:
-        """The share of the rows that have a value, 0 to 1; None if there are no rows."""
-        return self.scored / self.rows if self.rows else None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all fields as plain JSON values."""
-        return plain({**vars(self), "scored": self.scored, "coverage": self.coverage})
-
-
-@dataclass(frozen=True)
-class MetricPairs:
-    """One metric in one part of two runs: its pairs of values, and the rows without a pair.
-
-    Attributes:
-        name: name of the metric.
-        part: the rows.
-        rows: positions, in both runs, of the rows that have a value in both.
-        values: the values of these rows.
-        counts: the row counts of the first and of the second run.
-        lost: values of rows of both runs that only the first run scored, by position in the first run.
-        absent: values of rows that the second run does not have, or did not score with this metric, by position in the first run.
-        short: for rows with a value in both runs of which the second run has more repeats without a value: the share of these
-            repeats, by position in ``rows``.
-        scale_problem: in words, how the scales of the two runs differ; empty if they agree.
-        higher_is_better: whether high values are good; None: neither end is better, or it is not known.
-        knows_better: whether the better end is known.
-        margin: the largest difference that does not matter, on the scale of the metric.
-        warnings: the differences in judges, prompts or settings.
-        refusal: why the two runs may not be compared; empty if they may.
-        void: why it is not known that both runs measured the same thing; empty if it is known.
-    """
-
-    name: str
-    part: Part
-    rows: Sequence[tuple[int, int]]
-    values: PairedValues
-    counts: tuple[RowCounts, RowCounts]
-    lost: Sequence[tuple[int, float]] = ()
-    absent: Sequence[tuple[int, float]] = ()
-    short: Sequence[tuple[int, float]] = ()
-    scale_problem: str = ""
-    higher_is_better: bool | None = None
-    knows_better: bool = False
-    margin: float = 0.0
-    warnings: tuple[str, ...] = ()
-    refusal: str = ""
-    void: str = ""
-
-    @property
-    def means(self) -> tuple[float, float] | None:
-        """The mean of the pairs in each of the two runs; None without pairs."""
-        if not self.rows:
-            return None
-        count = len(self.rows)
-        return math.fsum(self.values.before) / count, math.fsum(self.values.after) / count
-
-    @property
-    def usable(self) -> PairedValues:
-        """The values that conclusions may be drawn from; empty if the comparison is refused."""
-        return PairedValues() if self.refusal else self.values
-
-    @property
-    def worst(self) -> float | None:
-        """The worst value of the scale; None if it is not known."""
-        scale = self.values.scale
-        return None if scale is None or self.higher_is_better is None else scale[0 if self.higher_is_better else 1]
-
-    def with_lost(self, *, absent: bool = False) -> PairedValues | None:
-        """Return the values, in which rows and repeats that the second run has lost count as the worst value; None if there are
-        no such rows.
-
-        With ``absent``, rows that the second run does not have count in the same way.
-        """
-        values, worst = self.values, self.worst
-        lost = [*self.lost, *(self.absent if absent else ())]
-        if self.refusal or worst is None or not (lost or self.short):
-            return None
-        shared: list[Hashable] | None = None
-        if values.clusters is not None and self.part.clusters is not None:
-            # a row without a pair and without a cluster label is a cluster by itself
-            names = (self.part.clusters[first] for first, _ in lost)
-            shared = [*values.clusters, *(place if name is None else name for place, name in enumerate(names))]
-        before = [*values.before, *(value for _, value in lost)]
-        after = [*values.after, *(worst for _ in lost)]
-        for place, share in self.short:
-            after[place] = (1 - share) * after[place] + share * worst
-        return PairedValues(before, after, shared, values.scale)
-
-
-def metric_pairs(pairing: Pairing, metric: str, part: Part) -> MetricPairs:
-    """Sort the rows of a part by whether a metric gave them a value in each run; rows that the metric did not score are left
-    out.
-    """
-    columns = one, two = pairing.before.columns[metric], pairing.after.columns[metric]
-    sides = [[_asked(column, unit[side]) for unit in part.units] for side, column in enumerate(columns)]
-    known = [[_at(column.values, row) for row in rows] for column, rows in zip(columns, sides, strict=True)]
-    rows: list[tuple[int, int]] = []
-    values: list[tuple[float, float]] = []
-    lost: list[tuple[int, float]] = []
-    absent: list[tuple[int, float]] = []
-    without: tuple[list[int], list[int]] = ([], [])
-    for first, second, old, new in zip(*sides, *known, strict=True):
-        if first is not None and old is not None:
-            if second is None:
-                absent.append((first, old))
-            elif new is None:
-                lost.append((first, old))
-                without[1].append(second)
-            else:
-                rows.append((first, second))
-                values.append((old, new))
-        elif first is not None and new is not None:
-            without[0].append(first)
-    scale, problem = _scale(pairing, one, two, rows)
-    column = one.metric if one.metric.knows_better else two.metric if two.metric.knows_better else one.metric
-    return MetricPairs(
-        name=metric,
-        part=part,
-        rows=rows,
-        values=PairedValues(
-            before=[old for old, _ in values],
-            after=[new for _, new in values],
-            clusters=None if part.clusters is None else [part.clusters[first] for first, _ in rows],
-            scale=scale,
-        ),
-        counts=(_counts(pairing.before, one, sides[0], without[0]), _counts(pairing.after, two, sides[1], without[1])),
-        lost=lost,
-        absent=absent,
-        short=[
-            (place, two.short_at(second))
-            for place, (first, second) in enumerate(rows)
-            if two.short_at(second) > one.short_at(first)
-        ],
-        scale_problem=problem,
-        higher_is_better=column.higher_is_better,
-        knows_better=column.knows_better,
-    )
-
-
-def _asked(column: Column, row: int | None) -> int | None:
-    """Return the row if the metric scored it; otherwise None."""
-    return None if row is None or column.labels[row] == NOT_ASKED else row
-
-
-def _counts(run: Run, column: Column, rows: Sequence[int | None], lost: Sequence[int]) -> RowCounts:
-    there = [row for row in rows if row is not None]
-    without = [row for row in there if column.values[row] is None]
-    failed = tuple(run.rows[row].name for row in without if column.failed[row])
-    unscored = tuple(run.rows[row].name for row in without if not column.failed[row])
-    return RowCounts(len(there), unscored, failed, tuple(run.rows[row].name for row in lost))
-
-
-def _scale(pairing: Pairing, one: Column, two: Column, rows: Sequence[tuple[int, int]]) -> tuple[Scale, str]:
-    """Return the scale of the pairs if they have one, and a description of the problem if the runs use different scales."""
-    found = {(one.scales[first], two.scales[second]) for first, second in rows}
-    for left, right in found:
-        if left is not None and right is not None and left != right:
-            ends = f"{left[0]:g} to {left[1]:g} in {pairing.before.name}, {right[0]:g} to {right[1]:g} in {pairing.after.name}"
-            return None, f"the scale is {ends}"
-    scales = {scale for pair in found for scale in pair}
-    return (scales.pop() if len(scales) == 1 else None), ""

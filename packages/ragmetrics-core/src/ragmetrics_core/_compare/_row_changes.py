@@ -7,18 +7,21 @@ are equal apart from spaces and citation markers such as [1]. For other evidence
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from .._run._judgements import judgements
+from .._run._columns import shared
+from .._run._judgements import judgements, mean_of_repeats
+from .._run._slices import name_of
+from .._store._records import Record
 from .._values._counts import grouped
 from .._values._plain import plain
 from .._values._score import Score
-from ._pairs import MetricPairs, Pairing
+from ._outcomes import MetricPairs
+from ._pairs import Paired
 
 MOST_CHANGED = 10
 """The number of rows kept for every metric."""
@@ -95,31 +98,30 @@ class RowChange:
         return plain({**vars(self), "difference": self.difference})
 
 
-def row_changes(pairing: Pairing, pairs: MetricPairs) -> tuple[RowChange, ...]:
+def row_changes(paired: Paired, pairs: MetricPairs) -> tuple[RowChange, ...]:
     """Return the rows that changed most, with the changes in their evidence. Of rows that changed equally, the earlier row comes
     first.
     """
-    before, after = pairing.before, pairing.after
-    sizes = [abs(new - old) for old, new in zip(pairs.usable.before, pairs.usable.after, strict=True)]
-    total = math.fsum(sizes)
-    order = sorted((place for place, size in enumerate(sizes) if size), key=lambda place: -sizes[place])
-    changes = []
-    for place in order[:MOST_CHANGED]:
-        one, two = pairs.rows[place]
-        old, new = before.scores(one, pairs.name), after.scores(two, pairs.name)
-        changes.append(
-            RowChange(
-                row=before.rows[one].name,
-                places=(before.rows[one].place, after.rows[two].place),
-                before=pairs.values.before[place],
-                after=pairs.values.after[place],
-                share=sizes[place] / total,
-                claims=claim_changes(old, new),
-                labels=(before.columns[pairs.name].labels[one], after.columns[pairs.name].labels[two]),
-                says=(old[0].explain(), new[0].explain()),
-            )
-        )
-    return tuple(changes)
+    if pairs.usable is None or not pairs.usable.changes.changed:
+        return ()
+    total, found = pairs.usable.changes.size, paired.most_changed(pairs.name, MOST_CHANGED, pairs.usable.near)
+    return tuple(_change(pairs.name, before, after, total) for before, after in found)
+
+
+def _change(metric: str, before: Sequence[Record], after: Sequence[Record], total: float) -> RowChange:
+    """Return the change of a row, given its repeats in each run, and the size of all changes."""
+    one, two = ([record.scores[metric] for record in records] for records in (before, after))
+    old, new = (mean_of_repeats([score.value for score in scores if score.value is not None]) for scores in (one, two))
+    return RowChange(
+        row=name_of(before[0]),
+        places=(before[0].place, after[0].place),
+        before=old,
+        after=new,
+        share=abs(new - old) / total,
+        claims=claim_changes(one, two),
+        labels=(shared([score.label for score in one]), shared([score.label for score in two])),
+        says=(one[0].explain(), two[0].explain()),
+    )
 
 
 def claim_changes(before: Iterable[Score], after: Iterable[Score]) -> tuple[ClaimChange, ...]:

@@ -19,7 +19,7 @@ from typing import Literal
 from .._gate._evidence import about, absent_rows, new_run, too_few
 from .._values._counts import count_of
 from ..statistics import FEWEST_CHANGED, Interval, PairedDifference
-from ._pairs import MetricPairs
+from ._outcomes import MetricPairs
 
 Verdict = Literal["better", "worse", "no difference larger than the margin", "cannot say"]
 
@@ -61,7 +61,7 @@ def verdict_of(test: MetricTest) -> tuple[Verdict, str]:
     interval = difference.interval
     if interval is None:
         return CANNOT_SAY, difference.problem or "there is no interval"
-    moved = pairs.values.moved(difference)
+    moved = pairs.values.moved if pairs.values else 0
     if moved < FEWEST_CHANGED:
         total = f"{difference.pairs:,} pairs" if difference.clusters is None else f"{difference.clusters:,} clusters"
         few = f"{f'only {moved}' if moved else 'none'} of {total} changed"
@@ -87,10 +87,10 @@ def _no_difference(pairs: MetricPairs, found: PairedDifference, interval: Interv
     shown if they could push the mean beyond the margin.
     """
     text = f"the 95 % interval, {ends(interval)}, lies within {pairs.margin:.3g} of 0"
-    enough = max(pairs.values.enough(sign, pairs.margin) for sign in (1, -1))
+    enough = max(pairs.values.enough(sign, pairs.margin) for sign in (1, -1)) if pairs.values else 1
     if few := too_few(found.pairs, found.clusters, enough, "pairs"):
         return CANNOT_SAY, f"{text}, but {few}"
-    lost = lost_rows(len(pairs.lost), len(pairs.short))
+    lost = lost_rows(pairs.outcomes.lost, pairs.outcomes.short)
     not_counted = f"; {lost}, and not in this" if lost else ""
     return "no difference larger than the margin", f"{text}{_absent(pairs)}{not_counted}"
 
@@ -102,7 +102,7 @@ def _sided(test: MetricTest, found: PairedDifference) -> tuple[Verdict, str]:
     if rose is not pairs.higher_is_better:
         return "worse", text
     text += _absent(pairs)
-    lost = lost_rows(len(pairs.lost), len(pairs.short))
+    lost = lost_rows(pairs.outcomes.lost, pairs.outcomes.short)
     if not lost:
         return "better", text
     if pairs.worst is None:
@@ -119,9 +119,8 @@ def _sided(test: MetricTest, found: PairedDifference) -> tuple[Verdict, str]:
 
 def _absent(pairs: MetricPairs) -> str:
     """Describe the rows that the second run does not have, or did not score; empty if there are none."""
-    gone = {first for first, second in pairs.part.units if second is None}
-    text = f"; {absent_rows(len(gone))}, and not in this" if gone else ""
-    if unasked := sum(first not in gone for first, _ in pairs.absent):
+    text = f"; {absent_rows(pairs.part.gone)}, and not in this" if pairs.part.gone else ""
+    if unasked := pairs.outcomes.unasked:
         rows = f"{count_of(unasked, 'row')} with a value in the first run"
         text += f"; of {rows} the second did not ask this metric, and they are not in this"
     return text
@@ -173,7 +172,8 @@ def _rows(pairs: MetricPairs, found: PairedDifference) -> str:
 
 
 def _numbers(test: MetricTest, found: PairedDifference) -> str:
-    before, after = test.pairs.means or (0.0, 0.0)
+    values = test.pairs.values
+    before, after = (values.before.mean, values.after.mean) if values else (0.0, 0.0)
     return f"it goes from {before:.3f} to {after:.3f}: {_difference(found, test.p_adjusted, test.tests)}"
 
 

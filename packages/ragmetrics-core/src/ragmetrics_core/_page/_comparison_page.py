@@ -8,7 +8,6 @@ columns with two sides each.
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -178,9 +177,9 @@ def write_comparison(
     Raises:
         InvalidInput: the size is not above 0, the path is the scores file of a run, or the comparison has no rows.
     """
-    pairing = comparison.pairing
-    if pairing is None:
+    if comparison.paired is None:
         raise InvalidInput("this comparison has no rows: make it with Evaluation.compare")
+    pairing = comparison.paired.read()
     for run in (pairing.before, pairing.after):
         folder = run.evaluation.run_dir
         if folder is not None and Path(path).resolve() == (folder / SCORES).resolve():
@@ -215,12 +214,11 @@ def _content(comparison: ComparedRuns, pairing: Pairing, decision: Decision | No
 
 def _metric(item: MetricComparison) -> dict[str, Any]:
     """Return the data of a metric for the script; ``total`` is the sum of the sizes of all changes."""
-    values = item.values
     return {
         "name": item.name,
         "scale": list(item.scale) if item.scale else None,
         "better": item.higher_is_better,
         "credited": item.credited,
         "why": item.why,
-        "total": math.fsum(abs(new - old) for old, new in zip(values.before, values.after, strict=True)),
+        "total": item.values.changes.size if item.values else 0.0,
     }

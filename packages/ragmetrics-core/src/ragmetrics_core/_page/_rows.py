@@ -222,7 +222,7 @@ class PairedRows:
         self._pairing = pairing
         self._metrics = metrics
         self._names = [item.name for item in metrics]
-        self._units = pairing.units()
+        self._units = pairing.units
         self._runs = pairing.before, pairing.after
         self._texts = [self._texts_of(run) for run in self._runs]
 
@@ -255,7 +255,7 @@ class PairedRows:
         metadata = _slices(self._known(*(texts.metadata for texts in self._texts)))
         name = None if by is None else by.removeprefix(METADATA)
         if name is not None and name not in metadata:
-            metadata[name] = self._pairing.labels()
+            metadata[name] = list(self._pairing.labels or ())
         return {
             "ids": self._known(*([row.id for row in each] for each in rows)),
             "names": self._known(*([row.name for row in each] for each in rows)),

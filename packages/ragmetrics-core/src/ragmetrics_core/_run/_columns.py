@@ -121,7 +121,7 @@ class Column:
             asked = sum(self.labels[position] != NOT_ASKED for position in positions)
             new.short.append(1 - len(values) / asked if values else 0.0)
             new.failed.append(not values and any(self.failed[position] for position in positions))
-            new.labels.append(_shared([self.labels[position] for position in positions]))
+            new.labels.append(shared([self.labels[position] for position in positions]))
             new.scales.append(scales.pop() if len(scales) == 1 else None)
         return new
 
@@ -182,18 +182,18 @@ class Run:
         if len(rows) == len(self.rows):
             return self
         slices, clusters = (
-            None if labels is None else [_shared([labels[position] for position in row.records]) for row in rows]
+            None if labels is None else [shared([labels[position] for position in row.records]) for row in rows]
             for labels in (self.slices, self.clusters)
         )
         columns = {name: column.merged(rows) for name, column in self.columns.items()}
         return Run(self.name, self.evaluation, rows, columns, slices, clusters)
 
-    def scores(self, row: int, metric: str) -> list[Score]:
-        """Return the scores of a row with their evidence, one for each of its repeats."""
-        return [self.evaluation.records[position].scores[metric] for position in self.rows[row].records]
+    def records_of(self, row: int) -> list[Record]:
+        """Return the records of a row, one for each of its repeats."""
+        return [self.evaluation.records[position] for position in self.rows[row].records]
 
 
-def _shared(labels: Sequence[str | None]) -> str | None:
+def shared(labels: Sequence[str | None]) -> str | None:
     """Return the label that all entries share; None if they differ."""
     return labels[0] if all(label == labels[0] for label in labels) else None
 

@@ -125,10 +125,13 @@ class ClusteredMean:
     units: Counter[tuple[float, int]]
 
 
-def units_of(values: Sequence[float], clusters: Sequence[Hashable]) -> Counter[tuple[float, int]]:
+def units_of(values: Sequence[float] | Numbers, clusters: Sequence[Hashable]) -> Counter[tuple[float, int]]:
     """Return how many clusters have the same sum of values and the same number of rows, given the cluster of each value."""
-    rows = grouped(zip(clusters, values, strict=True))
-    return Counter((math.fsum(found), len(found)) for found in rows.values())
+    numbers = Numbers.of(values)
+    counts = numbers.counts or [1] * len(numbers.values)
+    rows = grouped(zip(clusters, zip(numbers.values, counts, strict=True), strict=True))
+    each = (list(zip(*found, strict=True)) for found in rows.values())
+    return Counter((exact_sum(sums, times), sum(times)) for sums, times in each)
 
 
 def clustered_mean(units: Counter[tuple[float, int]]) -> ClusteredMean:

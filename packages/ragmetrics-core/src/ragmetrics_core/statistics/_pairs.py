@@ -264,8 +264,8 @@ def paired_difference(
         raise InvalidInput("before has no values: give at least one pair")
     check_clusters(clusters, len(before))
     scale = scale_of((*before, *after), scale)
-    values = (Numbers(checked_values(name, each, scale)) for name, each in (("before", before), ("after", after)))
-    return PairedNumbers.of(*values, clusters, scale).difference(confidence)
+    one, two = (Numbers(checked_values(name, each, scale)) for name, each in (("before", before), ("after", after)))
+    return PairedNumbers.of(one, two, clusters, scale).difference(confidence)
 
 
 @dataclass(frozen=True)
@@ -302,7 +302,7 @@ class PairedNumbers:
         if clusters is None:
             return cls(before, after, changes, scale)
         changed = {cluster for cluster, value in zip(clusters, values, strict=True) if value}
-        return cls(before, after, changes, scale, units_of(values, clusters), len(changed))
+        return cls(before, after, changes, scale, units_of(changes, clusters), len(changed))
 
     def __len__(self) -> int:
         return len(self.changes)
@@ -371,7 +371,9 @@ class PairedNumbers:
             numbers, scale = self, self.scale
             binary = scale and not self.clustered and all(each.at_ends(scale) for each in (self.before, self.after))
             interval, p_value = (_of_passes if binary else _of_scores)(self, confidence)
-            problem = None if interval else "all rows changed alike, and without a scale nothing tells how much others may"
+            problem = (
+                None if interval else "all rows changed alike, and without a scale nothing tells how much others may"
+            )
         return PairedDifference(
             difference=self.changes.mean,
             interval=interval,
