@@ -151,8 +151,9 @@ class Input(str):
         if isinstance(value, list | tuple | Mapping) and not value:
             # an empty result list is a legitimate outcome of retrieval
             return "" if self.name == "retrieved_documents" else "is an empty list"
-        if self.kind == "texts" and isinstance(value, list | tuple) and all(map(_is_blank, value)):
-            return "contains only blank texts"
+        if self.kind == "texts" and isinstance(value, list | tuple):
+            are_blank = all(isinstance(item, str) and not item.strip() for item in value)
+            return "contains only blank texts" if are_blank else ""
         return ""
 
     def __repr__(self) -> str:
@@ -207,10 +208,6 @@ def _kind_of(hint: Any) -> Kind:
     if isinstance(origin, type) and issubclass(origin, Iterable) and arguments[:1] == (str,):
         return "any" if issubclass(origin, Mapping) else "texts"
     return "any"
-
-
-def _is_blank(item: Any) -> bool:
-    return isinstance(item, str) and not item.strip()
 
 
 def _text(path: str, value: Any) -> str:

@@ -178,10 +178,9 @@ class Sample:
 
         Other common names of a field count as its name.
         """
-        if name in FIELD_NAMES:
-            return getattr(self, name)
-        if name in ALIASES:
-            return getattr(self, ALIASES[name])
+        field = ALIASES.get(name, name)
+        if field in FIELD_NAMES:
+            return getattr(self, field)
         if name in self.metadata:
             return self.metadata[name]
         meant = fields_of((name,))
@@ -208,6 +207,7 @@ class Sample:
 
 
 FIELD_NAMES = frozenset(item.name for item in fields(Sample))
+KNOWN_NAMES = FIELD_NAMES.union(ALIASES)
 
 
 BETWEEN_WORDS = re.compile(r"[\s_-]+|(?<=[a-z0-9])(?=[A-Z])")
@@ -226,12 +226,8 @@ def fields_of(columns: tuple[Any, ...]) -> Mapping[Any, str]:
     normalization do not count for this field. A column like ``Metadata`` never means ``metadata``, because its content may be
     anything.
     """
-    exact: dict[Any, str] = {}
-    for column in columns:  # in this order, messages name the columns
-        if column in ALIASES:
-            exact[column] = ALIASES[column]
-        elif column in FIELD_NAMES:
-            exact[column] = column
+    # in this order, messages name the columns
+    exact: dict[Any, str] = {column: ALIASES.get(column, column) for column in columns if column in KNOWN_NAMES}
     fields = dict(exact)
     for column in columns:
         name = plain_name(column)
@@ -290,11 +286,8 @@ def _deep(value: Any) -> Any:
 def _document_row(document: object) -> object:
     if not isinstance(document, Document):
         return document
-    return {
-        item.name: getattr(document, item.name)
-        for item in fields(document)
-        if getattr(document, item.name) not in (None, {})
-    }
+    row = {item.name: getattr(document, item.name) for item in fields(document)}
+    return {name: value for name, value in row.items() if value not in (None, {})}
 
 
 @dataclass(frozen=True, slots=True)

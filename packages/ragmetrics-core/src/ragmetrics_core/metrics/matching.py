@@ -117,18 +117,17 @@ def _look_up(wanted: list[Any], shown: list[Any]) -> Matches:
 
 
 def _search(wanted: list[Any], shown: list[Any]) -> Matches:
-    relevant: list[int] = []
-    for index, value in enumerate(wanted):
-        if value is not None and value == value and not any(wanted[other] == value for other in relevant):  # noqa: PLR0124
-            relevant.append(index)
-    ranks, found, left = [], [], list(relevant)
-    for rank, value in enumerate(shown, 1):
-        place = next((index for index in left if wanted[index] == value), None)
-        if place is not None:
-            ranks.append(rank)
-            found.append(place)
-            left.remove(place)
-    return ranks, found, relevant
+    """Match values that cannot be hashed: give equal values the same number, and look up the numbers."""
+    distinct: list[Any] = []
+
+    def number_of(value: Any) -> int | None:
+        if value is None or value != value:  # noqa: PLR0124
+            return None
+        if value not in distinct:
+            distinct.append(value)
+        return distinct.index(value)
+
+    return _look_up(list(map(number_of, wanted)), list(map(number_of, shown)))
 
 
 def _values(documents: Sequence[Document | str], field: str) -> list[Any]:

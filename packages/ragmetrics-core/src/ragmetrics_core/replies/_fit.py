@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel, RootModel
 
-from ._items import says_nothing, split_lines
+from ._items import items_in, says_nothing
 from ._json_text import embedded
 from ._keys import ASIDES, CONTAINERS, NUMBERED, REASONS, RELATED, WRITTEN, is_blank, is_schema, name, stem
 from ._numbers import WORDS, scale_of, without_angles
@@ -261,7 +261,7 @@ def _numbers_in(data: str) -> list[str] | None:
 
 def _items_of_text(data: str, item: Any) -> list[Any] | None:
     if item is str:
-        return split_lines(data) if data.strip() and not is_blank(data.strip()) else None
+        return items_in(data)[0] if data.strip() and not is_blank(data.strip()) else None
     parts = re.split(r"[,;\n]", data, maxsplit=MAX_ITEMS)
     return [part.strip() for part in parts if part.strip()] if len(parts) > 1 else None
 

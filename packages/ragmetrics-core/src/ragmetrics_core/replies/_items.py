@@ -121,11 +121,6 @@ _MAX_BARE = 400
 _BARE_NUMBER = re.compile(r"\s{0,8}\**(\d{1,2})(?:\**[.)\]:：、]|\**)\s+(?=\S)")
 
 
-def split_lines(text: str) -> list[str]:
-    """Return the items of a text: its numbered or bulleted lines; if it has none, all its lines."""
-    return _items(text)[0]
-
-
 def read_lines(text: str, *, marked_only: bool = False) -> list[str]:
     """Return the items of a reply in plain text.
 
@@ -134,7 +129,7 @@ def read_lines(text: str, *, marked_only: bool = False) -> list[str]:
     Raises:
         Unreadable: there are no items, or they may be quoted.
     """
-    items, marked = _items(without_tokens(text))
+    items, marked = items_in(without_tokens(text))
     if marked and items:
         return items
     if items and marked_only and not all(item.rstrip().endswith(ASKS) for item in items):
@@ -147,7 +142,8 @@ def read_lines(text: str, *, marked_only: bool = False) -> list[str]:
     return items
 
 
-def _items(text: str) -> tuple[list[str], bool]:
+def items_in(text: str) -> tuple[list[str], bool]:
+    """Return the items of a text, and whether they are marked: its numbered or bulleted lines; if it has none, all its lines."""
     lines = [line for line in text.strip("\ufeff\u200b \n").splitlines() if line.strip() and not _RULE.fullmatch(line)]
     lines = _counted(lines)
     matches = [(line, _ITEM.match(line)) for line in lines]

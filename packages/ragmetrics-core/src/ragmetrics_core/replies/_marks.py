@@ -258,15 +258,12 @@ def _lone_lines(text: str, scale: Scale) -> Iterator[Mark]:
         if match and leads and not digits:
             digits = match["lead_number"] or match["lead_word"]
         item = MARKED_LINE.match(line[:_MAX_LINE])
+        list_numbers = {int(other["number"]) for other in map(MARKED_LINE.match, others) if other}
         if match and digits:
             yield _mark(scale, match, LABEL_RANK, digits, line, shift=start)
-        elif item and not any(_counts_on(item, MARKED_LINE.match(other)) for other in others):
+        elif item and list_numbers.isdisjoint((int(item["number"]) - 1, int(item["number"]) + 1)):
             # "1. The text demands ..." is a list of one item, or a score. It is not an answer, but it can contradict one.
             yield _mark(scale, item, HINT_RANK, item["number"], line, shift=start)
-
-
-def _counts_on(one: re.Match[str], two: re.Match[str] | None) -> bool:
-    return two is not None and abs(int(one["number"]) - int(two["number"])) == 1
 
 
 def _criterion(text: str, scale: Scale) -> Iterator[Mark]:
