@@ -259,13 +259,16 @@ async def examine_llm(name: str, llm: OpenAILLM, timeout: float) -> Diagnosis:
     add_server(diagnosis, llm)
     diagnosis.add("model", "ok", llm.model)
     answers: dict[Rung, Found] = {"text": first}
-    readable: list[Rung] = ["text"] * _add_form(diagnosis, "text", first)
+    readable: list[Rung] = []
+    if _add_form(diagnosis, "text", first):
+        readable.append("text")
     for form in RUNGS[:-1]:
         if any(answer.late for answer in answers.values()):
             diagnosis.add(FORMS[form], "-", "not asked, as the last answer did not come in time")
             continue
         answers[form] = await send(form)
-        readable += [form] * _add_form(diagnosis, form, answers[form])
+        if _add_form(diagnosis, form, answers[form]):
+            readable.append(form)
     form_used: Rung = next(form for form in FORMS if form in answers and not answers[form].form_refused)
     _add_remarks(diagnosis, answers, await models_of(llm, timeout), llm.model)
     await _add_pace(diagnosis, send, answers, form_used)
