@@ -183,17 +183,7 @@ def paired_rows(
         InvalidInput: a run has no row; an id has several questions, in one run or in both; the runs share no row; a path names no
             column; there are too many slices, or a pair has no cluster.
     """
-    groups = RowGroups(by, cluster), RowGroups(by, cluster)
-    one, two = map(Run.of, runs, names, groups)
-    by_labels = by is not None and not any(label for run in (one, two) for label in run.slices or ())
-    if by is not None and by_labels:
-        one, two = (replace(run, slices=run.columns[by].labels) if by in run.columns else run for run in (one, two))
-        if not any(one.slices or ()):
-            if by in one.columns:
-                what = "this metric gives rows no labels, and no metadata column has this name"
-                raise InvalidInput(Setting("by", by), f": {what}")
-            for group in groups:
-                group.check(clusters=False)
+    one, two, by_labels = _read(runs, names, by, cluster)
     before, after, pairs = _matched(one, two)
     alone = [set(range(len(run.rows))) - {pair[at] for pair in pairs} for at, run in enumerate((before, after))]
     units: list[Unit] = [*pairs, *((row, None) for row in sorted(alone[0])), *((None, row) for row in sorted(alone[1]))]
@@ -218,6 +208,24 @@ def paired_rows(
         labels=labels,
         clusters=None if cluster is None else _clusters(before, after, pairs, cluster),
     )
+
+
+def _read(
+    runs: tuple[ScoredRows, ScoredRows], names: tuple[str, str], by: str | None, cluster: str | None
+) -> tuple[Run, Run, bool]:
+    """Return both runs with the slice and the cluster of each row, and whether the slices are labels that a metric gave."""
+    groups = RowGroups(by, cluster), RowGroups(by, cluster)
+    one, two = map(Run.of, runs, names, groups)
+    if by is None or any(label for run in (one, two) for label in run.slices or ()):
+        return one, two, False
+    one, two = (replace(run, slices=run.columns[by].labels) if by in run.columns else run for run in (one, two))
+    if not any(one.slices or ()):
+        if by in one.columns:
+            what = "this metric gives rows no labels, and no metadata column has this name"
+            raise InvalidInput(Setting("by", by), f": {what}")
+        for group in groups:
+            group.check(clusters=False)
+    return one, two, True
 
 
 def _label(before: Run, after: Run, unit: Unit, *, by_labels: bool) -> str | None:
