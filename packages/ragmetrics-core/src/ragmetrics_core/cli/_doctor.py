@@ -28,7 +28,7 @@ import re
 import socket
 import statistics
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from importlib import metadata
@@ -259,16 +259,13 @@ async def examine_llm(name: str, llm: OpenAILLM, timeout: float) -> Diagnosis:
     add_server(diagnosis, llm)
     diagnosis.add("model", "ok", llm.model)
     answers: dict[Rung, Found] = {"text": first}
-    readable: list[Rung] = []
-    if _add_form(diagnosis, "text", first):
-        readable.append("text")
+    readable: dict[Rung, bool] = {"text": _add_form(diagnosis, "text", first)}
     for form in RUNGS[:-1]:
         if any(answer.late for answer in answers.values()):
             diagnosis.add(FORMS[form], "-", "not asked, as the last answer did not come in time")
             continue
         answers[form] = await send(form)
-        if _add_form(diagnosis, form, answers[form]):
-            readable.append(form)
+        readable[form] = _add_form(diagnosis, form, answers[form])
     form_used: Rung = next(form for form in FORMS if form in answers and not answers[form].form_refused)
     _add_remarks(diagnosis, answers, await models_of(llm, timeout), llm.model)
     await _add_pace(diagnosis, send, answers, form_used)
@@ -349,18 +346,18 @@ async def _add_pace(found: Diagnosis, send: Send, answers: dict[Rung, Found], us
         found.add("two at once", "ok", f"{together:.1f} s for both")
 
 
-def _add_verdict(found: Diagnosis, answers: dict[Rung, Found], readable: Sequence[Rung], used: Rung) -> None:
+def _add_verdict(found: Diagnosis, answers: dict[Rung, Found], readable: Mapping[Rung, bool], used: Rung) -> None:
     """Add the verdict whether a run can use the model. A run asks in the highest form that the server accepts, and must be able
     to read the answer.
     """
-    found.usable = used in readable
+    found.usable = readable.get(used, False)
     if found.usable:
         lost = [FORMS[form] for form in FORMS if form in answers and answers[form].form_refused]
         remark = f"; the server refuses {' and '.join(lost)}, which a run finds out by itself" if lost else ""
         found.verdict = f"it can be used: it is asked by {FORMS[used]}{remark}"
     elif (problem := answers[used].problem) is not None and problem.transient:
         found.verdict = "it is not known whether it can be used: not every question was answered; try again later"
-    elif lower := next((form for form in FORMS if form in readable), None):
+    elif lower := next((form for form in FORMS if readable.get(form)), None):
         only = f"OpenAILLM(..., structured={lower!r})"
         found.verdict = f"it can be used from Python alone, by {only}: answers by {FORMS[used]} fail"
     else:
