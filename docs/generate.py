@@ -17,7 +17,7 @@ from typing import Any
 from declining import declining_table
 
 from ragmetrics_core import Ask, Metric, Prompt, RagmetricsError, evaluate
-from ragmetrics_core._testset._kinds import ANSWER_FROM_DOCUMENT, PROMPTS, WRITE_QUESTIONS
+from ragmetrics_core._testset import _kinds
 from ragmetrics_core.metrics import AnswerCorrectness, Entry, catalogue, ragchecker_metrics
 
 DOCS = Path(__file__).resolve().parent
@@ -122,7 +122,7 @@ def prompt_texts() -> str:
         for prompt in (item.default for item in fields(entry.cls) if isinstance(item.default, Prompt)):
             users.setdefault(prompt.name, []).append(f"`{entry.cls.__name__}`")
             words[prompt.name] = prompt
-    of_testsets: tuple[Prompt[Any], ...] = (WRITE_QUESTIONS, ANSWER_FROM_DOCUMENT, *PROMPTS)
+    of_testsets = [value for value in vars(_kinds).values() if isinstance(value, Prompt)]
     for prompt in of_testsets:
         users[prompt.name] = ["`generate_testset`"]
         words[prompt.name] = prompt

@@ -324,16 +324,11 @@ def _share(measure: Measure) -> str:
 
 def _slice_cells(item: SliceCalibration) -> tuple[str, ...]:
     """Return a line of the table of slices."""
-    difference = item.difference
-    return (
-        item.name,
-        f"{item.labels:,}",
-        number(item.error.value),
-        or_dash(item.error.interval),
-        number(item.rest.value),
-        "-" if difference.value is None else f"{difference.value:+.3f}",
-        "yes" if item.worse else "not shown" if difference.interval else "cannot say",
-    )
+    error, rest, difference = item.error, item.rest, item.difference
+    change = "-" if difference.value is None else f"{difference.value:+.3f}"
+    worse = "yes" if item.worse else "not shown" if difference.interval else "cannot say"
+    errors = number(error.value), or_dash(error.interval), number(rest.value)
+    return item.name, f"{item.labels:,}", *errors, change, worse
 
 
 def _remarks(calibration: Calibration) -> Iterator[str]:

@@ -374,10 +374,5 @@ def gated(
         evidence_of = counted
     if comparison is not None:
         dropped = drop_evidence(comparison, [gate for gate in gates if gate.of == "drop"], conditions)
-    return decide(
-        [
-            (gate, evidence)
-            for gate in gates
-            for evidence in (evidence_of if gate.of == "mean" else dropped)[gate.metric]
-        ]
-    )
+    found = {"mean": evidence_of, "drop": dropped}
+    return decide([(gate, evidence) for gate in gates for evidence in found[gate.of][gate.metric]])

@@ -76,16 +76,9 @@ def distribution(item: MetricSummary, values: Sequence[float]) -> Html | None:
 
 def _bar(place: int, share: float, words: str) -> Html:
     height = max(LEAST_BAR, share * (HEIGHT - 2))
-    return element(
-        "rect",
-        element("title", words),
-        class_="bar",
-        x=f"{place * WIDTH / BINS + 1:.1f}",
-        y=f"{HEIGHT - height:.1f}",
-        width=f"{WIDTH / BINS - 2:.1f}",
-        height=f"{height:.1f}",
-        rx=1,
-    )
+    box = {"x": place * WIDTH / BINS + 1, "y": HEIGHT - height, "width": WIDTH / BINS - 2, "height": height}
+    rounded = {name: f"{value:.1f}" for name, value in box.items()}
+    return element("rect", element("title", words), class_="bar", **rounded, rx=1)
 
 
 def _line(kind: str, x1: float, x2: float, y1: float, y2: float) -> Html:

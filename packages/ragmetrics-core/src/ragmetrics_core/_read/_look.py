@@ -113,13 +113,11 @@ def look_at(
                 problem = InvalidInput(f"{place}: ", *error.args)
                 if isinstance(error, BadShape) and not look.rows:
                     return look, problem  # a run would not begin either
-                look.rows += 1
                 look.problems += [problem] if len(look.problems) < MOST_PROBLEMS else []
-                continue
+            else:
+                look.good += 1
+                look.first += [(place, row.sample)] if len(look.first) < shown else []
             look.rows += 1
-            look.good += 1
-            if len(look.first) < shown:
-                look.first.append((place, row.sample))
     except InvalidInput as error:
         return look, error
     return look, None

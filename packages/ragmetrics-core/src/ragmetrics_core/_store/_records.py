@@ -153,14 +153,8 @@ class KeptScores:
     def _rest_of(self, score: Score) -> Rest | None:
         """Return the other attributes of a score; None if they are the usual ones."""
         usage = score.usage
-        if (
-            usage is NO_USAGE
-            and score.value is not None
-            and score.reason is None
-            and score.passing is None
-            and score.label is None
-            and score.scale is self._scale
-        ):
+        is_bare = score.reason is None and score.passing is None and score.label is None
+        if is_bare and usage is NO_USAGE and score.value is not None and score.scale is self._scale:
             return None
         counts = (usage.calls, usage.prompt_tokens, usage.completion_tokens, usage.cached_calls)
         return (score.passing, score.reason, score.error, score.label, score.scale, *counts)

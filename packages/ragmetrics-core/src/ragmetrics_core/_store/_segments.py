@@ -296,18 +296,10 @@ def _reading(path: Path) -> Iterator[None]:
 
 
 def _line_of_reply(key: bytes, parts: Parts) -> bytes:
-    width, value, prompt_tokens, completion_tokens, truncated = parts
-    return _line(
-        {
-            "key": key.hex(),
-            "width": width,
-            "value": value.decode("utf-8", "surrogatepass") if width is TEXT else b64encode(value).decode(),
-            "prompt_tokens": prompt_tokens,
-            "completion_tokens": completion_tokens,
-            "truncated": truncated,
-            "digest": digest_of(key, *parts).hex(),
-        }
-    )
+    width, value, *counts = parts
+    text = value.decode("utf-8", "surrogatepass") if width is TEXT else b64encode(value).decode()
+    named = dict(zip(("prompt_tokens", "completion_tokens", "truncated"), counts, strict=True))
+    return _line({"key": key.hex(), "width": width, "value": text, **named, "digest": digest_of(key, *parts).hex()})
 
 
 def _line_of_struck(struck: Struck) -> bytes:

@@ -205,16 +205,6 @@ CHECK_UNANSWERED: Prompt[UnansweredCheck] = Prompt(
     check=check_numbers,
 )
 
-PROMPTS: tuple[Prompt[Any], ...] = (
-    WRITE_TWO_PASSAGE_QUESTIONS,
-    WRITE_UNANSWERABLE_QUESTIONS,
-    ANSWER_FROM_PASSAGES,
-    CHECK_QUESTION,
-    CHECK_UNANSWERED,
-)
-"""The prompts that ``generate_testset`` cannot be given others for."""
-
-
 NO_ANSWER = "The documents do not contain the answer to this question."
 """The default reference of a question without an answer: what a system says when it declines to answer."""
 

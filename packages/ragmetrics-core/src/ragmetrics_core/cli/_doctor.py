@@ -168,14 +168,7 @@ EXTRAS = {
 }
 """The package that each extra is for."""
 
-OTHERS = (
-    "pydantic",
-    "typer",
-    "ragmetrics-langchain",
-    "ragmetrics-llama-index",
-    "ragmetrics-haystack",
-    "ragmetrics-pytest",
-)
+OTHERS = ("pydantic", "typer", *(f"ragmetrics-{name}" for name in ("langchain", "llama-index", "haystack", "pytest")))
 CONNECTING = 0.3
 """Seconds to wait for a port of this machine; a server that listens there answers at once."""
 
