@@ -360,7 +360,7 @@ class TestFailures:
         status, output = doctor("--llm", "azure:judge", "--base-url", server.origin)
         assert status == 2
         assert seen(output)["model"][1].endswith(
-            "-> the name after azure: is that of a deployment, as the portal lists them, and not that of a model"
+            "-> azure: is followed by the name of a deployment, as the portal lists them, not by the name of a model"
         )
         assert seen(output)["key"] == ("ok", "the key in AZURE_OPENAI_API_KEY is accepted")
         assert doctor("--llm", "azure:my-dep", "--base-url", server.origin)[0] == 0

@@ -259,8 +259,8 @@ class TestAccount:
         assert sorted(model.asked) == ["0", "1", "2", "3", "4"]
         assert values(result) == [0.0, 0.01, 0.02, 0.03, 0.04]
         note = (
-            f"run.json was damaged, so the scores that stood in {run_dir} were set aside as scores.1.jsonl, and all rows were "
-            "scored anew from the replies"
+            f"run.json was damaged, so the scores in {run_dir} were renamed to scores.1.jsonl, and all rows were "
+            "scored again from the replies"
         )
         assert result.caveats == Evaluation.load(run_dir).caveats == (note,)
         assert (run_dir / "scores.1.jsonl").read_bytes() == old

@@ -211,7 +211,7 @@ class TestRefused:
         evaluate(iter(questions(9)), Rated(), llm=Model(), run_dir=run_dir)
         result = evaluate(iter(questions(7)), Rated(), llm=Model(), run_dir=run_dir)
         kept = run_dir / "scores.1.jsonl"
-        note = f"the scores of 2 rows that are no more among those of this run: they are kept in {kept}"
+        note = f"the scores of 2 rows that are no longer among the rows of this run: they are kept in {kept}"
         assert (len(result), result.caveats) == (7, (note,))
         assert Evaluation.load(run_dir).caveats == (note,)
         rows = {json.loads(line)["row"] for line in kept.read_text().splitlines()}

@@ -70,7 +70,9 @@ class TestOtherRuns:
     def test_somebody_elses_files(self, run_dir: Path) -> None:
         run_dir.mkdir(parents=True)
         (run_dir / "scores.jsonl").write_text("mine\n")
-        with pytest.raises(InvalidInput, match="scores.jsonl is not that of a run, for there is no run.json beside it"):
+        with pytest.raises(
+            InvalidInput, match="scores.jsonl does not belong to a run, because there is no run.json beside it"
+        ):
             evaluate(questions(3), Length(), run_dir=run_dir)
         assert (run_dir / "scores.jsonl").read_text() == "mine\n"
         for text in ('{"version": 1}', '{"version": 2, "metrics": [], "settings": ""}', "[]"):

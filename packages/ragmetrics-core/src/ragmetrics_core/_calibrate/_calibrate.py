@@ -5,7 +5,8 @@ each row is a cluster. Among many slices some look bad by chance, so the interva
 together (Bonferroni).
 
 A label does not record how its row was chosen. But rows that were picked by hand can be recognized: they are the first rows of
-the file, or the judge's scores of them, or its certainty, differ from those of all rows by more than a random draw explains.
+the file; or the judge's scores of these rows, or its certainty, differ from its scores of all rows by more than a random draw
+explains.
 
 The rows to label next are lines to fill in, with the question, the answer, no score, and the weight that the draw gives the row.
 A weight of 1 counts as much as a row drawn uniformly; 2 is the largest possible weight. So lines of several draws, and labels of

@@ -54,7 +54,7 @@ class Answers:
         traffic: limits the calls to each server.
         max_retries: the largest number of retries of a lost call.
         budget: the budget of the runs.
-        journal: keeps the replies, and contains those of earlier runs; None: no replies are kept.
+        journal: keeps the replies, and has the replies of earlier runs; None: no replies are kept.
         heard: a callback that gets the outcome of each call.
 
     Attributes:
@@ -84,7 +84,7 @@ class Answers:
 
     @property
     def caveats(self) -> Iterator[str]:
-        """Caveats about the answers: those of the models, and one for each model whose answers cannot be kept in the journal."""
+        """Caveats about the answers: the caveats of the models, and one for each model whose answers the journal cannot keep."""
         for route in self._routes.values():
             if route.traits.caveat is not None:
                 yield route.traits.caveat
@@ -149,7 +149,7 @@ class Answers:
         return outcome is not None
 
     def task_of(self, pending: PendingCall, run: Tasks) -> asyncio.Future[CallOutcome | None]:
-        """Return the task that makes a call: that of an equal call in flight, or a new one. Its result is None without budget."""
+        """Return the task of an equal call in flight, or else a new task that makes the call. Its result is None without budget."""
         if pending.task is None:
             call = self._in_flight.get(pending)
             pending.is_shared = call is not None

@@ -12,7 +12,7 @@ Each metric begins its program for the row. A program goes on as soon as all req
 for the next call to finish, or the next turn to spend, until all programs have their scores. The metrics of a row often wait for
 the same answers, so there is one task for each call, and none for each metric.
 
-There are two kinds of errors, told apart by where they arise. An error that a *program* raises (a missing field, an impossible
+There are two kinds of errors, which differ in where they arise. An error that a *program* raises (a missing field, an impossible
 value, a model that could not answer) concerns one score and is recorded in it. An error *outside* of a program (no model is set, an
 optional package is missing, a refused key, a bug) concerns the whole run and stops it.
 """

@@ -109,7 +109,7 @@ def evaluate(  # noqa: D417  a line may describe two arguments
 
 @with_arguments_of(evaluate)
 async def aevaluate(**arguments: Any) -> Evaluation:
-    """Score samples with metrics without blocking the running loop. Arguments, result and errors are those of ``evaluate``.
+    """Score samples with metrics without blocking the running loop. Arguments, result and errors are the same as for ``evaluate``.
 
     If it is cancelled, the ``CancelledError`` has ``partial`` too. A time limit raises another error: after ``asyncio.wait_for``
     the ``CancelledError`` is the ``__cause__`` of the ``TimeoutError`` (on Python 3.10 the ``__context__`` of that cause).

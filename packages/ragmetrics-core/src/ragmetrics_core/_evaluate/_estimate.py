@@ -165,7 +165,7 @@ class Estimate:
         """Return the estimate as a table, with its assumptions below.
 
         Args:
-            width: columns that it may take; default: those of the terminal.
+            width: columns that it may take; default: the width of the terminal.
             write: formats a setting in the style of the place where the text is shown; default: as a Python argument.
         """
         wide = room() if width is None else width

@@ -68,7 +68,7 @@ class Evaluation(ScoredRows):
 
         Raises:
             InvalidInput: no row has anything at that path, a row has a list or an object there, or there are too many values; or
-                the calibration is that of another run.
+                the calibration belongs to another run.
         """
         return summary_of(self, by, calibration)
 
@@ -141,7 +141,7 @@ class Evaluation(ScoredRows):
 
         Raises:
             InvalidInput: the runs share no row or no metric, an id stands for several questions, a path names no column, the
-                margin is not above 0 and at most 1, or a calibration is that of another run.
+                margin is not above 0 and at most 1, or a calibration belongs to another run.
         """
         from .._compare._compare import compared  # noqa: PLC0415  needed by few
 
@@ -234,7 +234,7 @@ class Evaluation(ScoredRows):
             rows_per_file: the largest number of rows of a file in a directory, at least 1; None: one million.
 
         Raises:
-            InvalidInput: the directory is not empty, the run has no row, the name of a metric is that of another column, or
+            InvalidInput: the directory is not empty, the run has no row, a metric has the name of another column, or
                 ``rows_per_file`` is not a whole number from 1.
             MissingExtra: pyarrow is not installed.
         """
@@ -250,13 +250,13 @@ class Evaluation(ScoredRows):
 
         Args:
             path: the file.
-            max_megabytes: the largest size. Evidence that does not fit is left out, that of the best rows first, and the page
+            max_megabytes: the largest size. Evidence that does not fit is left out, beginning with the best rows, and the page
                 says so.
             calibration: the result of ``calibrate`` for this run: metrics with labels also show the mean that people would give.
 
         Raises:
-            InvalidInput: ``max_megabytes`` is not a positive number, the path is that of the scores in the directory of the run,
-                or the calibration is that of another run.
+            InvalidInput: ``max_megabytes`` is not a positive number, the path is the file of scores in the directory of the run,
+                or the calibration belongs to another run.
         """
         self._spare_own_scores(path)
         write_html(self, path, max_megabytes, calibration)
@@ -320,11 +320,11 @@ class Comparison(ComparedRuns, Result):
 
         Args:
             path: the file.
-            max_megabytes: the largest size. Evidence that does not fit is left out, that of the least changed rows first, and the
-                page says so.
+            max_megabytes: the largest size. Evidence that does not fit is left out, beginning with the least changed rows, and
+                the page says so.
 
         Raises:
-            InvalidInput: ``max_megabytes`` is not a positive number, the path is that of the scores in the directory of one of
+            InvalidInput: ``max_megabytes`` is not a positive number, the path is the file of scores in the directory of one of
                 the runs, or the comparison was not made by ``Evaluation.compare`` and so has no rows.
         """
         from .._page._comparison_page import write_comparison  # noqa: PLC0415  needed by few

@@ -1,4 +1,4 @@
-"""Join several runs into one: their rows one after the other, in a directory like that of any run.
+"""Join several runs into one: their rows one after the other, in a directory as any run has it.
 
 The runs may have different metrics. A row then has the scores of the metrics that were asked about it. For every other metric it
 has a score that says "not asked" (see ``_values._score.not_asked``), which counts nowhere.
@@ -34,7 +34,7 @@ def join_runs(
     once: bool = False,
     replace: bool = False,
 ) -> Evaluation:
-    """Join the rows of several runs, such as those of several processes, into one run. Their metrics may differ.
+    """Join the rows of several runs, such as the runs of several processes, into one run. Their metrics may differ.
 
     Args:
         runs: the runs, at least one.
@@ -107,7 +107,7 @@ def _records(
 
 
 def _each_once(records: Iterable[Record]) -> Iterator[Record]:
-    """Return the records without duplicate rows, numbered anew."""
+    """Return the records without duplicate rows, with new numbers."""
     found: dict[str, Record] = {}
     for record in records:
         key = digest_of(json.dumps(json_value(record.sample), sort_keys=True))

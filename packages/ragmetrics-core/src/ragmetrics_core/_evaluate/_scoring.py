@@ -60,7 +60,7 @@ class Scoring:
     def answers(self, journal: ReplyStore | None, heard: Callable[[Outcome], None] = no_op) -> Iterator[Answers]:
         """Return what answers the requests of runs in the running event loop; arguments as for ``Answers``.
 
-        What was learnt about the servers serves one loop at a time. Beside another loop, as in another thread, it is learnt anew.
+        What was learnt about the servers can be used by one loop at a time. A second loop, as in another thread, starts without it.
         """
         traffic = self._traffic
         if not traffic.enter():

@@ -238,8 +238,8 @@ class PairedRows:
         return [absent if (at := unit[side]) is None else values[at] for unit in self._units]
 
     def _known(self, *columns: Sequence[Any]) -> list[Any]:
-        """Return a column of both runs, by row of the page: the value of the first run if it has the row, otherwise that of the
-        second.
+        """Return a column of both runs, by row of the page: the value in the first run if it has the row, otherwise the value
+        in the second run.
         """
         return [columns[1][two] if one is None else columns[0][one] for one, two in self._units]  # type: ignore[index]
 
@@ -276,8 +276,8 @@ class PairedRows:
         return [self._each(side, run.columns[metric].values) for side, run in enumerate(self._runs)]
 
     def _states(self, metric: str) -> Iterator[list[str]]:
-        """Return for each run the state of each row as a letter: those of ``_state``, ``n``: not asked, and ``-``: not in this
-        run.
+        """Return for each run the state of each row as a letter: a letter of ``_state``, ``n`` for not asked, or ``-`` for not in
+        this run.
         """
         for side, run in enumerate(self._runs):
             column = run.columns[metric]

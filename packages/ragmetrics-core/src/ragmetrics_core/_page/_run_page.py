@@ -212,7 +212,7 @@ def write_html(
     Args:
         evaluation: the run.
         path: the file.
-        max_megabytes: the largest size of the file. Evidence that does not fit is left out, that of the best rows first.
+        max_megabytes: the largest size of the file. Evidence that does not fit is left out, beginning with the best rows.
         calibration: the calibration of this run, with the means that people would give.
         decision: the results of its gates.
 

@@ -6,8 +6,8 @@ back until each named column was seen. Rows may also be dataclasses or pydantic 
 them.
 
 Some values may have another meaning than the literal one: words for a missing value, and lists written as one text. Nothing is
-guessed: an answer may really be "None", and a text may contain a semicolon. So the texts stay unchanged, and the user is told
-once per field how many rows have such a text, and where the first of them are.
+guessed: an answer may really be "None", and a text may contain a semicolon. So the texts stay unchanged, and a
+sentence per field says how many rows have such a text, and where the first of these rows are.
 """
 
 from __future__ import annotations
@@ -73,13 +73,13 @@ class Doubts:
     """Possible misunderstandings of the rows that were read.
 
     Attributes:
-        lone: for each field of lists, the number of rows whose list has exactly one item.
+        single: for each field of lists, the number of rows whose list has exactly one item.
         missing: for each field, the rows with a text that may mean a missing value.
         lists: for each field, the rows with a text that may be a list.
     """
 
     def __init__(self) -> None:
-        self.lone: Counter[str] = Counter()
+        self.single: Counter[str] = Counter()
         self.missing: dict[str, Doubt] = {}
         self.lists: dict[str, Doubt] = {}
 
@@ -94,7 +94,7 @@ class Doubts:
                 "CSV file or a sheet, and null elsewhere"
             )
         for name, doubt in self.lists.items():
-            if doubt.rows * 2 >= self.lone[name]:
+            if doubt.rows * 2 >= self.single[name]:
                 separator = next(iter(doubt.words))
                 yield (
                     f"{name} looks like a list of {doubt.parts} {doubt.where()} and is read as one text: if it is a list, give "
@@ -248,7 +248,7 @@ class Columns:
             items = getattr(sample, field)
             if type(items) is not list or len(items) != 1:
                 continue
-            self.doubts.lone[field] += 1
+            self.doubts.single[field] += 1
             separator, parts = lone_list(items[0]) if isinstance(items[0], str) else ("", 1)
             if parts > 1:
                 column, row = self._column_of(field, value), self._columns_of(value)

@@ -64,7 +64,7 @@ def excel_rows(file: InputFile, at: str | None) -> Iterator[RawRow]:
 
 @contextmanager
 def open_sheet(file: InputFile, at: str | None) -> Iterator[Any]:
-    """Open the sheet to read; the arguments are those of ``excel_rows``."""
+    """Open the sheet to read. ``excel_rows`` explains the arguments."""
     with file.open() as opened:
         book = _workbook(opened, file.name)
         try:

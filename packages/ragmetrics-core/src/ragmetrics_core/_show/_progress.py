@@ -110,10 +110,11 @@ def progress_bar(
         return
     total = count()
     narrow = not notebook and total is not None and _columns() < WIDE
-    shown: dict[str, Any] = {"file": None if notebook else sys.stderr, "bar_format": NARROW if narrow else None}
+    settings: dict[str, Any] = {"bar_format": NARROW} if narrow else {}
+    file = None if notebook else sys.stderr
     from tqdm.auto import tqdm  # type: ignore[import-untyped]  # noqa: PLC0415  loaded only if the bar is shown
 
-    with tqdm(total=total, unit=f" {unit}", desc=title, **shown) as bar:
+    with tqdm(total=total, unit=f" {unit}", desc=title, file=file, **settings) as bar:
         yield Bar(bar, lost, narrow=narrow)
 
 

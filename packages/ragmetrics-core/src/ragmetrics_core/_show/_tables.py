@@ -28,7 +28,7 @@ LINE_ENDS = str.maketrans(dict.fromkeys("\t\n\v\f\r", " "))
 
 
 def room() -> int:
-    """Return the number of columns for a text: those of the terminal, or the environment variable COLUMNS."""
+    """Return the number of columns for a text: the width of the terminal, or the environment variable COLUMNS."""
     return max(LEAST, shutil.get_terminal_size((USUAL, 24)).columns)
 
 

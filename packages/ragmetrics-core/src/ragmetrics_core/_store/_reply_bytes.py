@@ -12,7 +12,7 @@ DIGEST_SIZE = 8
 """Bytes of a digest: about one in 2**64 damaged replies would count as undamaged."""
 
 TEXT, NUMBERS = None, -1
-"""The width of texts and of lists of numbers; that of vectors is their length."""
+"""The width of texts and of lists of numbers. The width of vectors is their length."""
 
 Parts = tuple[int | None, bytes, int, int, int]
 """The width, the value, the tokens of the prompt and of the completion, and whether the reply was cut off (0 or 1)."""

@@ -231,7 +231,7 @@ def changed_fields(there: Sample, here: Sample) -> str:
 JOURNAL, SCORES = "journal.sqlite", "scores.jsonl"
 
 LOOK_AHEAD = 50
-"""The number of rows that are compared with those of an earlier run before the first call."""
+"""The number of rows that are compared with the rows of an earlier run before the first call."""
 
 
 class RunDir:
@@ -262,7 +262,7 @@ class RunDir:
         self._source = ""
         scores = path / SCORES
         if stored is None and scores.is_file() and scores.stat().st_size:
-            why = f"{scores} is not that of a run, for there is no {ACCOUNT} beside it: "
+            why = f"{scores} does not belong to a run, because there is no {ACCOUNT} beside it: "
             raise InvalidInput(why, *ANOTHER, ", or move the file away")
         names = [item.name for item in self._earlier.settings.metrics] if self._earlier.settings else ()
         self._scores = ScoresFile(scores, writing=True, metrics=names) if scores.exists() else None
@@ -349,7 +349,7 @@ class RunDir:
         left = sum(index >= self._rows for index in self._scores.indexes()) if complete else 0
         if left and self._finished > self._rows:
             rows = "row that is" if left == 1 else "rows that are"
-            self._set_aside_copy(f"the scores of {left} {rows} no more among those of this run")
+            self._set_aside_copy(f"the scores of {left} {rows} no longer among the rows of this run")
         whole = replace(account, source=self._source, earlier=self.earlier, caveats=(*account.caveats, *self.notes))
         seal = self._scores.settle(lambda index: not complete or index < self._rows)
         write_account(self.path, self._settings, replace(whole, seal=seal))
@@ -390,8 +390,8 @@ class RunDir:
             if account.exists():
                 account.rename(kept.with_name(kept.name.replace("scores", "run", 1).replace(".jsonl", ".json")))
         if self._earlier.settings is None:
-            damaged = f"{ACCOUNT} was damaged, so the scores that stood in {self.path} were set aside as {kept.name}"
-            self.notes += (f"{damaged}, and all rows were scored anew from the replies",)
+            damaged = f"{ACCOUNT} was damaged, so the scores in {self.path} were renamed to {kept.name}"
+            self.notes += (f"{damaged}, and all rows were scored again from the replies",)
         self._earlier = NO_RUN
 
     def _set_aside_copy(self, why: str = "") -> None:

@@ -125,7 +125,7 @@ class MetricColumn:
         class tells which values are good.
         """
         metric = built_in_class(name, settings)
-        # the direction of a metric with parts is that of its parts, which are unknown here
+        # the direction of a metric with parts is the direction of its parts, which are unknown here
         known = metric if metric is not None and metric.parts is Metric.parts else None
         better = known.higher_is_better if known else None
         return cls(name, scale, settings, better, known is not None, inputs=_inputs(metric))

@@ -76,7 +76,7 @@ class ScoresFile:
         writing: whether lines will be added.
         named: False for lines that may never become part of the file: they are in a temporary file without a name, which vanishes
             with this process.
-        metrics: names of the metrics of which a line must have scores, and no others; empty: those of the first line.
+        metrics: names of the metrics of which a line must have scores, and no others; empty: the metrics of the first line.
 
     Attributes:
         unreadable: the number of lines that are cut short, damaged, or of other metrics. Their rows are left out.

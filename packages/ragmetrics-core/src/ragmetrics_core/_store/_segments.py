@@ -1,4 +1,4 @@
-"""Replies in segment files: each writer has files of its own, so processes on many machines share a folder without a lock.
+"""Replies in segment files. Each writer has its own files, so processes on many machines can share a folder without a lock.
 
 A segment is a file of JSON lines, each a reply or a list of struck replies with its digest. A process appends to a segment with a
 name that no other process has, and reads those of all others up to the last whole line. A line that a kill has cut short or a disk
@@ -276,7 +276,7 @@ class RemoteFolder:
         return {name: size for name, size in found.items() if NAME.fullmatch(name)}
 
     def _try(self, act: Callable[[], T]) -> T:
-        """What a file system returns. It may raise any exception, those of its libraries too."""
+        """Return what a file system returns. It may raise any exception, also the exceptions of its libraries."""
         attempt = Kept()
         with attempt:
             return act()

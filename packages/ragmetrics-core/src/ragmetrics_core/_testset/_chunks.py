@@ -166,7 +166,7 @@ class _Cutter:
         limit, least = start + self.size, max(start, done)
         if limit >= self.last:
             return self.last
-        # the best end is that of a sentence or a line in the second half of the chunk, else that of the last whole word
+        # the best end is the end of a sentence or line in the second half of the chunk, else the end of the last whole word
         late = max(done, start + self.size // 2)
         index = bisect_right(self.ends, limit) - 1
         sentence = self.ends[index] if index >= 0 else 0

@@ -390,7 +390,7 @@ class Collection:
         self._known = KnownQuestions()
         self._numbers: Counter[str] = Counter()
         self._samples: list[tuple[int, Sample]] = []
-        self._counted = 0  # the number of dropped questions that ``keep`` was told about
+        self._counted = 0  # the number of dropped questions that ``keep`` has counted
         order, counts = in_turn(self._chunks, options.seed), options.counts
         plain = OnePassage(options.write, options.answer)
         self._courses = [KindProgress(plain, counts["one_passage"], [(chunk,) for chunk in order])]

@@ -309,6 +309,6 @@ def generate_testset(
 async def agenerate_testset(**arguments: Any) -> Testset:
     """Write questions as ``generate_testset`` does, without blocking the running event loop.
 
-    Arguments, result and errors are those of ``generate_testset``.
+    Arguments, result and errors are the same as for ``generate_testset``.
     """
     return await Generation(**arguments).execute()

@@ -368,7 +368,7 @@ def check_evidence(visit: Visit, question: str, answer: str, evidence: Iterable[
 
 
 def is_quoted(words: str, passage: str) -> bool:
-    """Whether the words are in the passage, ignoring case, spaces and punctuation. An ellipsis stands for any words."""
+    """Whether the words are in the passage, ignoring case, spaces and punctuation. An ellipsis matches any words."""
     parts = [part for part in map(plain_words, GAP.split(words)) if part.strip()]
     text = plain_words(passage)
     return bool(parts) and all(part in text for part in parts)

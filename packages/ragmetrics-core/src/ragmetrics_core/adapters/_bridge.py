@@ -121,7 +121,7 @@ def _is_client(value: Any) -> bool:
 class FormsOfReply:
     """The forms of reply that the server of one model accepts, as far as they are known. Threads may share it.
 
-    The order is that of the core's own models: JSON schema, else JSON mode, else plain text. A framework does not say what its
+    The order is as in the core's own models: JSON schema, else JSON mode, else plain text. A framework does not say what its
     server accepts, so a refused question is asked again with the next form, and the form that worked is remembered. Servers word
     refusals in many ways, so any refusal of a question with a form is worth one more call without it. Only a second refused
     question, or a server that names the form, settles the matter.

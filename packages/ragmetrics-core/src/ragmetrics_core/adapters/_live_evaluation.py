@@ -284,7 +284,7 @@ def shows_settings(**defaults: Any) -> Callable[[F], F]:
     """Make ``help`` and notebooks show the live settings of a constructor one by one, although it takes them as ``**settings``.
 
     Args:
-        defaults: defaults that differ from those of ``LiveEvaluation``.
+        defaults: defaults that differ from the defaults of ``LiveEvaluation``.
     """
 
     def with_signature(init: F) -> F:

@@ -1,9 +1,9 @@
 """The judging beside a running application: every judgement runs in the background and is counted.
 
-There are two queues. One makes the judgements: those of one evaluation at the same time, if there are enough threads; the last
-one to end reports them all. The other calls the user's functions, so that a slow function delays no judge. Nothing is lost
-silently: the first evaluation that finds the queue full and the first failure of each cause are logged, all are counted, and the
-exit of the program waits a while for pending work and logs how much it gave up.
+There are two queues. One makes the judgements. The judgements of one evaluation are made at the same time if there are enough
+threads, and the last one to end reports them all. The other queue calls the user's functions, so that a slow function delays no
+judge. Nothing is lost silently: the first evaluation that finds the queue full and the first failure of each cause are logged, all
+are counted, and the exit of the program waits a while for pending work and logs how much it gave up.
 """
 
 from __future__ import annotations

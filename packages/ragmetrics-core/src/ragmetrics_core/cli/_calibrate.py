@@ -26,7 +26,7 @@ from ._options import RUN, option
 from ._output import check_files, clear_errors, loaded, put_texts, to_stdout
 
 LABELS = option("FILE", "What people say of rows: .jsonl, .csv, .tsv, .json, .xlsx or .parquet.", "--labels")
-METRIC = option("NAME", "Only this metric; also that of lines that name none.", "--metric")
+METRIC = option("NAME", "Only this metric; it is also the metric of lines that name none.", "--metric")
 BY = option("COLUMN", "Tell where the judge is worse than elsewhere, such as lang.", "--by")
 CLUSTER = option(
     "COLUMN",

@@ -144,7 +144,7 @@ def _cure_of_address(words: str, server: str, llm: OpenAILLM) -> str:
 
 async def _cure_of_model(server: str, llm: OpenAILLM, timeout: float) -> str:
     if server == "azure":
-        return "the name after azure: is that of a deployment, as the portal lists them, and not that of a model"
+        return "azure: is followed by the name of a deployment, as the portal lists them, not by the name of a model"
     listed = await models_of(llm, timeout)
     pull = f"ollama pull {llm.model}, or " if server == "ollama" else ""
     if isinstance(listed, str):

@@ -105,6 +105,6 @@ def _report(testset: Testset, out: Path) -> None:
     """Print what was skipped, the result, and the next steps."""
     for line in by_reason(testset.skipped):
         say("\n".join(hanging(f"skipped: {line}", room())), err=True)
-    told = f"{out}: {replace(testset, skipped=())}"
-    say("\n".join(part for line in told.splitlines() for part in hanging(line, room())))
+    result = f"{out}: {replace(testset, skipped=())}"
+    say("\n".join(part for line in result.splitlines() for part in hanging(line, room())))
     say(NEXT.format(out=str(out)))

@@ -45,7 +45,7 @@ COLUMNS = option(
     "The column that a field is read from: question=prompt,answer=outputs.text,contexts='passage_*'. Repeatable.",
     "--map",
 )
-SEPARATOR = option("TEXT", "What stands between the texts of a list in one cell, such as '||'.")
+SEPARATOR = option("TEXT", "The text between the items of a list in one cell, such as '||'.")
 
 
 def parse_columns(texts: Iterable[str]) -> dict[str, str]:

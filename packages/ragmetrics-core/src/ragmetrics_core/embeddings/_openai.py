@@ -1,4 +1,4 @@
-"""Embeddings of the OpenAI protocol: OpenAI, Azure, or any compatible server. Clients and errors are those of ``OpenAILLM``.
+"""Embeddings of the OpenAI protocol: OpenAI, Azure, or any compatible server. Clients and errors are as for ``OpenAILLM``.
 
 Strategy. The texts are sent in batches. Servers answer in different ways: some leave ``index`` out, some do not support base64,
 and some send an error with status 200. A vector that is assigned to the wrong text would be a wrong score that nothing reveals.
@@ -165,7 +165,7 @@ class OpenAIEmbeddings(OpenAIModel):
         return self._run(self._exchange(texts))
 
     async def aembed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
-        """Return one vector per text without blocking the running loop. Usage and errors are those of ``embed``."""
+        """Return one vector per text without blocking the running loop. Usage and errors are the same as for ``embed``."""
         return await self._run_async(self._exchange(texts))
 
     def _exchange(self, texts: Sequence[str]) -> Exchange[Vectors]:

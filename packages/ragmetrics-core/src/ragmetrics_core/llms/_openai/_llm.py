@@ -197,7 +197,7 @@ class OpenAILLM(OpenAIModel):
         return self._run(self._exchange(ask))
 
     async def agenerate(self, ask: Ask) -> Reply[str]:
-        """Answer one question without blocking the running loop. Usage and errors are those of ``generate``."""
+        """Answer one question without blocking the running loop. Usage and errors are the same as for ``generate``."""
         return await self._run_async(self._exchange(ask))
 
     def _exchange(self, ask: Ask) -> Exchange[Reply[str]]:

@@ -29,7 +29,7 @@ class NamedServer:
         url_variables, key_variables, version_variables: environment variables for the address, the key, and the version of the
             protocol; the first that is set counts.
         needs_key: whether the server requires a key.
-        model: what the name of a model stands for at this server.
+        model: the word for the name of a model in messages: a deployment in Azure, a model elsewhere.
         start: the command that starts such a server on this machine.
     """
 

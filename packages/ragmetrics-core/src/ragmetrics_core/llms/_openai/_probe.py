@@ -1,6 +1,6 @@
 """Ask a server one question in one form of reply, and record everything that can be observed, to find out what works.
 
-Strategy. The request, the reading of the answer and the error messages are those of ``OpenAILLM``. The only differences are that
+Strategy. The request, the reading of the answer and the error messages are as in ``OpenAILLM``. The only differences are that
 no lower form of reply is tried, and that the time is measured. So a run will meet what is found here.
 """
 

@@ -61,7 +61,7 @@ IDLE = 4.0
 """Seconds that an idle connection is kept. Uvicorn, the server of vLLM, closes it after 5; a request sent at that moment fails."""
 
 CONNECTIONS = frozenset({"_sessions", "_proxy_passwords", "_client"})
-"""The attributes that are not pickled; another process makes them anew."""
+"""The attributes that are not pickled; another process makes its own."""
 
 LARGE = 2**20
 """The size of a body in bytes from which on aiohttp wants a file, which it sends in chunks."""

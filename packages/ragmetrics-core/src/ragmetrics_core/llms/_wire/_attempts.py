@@ -87,7 +87,7 @@ SURE = 2
 """The number of questions that a server must refuse in words before its refusal is remembered."""
 
 MOST_FORMS = 64
-"""The most cached forms. The metrics of a run have far fewer prompts, but some reply formats build their schema anew each time."""
+"""The most cached forms. The metrics of a run have far fewer prompts, but some reply formats build a new schema each time."""
 
 REFUSED = frozenset({400, 415, 422})
 """The statuses with which a server refuses a request as such."""
@@ -104,7 +104,7 @@ class Ladder:
 
     def __init__(self, highest: Rung = "schema", *, trusts_status: bool = False) -> None:
         self.trusts_status = trusts_status
-        self._floors = {"": RUNGS.index(highest)}  # by schema; "" stands for all schemas
+        self._floors = {"": RUNGS.index(highest)}  # by schema; "" means all schemas
         self._doubts: Counter[str] = Counter()
         self._forms: dict[tuple[str, str, int], tuple[Mapping[str, Any], dict[str, Any]]] = {}
 
