@@ -47,7 +47,7 @@ def test_the_text_shows_them_a_remark_per_metric_and_the_others_as_before() -> N
     text = " ".join(str(summary).split())
     assert text.endswith(
         "labels cells (share of 10 scored rows, 95 % interval): right 6 (0.600, 0.313 to 0.832), "
-        "not_used 3 (0.300, 0.108 to 0.603) undecided on 1 of 12 rows, no_answer on 1 of 12 rows: cells"
+        "not_used 3 (0.300, 0.108 to 0.603) no_answer on 1 of 12 rows, undecided on 1 of 12 rows: cells"
     )
 
 

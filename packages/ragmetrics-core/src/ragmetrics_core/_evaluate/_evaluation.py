@@ -16,14 +16,12 @@ from .._compare._blocks import MARKS, comparison_blocks
 from .._compare._comparison import ComparedRuns
 from .._compare._drops import drop_evidence
 from .._gate._decision import decide
-from .._gate._evidence import counted_evidence, mean_evidence
+from .._gate._evidence import mean_evidence
 from .._gate._gates import Conditions, Gate, check_mean, parsed_gates
 from .._gate._results import Decision
 from .._kernel._metric import Metric
 from .._page._run_page import write_html
-from .._run._columns import Run
 from .._run._scored_rows import ScoredRows, damage_first
-from .._run._slices import RowGroups
 from .._show._blocks import Block, Result, as_markdown, as_text
 from .._show._tables import room
 from .._store._records import record_dict
@@ -363,15 +361,7 @@ def gated(
     items = () if comparison is None else (*comparison.metrics, *comparison.slices)
     if means:
         absent = {(item.name, item.by, item.label): item.absent for item in items if item.absent}
-        counted = None
-        if cluster is None:
-            counted = counted_evidence(evaluation, means, by, conditions=conditions, absent=absent)
-        if counted is None:
-            groups = RowGroups(by, cluster)
-            run = Run.of(evaluation, evaluation.source, groups)
-            groups.check()
-            counted = mean_evidence(run, means, by, conditions=conditions, absent=absent)
-        evidence_of = counted
+        evidence_of = mean_evidence(evaluation, means, by, cluster, conditions=conditions, absent=absent)
     if comparison is not None:
         dropped = drop_evidence(comparison, [gate for gate in gates if gate.of == "drop"], conditions)
     found = {"mean": evidence_of, "drop": dropped}

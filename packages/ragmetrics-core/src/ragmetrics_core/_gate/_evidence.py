@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 
 from .._run._columns import Run, Scale, common_scale
-from .._run._counted_columns import Counts, Slices, count_scores, countable
+from .._run._counted_columns import count_columns
 from .._run._scored_rows import ScoredRows
-from .._run._slices import slices_of
+from .._run._slices import RowGroups, slices_of
+from .._store._parquet import ParquetRecords
 from .._values._counts import count_of
 from .._values._score import NOT_ASKED
 from ..statistics import Interval, mean_interval
@@ -72,16 +73,66 @@ class Evidence:
     void: str = ""
 
 
+@dataclass(frozen=True)
+class Values:
+    """The values of a metric in all rows, or in one slice of them.
+
+    Attributes:
+        values: the values of the scored rows.
+        scale: lowest and highest possible value; None if it is not known.
+        rows: number of all rows, including those without a value.
+        failed: number of rows whose scoring failed.
+        clusters: the cluster label of each scored row; None if they are independent.
+        repeated: whether these clusters are repeats of a row.
+    """
+
+    values: Sequence[float] | Numbers
+    scale: Scale
+    rows: int = 0
+    failed: int = 0
+    clusters: Sequence[Hashable] | None = None
+    repeated: bool = False
+
+
+Cases = dict[str, dict[tuple[str | None, str | None], Values]]
+"""For each metric its values by path and label of the slice; all rows, without a path, come first."""
+
+
 def mean_evidence(
-    run: Run, scales: Mapping[str, Scale], by: str | None, *, conditions: Conditions, absent: Absent
+    evaluation: ScoredRows,
+    scales: Mapping[str, Scale],
+    by: str | None,
+    cluster: str | None,
+    *,
+    conditions: Conditions,
+    absent: Absent,
 ) -> dict[str, list[Evidence]]:
     """Return the evidence for each metric of ``scales``: first over all rows, then, with ``by``, over each slice.
 
     If no clusters are named, repeats of a row are clusters: ten answers to one question do not count as ten questions.
 
     Raises:
-        InvalidInput: there are too many slices.
+        InvalidInput: a path names no usable column, or there are too many slices.
     """
+    counted = None if cluster is not None else _from_columns(evaluation, scales, by)
+    evidence: dict[str, list[Evidence]] = {}
+    for name, cases in (_from_rows(evaluation, scales, by, cluster) if counted is None else counted).items():
+        only_before = {(path, label): rows for (metric, path, label), rows in absent.items() if metric == name}
+        for path, label in only_before:
+            if path == by:
+                cases.setdefault((path, label), Values((), cases[None, None].scale))
+        evidence[name] = [
+            replace(of_mean(values, conditions, missing), by=path, label=label)
+            for (path, label), values in cases.items()
+            if (missing := only_before.get((path, label), 0)) or values.rows or path is None
+        ]
+    return evidence
+
+
+def _from_rows(evaluation: ScoredRows, scales: Mapping[str, Scale], by: str | None, cluster: str | None) -> Cases:
+    groups = RowGroups(by, cluster)
+    run = Run.of(evaluation, evaluation.source, groups)
+    groups.check()
     clusters: Sequence[Hashable] | None = run.clusters
     repeated = False
     if clusters is None:
@@ -91,88 +142,55 @@ def mean_evidence(
         ]
         repeated = len(set(keys)) < len(keys)
         clusters = keys if repeated else None
-    parts: dict[str | None, Sequence[int]] = {}
+    slices: dict[tuple[str | None, str | None], Sequence[int]] = {(None, None): range(len(run.rows))}
     if by is not None:
-        parts = {**slices_of(run.slices or (), by)}
-        parts |= {label: () for _, path, label in absent if path == by and label not in parts}
-    slices = [(None, None, range(len(run.rows))), *((by, label, rows) for label, rows in parts.items())]
-    evidence: dict[str, list[Evidence]] = {name: [] for name in scales}
+        slices |= {(by, label): rows for label, rows in slices_of(run.slices or (), by).items()}
+    found: Cases = {}
     for name, own_scale in scales.items():
         column = run.columns[name]
         row_scales = {column.scales[row] for row, value in enumerate(column.values) if value is not None}
-        for path, label, rows in slices:
-            asked_rows = [row for row in rows if column.labels[row] != NOT_ASKED]
-            missing = absent.get((name, path, label), 0)
-            if asked_rows or missing or path is None:
-                scored = {row: value for row in asked_rows if (value := column.values[row]) is not None}
-                item = of_mean(
-                    list(scored.values()),
-                    common_scale(own_scale, row_scales),
-                    None if clusters is None else [clusters[row] for row in scored],
-                    conditions,
-                    rows=len(asked_rows),
-                    failed=sum(column.failed[row] for row in asked_rows),
-                    absent=missing,
-                )
-                evidence[name].append(replace(item, by=path, label=label, repeated=repeated))
-    return evidence
-
-
-def counted_evidence(
-    run: ScoredRows, scales: Mapping[str, Scale], by: str | None, *, conditions: Conditions, absent: Absent
-) -> dict[str, list[Evidence]] | None:
-    """Return what ``mean_evidence`` returns, from the columns of Parquet files; None if rows must be read.
-
-    Raises:
-        InvalidInput: no row has a value at the path, or there are too many slices.
-    """
-    metrics = [item for item in run.metrics if item.name in scales]
-    records = countable(run.records, metrics)
-    if records is None or not records.unique:
-        return None
-    slices = None if by is None else Slices.of(records, by)
-    if by is not None and slices is None:
-        return None
-    found: dict[str, list[Evidence]] = {}
-    for item in metrics:
-        whole, parts = count_scores(records, item, slices)
-        parts |= {label: Counts() for _, path, label in absent if by is not None and path == by and label not in parts}
-        cases = [(None, None, whole), *((by, label, counts) for label, counts in parts.items())]
-        found[item.name] = [
-            replace(
-                of_mean(
-                    counts.numbers, item.scale, None, conditions, rows=counts.rows, failed=counts.failed, absent=missing
-                ),
-                by=path,
-                label=label,
+        found[name] = {}
+        for case, rows in slices.items():
+            asked = [row for row in rows if column.labels[row] != NOT_ASKED]
+            scored = {row: value for row in asked if (value := column.values[row]) is not None}
+            found[name][case] = Values(
+                list(scored.values()),
+                common_scale(own_scale, row_scales),
+                len(asked),
+                sum(column.failed[row] for row in asked),
+                None if clusters is None else [clusters[row] for row in scored],
+                repeated,
             )
-            for path, label, counts in cases
-            if (missing := absent.get((item.name, path, label), 0)) or counts.rows or path is None
-        ]
     return found
 
 
-def of_mean(
-    values: Sequence[float] | Numbers,
-    scale: Scale,
-    clusters: Sequence[Hashable] | None,
-    conditions: Conditions,
-    *,
-    rows: int,
-    failed: int,
-    absent: int = 0,
-) -> Evidence:
+def _from_columns(run: ScoredRows, scales: Mapping[str, Scale], by: str | None) -> Cases | None:
+    """Return the values from the columns of Parquet files; None if rows must be read."""
+    metrics = [item for item in run.metrics if item.name in scales]
+    unique = isinstance(run.records, ParquetRecords) and run.records.unique
+    counted = count_columns(run.records, metrics, by) if unique else None
+    if counted is None:
+        return None
+    parts = {(None, None): counted.whole, **{(by, label): part for label, part in counted.parts.items()}}
+    return {
+        item.name: {
+            case: Values(counts.values, item.scale, counts.rows, counts.failed)
+            for case, part in parts.items()
+            if (counts := part[item.name])
+        }
+        for item in metrics
+    }
+
+
+def of_mean(case: Values, conditions: Conditions, absent: int = 0) -> Evidence:
     """Return the evidence of values for their mean.
 
     Args:
-        values: the values of the scored rows.
-        scale: lowest and highest possible value; None if it is not known.
-        clusters: the cluster label of each of these rows; None if they are independent.
+        case: the values.
         conditions: the conditions that the rows must meet.
-        rows: number of all rows, including those without a value.
-        failed: number of rows whose scoring failed.
         absent: number of rows with a value in an earlier run that this run does not have.
     """
+    values, scale, clusters = case.values, case.scale, case.clusters
     lowest, highest = scale or (math.nan, math.nan)  # without a scale neither function is called
 
     def with_absent(worst: float) -> Sequence[float] | Numbers:
@@ -191,11 +209,12 @@ def of_mean(
         estimate=mean_of(values),
         interval_at=cache(lambda confidence: mean_interval(values, clusters, scale, confidence)),
         bounds=scale,
-        rows=rows,
+        rows=case.rows,
         scored=len(values),
-        failed=failed,
+        failed=case.failed,
         clusters=None if clusters is None else len(set(clusters)),
-        unmet=tuple(_unmet(conditions, rows, len(values), failed, absent)),
+        repeated=case.repeated,
+        unmet=tuple(_unmet(conditions, case.rows, len(values), case.failed, absent)),
         doubt=None if clusters is not None or scale is None else partial(_exact_doubt, values, scale),
         enough=None if scale is None else enough,
         missing=absent_rows(absent),

@@ -1,7 +1,7 @@
-"""Count the scores of a run in Parquet files from their columns, without making an object for any row.
+"""Count the scores of a run in Parquet files by SQL, without making an object for any row.
 
-Columns are read a part at a time, and equal scores of a part are counted together. A metric with few different values, as most
-have, is then no more than a few numbers with their counts. The values of other metrics are kept as one column.
+Equal scores are counted together. A metric with few different values, as most have, is then no more than a few numbers with their
+counts. Of the values of other metrics, sums are computed.
 
 The results are those of going through the rows one by one, in their order. Three things cannot be counted from columns, and then
 rows are read: several judgements of a row, slices by other things than plain values of the metadata, and texts that no column
@@ -12,134 +12,105 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import chain
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from heapq import nsmallest
+from typing import Any, NamedTuple
 
-from .._store._parquet import METADATA, ParquetRecords
+from .._store._parquet import METADATA, ParquetRecords, Tables, quoted
 from .._store._run_settings import MetricColumn
-from .._values._counts import grouped
 from .._values._errors import Setting
 from .._values._requests import Usage
 from .._values._sample import ALIASES, FIELD_NAMES
 from .._values._score import NOT_ASKED
 from ..statistics._numbers import Numbers
-from ._slices import no_label, ordered_slices
+from ._slices import no_label, ordered_slices, row_name_of
 
 MOST_DIFFERENT = 4096
-"""The largest number of different values in the first part of a column that are counted one by one."""
+"""The largest number of different values of a metric that are counted one by one."""
 
-COSTS = ("_calls", "_tokens", "_cached_calls", "_prompt_tokens")
+LOOKED_AT = 100_000
+"""The number of rows that show how many different values a metric has."""
+
+MOST_WORST = 3
+"""The number of worst rows that are found."""
+
+COSTS = ("_calls", "_prompt_tokens", "_tokens", "_cached_calls")
+
+BITS = 96
+"""The binary digits after the point in sums of numbers up to 1. A sum of 2**30 of them fits into 128 bits."""
+
+
+def _sums(value: str, exponent: int) -> str:
+    """Return the SQL of the number of values below 2**exponent, the lowest, the highest, their sum and that of their squares.
+
+    The sums are whole numbers, so they are exact, and do not depend on the order of rows and threads. What is cut off is 2**-73
+    of the largest value at most, for ten million rows. A sum of floats would do for an interval, whose ends are shown with three
+    digits and are never round numbers. It would not do for a mean: if it lies exactly between two numbers with three digits, as
+    1/16 does, its last bit decides which of them is shown.
+    """
+    digits, half = math.ldexp(1.0, BITS - exponent), math.ldexp(1.0, BITS // 2 - exponent)
+    sums = (f"{value} * {digits}", f"({value} * {half}) * ({value} * {half})")
+    return f"count({value}), min({value}), max({value}), " + ", ".join(f"sum(CAST({each} AS HUGEINT))" for each in sums)
 
 
 class ColumnNumbers(Numbers):
-    """The numbers in an Arrow array without nulls."""
+    """Numbers in a column, of which the sums are known. Parts of them are queried when they are asked for.
 
-    def __init__(self, array: Any) -> None:
+    Args:
+        tables: the run.
+        source: the SQL of a query whose column ``value`` has the numbers.
+        given: the values of its parameters.
+        exponent: a power of two that is larger than every number.
+        sums: the results of ``_sums``; None: they are queried.
+    """
+
+    def __init__(
+        self, tables: Tables, source: str, given: Sequence[object], exponent: int, sums: Sequence[Any] | None = None
+    ) -> None:
         super().__init__(())
-        self._array = array
+        self._tables, self._source, self._given, self._exponent = tables, source, given, exponent
+        if sums is None:
+            (sums,) = tables.query(f"SELECT {_sums('value', exponent)} FROM ({source})", *given)
+        self._count, self.low, self.high, self._sum_of_values, self._sum_of_squares = sums
+        if self._count:
+            self.mean = math.ldexp(self._sum_of_values / 2**BITS, exponent) / self._count
 
     def __len__(self) -> int:
-        return len(self._array)
+        return self._count
 
-    @cached_property
-    def mean(self) -> float:
-        """The mean, rounded once."""
-        return math.fsum(chain.from_iterable(_doubles(self._array))) / len(self)
-
-    @property
-    def low(self) -> float:
-        """The smallest number."""
-        return float(_compute().min(self._array).as_py())
-
-    @property
-    def high(self) -> float:
-        """The largest number."""
-        return float(_compute().max(self._array).as_py())
+    def _where(self, condition: str, *given: object) -> ColumnNumbers:
+        source = f"SELECT value FROM ({self._source}) WHERE {condition}"
+        return ColumnNumbers(self._tables, source, [*self._given, *given], self._exponent)
 
     def squares(self, about: float, sign: int = 0) -> float:
         """Return the sum of the squared distances from a number; with ``sign`` only of the numbers on this side of it."""
-        pc = _compute()
-        sums = []
-        for chunk in self._array.chunks:  # so that no second column is in memory
-            away = pc.subtract(chunk, about)
-            if sign:
-                away = pc.max_element_wise(pc.multiply(away, float(sign)), 0.0)
-            sums.append(pc.sum(pc.multiply(away, away)).as_py() or 0.0)
-        return math.fsum(sums)
+        if sign:
+            part = self._where("? * (value - ?) >= 0", float(sign), about)
+            return part.squares(about) if len(part) else 0.0
+        unit = Fraction(2) ** self._exponent
+        centre = Fraction(about) / unit
+        sums = self._sum_of_squares - 2 * centre * self._sum_of_values
+        return max(float((sums / 2**BITS + self._count * centre**2) * unit**2), 0.0)
 
     def at_ends(self, scale: tuple[float, float]) -> bool:  # noqa: ARG002  as in the base class
         """False: there are more different values than a scale has ends."""
         return False
 
-    def above(self, limit: float) -> int:
-        """Return how many are larger than a limit."""
-        return int(_compute().sum(_compute().greater(self._array, limit)).as_py())
-
     def within(self, sign: int, centre: float, most: float) -> Numbers:
         """Return the numbers that lie at most ``most`` below a centre (``sign`` 1), or above it (-1)."""
-        pc = _compute()
-        below = (pc.multiply(pc.subtract(centre, chunk), float(sign)) for chunk in self._array.chunks)
-        kept = [chunk.filter(pc.less_equal(each, most)) for chunk, each in zip(self._array.chunks, below, strict=True)]
-        return ColumnNumbers(_arrow().chunked_array(kept, _arrow().float64()))
-
-    def ends(self, sign: int, most: int) -> list[float]:
-        """Return at most so many of the lowest numbers (``sign`` 1), or of the highest (-1), in order."""
-        pc = _compute()
-        places = (pc.bottom_k_unstable if sign > 0 else pc.top_k_unstable)(self._array, most)
-        return sorted(self._array.take(places).to_pylist(), key=lambda value: sign * value)
+        return self._where("? * (? - value) <= ?", float(sign), centre, most)
 
     def plus(self, value: float, count: int) -> Numbers:
         """Return these numbers, and a value so many times."""
-        more = _arrow().repeat(float(value), count)
-        return ColumnNumbers(_arrow().chunked_array([*self._array.chunks, more])) if count else self
+        source = f"{self._source} UNION ALL SELECT CAST(? AS DOUBLE) FROM range(?)"
+        exponent = max(self._exponent, math.frexp(value)[1])
+        return ColumnNumbers(self._tables, source, [*self._given, value, count], exponent) if count else self
 
 
-def _arrow() -> Any:
-    import pyarrow as pa  # type: ignore[import-untyped]  # noqa: PLC0415
-
-    return pa
-
-
-def _compute() -> Any:
-    import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415
-
-    return pc
-
-
-def _doubles(array: Any) -> Iterator[Any]:
-    """Yield the numbers of each chunk without copying them."""
-    for chunk in array.chunks:
-        yield memoryview(chunk.buffers()[1]).cast("d")[chunk.offset : chunk.offset + len(chunk)]
-
-
-@dataclass
-class Tied:
-    """Scores of a metric that are equal but for their values, and for what they cost.
-
-    Attributes:
-        label: their label.
-        passing: whether they pass.
-        failed: whether they failed.
-        scored: whether they have a value.
-        rows: their number.
-        costs: the sums of their calls, tokens, cached calls and tokens sent.
-    """
-
-    label: str | None
-    passing: bool | None
-    failed: bool
-    scored: bool
-    rows: int
-    costs: tuple[int, ...]
-
-    @property
-    def usage(self) -> Usage:
-        """The calls and tokens of all of them."""
-        calls, tokens, cached, prompt = self.costs
-        return Usage(calls, prompt, tokens - prompt, cached)
+Outcome = tuple[str | None, bool | None, bool, bool]
+"""The label of a score, whether it passes, whether it failed, and whether it has a value."""
 
 
 @dataclass
@@ -147,191 +118,182 @@ class Counts:
     """The scores of a metric in all rows, or in one slice of them. Rows that the metric was not asked about are left out.
 
     Attributes:
-        tied: equal scores, in the order in which their first ones stand.
-        numbers: the values.
-        worst: the rows with the worst values and these values, the worst first.
-        values: how often each value occurs; empty if there are too many different ones.
-        missing: the rows without a value, with the error or the reason; empty if no rows were to be found.
+        outcomes: the number of rows with each outcome.
+        usage: the calls and tokens of all rows.
+        values: the values.
+        worst: the rows with the worst values, the worst first: the key by which they are sorted, and the name of the row. From
+            columns, the name is the number of the row at first.
     """
 
-    tied: dict[Any, Tied] = field(default_factory=dict)
-    numbers: Numbers = field(default_factory=lambda: Numbers(()))
-    worst: list[tuple[int, float]] = field(default_factory=list)
-    values: Counter[float] = field(default_factory=Counter)
-    missing: list[tuple[int, str | None, str | None]] = field(default_factory=list)
-
-    def add(self, value: float | None, tied: Tied) -> None:
-        """Add equal scores."""
-        key = (tied.label, tied.passing, tied.failed, tied.scored)
-        there = self.tied.get(key, replace(tied, rows=0, costs=(0,) * len(COSTS)))
-        costs = tuple(map(sum, zip(there.costs, tied.costs, strict=True)))
-        self.tied[key] = replace(there, rows=there.rows + tied.rows, costs=costs)
-        if value is not None:
-            self.values[value] += tied.rows
+    outcomes: Counter[Outcome] = field(default_factory=Counter)
+    usage: Usage = field(default_factory=Usage)
+    values: Any = ()
+    worst: list[tuple[float, Any]] = field(default_factory=list)
 
     @property
     def rows(self) -> int:
         """The number of rows."""
-        return sum(item.rows for item in self.tied.values())
+        return self.outcomes.total()
 
     @property
     def failed(self) -> int:
         """The number of rows whose scoring failed."""
-        return sum(item.rows for item in self.tied.values() if item.failed)
+        return sum(rows for (_, _, failed, _), rows in self.outcomes.items() if failed)
 
 
 @dataclass
-class Slices:
-    """The slice of every row.
+class ColumnCounts:
+    """The scores of a run, counted from columns.
 
     Attributes:
-        codes: one number per row.
-        labels: the slices by these numbers; None: the rows without a value.
-        rows: the number of rows of each slice.
+        records: the run.
+        whole: for each metric its scores in all rows.
+        parts: for each slice the same for its rows; empty without slices.
+        rows: the number of rows of each slice, the slices in their order; None: the rows without a value.
     """
 
-    codes: Any
-    labels: list[str | None]
+    records: ParquetRecords
+    whole: dict[str, Counts]
+    parts: dict[str | None, dict[str, Counts]]
     rows: dict[str | None, int]
 
-    @classmethod
-    def of(cls, records: ParquetRecords, path: str) -> Slices | None:
-        """Return the slices by a column; None if they can only be found by reading rows.
 
-        Raises:
-            InvalidInput: no row has a value there, or there are too many different ones.
-        """
-        name = f"{METADATA}{path.removeprefix(METADATA)}"
-        if ALIASES.get(path, path) in FIELD_NAMES or not path.strip(". ") or records.any("_nested"):
-            return None
-        if not records.has(name):
-            raise no_label(Setting("by", path), [key.removeprefix(METADATA) for key in records.metadata_columns()])
-        pa = _arrow()
-        column = records.columns(name)[name].unify_dictionaries()
-        labels = column.chunk(0).dictionary.to_pylist()
-        codes = pa.chunked_array([chunk.indices.fill_null(len(labels)) for chunk in column.chunks])
-        counts = {item["values"]: item["counts"] for item in _compute().value_counts(codes).to_pylist()}
-        found = [*labels, None]
-        rows = {found[code]: count for code, count in counts.items()}
-        if rows.keys() == {None}:
-            raise no_label(Setting("by", path), [key.removeprefix(METADATA) for key in records.metadata_columns()])
-        return cls(codes, found, {label: rows[label] for label in ordered_slices(list(rows), len(records), path)})
-
-
-def countable(records: object, metrics: Sequence[MetricColumn]) -> ParquetRecords | None:
-    """Return the rows if the scores of these metrics can be counted from columns; else None."""
-    names = ["_unusual", *(f"{item.name}_unusual" for item in metrics)]
-    return records if isinstance(records, ParquetRecords) and not records.any(*names) else None
-
-
-def count_scores(
-    records: ParquetRecords, item: MetricColumn, slices: Slices | None, most_worst: int = 0
-) -> tuple[Counts, dict[str | None, Counts]]:
-    """Return the scores of one metric, in all rows and in each slice.
+def count_columns(
+    records: object, metrics: Sequence[MetricColumn], by: str | None, *, costs: bool = False
+) -> ColumnCounts | None:
+    """Return the scores of metrics, in all rows and in each slice; None if rows must be read.
 
     Args:
-        records: the rows.
-        item: the metric.
-        slices: the slice of each row; None: all rows are in one.
-        most_worst: how many of the worst rows to find; 0: no rows are to be found, and neither verdicts nor costs.
+        records: the rows of a run.
+        metrics: the metrics.
+        by: the path of the column that defines the slices; None: there are none.
+        costs: whether costs and worst rows are to be found too.
+
+    Raises:
+        InvalidInput: no row has a value at the path, or there are too many different ones.
     """
-    whole, parts = Counts(), {label: Counts() for label in slices.rows} if slices else {}
-    used = ["_label", "_error", *(("_passing", "_reason", *COSTS) if most_worst else ())]
-    few = True
-    kept = []
-    for start, read in records.parts([f"{item.name}{part}" for part in ("", *used)]):
-        table = read.rename_columns(["value", *used])
-        if not start:
-            few = len(_compute().unique(table["value"])) <= MOST_DIFFERENT
-        codes = slices.codes.slice(start, len(table)) if slices else None
-        for code, value, tied in _tied(table, codes, few=few):
-            for counts in (whole, *([parts[slices.labels[code]]] if slices else ())):
-                counts.add(value, tied)
-        if most_worst:
-            whole.missing += _missing(table, start)
-        if most_worst or not few:
-            kept.append((start, table["value"]))
-    for label, counts in ((None, whole), *parts.items()):
-        of = None if counts is whole else slices
-        counts.numbers = Numbers(list(counts.values), list(counts.values.values())) if few else _column(kept, of, label)
-        if most_worst and len(counts.numbers):
-            sign = -1 if item.higher_is_better is False else 1
-            counts.worst = list(_worst(kept, of, label, counts.numbers, sign=sign, most=most_worst))
-    return whole, parts
+    if not isinstance(records, ParquetRecords):
+        return None
+    flags = ["_unusual", *(f"{item.name}_unusual" for item in metrics), *(["_nested"] if by is not None else [])]
+    if (by is not None and (ALIASES.get(by, by) in FIELD_NAMES or not by.strip(". "))) or records.any(*flags):
+        return None
+    rows = {} if by is None else _slices(records, by)
+    column = "NULL" if by is None else quoted(_name(by))
+    values = ", ".join(quoted(item.name) for item in metrics)
+    different = ", ".join(f"count(DISTINCT {quoted(item.name)})" for item in metrics)
+    (numbers,) = records.tables.query(f"SELECT {different} FROM (SELECT {values} FROM run LIMIT {LOOKED_AT})")
+    found = ColumnCounts(records, {}, {label: {} for label in rows}, rows)
+    for item, number in zip(metrics, numbers, strict=True):
+        scores = ScoreColumns(records, item, column, few=number <= MOST_DIFFERENT, costs=costs)
+        found.whole[item.name] = scores.counts(scores.groups)
+        for label, part in found.parts.items():
+            part[item.name] = scores.counts([group for group in scores.groups if group.slice == label], label)
+    return found
 
 
-def _column(kept: Sequence[tuple[int, Any]], slices: Slices | None, label: str | None) -> Numbers:
-    """Return the values in a slice; without slices all of them."""
-    column = _arrow().chunked_array(chain.from_iterable(each.chunks for _, each in kept))
-    if slices is not None:
-        column = column.filter(_compute().equal(slices.codes, slices.labels.index(label)))
-    return ColumnNumbers(column.drop_null())
+def _name(path: str) -> str:
+    return f"{METADATA}{path.removeprefix(METADATA)}"
 
 
-def _tied(table: Any, codes: Any, *, few: bool) -> Iterator[tuple[int, float | None, Tied]]:
-    """Yield the equal scores of a part of the rows, in the order of their first rows, each with its slice and its value."""
-    pc = _compute()
-    sums = [(name, "sum") for name in table.column_names if name in COSTS]
-    keys = [name for name in ("_label", "_passing", "_error") if name in table.column_names]
-    keys = [name for name in keys if table[name].null_count < len(table)]  # grouping by nothing else is faster
-    if "_error" in keys:
-        table = table.append_column("failed", pc.is_valid(table["_error"])).drop_columns(["_error"])
-        keys = [*keys[:-1], "failed"]
-    table = table.append_column("scored", pc.is_valid(table["value"]))
-    keys.append("value" if few else "scored")
-    if codes is not None:
-        table, keys = table.append_column("slice", codes), [*keys, "slice"]
-    if len(keys) == 1:
-        all_costs = {f"{name}_sum": pc.sum(table[name]).as_py() for name, _ in sums}
-        found = [
-            {keys[0]: item["values"], "count_all": item["counts"], **({} if place else all_costs)}
-            for place, item in enumerate(pc.value_counts(table[keys[0]].combine_chunks()).to_pylist())
-        ]
-    else:
-        groups = table.unify_dictionaries().group_by(keys, use_threads=False)
-        found = groups.aggregate([*sums, ([], "count_all")]).to_pylist()
-    for row in found:
-        value, label = row.get("value"), row.get("_label")
-        costs = tuple(row.get(f"{cost}_sum") or 0 for cost in COSTS)
-        scored = value is not None if few else row["scored"]
-        if label != NOT_ASKED:
-            tied = Tied(label, row.get("_passing"), row.get("failed", False), scored, row["count_all"], costs)
-            yield row.get("slice", 0), value, tied
+def _slices(records: ParquetRecords, path: str) -> dict[str | None, int]:
+    """Return the number of rows of each slice, the slices in their order."""
+    columns = records.metadata_columns()
+    rows: dict[str | None, int] = {}
+    if _name(path) in columns:
+        rows = dict(records.tables.query(f"SELECT {quoted(_name(path))}, count(*) FROM run GROUP BY 1"))
+    if not rows.keys() - {None}:
+        raise no_label(Setting("by", path), [key.removeprefix(METADATA) for key in columns])
+    return {label: rows[label] for label in ordered_slices(list(rows), len(records), path)}
 
 
-def _missing(table: Any, start: int) -> Iterator[tuple[int, str | None, str | None]]:
-    pc = _compute()
-    rows = pc.indices_nonzero(pc.is_null(table["value"]))
-    if len(rows):
-        texts = (table[name].take(rows).cast("string").to_pylist() for name in ("_label", "_error", "_reason"))
-        for row, label, error, reason in zip(rows.to_pylist(), *texts, strict=True):
-            if label != NOT_ASKED:
-                yield start + row, error, reason
+class Group(NamedTuple):
+    """Scores of one slice with the same outcome, and with the same value if values are counted one by one.
+
+    Attributes:
+        slice: the slice; None also without slices.
+        outcome: the outcome.
+        value: the value; None also if values are not counted one by one.
+        rows: the number of rows.
+        usage: what the scores cost.
+        first: the first rows; if values are not counted one by one, the worst values.
+        sums: the results of ``_sums``; empty if values are counted one by one.
+    """
+
+    slice: str | None
+    outcome: Outcome
+    value: float | None
+    rows: int
+    usage: Usage
+    first: Sequence[Any]
+    sums: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> Group:
+        """Return the group in a row of a query."""
+        part, label, passing, failed, scored, value, rows, calls, prompt, tokens, cached, first, *sums = row
+        usage = Usage(calls, prompt, tokens - prompt, cached)
+        return cls(part, (label, passing, failed, scored), value, rows, usage, first or (), tuple(sums))
 
 
-def _worst(
-    kept: Sequence[tuple[int, Any]], slices: Slices | None, label: str | None, numbers: Numbers, *, sign: int, most: int
-) -> Iterator[tuple[int, float]]:
-    """Yield the rows with the lowest values (``sign`` 1) or the highest, with their values; of equal ones the first."""
-    pc = _compute()
-    ends = numbers.ends(sign, most)
-    beyond = sum(value != ends[-1] for value in ends)
-    found: list[tuple[int, float]] = []
-    equal: list[tuple[int, float]] = []
-    for start, values in kept:
-        mine = values
-        if slices is not None:
-            of_slice = pc.equal(slices.codes.slice(start, len(values)), slices.labels.index(label))
-            mine = pc.if_else(of_slice, values, None)
-        rows = pc.indices_nonzero((pc.less if sign > 0 else pc.greater)(mine, ends[-1])) if beyond else []
-        found += [(start + row.as_py(), values[row.as_py()].as_py()) for row in rows]
-        equal += [
-            (start + row, ends[-1]) for row in pc.indices_nonzero(pc.equal(mine, ends[-1])).slice(0, most).to_pylist()
-        ]
-        if len(found) == beyond and len(found) + len(equal) >= most:
-            break
-    found.sort(key=lambda item: sign * item[1])
-    yield from [*found, *equal][:most]
+class ScoreColumns:
+    """The columns of the scores of one metric.
+
+    Args:
+        records: the run.
+        item: the metric.
+        column: the slices in SQL.
+        few: whether the values are counted one by one.
+        costs: whether costs and worst rows are found.
+
+    Attributes:
+        groups: all scores.
+    """
+
+    def __init__(self, records: ParquetRecords, item: MetricColumn, column: str, *, few: bool, costs: bool) -> None:
+        self._tables, self._column, self._value = records.tables, column, quoted(item.name)
+        self._sign = -1 if item.higher_is_better is False else 1
+        label, passing, error, *used = (
+            quoted(f"{item.name}{part}") for part in ("_label", "_passing", "_error", *COSTS)
+        )
+        value, more, self._exponent = self._value, "", 0
+        first = f"min(_row, {MOST_WORST})"
+        if not few:
+            ((largest,),) = self._tables.query(f"SELECT max(abs({value})) FROM run")
+            self._exponent = math.frexp(largest)[1]
+            first = f"{'min' if self._sign > 0 else 'max'}({value}, {MOST_WORST})"
+            value, more = "NULL", f", {_sums(value, self._exponent)}"
+        extra = [f"sum({each})" for each in used] + [first] if costs else ["0", "0", "0", "0", "NULL"]
+        sql = (
+            f"SELECT {column}, {label}, {passing}, {error} IS NOT NULL, {self._value} IS NOT NULL, {value}, count(*), "
+            f"{', '.join(extra)}{more} FROM run WHERE {label} IS DISTINCT FROM ? GROUP BY 1, 2, 3, 4, 5, 6"
+        )
+        self.groups = [Group.of(row) for row in self._tables.query(sql, NOT_ASKED)]
+        self._first = [(each.slice, each.value, each.first) for each in self.groups if each.value is not None]
+        ends = [] if few else list({end for each in self.groups for end in each.first})
+        if ends:
+            among = f"{self._value} IN ({', '.join('?' * len(ends))})"
+            sql = f"SELECT {column}, {self._value}, min(_row, {MOST_WORST}) FROM run WHERE {among} GROUP BY 1, 2"
+            self._first = self._tables.query(sql, *ends)
+
+    def counts(self, groups: Sequence[Group], *part: str | None) -> Counts:
+        """Return the scores in these groups, which are those of all rows or of one slice."""
+        outcomes: Counter[Outcome] = Counter()
+        values: Counter[float] = Counter()
+        for group in groups:
+            outcomes[group.outcome] += group.rows
+            if group.value is not None:
+                values[group.value] += group.rows
+        numbers = Numbers(list(values), list(values.values()))
+        sums = [group.sums for group in groups if group.outcome[-1] and group.sums]
+        if sums:
+            count, low, high, total, squares = zip(*sums, strict=True)
+            totals = (sum(count), min(low), max(high), sum(total), sum(squares))
+            where = f" AND {self._column} IS NOT DISTINCT FROM ?" if part else ""
+            source = f"SELECT {self._value} AS value FROM run WHERE {self._value} IS NOT NULL{where}"
+            numbers = ColumnNumbers(self._tables, source, part, self._exponent, totals)
+        rows = [(value, first) for label, value, first in self._first if not part or label == part[0]]
+        worst = nsmallest(MOST_WORST, ((self._sign * value, row) for value, first in rows for row in first))
+        return Counts(outcomes, sum((group.usage for group in groups), Usage()), numbers, worst)
 
 
 Missing = tuple[str, str | None, str | None]
@@ -339,25 +301,27 @@ Missing = tuple[str, str | None, str | None]
 
 
 def rows_without_value(
-    records: ParquetRecords, missing: Mapping[str, Sequence[tuple[int, str | None, str | None]]]
-) -> Iterator[tuple[dict[str, str | None], list[Missing]]]:
-    """Yield the id and the place of each row that was asked about and lacks a value, with the metrics that gave none.
-
-    Args:
-        records: the rows.
-        missing: for each metric, ``Counts.missing``.
-    """
-    found = grouped((row, (name, error, reason)) for name, rows in missing.items() for row, error, reason in rows)
-    wanted = sorted(found)
-    for row, index in zip(records.take(wanted, "id", "_place"), wanted, strict=True):
-        yield row, found[index]
+    records: ParquetRecords, metrics: Sequence[MetricColumn]
+) -> Iterator[tuple[str | None, str, list[Missing]]]:
+    """Yield the id and the place of each row that was asked about and lacks a value, with the metrics that gave none."""
+    columns = [[quoted(f"{item.name}{part}") for part in ("", "_label", "_error", "_reason")] for item in metrics]
+    lacks = [f"({value} IS NULL AND {label} IS DISTINCT FROM '{NOT_ASKED}')" for value, label, _, _ in columns]
+    shown = [f"{lack}, {error}, {reason}" for lack, (_, _, error, reason) in zip(lacks, columns, strict=True)]
+    sql = f"SELECT id, _place, {', '.join(shown)} FROM run WHERE {' OR '.join(lacks)} ORDER BY _row"
+    for row_id, place, *causes in records.tables.query(sql):
+        found = zip(metrics, causes[::3], causes[1::3], causes[2::3], strict=True)
+        yield row_id, place or "", [(item.name, error, reason) for item, lack, error, reason in found if lack]
 
 
 def count_verdicts(records: ParquetRecords, metrics: Sequence[MetricColumn]) -> int:
     """Return the number of rows with text in the form of a verdict that a model was asked about."""
-    pc = _compute()
-    if not records.any("_holds_verdict"):
-        return 0
-    table = records.columns("_holds_verdict", *(f"{item.name}_calls" for item in metrics))
-    asked = pc.max_element_wise(*table.columns[1:])
-    return int(pc.sum(pc.and_(table[0], pc.greater(asked, 0))).as_py() or 0)
+    asked = " OR ".join(f"{quoted(f'{item.name}_calls')} > 0" for item in metrics)
+    ((rows,),) = records.tables.query(f"SELECT count(*) FROM run WHERE _holds_verdict AND ({asked})")
+    return int(rows)
+
+
+def row_names(records: ParquetRecords, rows: Collection[int]) -> dict[int, str]:
+    """Return the names of rows by their numbers."""
+    sql = f"SELECT _row, id, _place FROM run WHERE _row IN ({', '.join('?' * len(rows))})"
+    found = records.tables.query(sql, *rows) if rows else ()
+    return {row: row_name_of(row_id, place or "") for row, row_id, place in found}

@@ -91,14 +91,8 @@ several judgements, or another scale than its metric, or a text that cannot be w
 GROUP = 50_000
 """The number of rows of a group, which are read together where rows are read."""
 
-GROUPS = 10
-"""The number of groups that are read together where columns are counted."""
-
 BATCH = 1000
 """The number of rows that are converted at a time."""
-
-FEW = 20
-"""If fewer rows of a file are wanted, only their groups are read."""
 
 
 def parquet_package(what: str) -> Any:
@@ -257,14 +251,14 @@ class ParquetRecords(Records):
     def __iter__(self) -> Iterator[Record]:
         for file in range(len(self.files)):
             for group in range(self._opened[file].num_row_groups):
-                for batch in self._read(file, [group]).to_batches(max_chunksize=BATCH):
+                for batch in self._read(file, group).to_batches(max_chunksize=BATCH):
                     yield from map(self._record, batch.to_pylist())
 
     def _at(self, index: int) -> Record:
         index = range(len(self))[index]
         file, group, place = self._find(index)
         if self._cached[:2] != (file, group):
-            self._cached = (file, group, self._read(file, [group]))
+            self._cached = (file, group, self._read(file, group))
         return self._record(self._cached[2].slice(place, 1).to_pylist()[0])
 
     def _find(self, index: int) -> tuple[int, int, int]:
@@ -277,11 +271,10 @@ class ParquetRecords(Records):
             group += 1
         return file, group, place
 
-    def _read(self, file: int, groups: Sequence[int] | None = None, columns: Sequence[str] | None = None) -> Any:
-        """Return these groups of rows of a file, or all. Columns that the file does not have are left out."""
-        opened = self._opened[file]
+    def _read(self, file: int, group: int) -> Any:
+        """Return a group of rows of a file."""
         try:
-            return opened.read_row_groups(range(opened.num_row_groups) if groups is None else groups, columns=columns)
+            return self._opened[file].read_row_group(group)
         except (OSError, ValueError) as error:
             raise InvalidInput(f"{self.files[file]} is damaged ({error}): copy the file again") from None
 
@@ -290,49 +283,15 @@ class ParquetRecords(Records):
         """The run as a view named ``run``."""
         return Tables(run=self)
 
-    def has(self, name: str) -> bool:
-        """Whether any file has this column."""
-        return any(name in opened.schema_arrow.names for opened in self._opened)
-
     def metadata_columns(self) -> list[str]:
         """Return the names of the columns of metadata, in order."""
         names = (name for opened in self._opened for name in opened.schema_arrow.names)
         return [name for name in dict.fromkeys(names) if name.startswith(METADATA)]
 
-    def columns(self, *names: str) -> Any:
-        """Return these columns of all rows as one table. A file without a column has no value in it."""
-        import pyarrow as pa  # noqa: PLC0415
-
-        tables = [self._read(file, columns=names) for file in range(len(self.files))]
-        return pa.concat_tables(tables, promote_options="default").select(list(names))
-
     def any(self, *names: str) -> bool:
         """Whether one of these columns of truth values is true in any row."""
-        return any(True in column.unique().to_pylist() for column in self.columns(*names).columns)
-
-    def parts(self, names: Sequence[str]) -> Iterator[tuple[int, Any]]:
-        """Yield these columns of the rows in parts, in order, each with the index of its first row."""
-        start = 0
-        for file, opened in enumerate(self._opened):
-            for first in range(0, opened.num_row_groups, GROUPS):
-                groups = range(first, min(first + GROUPS, opened.num_row_groups))
-                table = self._read(file, groups, names)
-                yield start, table
-                start += len(table)
-
-    def take(self, rows: Sequence[int], *names: str) -> list[dict[str, Any]]:
-        """Return these columns of these rows, whose indexes ascend."""
-        found: list[dict[str, Any]] = []
-        for file, end in enumerate(self._ends):
-            start = self._ends[file - 1] if file else 0
-            wanted = [row - start for row in rows[len(found) :] if row < end] if rows and rows[-1] >= start else []
-            if 0 < len(wanted) <= FEW:
-                places = [self._find(start + row) for row in wanted]
-                tables = {group: self._read(file, [group], names) for _, group, _ in places}
-                found += [tables[group].slice(place, 1).to_pylist()[0] for _, group, place in places]
-            elif wanted:
-                found += self._read(file, columns=names).take(wanted).to_pylist()
-        return found
+        rows = " UNION ALL ".join(f"(SELECT 1 FROM run WHERE {quoted(name)} LIMIT 1)" for name in names)
+        return bool(self.tables.query(rows))
 
     def _record(self, row: Mapping[str, Any]) -> Record:
         sample = {name: row[name] for name in ("id", *TEXTS, *LISTS) if row[name] is not None}
@@ -357,13 +316,8 @@ def _score(row: Mapping[str, Any], item: MetricColumn) -> Any:
 
 
 def _open(package: Any, file: Path) -> Any:
-    """Return the opened file. Of labels and of other texts that many rows share, each is read once."""
     try:
-        path = file.absolute()  # pyarrow takes s3:/x for an address
-        opened = package.ParquetFile(path)
-        names = opened.schema_arrow.names
-        shared = [name for name in names if name.startswith(METADATA) or name.endswith(("_label", "_error", "_reason"))]
-        return package.ParquetFile(path, metadata=opened.metadata, read_dictionary=shared)
+        return package.ParquetFile(file.absolute())  # pyarrow takes s3:/x for an address
     except (ValueError, OSError) as error:
         raise InvalidInput(f"{file} is not a Parquet file that can be read: {error}") from None
 

@@ -11,28 +11,30 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from .._calibrate._calibration import Calibration
 from .._kernel._repeated import holds_verdict, judged_text
 from .._run._columns import Scale, common_scale
-from .._run._counted_columns import Counts, Slices, count_scores, count_verdicts, countable, rows_without_value
-from .._run._judgements import LABELS, JuryTally, is_silence, keep_lowest, spread_of
+from .._run._counted_columns import (
+    MOST_WORST,
+    Counts,
+    Missing,
+    count_columns,
+    count_verdicts,
+    row_names,
+    rows_without_value,
+)
+from .._run._judgements import LABELS, JuryTally, keep_lowest, spread_of
 from .._run._scored_rows import ScoredRows, size_in_words
 from .._run._slices import RowLabels, row_name, row_name_of, slice_name, slices_of
-from .._store._parquet import ParquetRecords
 from .._store._records import Record
 from .._store._run_settings import MetricColumn
 from .._values._layout import harmless
-from .._values._requests import NO_USAGE, Usage
+from .._values._requests import NO_USAGE
 from .._values._score import Score, is_asked
 from ..statistics import mean_interval, rate_interval
 from ..statistics._means import mean_of
-from ..statistics._numbers import Numbers
 from ._summary import LabelRate, MetricSummary, Reason, SliceSummary, Summary
-
-MOST_WORST = 3
-"""The number of worst rows that a summary names."""
 
 
 class Tally:
@@ -42,16 +44,11 @@ class Tally:
         self._name = name
         self._scale = scale
         self._scales: set[Scale] = set()
-        self._values: array[float] | Numbers = array("d")
         self._sign = -1 if low_is_good else 1
-        self._worst: list[tuple[float, str]] = []
-        self._rows = self._failed = self._verdicts = self._passed = self._unsteady = 0
+        self._unsteady = 0
         self._spreads = array("d")
-        self._usage = Usage()
-        self._labels: Counter[str] = Counter()
-        self._own_labels: Counter[str] = Counter()
-        self._silent = 0
         self._jury = JuryTally()
+        self.counts = Counts(values=array("d"))
 
     def add(self, score: Score, label: str) -> None:
         """Count one score; the label names its row, if the row is known. Rows that were not scored with this metric are not
@@ -59,76 +56,60 @@ class Tally:
         """
         if not is_asked(score):
             return
-        self._rows += 1
+        counts = self.counts
+        counts.outcomes[score.label, score.passing, score.error is not None, score.value is not None] += 1
         self._jury.add(score, label)
         if score.usage is not NO_USAGE:
-            self._usage += score.usage
-        if score.label is not None:
-            self._labels[score.label] += 1
-        if score.passing is not None:
-            self._verdicts += 1
-            self._passed += score.passing
-        elif score.value is not None and is_silence(score):
-            self._silent += 1  # it counts as the worst value, so it did not pass
+            counts.usage += score.usage
         if score.value is None:
-            self._failed += score.error is not None
             return
-        if score.label is not None and not is_silence(score):
-            self._own_labels[score.label] += 1
-        self._values.append(score.value)  # type: ignore[union-attr]  # Numbers only in add_counts
+        counts.values.append(score.value)
         self._scales.add(score.scale)
         if label:
-            keep_lowest(self._worst, self._sign * score.value, label, MOST_WORST)
+            keep_lowest(counts.worst, self._sign * score.value, label, MOST_WORST)
         if "repeats" in score.unread:  # reading the details costs more than all the counting
             spread = spread_of(score.details)
             if spread is not None:
                 self._spreads.append(spread)
                 self._unsteady += spread > 0
 
-    def add_counts(self, counts: Counts, names: Mapping[int, str]) -> None:
-        """Count all scores at once; ``names`` are the names of the worst rows."""
-        for tied in counts.tied.values():
-            silent = tied.label in LABELS
-            self._rows += tied.rows
-            self._usage += tied.usage
-            self._failed += tied.rows * tied.failed
-            if tied.label is not None:
-                self._labels[tied.label] += tied.rows
-                if tied.scored and not silent:
-                    self._own_labels[tied.label] += tied.rows
-            if tied.passing is not None:
-                self._verdicts += tied.rows
-                self._passed += tied.rows * tied.passing
-            elif tied.scored and silent:
-                self._silent += tied.rows
-        self._values = counts.numbers
-        self._worst = [(self._sign * value, names[row]) for row, value in counts.worst]
-
     def summary(self) -> MetricSummary:
         """Return the counts so far."""
-        scale = common_scale(self._scale, self._scales)
-        verdicts = self._verdicts + self._silent if self._verdicts else 0
-        worst, scored = self._named_worst(scale), len(self._values)
+        scale, counts = common_scale(self._scale, self._scales), self.counts
+        labels: Counter[str] = Counter()
+        own_labels: Counter[str] = Counter()
+        passed = failures = silent = 0
+        for (label, passing, _, has_value), rows in counts.outcomes.items():
+            passed += rows * (passing is True)
+            failures += rows * (passing is False)
+            if label is not None:
+                labels[label] += rows
+            if has_value and label in LABELS:
+                silent += rows * (passing is None)  # it counts as the worst value, so it did not pass
+            elif has_value and label is not None:
+                own_labels[label] += rows
+        verdicts = passed + failures + silent if passed + failures else 0
+        worst, scored = self._named_worst(scale), len(counts.values)
         return MetricSummary(
             name=self._name,
-            mean=mean_of(self._values),
-            interval=mean_interval(self._values, scale=scale),
+            mean=mean_of(counts.values),
+            interval=mean_interval(counts.values, scale=scale),
             scale=scale,
             scored=scored,
-            unscored=self._rows - scored - self._failed,
-            failed=self._failed,
-            passed=self._passed if self._verdicts else None,
-            pass_rate=self._passed / verdicts if verdicts else None,
-            pass_interval=rate_interval(self._passed, verdicts),
-            usage=self._usage,
+            unscored=counts.rows - scored - counts.failed,
+            failed=counts.failed,
+            passed=passed if verdicts else None,
+            pass_rate=passed / verdicts if verdicts else None,
+            pass_interval=rate_interval(passed, verdicts),
+            usage=counts.usage,
             lowest=worst if self._sign > 0 else (),
             spread=mean_of(self._spreads),
             unsteady=self._unsteady,
-            labels=dict(self._labels.most_common()),
-            silent=self._silent,
+            labels=dict(_most_common(labels)),
+            silent=silent,
             label_rates={
                 label: LabelRate(count, count / scored, rate_interval(count, scored))
-                for label, count in self._own_labels.most_common()
+                for label, count in _most_common(own_labels)
             },
             highest=worst if self._sign < 0 else (),
             jury=self._jury.summary(),
@@ -136,11 +117,16 @@ class Tally:
 
     def _named_worst(self, scale: tuple[float, float] | None) -> tuple[tuple[str, float], ...]:
         """Return the worst rows without rows that have the best value; empty if the run has hardly more rows."""
-        if len(self._values) <= MOST_WORST:
+        if len(self.counts.values) <= MOST_WORST:
             return ()
         best = scale[self._sign > 0] if scale else self._sign * math.inf
-        worst = ((label, self._sign * key) for key, label in self._worst)
+        worst = ((label, self._sign * key) for key, label in self.counts.worst)
         return tuple(item for item in worst if item[1] != best)
+
+
+def _most_common(labels: Counter[str]) -> list[tuple[str, int]]:
+    """Return labels with their numbers, the most common first; equally common ones are sorted by name."""
+    return sorted(labels.items(), key=lambda item: (-item[1], item[0]))
 
 
 Causes = dict[tuple[str, str], tuple[Counter[str], dict[str, None]]]
@@ -244,40 +230,22 @@ def _from_rows(run: ScoredRows, by: str | None, also: Callable[[Record], object]
 
 def _from_columns(run: ScoredRows, by: str | None) -> Counted | None:
     """Count the scores from columns; None if rows must be read."""
-    records = countable(run.records, run.metrics)
-    slices = None if by is None or records is None else Slices.of(records, by)
-    if records is None or (by is not None and slices is None):
+    counted = count_columns(run.records, run.metrics, by, costs=True)
+    if counted is None:
         return None
-    found = Counted(_tallies(run.metrics), rows={} if slices is None else slices.rows)
-    found.parts = {label: _tallies(run.metrics) for label in found.rows}
-    missing = {}
-    for item in run.metrics:
-        whole, parts = count_scores(records, item, slices, MOST_WORST)
-        rows = sorted({row for counts in (whole, *parts.values()) for row, _ in counts.worst})
-        names = dict(zip(rows, map(_name, records.take(rows, "id", "_place")), strict=True))
-        missing[item.name] = whole.missing
-        found.whole[item.name].add_counts(whole, names)
-        for label, counts in parts.items():
-            found.parts[label][item.name].add_counts(counts, names)
-    found.causes = _causes_in_columns(records, missing)
+    records, found = counted.records, Counted(_tallies(run.metrics), rows=counted.rows)
+    found.parts = {label: _tallies(run.metrics) for label in counted.rows}
+    cases = [(found.whole, counted.whole), *zip(found.parts.values(), counted.parts.values(), strict=True)]
+    names = row_names(records, {row for _, part in cases for counts in part.values() for _, row in counts.worst})
+    for tallies, part in cases:
+        for metric, counts in part.items():
+            counts.worst = [(key, names[row]) for key, row in counts.worst]
+            tallies[metric].counts = counts
+    for row_id, place, reasons in rows_without_value(records, run.metrics):
+        for missing in reasons:
+            _add_cause(found.causes, missing, place, row_name_of(row_id, place))
     found.with_verdicts = count_verdicts(records, run.metrics)
     return found
-
-
-def _name(row: Mapping[str, str | None]) -> str:
-    """Return the name of a row, from its columns."""
-    return row_name_of(row["id"], row["_place"] or "")
-
-
-def _causes_in_columns(records: ParquetRecords, missing: Mapping[str, Sequence[Any]]) -> Causes:
-    """Return why values are missing, from columns."""
-    causes: Causes = {}
-    for row, reasons in rows_without_value(records, missing):
-        name = _name(row)
-        for metric, error, reason in reasons:
-            cause = _cause(error, reason, metric, row["_place"] or "")
-            _add_cause(causes, ("unscored" if error is None else "failed", cause), metric, name)
-    return causes
 
 
 def _count(record: Record, tallies: Sequence[Mapping[str, Tally]], causes: Causes) -> bool:
@@ -287,13 +255,14 @@ def _count(record: Record, tallies: Sequence[Mapping[str, Tally]], causes: Cause
         for tally in tallies:
             tally[metric].add(score, name)
         if score.value is None and is_asked(score):
-            cause = _cause(score.error, score.reason, metric, record.place)
-            _add_cause(causes, (score.state, cause), metric, name)
+            _add_cause(causes, (metric, score.error, score.reason), record.place, name)
         asked = asked or score.usage.calls > 0
     return asked
 
 
-def _add_cause(causes: Causes, key: tuple[str, str], metric: str, name: str) -> None:
+def _add_cause(causes: Causes, missing: Missing, place: str, name: str) -> None:
+    metric, error, reason = missing
+    key = ("unscored" if error is None else "failed", _cause(error, reason, metric, place))
     if key not in causes:
         causes[key] = Counter(), {}
     metrics, rows = causes[key]

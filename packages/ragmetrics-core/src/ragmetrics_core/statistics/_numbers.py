@@ -51,12 +51,12 @@ class Numbers:
         """The mean, rounded once."""
         return exact_sum(self.values, self.counts) / len(self)
 
-    @property
+    @cached_property
     def low(self) -> float:
         """The smallest number."""
         return min(self.values)
 
-    @property
+    @cached_property
     def high(self) -> float:
         """The largest number."""
         return max(self.values)
@@ -90,12 +90,6 @@ class Numbers:
         kept = [place for place, value in enumerate(self.values) if sign * (centre - value) <= most]
         counts = None if self.counts is None else [self.counts[place] for place in kept]
         return Numbers([self.values[place] for place in kept], counts)
-
-    def ends(self, sign: int, most: int) -> list[float]:
-        """Return at most so many of the lowest numbers (``sign`` 1), or of the highest (-1), in order."""
-        counts = [1] * len(self.values) if self.counts is None else self.counts
-        ordered = sorted(zip(self.values, counts, strict=True), key=lambda item: sign * item[0])[:most]
-        return [value for value, count in ordered for _ in range(min(count, most))][:most]
 
     def plus(self, value: float, count: int) -> Numbers:
         """Return these numbers, and a value so many times."""

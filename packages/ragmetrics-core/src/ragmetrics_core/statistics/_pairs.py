@@ -488,6 +488,10 @@ def rows_to_meet_losses(values: Sequence[float] | Numbers, sign: int, limit: flo
     """
     numbers = Numbers.of(values)
     count, mean = len(numbers), numbers.mean
+    if isinstance(values, Numbers):  # rows without clusters, so that ``count`` is what the result is compared with
+        most = _most_rows(sign * (mean - limit), sign * ((numbers.high if sign > 0 else numbers.low) - worst))
+        if most <= count:
+            return most
     others = numbers.within(sign, mean, sign * (mean - worst) / 2)
     others = others if len(others) else numbers
     usual = others.mean
@@ -504,6 +508,17 @@ def rows_to_meet_losses(values: Sequence[float] | Numbers, sign: int, limit: flo
         return math.ceil(none)
     few = normal_quantile(1 - MISSED) ** 2 * (share + seen) * max(1 - share - seen, 0.0) / share**2
     return math.ceil(max(none, few))
+
+
+def _most_rows(distance: float, loss: float) -> int:
+    """Return an upper limit of ``rows_to_meet_losses`` that needs no look at single values.
+
+    The distance can only grow by the noise, no loss is larger than that of the best value, and x * (1 - x) is 1/4 at most.
+    """
+    share = max(distance, TINY) / max(loss, TINY)
+    if share >= 1:
+        return 1
+    return math.ceil(max(math.log(MISSED) / math.log1p(-share), (normal_quantile(1 - MISSED) / share) ** 2 / 4))
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
