@@ -14,7 +14,6 @@ from .._run._columns import Run, Scale, common_scale
 from .._run._counted_columns import count_columns
 from .._run._scored_rows import ScoredRows
 from .._run._slices import RowGroups, slices_of
-from .._store._parquet import ParquetRecords
 from .._values._counts import count_of
 from .._values._score import NOT_ASKED
 from ..statistics import Interval, mean_interval
@@ -167,8 +166,7 @@ def _from_rows(evaluation: ScoredRows, scales: Mapping[str, Scale], by: str | No
 def _from_columns(run: ScoredRows, scales: Mapping[str, Scale], by: str | None) -> Cases | None:
     """Return the values from the columns of Parquet files; None if rows must be read."""
     metrics = [item for item in run.metrics if item.name in scales]
-    unique = isinstance(run.records, ParquetRecords) and run.records.unique
-    counted = count_columns(run.records, metrics, by) if unique else None
+    counted = count_columns(run.records, metrics, by, unique=True)
     if counted is None:
         return None
     parts = {(None, None): counted.whole, **{(by, label): part for label, part in counted.parts.items()}}

@@ -159,7 +159,7 @@ class ColumnCounts:
 
 
 def count_columns(
-    records: object, metrics: Sequence[MetricColumn], by: str | None, *, costs: bool = False
+    records: object, metrics: Sequence[MetricColumn], by: str | None, *, costs: bool = False, unique: bool = False
 ) -> ColumnCounts | None:
     """Return the scores of metrics, in all rows and in each slice; None if rows must be read.
 
@@ -168,11 +168,12 @@ def count_columns(
         metrics: the metrics.
         by: the path of the column that defines the slices; None: there are none.
         costs: whether costs and worst rows are to be found too.
+        unique: whether no two rows may be repeats of one.
 
     Raises:
         InvalidInput: no row has a value at the path, or there are too many different ones.
     """
-    if not isinstance(records, ParquetRecords):
+    if not isinstance(records, ParquetRecords) or (unique and not records.unique):
         return None
     flags = ["_unusual", *(f"{item.name}_unusual" for item in metrics), *(["_nested"] if by is not None else [])]
     if (by is not None and (ALIASES.get(by, by) in FIELD_NAMES or not by.strip(". "))) or records.any(*flags):
