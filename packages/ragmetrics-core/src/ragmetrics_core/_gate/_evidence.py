@@ -201,7 +201,8 @@ def of_mean(case: Values, conditions: Conditions, absent: int = 0) -> Evidence:
 
     def enough(gate: Gate) -> int:
         worst = lowest if gate.sign > 0 else highest
-        return rows_to_meet_losses(with_absent(worst), gate.sign, gate.limit, worst)
+        have = len(values) if clusters is None else 0
+        return rows_to_meet_losses(with_absent(worst), gate.sign, gate.limit, worst, have=have)
 
     return Evidence(
         estimate=mean_of(values),

@@ -69,7 +69,6 @@ class ColumnNumbers(Numbers):
     def __init__(
         self, tables: Tables, source: str, given: Sequence[object], exponent: int, sums: Sequence[Any] | None = None
     ) -> None:
-        super().__init__(())
         self._tables, self._source, self._given, self._exponent = tables, source, given, exponent
         if sums is None:
             (sums,) = tables.query(f"SELECT {_sums('value', exponent)} FROM ({source})", *given)

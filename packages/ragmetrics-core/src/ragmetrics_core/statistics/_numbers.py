@@ -91,6 +91,12 @@ class Numbers:
         counts = None if self.counts is None else [self.counts[place] for place in kept]
         return Numbers([self.values[place] for place in kept], counts)
 
+    def ends(self, sign: int, most: int) -> list[float]:
+        """Return at most so many of the lowest numbers (``sign`` 1), or of the highest (-1), in order."""
+        counts = [1] * len(self.values) if self.counts is None else self.counts
+        ordered = sorted(zip(self.values, counts, strict=True), key=lambda item: sign * item[0])[:most]
+        return [value for value, count in ordered for _ in range(min(count, most))][:most]
+
     def plus(self, value: float, count: int) -> Numbers:
         """Return these numbers, and a value so many times."""
         counts = [1] * len(self.values) if self.counts is None else self.counts

@@ -474,7 +474,9 @@ MISSED = 0.05
 TINY = 1e-12
 
 
-def rows_to_meet_losses(values: Sequence[float] | Numbers, sign: int, limit: float, worst: float) -> int:
+def rows_to_meet_losses(
+    values: Sequence[float] | Numbers, sign: int, limit: float, worst: float, *, have: int = 0
+) -> int:
     """Return the number of independent rows from which on unseen losses cannot bring a mean to the limit.
 
     The distance from the mean to the limit includes the ordinary noise of the mean, which the interval already allows for. This
@@ -485,13 +487,13 @@ def rows_to_meet_losses(values: Sequence[float] | Numbers, sign: int, limit: flo
         sign: 1 if high values are good, -1 if low values are good.
         limit: the value that the mean must not reach.
         worst: the value of a lost row.
+        have: a number of rows. If no more can be needed, whatever the single values are, an upper limit is returned.
     """
     numbers = Numbers.of(values)
     count, mean = len(numbers), numbers.mean
-    if isinstance(values, Numbers):  # rows without clusters, so that ``count`` is what the result is compared with
-        most = _most_rows(sign * (mean - limit), sign * ((numbers.high if sign > 0 else numbers.low) - worst))
-        if most <= count:
-            return most
+    most = _most_rows(sign * (mean - limit), sign * ((numbers.high if sign > 0 else numbers.low) - worst))
+    if most <= have:
+        return most
     others = numbers.within(sign, mean, sign * (mean - worst) / 2)
     others = others if len(others) else numbers
     usual = others.mean
