@@ -153,7 +153,7 @@ class TestOwnMetric:
         (folder / "q.csv").write_text('input,output\n"{""question"": ""a""}","{""answer"": ""b""}"\n')
         result = call("evaluate", "q.csv", "-m", OWN)
         hint = "`ragmetrics look` shows how to name a part of it"
-        message = f"judged as text, though it is a JSON object: user_input, response; {hint}"
+        message = f"judged as text, though a JSON object: user_input, response; {hint}"
         assert (result.exit_code, result.stderr) == (0, f"ragmetrics: {message}\n")
 
     def test_a_rubric_that_is_nowhere(self, folder: Path) -> None:
@@ -177,7 +177,7 @@ class TestOwnMetric:
                 f"ragmetrics: token_f1 failed on every row: MissingInput: needs 'response', {cure}",
                 "ragmetrics: faithfulness failed on every row: InvalidInput: user_input must be a str, got dict",
                 (
-                    "ragmetrics: if columns with other names have these fields, add "
+                    "ragmetrics: if other columns have these fields, add "
                     "--map answer=COLUMN,reference=COLUMN,question=COLUMN "
                     "(`ragmetrics look` shows the columns)"
                 ),
@@ -310,12 +310,12 @@ class TestMessages:
                 ["q.jsonl", "-m", "faithfullness"],
                 (
                     "there is no metric 'faithfullness'; did you mean 'faithfulness'? "
-                    "(see `ragmetrics metrics`; write your own as module:NAME)"
+                    "(see `ragmetrics metrics`; your own is module:NAME)"
                 ),
             ),
             (
                 ["q.jsonl", "-m", "zzzz"],
-                "there is no metric 'zzzz' (see `ragmetrics metrics`; write your own as module:NAME)",
+                "there is no metric 'zzzz' (see `ragmetrics metrics`; your own is module:NAME)",
             ),
             (
                 ["q.jsonl", "-m", "nomodule:X"],

@@ -123,7 +123,7 @@ def test_an_order_that_is_not_complete_is_not_believed(server: OpenAIServer, key
         embed(OpenAIEmbeddings("small", base_url=server.base_url, api_key=key), ["a", "b"], way)
     assert str(caught.value) == (
         f"small: the answer of {server.base_url} has wrong indices {list(indices)}: "
-        "each of 0 to 1 must occur once, or all must be left out"
+        "each of 0 to 1 must occur once, or all be left out"
     )
 
 

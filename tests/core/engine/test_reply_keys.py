@@ -106,9 +106,7 @@ class TestMutations:
         assert Keys(IDENTITY).key(replace(base, reply=JsonReply(Verdict)), 0) == key
 
     def test_an_identity_that_is_no_json(self) -> None:
-        with pytest.raises(
-            InvalidInput, match="the identity of a model must be a mapping of plain JSON values, got .*object"
-        ):
+        with pytest.raises(InvalidInput, match="a model's identity must be a mapping of JSON values, got .*object"):
             Keys({"model": object()})
 
 

@@ -240,8 +240,8 @@ class TestArguments:
             (
                 {"metrics": [Length(), "faithfullness"]},
                 (
-                    "there is no metric 'faithfullness'; did you mean 'faithfulness'? (see `ragmetrics metrics`; write "
-                    "your own as module:NAME)"
+                    "there is no metric 'faithfullness'; did you mean 'faithfulness'? (see `ragmetrics metrics`; your "
+                    "own is module:NAME)"
                 ),
             ),
             (

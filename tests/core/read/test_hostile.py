@@ -165,7 +165,7 @@ def test_a_row_below_the_last_one_of_a_sheet(tmp_path: Any) -> None:
             large.writestr(name, data)
     with pytest.raises(InvalidInput) as raised:
         read(tmp_path / "rows.xlsx")
-    assert str(raised.value) == "rows.xlsx has more than 1,048,576 rows, the most that Excel allows: save it again"
+    assert str(raised.value) == "rows.xlsx has more rows than Excel allows, 1,048,576: save it again"
 
 
 def test_standard_input_without_an_end(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -184,11 +184,11 @@ class TestMessages:
         [
             (
                 {"id": "q1", "Verdict": True},
-                "the field 'label' is missing: a line needs id, metric and label, but this one has 'id'",
+                "the field 'label' is missing: a line needs id, metric and label; this one has 'id'",
             ),
             (
                 {"Verdict": True},
-                "the field 'id' is missing: a line needs id, metric and label, but this one has none of the columns of labels",
+                "the field 'id' is missing: a line needs id, metric and label; this one has none of the columns of labels",
             ),
             (
                 {"id": "q1", "label": True},

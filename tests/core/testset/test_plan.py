@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ragmetrics_core import InvalidInput, Prompt
 from ragmetrics_core._testset._chunks import Chunk
-from ragmetrics_core._testset._collect import ATTEMPTS, MOST_PER_VISIT, KindProgress, counts_of, in_turn, related_pairs
+from ragmetrics_core._testset._collect import ATTEMPTS, MOST_PER_VISIT, KindRun, counts_of, in_turn, related_pairs
 from ragmetrics_core._testset._kinds import OnePassage, Visit
 from ragmetrics_core._testset._similar import PassageIndex
 from ragmetrics_core.replies import LinesReply
@@ -75,9 +75,9 @@ def test_pairs_share_words_and_are_no_neighbours() -> None:
 
 
 class TestCourse:
-    def course(self, asked: int, spots: int) -> KindProgress:
+    def course(self, asked: int, spots: int) -> KindRun:
         passages = [(chunk,) for chunk in chunks("d", *(str(number) for number in range(spots)))]
-        return KindProgress(OnePassage(WRITER, WRITER), asked, passages)
+        return KindRun(OnePassage(WRITER, WRITER), asked, passages)
 
     @staticmethod
     def ids(visits: list[Visit]) -> Iterator[tuple[str, int]]:

@@ -76,9 +76,7 @@ def _identity_text(identity: Mapping[str, Any] | str) -> bytes:
     try:
         return json.dumps(identity if isinstance(identity, str) else dict(identity), sort_keys=True).encode()
     except (TypeError, ValueError) as error:
-        raise InvalidInput(
-            f"the identity of a model must be a mapping of plain JSON values, got {identity!r}: {error}"
-        ) from None
+        raise InvalidInput(f"a model's identity must be a mapping of JSON values, got {identity!r}: {error}") from None
 
 
 class ReplyStore(Protocol):

@@ -90,9 +90,7 @@ def _class(path: str) -> type[Metric]:
             raise InvalidInput(f"there is no metric {path!r}: {advice}")
         close = difflib.get_close_matches(path, metrics, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise InvalidInput(
-            f"there is no metric {path!r}{hint} (see `ragmetrics metrics`; write your own as module:NAME)"
-        )
+        raise InvalidInput(f"there is no metric {path!r}{hint} (see `ragmetrics metrics`; your own is module:NAME)")
     return metrics[path]
 
 

@@ -45,9 +45,7 @@ def excel_rows(file: InputFile, at: str | None) -> Iterator[RawRow]:
         try:
             for number, row in enumerate(sheet.iter_rows(), 1):
                 if number > MOST_ROWS:
-                    raise InvalidInput(
-                        f"{file.name} has more than {MOST_ROWS:,} rows, the most that Excel allows: save it again"
-                    )
+                    raise InvalidInput(f"{file.name} has more rows than Excel allows, {MOST_ROWS:,}: save it again")
                 cells = list(row)
                 while cells and _is_empty(cells[-1]):
                     cells.pop()

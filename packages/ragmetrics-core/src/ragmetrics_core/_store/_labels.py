@@ -295,9 +295,7 @@ def _fields(value: Any) -> dict[str, Any]:
     for name in ("id", "label"):
         if name not in fields:
             has = ", ".join(map(quoted, fields)) or "none of the columns of labels"
-            raise InvalidInput(
-                f"the field {name!r} is missing: a line needs id, metric and label, but this one has {has}"
-            )
+            raise InvalidInput(f"the field {name!r} is missing: a line needs id, metric and label; this one has {has}")
     return fields
 
 

@@ -297,7 +297,7 @@ def _apart(one: Chunk, other: Chunk) -> bool:
     return one.document != other.document or abs(one.index - other.index) > 1
 
 
-class KindProgress:
+class KindRun:
     """The progress of one kind of questions.
 
     Args:
@@ -393,14 +393,14 @@ class Collection:
         self._counted = 0  # the number of dropped questions that ``keep`` has counted
         order, counts = in_turn(self._chunks, options.seed), options.counts
         plain = OnePassage(options.write, options.answer)
-        self._courses = [KindProgress(plain, counts["one_passage"], [(chunk,) for chunk in order])]
+        self._courses = [KindRun(plain, counts["one_passage"], [(chunk,) for chunk in order])]
         if number := counts["unanswerable"]:
             others = in_turn(self._chunks, (options.seed, "unanswerable"))
             kind = Unanswerable(self._nearest, options.refusal)
-            self._courses.append(KindProgress(kind, number, [(chunk,) for chunk in others]))
+            self._courses.append(KindRun(kind, number, [(chunk,) for chunk in others]))
         if number := counts["two_passages"]:
             pairs = related_pairs(order[: ATTEMPTS * number], self._index, self._chunks)
-            self._courses.append(KindProgress(TwoPassages(plain.answer), number, pairs))
+            self._courses.append(KindRun(TwoPassages(plain.answer), number, pairs))
 
     def _cut(self, documents: Iterable[GivenDocument], size: int, overlap: int) -> list[Chunk]:
         """Cut the documents into passages, without passages of the same text."""
@@ -435,11 +435,9 @@ class Collection:
         while planned := [(course, visit) for course in self._courses for visit in course.next_visits()]:
             replies: dict[int, Any] = {}
             await drive.all((drive.run(course.kind.write(visit)) for course, visit in planned), replies.__setitem__)
-            candidates: list[tuple[KindProgress, Visit, str]] = []
+            candidates: list[tuple[KindRun, Visit, str]] = []
             for number, reply in replies.items():
-                candidates += [
-                    (*planned[number], question) for question in self._without_unusable(*planned[number], reply)
-                ]
+                candidates += [(*planned[number], question) for question in self._keep_usable(*planned[number], reply)]
             if drive.used_up is not None:
                 return
             checks = (drive.run(course.kind.check(visit, question)) for course, visit, question in candidates)
@@ -447,7 +445,7 @@ class Collection:
             if drive.used_up is not None:
                 return
 
-    def _without_unusable(self, course: KindProgress, visit: Visit, written: Sequence[str] | ModelError) -> list[str]:
+    def _keep_usable(self, course: KindRun, visit: Visit, written: Sequence[str] | ModelError) -> list[str]:
         """Drop questions that fail a check without a model. Return the other questions, at most as many as the visit requested."""
         failure = f"no questions were written: {in_one_line(written)}" if isinstance(written, ModelError) else None
         questions = [] if isinstance(written, ModelError) else written
@@ -471,9 +469,7 @@ class Collection:
             course.drop(visit, None, why, failure or "fewer questions were written than asked for")
         return passed
 
-    def _take(
-        self, candidates: Sequence[tuple[KindProgress, Visit, str]], number: int, found: Checked | ModelError
-    ) -> None:
+    def _take(self, candidates: Sequence[tuple[KindRun, Visit, str]], number: int, found: Checked | ModelError) -> None:
         """Add a checked question if it passed; otherwise drop the question."""
         course, visit, question = candidates[number]
         if isinstance(found, ModelError):

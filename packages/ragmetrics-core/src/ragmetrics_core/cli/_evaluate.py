@@ -233,16 +233,12 @@ def _report(run: Evaluation, metrics: Sequence[Metric], out: Path | None, run_di
     if summary is None:
         summary = run.summary()
     if objects := _objects(run):
-        complain(
-            f"judged as text, though it is a JSON object: {objects}; `ragmetrics look` shows how to name a part of it"
-        )
+        complain(f"judged as text, though a JSON object: {objects}; `ragmetrics look` shows how to name a part of it")
     dead = summary.failed_everywhere
     for name in dead:
         complain(f"{name} failed on every row: {_why(summary, name)}")
     if unread := _unread(run, [metric for metric in metrics if metric.name in dead]):
-        complain(
-            f"if columns with other names have these fields, add {map_for(unread)} (`ragmetrics look` shows the columns)"
-        )
+        complain(f"if other columns have these fields, add {map_for(unread)} (`ragmetrics look` shows the columns)")
     try:
         if out is not None:
             write(run, out, summary.by, decision)

@@ -79,9 +79,7 @@ def _in_order(items: list[Any]) -> list[Any]:
         return items
     places = {index: item for index, item in zip(indices, items, strict=True) if type(index) is int}
     if sorted(places) != list(range(len(items))):
-        raise Malformed(
-            f"wrong indices {indices}: each of 0 to {len(items) - 1} must occur once, or all must be left out"
-        )
+        raise Malformed(f"wrong indices {indices}: each of 0 to {len(items) - 1} must occur once, or all be left out")
     return [places[index] for index in range(len(items))]
 
 
