@@ -79,11 +79,8 @@ class Prompt(Generic[T]):
             object.__setattr__(self, "origin", (self.version, words))
         else:
             given, first_words = self.origin
-            object.__setattr__(
-                self,
-                "version",
-                given if words.same_as(first_words) else f"{TAG.sub('', given)}+{words.tag(first_words)}",
-            )
+            version = given if words.same_as(first_words) else f"{TAG.sub('', given)}+{words.tag(first_words)}"
+            object.__setattr__(self, "version", version)
 
     @cached_property
     def system(self) -> str:

@@ -49,10 +49,8 @@ class AnswerCorrectness(Metric):
 
     def measure(self, user_input: str, response: str, reference: str) -> Steps[Score]:
         """Compute the parts that have a weight above 0, with their model requests sent together."""
-        programs: list[Steps[Any]] = [
-            self._factual.measure(response, reference, user_input),
-            compare([(response, reference)]),
-        ]
+        factual_part = self._factual.measure(response, reference, user_input)
+        programs: list[Steps[Any]] = [factual_part, compare([(response, reference)])]
         parts = yield from together(*itertools.compress(programs, self.weights))
         details: dict[str, Any] = {}
         if self.weights[0]:
@@ -62,8 +60,5 @@ class AnswerCorrectness(Metric):
             details.update(factual.details, factual=factual.value)
         if self.weights[1]:
             details["similarity"] = max(parts[-1][0], 0.0)
-        total = sum(
-            weight * details.get(name, 0.0)
-            for weight, name in zip(self.weights, ("factual", "similarity"), strict=True)
-        )
+        total = self.weights[0] * details.get("factual", 0.0) + self.weights[1] * details.get("similarity", 0.0)
         return Score(min(total / sum(self.weights), 1.0), details=details)

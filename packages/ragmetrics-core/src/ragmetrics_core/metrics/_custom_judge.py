@@ -65,10 +65,8 @@ class CustomJudge(Metric):
         form = ObjectReply(tuple(self.outputs), (("score", self._scale_in_words()),))
         unworded: Prompt[dict[str, Any]] = Prompt("", form, name=self.name, version="5", check=self._check_score)
         # a copy with other words, so that judges with different words have different versions
-        return unworded.replace(
-            instructions=self.instructions,
-            examples=tuple(Example(item["inputs"], dict(item["outputs"])) for item in self.examples),
-        )
+        examples = tuple(Example(item["inputs"], dict(item["outputs"])) for item in self.examples)
+        return unworded.replace(instructions=self.instructions, examples=examples)
 
     def measure(self, **inputs: Any) -> Steps[Score]:
         """Ask once."""

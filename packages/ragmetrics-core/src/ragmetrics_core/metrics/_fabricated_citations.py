@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragmetrics_core import Document, Score
+from ragmetrics_core import Score
 from ragmetrics_core.metrics.citation_metric import NOTHING_CITED, CitationMetric
+from ragmetrics_core.metrics.matching import DocumentList
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class FabricatedCitations(CitationMetric):
         self,
         response: str,
         retrieved_contexts: Sequence[str],
-        retrieved_documents: Sequence[Document | str] | None = None,
+        retrieved_documents: DocumentList | None = None,
     ) -> Score:
         """Read the citations and count those that name no passage."""
         said = self.read(response, retrieved_contexts, retrieved_documents)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import fsum, inf, log2, nan
 from operator import itemgetter
 from typing import Any
 
-from ragmetrics_core import Document, InvalidInput, Score
-from ragmetrics_core.metrics.matching import Hits, RankingMetric, find_hits
+from ragmetrics_core import InvalidInput, Score
+from ragmetrics_core.metrics.matching import DocumentList, Hits, RankingMetric, find_hits
 
 
 @dataclass(frozen=True)
@@ -34,9 +33,7 @@ class NDCG(RankingMetric):
     discount log2(rank + 1) of trec_eval, measures ``ndcg`` and ``ndcg_cut``.
     """
 
-    def measure(
-        self, retrieved_documents: Sequence[Document | str], reference_documents: Sequence[Document | str]
-    ) -> Score:
+    def measure(self, retrieved_documents: DocumentList, reference_documents: DocumentList) -> Score:
         """Score one ranking. The details hold the ranks of the hits and, if documents have grades, their grades."""
         grades = self._grades(reference_documents)
         if grades:
@@ -65,7 +62,7 @@ class NDCG(RankingMetric):
         best = fsum(grade / top * _discount(rank) for rank, grade in enumerate(ideal, 1))
         return hits.score(min(1.0, gain / best), grades=hit_grades)
 
-    def _grades(self, documents: Sequence[Document | str]) -> list[float]:
+    def _grades(self, documents: DocumentList) -> list[float]:
         """Return the grade of each relevant document; empty if none has one."""
         scores = [None if isinstance(document, str) else document.score for document in documents]
         missing = scores.count(None)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ragmetrics_core import Document, Metric, Score
-from ragmetrics_core.metrics.matching import check_cut_off, find_hits
+from ragmetrics_core import Metric, Score
+from ragmetrics_core.metrics.matching import DocumentList, check_cut_off, find_hits
 from ragmetrics_core.metrics.settings import check_choice
 
 
@@ -36,9 +35,7 @@ class Recall(Metric):
         check_cut_off(self.name, self.k, self.field)
         check_choice(self.name, "mode", self.mode, ("multi_hit", "single_hit"))
 
-    def measure(
-        self, retrieved_documents: Sequence[Document | str], reference_documents: Sequence[Document | str]
-    ) -> Score:
+    def measure(self, retrieved_documents: DocumentList, reference_documents: DocumentList) -> Score:
         """Score one ranking. The details hold the ranks of the hits and the number of relevant documents."""
         hits = find_hits(retrieved_documents, reference_documents, self.field, self.k)
         if not hits.ranks:

@@ -71,14 +71,9 @@ class RubricScore(Metric):
         rubric: Mapping[int, str] | None = None,
     ) -> Steps[Score]:
         """Ask once, with all fields that the sample has."""
-        data = {
-            "question": user_input,
-            "contexts": retrieved_contexts,
-            "reference": reference,
-            "reference_contexts": reference_contexts,
-            "response": response,
-        }
-        data = {name: value for name, value in data.items() if value is not None}
+        names = ("question", "contexts", "reference", "reference_contexts", "response")
+        values = (user_input, retrieved_contexts, reference, reference_contexts, response)
+        data = {name: value for name, value in zip(names, values, strict=True) if value is not None}
         if not data:
             raise MissingInput(self.name, "response", "is missing, as is every other text field")
         if self.rubric is None and rubric is None:

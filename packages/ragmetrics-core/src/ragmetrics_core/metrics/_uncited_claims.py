@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragmetrics_core import Document, Score
+from ragmetrics_core import Score
 from ragmetrics_core.metrics.citation_metric import NOTHING_SAID, CitationMetric
+from ragmetrics_core.metrics.matching import DocumentList
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class UncitedClaims(CitationMetric):
         self,
         response: str,
         retrieved_contexts: Sequence[str],
-        retrieved_documents: Sequence[Document | str] | None = None,
+        retrieved_documents: DocumentList | None = None,
     ) -> Score:
         """Read the citations and count the statements without one."""
         said = self.read(response, retrieved_contexts, retrieved_documents)

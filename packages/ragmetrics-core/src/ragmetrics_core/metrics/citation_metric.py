@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from ragmetrics_core import Document, InvalidInput, Metric, Prompt, Score, Steps
+from ragmetrics_core import InvalidInput, Metric, Prompt, Score, Steps
 from ragmetrics_core.metrics.citing import Statement, names_of, statements
 from ragmetrics_core.metrics.claim_metric import check_claims, supporting
 from ragmetrics_core.metrics.claims import VERIFY_CLAIMS, Verdicts
 from ragmetrics_core.metrics.markers import compiled
+from ragmetrics_core.metrics.matching import DocumentList
 from ragmetrics_core.metrics.settings import check_passages
 
 __all__ = ["NOTHING_CITED", "NOTHING_SAID", "CitationMetric", "JudgedCitations", "Statements"]
@@ -55,7 +56,7 @@ class CitationMetric(Metric):
             except InvalidInput as error:
                 raise InvalidInput(f"{self.name}: {error}") from None
 
-    def read(self, response: str, passages: Sequence[str], documents: Sequence[Document | str] | None) -> Statements:
+    def read(self, response: str, passages: Sequence[str], documents: DocumentList | None) -> Statements:
         """Return the statements of the response, with their citations."""
         count = len(passages)
         names = names_of(documents, count, self.name)
@@ -105,7 +106,7 @@ class JudgedCitations(CitationMetric):
         user_input: str,
         response: str,
         retrieved_contexts: Sequence[str],
-        retrieved_documents: Sequence[Document | str] | None = None,
+        retrieved_documents: DocumentList | None = None,
     ) -> Steps[Score]:
         """Read the citations, and check all statements against all passages in one call."""
         said = self.read(response, retrieved_contexts, retrieved_documents)

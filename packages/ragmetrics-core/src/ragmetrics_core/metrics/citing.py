@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from ragmetrics_core import Document, InvalidInput
 from ragmetrics_core.metrics.markers import Found, Meanings, find, find_by
+from ragmetrics_core.metrics.matching import DocumentList
 from ragmetrics_core.metrics.sentences import sentences
 
 __all__ = ["Citation", "Statement", "names_of", "prose", "statements"]
@@ -81,7 +82,7 @@ class Statement(NamedTuple):
         return tuple(citation.marker for citation in self.citations if not citation.passages)
 
 
-def names_of(documents: Sequence[Document | str] | None, passages: int, metric: str) -> dict[str, tuple[int, ...]]:
+def names_of(documents: DocumentList | None, passages: int, metric: str) -> dict[str, tuple[int, ...]]:
     """Collect the ids, addresses and file names of passages, each with the numbers of the passages that have it.
 
     Args:

@@ -50,6 +50,11 @@ class Claims(BaseModel):
     claims: list[str]
 
 
+def _numbers_under(*keys: str) -> Any:
+    """Return a field for numbers of contexts: the key that the prompt asks for, then other keys that replies have."""
+    return Field(default_factory=list, validation_alias=AliasChoices(*keys), serialization_alias=keys[0])
+
+
 class Verdict(BaseModel):
     """The verdict on one claim."""  # short, because the schema sends it with every question
 
@@ -59,16 +64,8 @@ class Verdict(BaseModel):
     number: int
     # a verdict without a reason is still a verdict
     reason: str = Field(default="", description="briefly")
-    supported_by: list[int] = Field(
-        default_factory=list,
-        validation_alias=AliasChoices("for", "supported_by", "supports"),
-        serialization_alias="for",
-    )
-    contradicted_by: list[int] = Field(
-        default_factory=list,
-        validation_alias=AliasChoices("against", "contradicted_by", "contradicts"),
-        serialization_alias="against",
-    )
+    supported_by: list[int] = _numbers_under("for", "supported_by", "supports")
+    contradicted_by: list[int] = _numbers_under("against", "contradicted_by", "contradicts")
     contradicted: SkipJsonSchema[bool] = False  # asked for until version 2 of the prompt
     supported: SkipJsonSchema[bool] = False  # asked for until version 4
 

@@ -17,7 +17,11 @@ from typing import Any, NamedTuple
 from ragmetrics_core import Details, Document, InvalidInput, Metric, Score
 from ragmetrics_core.metrics.settings import check_whole
 
-__all__ = ["Hits", "RankingMetric", "check_cut_off", "find_hits"]
+__all__ = ["DocumentList", "Hits", "RankingMetric", "check_cut_off", "find_hits"]
+
+
+DocumentList = Sequence[Document | str]
+"""Documents as ``measure`` gets them; a text stands for a document with this content and this id."""
 
 
 class Hits(NamedTuple):
@@ -62,9 +66,7 @@ def check_cut_off(metric: str, k: object, field: object) -> None:
         raise InvalidInput(f"{metric}: field must be 'content', 'id' or 'meta.<key>[.<key>]', got {field!r}{hint}")
 
 
-def find_hits(
-    retrieved: Sequence[Document | str], reference: Sequence[Document | str], field: str, k: int | None
-) -> Hits:
+def find_hits(retrieved: DocumentList, reference: DocumentList, field: str, k: int | None) -> Hits:
     """Match the first k retrieved documents (None: all) with the relevant ones, in rank order.
 
     Metrics that score the same row get the same two lists. The first metric matches them, and the others reuse its result.
@@ -80,7 +82,7 @@ def find_hits(
     return hits
 
 
-def _match(retrieved: Sequence[Document | str], reference: Sequence[Document | str], field: str, k: int | None) -> Hits:
+def _match(retrieved: DocumentList, reference: DocumentList, field: str, k: int | None) -> Hits:
     relevant_values = _values(reference, field)
     retrieved_values = _values(retrieved if k is None else retrieved[:k], field)
     try:
@@ -130,7 +132,7 @@ def _search(wanted: list[Any], shown: list[Any]) -> Matches:
     return _look_up(list(map(number_of, wanted)), list(map(number_of, shown)))
 
 
-def _values(documents: Sequence[Document | str], field: str) -> list[Any]:
+def _values(documents: DocumentList, field: str) -> list[Any]:
     """Return each document's value in the field; None if it has none. A plain text serves as its content and as its id."""
     if field == "content":
         return [item if isinstance(item, str) else item.content for item in documents]
@@ -168,9 +170,7 @@ class RankingMetric(Metric):
         super().__post_init__()
         check_cut_off(self.name, self.k, self.field)
 
-    def measure(
-        self, retrieved_documents: Sequence[Document | str], reference_documents: Sequence[Document | str]
-    ) -> Score:
+    def measure(self, retrieved_documents: DocumentList, reference_documents: DocumentList) -> Score:
         """Score one ranking. The details hold the ranks of the hits and the number of relevant documents."""
         hits = find_hits(retrieved_documents, reference_documents, self.field, self.k)
         return hits.score(self._value_of(hits) if hits.ranks else 0.0)
