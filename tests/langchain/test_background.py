@@ -102,7 +102,7 @@ def test_extractors_never_delay_the_chain() -> None:
         ("error", "q"),
         ("scored", "q"),
     ]
-    assert set(threads) == {"ragmetrics-judge"}
+    assert set(threads) == {"ragmetrics-call"}
 
 
 @pytest.mark.parametrize(

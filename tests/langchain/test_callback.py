@@ -151,7 +151,7 @@ def test_only_a_share_is_judged() -> None:
     judge = ScriptedLLM({"extract_claims": '{"claims": []}'})
     callback = RagEvaluationCallback([Faithfulness(llm=judge)], sample_rate=0.25, seed=1)
     with callback:
-        lcel().batch([QUESTION] * 200, config(callback))
+        lcel().batch([f"{QUESTION} {number}" for number in range(200)], config(callback))
     statuses = [record.status for record in callback.results]
     assert len(statuses) == 200
     assert set(statuses) == {"scored", "skipped"}

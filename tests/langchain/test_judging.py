@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import pickle
 import threading
 from typing import Any
@@ -33,8 +34,8 @@ def test_judges_that_hang_starve_nobody(caplog: pytest.LogCaptureFixture, held_c
         return '{"claims": []}'
 
     callback = RagEvaluationCallback([Faithfulness()], llm=ScriptedLLM(judge), timeout=0.2)
-    for _ in range(40):
-        lcel().invoke(QUESTION, config(callback))
+    for number in range(40):  # equal questions would share one call
+        lcel().invoke(f"{QUESTION} {number}", config(callback))
     assert all(hanging.acquire(timeout=60) for _ in range(4))
     held_clock.move(0.2)
     assert callback.flush(60)
@@ -65,7 +66,8 @@ def test_the_metrics_of_one_call_judge_at_the_same_time() -> None:
         together.wait(60)
         return '{"claims": []}'
 
-    metrics = [Faithfulness(name=name) for name in ("a", "b", "c")]
+    extract = Faithfulness().extract  # equal questions would share one call
+    metrics = [Faithfulness(name=name, extract=extract.replace(instructions=name)) for name in ("a", "b", "c")]
     callback = RagEvaluationCallback(metrics, llm=ScriptedLLM(judge))
     with callback:
         lcel().invoke(QUESTION, config(callback))
@@ -113,7 +115,7 @@ def test_the_judging_may_stay_out_of_langsmith(trace: bool, monkeypatch: pytest.
     monkeypatch.setattr(Client, "create_run", lambda *args, **kwargs: None)
     monkeypatch.setattr(Client, "update_run", lambda *args, **kwargs: None)
     with tracing_context(enabled=True):
-        callback._judgement(callback._metrics["faithfulness"], callback.results[0].sample)
+        asyncio.run(callback._judgement(callback._metrics["faithfulness"], callback.results[0].sample))
     assert seen == [False, trace]
 
 

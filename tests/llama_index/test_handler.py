@@ -210,7 +210,7 @@ def test_other_kinds_of_responses(response: Any, text: str) -> None:
 def test_failing_judges_are_recorded(index: Any) -> None:
     broken = MetricEvaluator(RefineFaithfulness(name="broken"), llm=Completions([TypeError("a bug")]))
     with QueryEvaluationHandler(
-        [RefineFaithfulness(name="down"), ContextRecall(), broken], llm=Completions([TimeoutError("down")])
+        [RefineFaithfulness(name="down"), ContextRecall(), broken], llm=Completions([TimeoutError("down")] * 3)
     ) as handler:
         index.as_query_engine(llm=Completions("London")).query("Where?")
         assert handler.flush(60)

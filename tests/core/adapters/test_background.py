@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextvars
 import gc
+import os
 import subprocess
 import sys
 import threading
 import time
 import weakref
-from collections.abc import Iterator
-from concurrent.futures import Future
-from typing import Any
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any, TypeVar
 
 import pytest
 
@@ -19,9 +22,12 @@ from ragmetrics_core import ModelError
 from ragmetrics_core.adapters import Background, in_threads, settled
 from waiting import HeldClock, until
 
+TOO_SLOW = "no answer within 0.1 seconds: give it more time with timeout=..."
 
-def alive() -> int:
-    return sum(thread.name == "ragmetrics-judge" for thread in threading.enumerate())
+
+def alive(name: str = "ragmetrics-judge") -> int:
+    """How many loops run; with the other name, how many calls run in threads."""
+    return sum(thread.name == name for thread in threading.enumerate())
 
 
 @pytest.fixture(autouse=True)
@@ -30,6 +36,20 @@ def all_threads_leave(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     assert until(lambda: alive() == 0), "those of another file's tests leave in their own time"
     yield
     assert until(lambda: alive() == 0)
+
+
+T = TypeVar("T")
+
+
+class Line(Background[T]):
+    """A queue whose jobs all have the same listener."""
+
+    def __init__(self, ended: Callable[[Future[T]], object], *, workers: int, timeout: float | None = None) -> None:
+        super().__init__(workers=workers, timeout=timeout)
+        self._ended = ended
+
+    def take(self, job: Callable[[], Any]) -> None:
+        self.submit([(job, self._ended)])
 
 
 class Outcomes(list[Future[Any]]):
@@ -42,59 +62,190 @@ class Outcomes(list[Future[Any]]):
 
 def test_jobs_are_done_and_told() -> None:
     ended = Outcomes()
-    background = Background[int](ended.append, workers=3, capacity=50)
-    assert all(background.submit(lambda number=number: number * 2) for number in range(50))  # type: ignore[misc]
+    background = Line[int](ended.append, workers=3)
+    for number in range(50):
+        background.take(lambda number=number: number * 2)  # type: ignore[misc]
     assert background.flush(60)
     assert ended.values == [number * 2 for number in range(50)]
-    assert (background.pending, background.finished, background.dropped) == (0, 50, 0)
+    assert (background.pending, background.finished) == (0, 50)
 
 
 def test_no_more_threads_than_there_is_work() -> None:
     release = threading.Event()
-    background = Background[bool](Outcomes().append, workers=4, capacity=50)
+    background = Line[bool](Outcomes().append, workers=4)
     assert alive() == 0
-    background.submit(lambda: release.wait(60))
-    background.submit(lambda: release.wait(60))
-    assert alive() == 2
+    before = alive("ragmetrics-call")  # of other tests
+    background.take(lambda: release.wait(60))
+    background.take(lambda: release.wait(60))
+    assert until(lambda: alive("ragmetrics-call") == before + 2)
     for _ in range(10):
-        background.submit(lambda: release.wait(60))
-    assert alive() == 4
+        background.take(lambda: release.wait(60))
+    assert until(lambda: alive("ragmetrics-call") == before + 4)
+    assert (alive(), background.pending) == (1, 12)
     release.set()
     assert background.flush(60)
 
 
-def test_a_thread_without_work_takes_the_next_job(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragmetrics_core.adapters._background.IDLE", 60.0)
-    threads: list[threading.Thread] = []
-    background = Background[None](Outcomes().append, workers=4, capacity=5)
-    for _ in range(5):
-        background.submit(lambda: threads.append(threading.current_thread()))
+def test_all_coroutines_run_in_one_loop_also_in_a_later_thread() -> None:
+    """The connections of a model belong to a loop, so it must not change when the thread has been idle."""
+    found: list[tuple[asyncio.AbstractEventLoop, threading.Thread]] = []
+
+    async def job() -> None:
+        found.append((asyncio.get_running_loop(), threading.current_thread()))
+
+    background = Line[None](Outcomes().append, workers=4)
+    for _ in range(2):
+        background.take(job)
+        background.take(job)
         assert background.flush(60)
-    assert threads == threads[:1] * 5
-    background.close()
+        assert until(lambda: alive() == 0)
+    loops, threads = zip(*found, strict=True)
+    assert (len(set(loops)), len(set(threads))) == (1, 2)
+
+
+def test_a_loop_is_closed_with_its_queue() -> None:
+    loops: list[asyncio.AbstractEventLoop] = []
+
+    async def job() -> None:
+        loops.append(asyncio.get_running_loop())
+
+    background = Line[None](Outcomes().append, workers=1)
+    background.take(job)
+    assert background.flush(60)
+    del background
+    assert until(lambda: alive() == 0)
+    assert until(lambda: gc.collect() >= 0 and loops[0].is_closed())
+
+
+def test_a_loop_of_the_parent_is_never_closed_in_a_fork(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both processes share what the loop listens to, so closing it here would make the parent's loop deaf."""
+    loops: list[asyncio.AbstractEventLoop] = []
+
+    async def job() -> None:
+        loops.append(asyncio.get_running_loop())
+
+    background = Line[None](Outcomes().append, workers=1)
+    background.take(job)
+    assert background.flush(60)
+    assert until(lambda: alive() == 0)
+    watched = weakref.ref(background)
+    del background
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "getpid", lambda: -1)
+        assert until(lambda: gc.collect() >= 0 and watched() is None)
+    assert not loops[0].is_closed()
+    loops[0].close()
+
+
+def test_blocking_calls_of_libraries_do_not_wait_for_each_other() -> None:
+    """Also not those in the pool of the loop, which is small elsewhere."""
+    together = threading.Barrier(40)
+
+    async def job() -> None:
+        await asyncio.to_thread(together.wait, 60)
+
+    ended = Outcomes()
+    background = Line[None](ended.append, workers=40)
+    for _ in range(40):
+        background.take(job)
+    assert background.flush(60)
+    assert [future.exception() for future in ended] == [None] * 40
+
+
+def test_a_pool_that_a_library_brings_is_used() -> None:
+    pool = ThreadPoolExecutor(1, thread_name_prefix="brought")
+
+    async def job() -> str:
+        name = await asyncio.get_running_loop().run_in_executor(pool, lambda: threading.current_thread().name)
+        return name.partition("_")[0]
+
+    ended = Outcomes()
+    background = Line[str](ended.append, workers=1)
+    background.take(job)
+    assert background.flush(60)
+    assert ended.values == ["brought"]
+    pool.shutdown()
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt()], ids=["exit", "interrupt"])
+def test_the_loop_survives_what_ends_a_program(error: BaseException) -> None:
+    async def inner() -> int:
+        raise error
+
+    async def job() -> int:
+        return await asyncio.create_task(inner())
+
+    async def next_job() -> int:
+        return 7
+
+    ended = Outcomes()
+    background = Line[int](ended.append, workers=1)
+    background.take(job)
+    background.take(next_job)
+    assert background.flush(60)
+    assert [future.exception() for future in ended] == [error, None]
+
+
+def test_coroutines_that_hang_end_at_their_limit_whatever_their_number() -> None:
+    """They leave nothing behind, unlike threads."""
+    ended = Outcomes()
+    cancelled: list[int] = []
+
+    async def hang() -> int:
+        try:
+            return await asyncio.sleep(1000, 0)
+        except asyncio.CancelledError:
+            cancelled.append(1)
+            raise
+
+    async def answer() -> int:
+        return 7
+
+    background = Line[int](ended.append, workers=50, timeout=0.1)
+    for _ in range(200):
+        background.take(hang)
+    for _ in range(10):
+        background.take(answer)
+    assert background.flush(60)
+    late, quick = ended[:200], ended[200:]
+    assert {str(future.exception()) for future in late} == {TOO_SLOW}
+    assert [future.result() for future in quick] == [7] * 10
+    assert (background.timed_out, background.finished, background.pending) == (200, 210, 0)
+    assert until(lambda: len(cancelled) == 200)
+
+
+def test_a_coroutine_that_refuses_to_end_keeps_no_other_from_running(held_clock: HeldClock) -> None:
+    begun, release = threading.Event(), threading.Event()
+
+    async def stubborn() -> int:
+        begun.set()
+        while not release.is_set():
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(0.01)
+        return 3
+
+    async def answer() -> int:
+        return 7
+
+    ended = Outcomes()
+    background = Line[int](ended.append, workers=1, timeout=1.0)
+    background.take(stubborn)
+    background.take(answer)
+    assert begun.wait(60)
+    held_clock.move(1.0)
+    assert background.flush(60)
+    assert [str(future.exception() or future.result()) for future in ended] == [TOO_SLOW.replace("0.1", "1"), "7"]
+    release.set()
 
 
 def test_threads_come_back() -> None:
     ended = Outcomes()
-    background = Background[int](ended.append, workers=2, capacity=5)
+    background = Line[int](ended.append, workers=2)
     for number in range(3):
-        background.submit(lambda: number)  # noqa: B023  done before the next one
+        background.take(lambda: number)  # noqa: B023  done before the next one
         assert background.flush(60)
         assert until(lambda: alive() == 0)
     assert ended.values == [0, 1, 2]
-
-
-def test_a_full_line_refuses_and_counts() -> None:
-    release = threading.Event()
-    background = Background[bool](Outcomes().append, workers=1, capacity=3)
-    taken = [background.submit(lambda: release.wait(60)) for _ in range(10)]
-    assert taken == [True] * 3 + [False] * 7
-    assert (background.pending, background.dropped) == (3, 7)
-    assert not background.flush(0.02)
-    release.set()
-    assert background.flush(60)
-    assert background.submit(lambda: True)
-    assert background.flush(60)
 
 
 def test_errors_are_kept_and_the_work_goes_on() -> None:
@@ -103,9 +254,9 @@ def test_errors_are_kept_and_the_work_goes_on() -> None:
     def fail() -> int:
         raise SystemExit(3)
 
-    background = Background[int](ended.append, workers=1, capacity=5)
-    background.submit(fail)
-    background.submit(lambda: 7)
+    background = Line[int](ended.append, workers=1)
+    background.take(fail)
+    background.take(lambda: 7)
     assert background.flush(60)
     assert [type(future.exception()) for future in ended] == [SystemExit, type(None)]
 
@@ -114,9 +265,9 @@ def test_what_is_told_of_the_end_may_fail(caplog: pytest.LogCaptureFixture) -> N
     def ended(outcome: Future[int]) -> None:
         raise ValueError("nobody listens")
 
-    background = Background[int](ended, workers=1, capacity=5)
+    background = Line[int](ended, workers=1)
     for _ in range(2):
-        background.submit(lambda: 7)
+        background.take(lambda: 7)
     assert background.flush(60)
     assert background.finished == 2
     assert "nobody listens" in caplog.text
@@ -125,7 +276,7 @@ def test_what_is_told_of_the_end_may_fail(caplog: pytest.LogCaptureFixture) -> N
 def test_jobs_know_nothing_of_who_handed_them_over() -> None:
     variable = contextvars.ContextVar("variable", default="none")
     ended = Outcomes()
-    background = Background[str](ended.append, workers=1, capacity=5)
+    background = Line[str](ended.append, workers=1)
     variable.set("the caller's")
 
     def job() -> str:
@@ -134,7 +285,7 @@ def test_jobs_know_nothing_of_who_handed_them_over() -> None:
         return before
 
     for _ in range(2):
-        background.submit(job)
+        background.take(job)
     assert background.flush(60)
     assert ended.values == ["none", "none"]
 
@@ -145,44 +296,22 @@ def test_a_finished_job_keeps_nothing_alive() -> None:
 
     big = Big()
     watched = weakref.ref(big)
-    background = Background[Any](lambda future: None, workers=1, capacity=5)
-    background.submit(lambda big=big: type(big))  # type: ignore[misc]
+    background = Line[Any](lambda future: None, workers=1)
+    background.take(lambda big=big: type(big))  # type: ignore[misc]
     del big
     assert background.flush(60)
     assert until(lambda: gc.collect() >= 0 and watched() is None)
 
 
-def test_a_closed_line_finishes_its_work() -> None:
-    ended = Outcomes()
-    release = threading.Event()
-    background = Background[bool](ended.append, workers=2, capacity=9)
-    for _ in range(5):
-        background.submit(lambda: release.wait(60))
-    background.close()
-    assert not background.submit(lambda: True)
-    release.set()
-    assert background.flush(60)
-    assert ended.values == [True] * 5
-
-
-def test_threads_of_a_closed_line_leave_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragmetrics_core.adapters._background.IDLE", 60.0)
-    background = Background[int](Outcomes().append, workers=2, capacity=9)
-    background.submit(lambda: 7)
-    background.close()
-    assert until(lambda: alive() == 0)
-    assert background.pending == 0
-
-
 def test_a_system_without_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     ended = Outcomes()
-    background = Background[int](ended.append, workers=1, capacity=5)
+    background = Line[int](ended.append, workers=1)
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", no_thread_left)
         with pytest.raises(RuntimeError, match="can't start new thread"):
-            background.submit(lambda: 7)
+            background.take(lambda: 7)
     assert background.pending == 0
-    assert background.submit(lambda: 8)
+    background.take(lambda: 8)
     assert background.flush(60)
     assert ended.values == [8]
 
@@ -190,11 +319,11 @@ def test_a_system_without_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_many_hand_over_at_once() -> None:
     """More jobs than threads, threads that leave in between: none is lost."""
     ended = Outcomes()
-    background = Background[int](ended.append, workers=3, capacity=10_000)
+    background = Line[int](ended.append, workers=3)
 
     def hand_over() -> None:
         for number in range(40):
-            background.submit(lambda: 1)
+            background.take(lambda: 1)
             time.sleep(0.06 if number == 20 else 0)
 
     threads = [threading.Thread(target=hand_over) for _ in range(5)]
@@ -209,9 +338,9 @@ def test_many_hand_over_at_once() -> None:
 def test_a_job_that_takes_too_long_gives_its_place_back(held_clock: HeldClock) -> None:
     release, hanging = threading.Event(), threading.Event()
     ended = Outcomes()
-    background = Background[bool](ended.append, workers=1, capacity=5, timeout=0.1)
-    background.submit(lambda: hanging.set() or release.wait(60))  # type: ignore[func-returns-value]
-    background.submit(lambda: True)
+    background = Line[bool](ended.append, workers=1, timeout=0.1)
+    background.take(lambda: hanging.set() or release.wait(60))  # type: ignore[func-returns-value]
+    background.take(lambda: True)
     assert hanging.wait(60)
     held_clock.move(0.1)
     assert background.flush(60)
@@ -230,9 +359,9 @@ def test_a_job_that_takes_too_long_gives_its_place_back(held_clock: HeldClock) -
 def test_the_time_limit_is_kept_by_the_clock_on_the_wall() -> None:
     release = threading.Event()
     ended = Outcomes()
-    background = Background[bool](ended.append, workers=1, capacity=5, timeout=0.1)
+    background = Line[bool](ended.append, workers=1, timeout=0.1)
     begun = time.monotonic()
-    background.submit(lambda: release.wait(60))
+    background.take(lambda: release.wait(60))
     assert background.flush(30)
     assert time.monotonic() - begun >= 0.1
     assert isinstance(ended[0].exception(), ModelError)
@@ -240,20 +369,21 @@ def test_the_time_limit_is_kept_by_the_clock_on_the_wall() -> None:
 
 
 def test_not_every_thread_may_be_replaced(monkeypatch: pytest.MonkeyPatch, held_clock: HeldClock) -> None:
-    """With so many that hang, the next one keeps its place, and works on when its job returns after all."""
+    """With so many that hang, the next job waits until one of them returns after all."""
     monkeypatch.setattr("ragmetrics_core.adapters._background.MOST_HANGING", 1)
     release, hanging = threading.Event(), threading.Semaphore(0)
     ended = Outcomes()
-    background = Background[bool](ended.append, workers=1, capacity=5, timeout=0.05)
+    background = Line[bool](ended.append, workers=1, timeout=0.05)
     for _ in range(2):
-        background.submit(lambda: hanging.release() or release.wait(60))  # type: ignore[func-returns-value]
+        background.take(lambda: hanging.release() or release.wait(60))  # type: ignore[func-returns-value]
     for late in (1, 2):
         assert hanging.acquire(timeout=60)
         held_clock.move(0.05)
         assert until(lambda: background.timed_out == late)  # noqa: B023  called here
     assert until(lambda: background.finished == 2)
-    background.submit(lambda: True)
-    assert (alive(), background.pending) == (2, 1)
+    background.take(lambda: True)
+    assert not background.flush(0.5)
+    assert background.pending == 1
     release.set()
     assert background.flush(60)
     assert sorted(future.exception() is None for future in ended) == [False, False, True]
@@ -266,28 +396,28 @@ def test_where_every_thread_hangs_those_that_wait_end_too(
     monkeypatch.setattr("ragmetrics_core.adapters._background.MOST_HANGING", 1)
     release, hanging = threading.Event(), threading.Semaphore(0)
     ended = Outcomes()
-    background = Background[bool](ended.append, workers=1, capacity=500, timeout=1.0)
+    background = Line[bool](ended.append, workers=1, timeout=1.0)
     for _ in range(100):
-        background.submit(lambda: hanging.release() or release.wait(60))  # type: ignore[func-returns-value]
+        background.take(lambda: hanging.release() or release.wait(60))  # type: ignore[func-returns-value]
     assert hanging.acquire(timeout=60)
     held_clock.move(0.5)
     for _ in range(100):
-        background.submit(lambda: True)
+        background.take(lambda: True)
     held_clock.move(0.5)
     assert until(lambda: background.timed_out == 1)
     assert hanging.acquire(timeout=60), "in the place of the first"
     held_clock.move(1.0)
     assert background.flush(60)
-    assert (background.timed_out, background.finished, alive()) == (200, 200, 2)
+    assert (background.timed_out, background.finished) == (200, 200)
     said = [str(future.exception()) for future in ended]
     not_begun = "not begun within 1 seconds: earlier calls have no answer yet, and too many wait to begin more"
     assert (said.count("no answer within 1 seconds: give it more time with timeout=..."), said.count(not_begun)) == (
         2,
         198,
     )
-    background.submit(lambda: True)
+    background.take(lambda: True)
     held_clock.move(0.5)
-    background.submit(lambda: True)
+    background.take(lambda: True)
     held_clock.move(0.5)
     assert until(lambda: background.finished == 201)
     assert background.pending == 1, "its time is not over yet"
@@ -296,46 +426,22 @@ def test_where_every_thread_hangs_those_that_wait_end_too(
     assert ended[-1].result() is True
 
 
-def test_no_thread_for_the_place_of_one_that_hangs(monkeypatch: pytest.MonkeyPatch, held_clock: HeldClock) -> None:
-    release, hanging = threading.Event(), threading.Event()
-    ended = Outcomes()
-    background = Background[bool](ended.append, workers=1, capacity=5, timeout=0.2)
-    background.submit(lambda: hanging.set() or release.wait(60))  # type: ignore[func-returns-value]
-    background.submit(lambda: True)
-    assert hanging.wait(60)
-    with monkeypatch.context() as patch:
-        patch.setattr(threading.Thread, "start", no_thread_left)
-        held_clock.move(0.2)
-        assert until(lambda: background.finished == 2)
-    assert (background.timed_out, background.pending) == (2, 0)
-    background.submit(lambda: True)
-    release.set()
-    assert background.flush(60)
-    assert ended[-1].result() is True
-
-
-def test_several_jobs_or_none() -> None:
-    ended = Outcomes()
-    background = Background[int](ended.append, workers=2, capacity=3)
-    jobs = [(lambda number=number: number, ended.append) for number in range(4)]
-    assert not background.submit_all(jobs)  # type: ignore[arg-type]
-    assert background.submit_all(jobs[:3])  # type: ignore[arg-type]
-    assert background.flush(60)
-    assert (ended.values, background.dropped) == ([0, 1, 2], 4)
-
-
 def no_thread_left(thread: threading.Thread) -> None:
     raise RuntimeError("can't start new thread")
 
 
-def test_a_thread_that_is_there_does_the_work_of_those_that_cannot_come(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_loop_does_the_work_of_threads_that_cannot_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As at the end of a program, from Python 3.12 on."""
     release = threading.Event()
     ended = Outcomes()
-    background = Background[bool](ended.append, workers=2, capacity=5)
-    background.submit(lambda: release.wait(60))
+    background = Line[bool](ended.append, workers=2)
+    begun = threading.Event()
+    background.take(lambda: begun.set() or release.wait(60))  # type: ignore[func-returns-value]
+    assert begun.wait(60)
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", no_thread_left)
-        assert background.submit(lambda: True)
+        background.take(lambda: threading.current_thread().name == "ragmetrics-judge")
+        assert until(lambda: background.finished == 1)
         assert in_threads([lambda: 1, lambda: 2], 2) == [1, 2]
     release.set()
     assert background.flush(60)
@@ -347,8 +453,8 @@ import threading
 from ragmetrics_core.adapters import Background
 
 asked = threading.Event()
-background = Background(print, workers=1, capacity=1)
-background.submit(lambda: (asked.set(), threading.Event().wait()))
+background = Background(workers=1)
+background.submit([(lambda: (asked.set(), threading.Event().wait()), print)])
 assert asked.wait(60)
 print("pending", background.pending)
 """

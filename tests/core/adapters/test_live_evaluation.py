@@ -144,7 +144,7 @@ def test_only_what_the_user_wants_is_judged(caplog: pytest.LogCaptureFixture) ->
     with Watching(only=only, workers=1) as live:
         for question in ("wanted", "unwanted", "bad"):
             live.hear(question)
-    assert set(asked) == {("ragmetrics-judge", False)}
+    assert set(asked) == {("ragmetrics-call", False)}
     assert live.left_out == ["unwanted"]
     assert live._kept == [Record("wanted", {"m": 1.0}), Record("bad", {}, "only: no such tenant")]
     assert live.counts == {

@@ -1,7 +1,7 @@
 """Evaluate live chains: observe their runs, recover question, contexts and answer, and judge them in the background.
 
 Strategy. A hook only notes an event. When a root run has ended, its sample is recovered at once, because the caller may change
-the messages afterwards, and handed over. Judging happens on other threads, in an empty context, so it neither changes nor delays
+the messages afterwards, and handed over. Judging happens in other threads, in an empty context, so it neither changes nor delays
 the chain, and never watches itself.
 
 Contexts are taken from the first of these sources that has any; the most reliable source comes first: the context that the chain
@@ -14,7 +14,7 @@ an exception: it means that the generator got no contexts.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
@@ -40,6 +40,7 @@ from ragmetrics_core.adapters import (
     shows_settings,
 )
 
+from ._models import wrapped
 from ._runnable import MetricRunnable, failed_score, no_tracing
 from ._runs import FinishedRun, RunWatcher, hearing_graphs
 from ._samples import sample_in_metadata
@@ -261,8 +262,8 @@ class Call:
             timestamp=self._finished,
         )
 
-    def judgements(self) -> dict[str, Callable[[], Score]]:
-        """Return the function that computes each metric's score."""
+    def judgements(self) -> dict[str, Callable[[], Coroutine[Any, Any, Score]]]:
+        """Return the coroutine function that computes each metric's score."""
         sample, callback = self.record().sample, self._callback
         return {name: partial(callback._judgement, metric, sample) for name, metric in callback._metrics.items()}
 
@@ -420,9 +421,9 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
         else:
             self._live.tell(call.complete, lambda _: self._keep_and_tell(call.record()))
 
-    def _judgement(self, runnable: MetricRunnable, sample: Sample) -> Score:
+    async def _judgement(self, runnable: MetricRunnable, sample: Sample) -> Score:
         with nullcontext() if self._trace else no_tracing():
-            return runnable.invoke(sample, self._config)
+            return await runnable.ainvoke(sample, self._config)
 
     def _keep_and_tell(self, record: EvaluationRecord) -> None:
         if record.status == "skipped":
@@ -444,6 +445,10 @@ def _runnables(metrics: Any, llm: Any, embeddings: Any) -> dict[str, MetricRunna
     if isinstance(metrics, str) or not isinstance(metrics, Iterable):
         raise InvalidInput(f"metrics must be a list of metrics such as [Faithfulness()], got {metrics!r}")
     found: dict[str, MetricRunnable] = {}
+    llm, embeddings = (
+        wrapped(llm),
+        wrapped(embeddings),
+    )  # once, so that the metrics share the calls and the limits of a model
     for metric in metrics:
         runnable = MetricRunnable(metric, llm=llm, embeddings=embeddings)
         if found.setdefault(runnable.metric.name, runnable) is not runnable:

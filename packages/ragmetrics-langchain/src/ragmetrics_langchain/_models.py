@@ -2,7 +2,7 @@
 
 Calls. An LLM is called through ``invoke`` and ``ainvoke``, as LangChain calls it, so it keeps its callbacks, tracing, cache, rate
 limiter and retries. It gets the config of the current run in one of two ways: a ``MetricRunnable`` passes its config on
-(``with_config``); otherwise LangChain finds the config in the context, which the core carries into its threads. Each call is
+(``called_below``); otherwise LangChain finds the config in the context, which the core carries into its threads. Each call is
 tagged as a judge's call. So a callback that evaluates live chains ignores it, and LangGraph does not stream it to the user of the
 graph.
 
@@ -27,7 +27,9 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any, Literal, TypeVar
@@ -219,6 +221,21 @@ def _in_json(model: Any, *, form: str, name: str, schema: Mapping[str, Any]) -> 
     return first if isinstance(first, RunnableBindingBase | BaseChatModel) else None
 
 
+_of_run: ContextVar[RunnableConfig | None] = ContextVar("ragmetrics_config_of_run", default=None)
+
+
+@contextmanager
+def called_below(config: RunnableConfig) -> Iterator[None]:
+    """Give this config to each LLM of LangChain that is called in this block, so that its calls become children of a run. The LLM
+    remains the same object, which runs of several metrics may share.
+    """
+    token = _of_run.set(config)
+    try:
+        yield
+    finally:
+        _of_run.reset(token)
+
+
 TAGS = ["nostream", "ragmetrics"]
 """LangGraph does not stream the tokens of a model with the first tag. The second tag is for filtering traces and events."""
 
@@ -293,7 +310,7 @@ class LangChainLLM(Described[Ask, str], LLMBridge):
     def _sent(self, ask: Ask) -> tuple[list[BaseMessage], RunnableConfig]:
         own: RunnableConfig = {"tags": TAGS, "run_name": ask.prompt.name}
         messages = convert_to_messages([(message.role, message.content) for message in ask.messages])
-        return messages, merge_configs(own, self.config)
+        return messages, merge_configs(own, self.config, _of_run.get())
 
     def _read(self, answer: Any) -> Reply[str]:
         if isinstance(answer, Reply):
@@ -356,9 +373,8 @@ def models_of(metric: Metric, llm: Any, embeddings: Any) -> Models:
             "a LangChainLLM(...) with its own config, or any LLM of ragmetrics_core"
         )
     # a chat model's method `generate` means something else, so the model is wrapped before that method is called
-    embeddings = LangChainEmbeddings(embeddings) if isinstance(embeddings, Embeddings) else embeddings
-    return replace(own, llm=_wrapped(llm), embeddings=embeddings).each(
-        lambda models: replace(models, llm=_wrapped(models.llm))
+    return replace(own, llm=wrapped(llm), embeddings=wrapped(embeddings)).each(
+        lambda models: replace(models, llm=wrapped(models.llm))
     )
 
 
@@ -370,17 +386,11 @@ def _asks_an_llm(metric: Metric) -> bool:
     return own or any(part.llm is None and _asks_an_llm(part) for part in metric.parts)
 
 
-def _wrapped(llm: Any) -> Any:
-    return LangChainLLM(llm) if isinstance(llm, Runnable) else llm
-
-
-def bind_config(models: Models, config: RunnableConfig) -> Models:
-    """Return the same models, with the config for each LLM of LangChain."""
-
-    def with_config(one: Models) -> Models:
-        return replace(one, llm=one.llm.with_config(config)) if isinstance(one.llm, LangChainLLM) else one
-
-    return models.each(with_config)
+def wrapped(model: Any) -> Any:
+    """Return a model of LangChain as a model of the core; any other object is returned unchanged."""
+    if isinstance(model, Embeddings):
+        return LangChainEmbeddings(model)
+    return LangChainLLM(model) if isinstance(model, Runnable) else model
 
 
 FILTERED = re.compile(

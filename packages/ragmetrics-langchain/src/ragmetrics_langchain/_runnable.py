@@ -20,7 +20,7 @@ from langchain_core.utils.pydantic import create_model_v2
 from ragmetrics_core import InvalidInput, Metric, Models, RagmetricsError, Score, Steps, arun, run
 from ragmetrics_core.adapters import check_known, judging
 
-from ._models import bind_config, models_of
+from ._models import called_below, models_of
 from ._samples import sample_of
 
 
@@ -144,13 +144,15 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
 
     def _score(self, value: Any, config: RunnableConfig, **fields: Any) -> Score:
         try:
-            return run(self._program(value, fields), bind_config(self._models, config))
+            with called_below(config):
+                return run(self._program(value, fields), self._models)
         except RagmetricsError as error:
             return self._failed(error)
 
     async def _ascore(self, value: Any, config: RunnableConfig, **fields: Any) -> Score:
         try:
-            return await arun(self._program(value, fields), bind_config(self._models, config))
+            with called_below(config):
+                return await arun(self._program(value, fields), self._models)
         except RagmetricsError as error:
             return self._failed(error)
 

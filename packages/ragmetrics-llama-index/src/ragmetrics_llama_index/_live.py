@@ -16,7 +16,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -50,6 +50,7 @@ from ragmetrics_core.adapters import (
 )
 
 from ._evaluator import MetricEvaluator, MetricResult
+from ._models import judge_of, scorer_of
 from ._open import Done, OpenCalls, heard, heard_async, words_of
 from ._responses import contexts_of, mode_of, nodes_of, text_of
 
@@ -108,14 +109,23 @@ class Asked:
         """Return the evaluation without results."""
         return self.judged({})
 
-    def judgements(self) -> dict[str, Callable[[], EvaluationResult]]:
-        """Return the function that makes the result of each evaluator, by name."""
-        return {name: partial(self._judge, evaluator) for name, evaluator in self.evaluators.items()}
+    def judgements(self) -> dict[str, Callable[[], EvaluationResult] | Callable[[], Awaitable[EvaluationResult]]]:
+        """Return the function that makes the result of each evaluator, by name: a coroutine function for a metric of the core."""
+        return {
+            name: partial(self._ajudge if is_metric(evaluator) else self._judge, evaluator)
+            for name, evaluator in self.evaluators.items()
+        }
 
     def _judge(self, evaluator: BaseEvaluator) -> EvaluationResult:
-        inputs = {key: value for key, value in self.tags.items() if key in _known(evaluator)}
         with judging():
-            return evaluator.evaluate_response(query=self.query, response=self.answer, **inputs)
+            return evaluator.evaluate_response(query=self.query, response=self.answer, **self._inputs(evaluator))
+
+    async def _ajudge(self, evaluator: BaseEvaluator) -> EvaluationResult:
+        with judging():
+            return await evaluator.aevaluate_response(query=self.query, response=self.answer, **self._inputs(evaluator))
+
+    def _inputs(self, evaluator: BaseEvaluator) -> dict[str, Any]:
+        return {key: value for key, value in self.tags.items() if key in _known(evaluator)}
 
     def judged(self, outcomes: Mapping[str, Future[EvaluationResult]]) -> QueryEvaluation:
         """Return the evaluation with the results of all judgements."""
@@ -163,6 +173,10 @@ def evaluators_by_name(metrics: Evaluators, llm: Any, embed_model: Any, mode: Me
     items: Any = metrics
     pairs = items.items() if isinstance(items, Mapping) else ((_name(item), item) for item in items)
     evaluators: dict[str, BaseEvaluator] = {}
+    llm, embed_model = (
+        judge_of(llm),
+        scorer_of(embed_model),
+    )  # once, so that the metrics share the calls and the limits of a model
     for name, item in pairs:
         if name in evaluators:
             raise InvalidInput(
@@ -180,6 +194,12 @@ def evaluators_by_name(metrics: Evaluators, llm: Any, embed_model: Any, mode: Me
     if not evaluators:
         raise InvalidInput("QueryEvaluationHandler needs at least one metric")
     return evaluators
+
+
+def is_metric(evaluator: BaseEvaluator) -> bool:
+    """Whether an evaluator computes a metric of the core in the usual way, so that it may share calls with others."""
+    own = [getattr(type(evaluator), name, None) for name in ("evaluate", "evaluate_response")]
+    return own == [MetricEvaluator.evaluate, MetricEvaluator.evaluate_response]
 
 
 def _known(evaluator: BaseEvaluator) -> frozenset[str]:
@@ -305,7 +325,8 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
     print(handler.results[0].results["faithfulness"].score)
 
     References and other inputs of metrics come from ``instrument_tags({"reference": ...})`` around a query. The judges run in
-    threads of this process, so an LLM that computes in this process should not serve both the query engine and the judges.
+    threads of this process, so an LLM that computes in this process should not serve both the query engine and the judges. Metrics
+    share what was learnt about the limits of a server, and equal questions that are asked at the same time.
 
     Args:
         metrics: metrics and evaluators, or evaluators by name.

@@ -126,6 +126,7 @@ class LlamaIndexLLM(Described[Ask, str], LLMBridge):
 
     _setting = "llm"
     _what = "LLM"
+    _soft: LlamaIndexLLM | None = None
 
     def __init__(self, llm: Any = None, *, overlap: bool | None = None, structured: bool | None = None) -> None:
         if llm is not None and not isinstance(llm, LLM):
@@ -138,9 +139,11 @@ class LlamaIndexLLM(Described[Ask, str], LLMBridge):
 
         A model that computes in this process has no client library, and raises for instance a ``RuntimeError`` if it fails.
         """
-        soft = self.__copy__()
-        soft._is_bug = is_error_of_programming
-        return soft
+        if self._soft is None:  # one copy for all evaluations, so that they share its calls and limits
+            soft = self.__copy__()
+            soft._is_bug = is_error_of_programming
+            self._soft = soft._soft = soft
+        return self._soft
 
     @property
     def llm(self) -> LLM:

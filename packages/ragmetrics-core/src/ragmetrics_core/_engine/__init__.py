@@ -3,7 +3,7 @@
 The engine takes rows and metrics, answers the requests of the metrics, and returns finished rows. It knows nothing of files, tables
 or results. Its modules, from the rows down to the wire:
 
-* ``_schedule`` decides which row is scored when.
+* ``_schedule`` decides which row is scored when. ``_programs`` runs programs that belong to no row.
 * ``_questions`` decides which requests become calls. ``_pending`` tells which requests are equal, and ``_reply_keys`` computes the
   keys of their replies in the journal. ``_tasks`` has the workers of one run, and the calls that they wait for.
 * ``_transport`` holds the route to one model, and ``_batches`` merges many requests into one call.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import closing
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, starmap
@@ -287,9 +288,22 @@ def run(steps: Steps[T], models: Models | AnyLLM) -> T:
             outcomes = answering.answer(requests)
 
 
+Driver = Callable[[Steps[Any], Models], Awaitable[Any] | None]
+
+driver: ContextVar[Driver | None] = ContextVar("ragmetrics_driver", default=None)
+"""Runs programs in the place of ``arun``, so that many of them share what they learn about the servers, and their calls in flight.
+Returns None in an event loop that it does not serve. None: each program makes its own calls.
+"""
+
+
 async def arun(steps: Steps[T], models: Models | AnyLLM) -> T:
     """Run a program and return its result, without blocking the running loop; arguments and errors as in ``run``."""
     answering = models if isinstance(models, Models) else Models(models)
+    drive = driver.get()
+    running = None if drive is None else drive(steps, answering)
+    if running is not None:
+        result: T = await running
+        return result
     outcomes = None
     with closing(steps):
         while True:

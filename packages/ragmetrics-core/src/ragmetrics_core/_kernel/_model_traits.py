@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 from .._values._errors import InvalidInput, ModelError
@@ -81,6 +82,12 @@ def same_model(one: Any, other: Any) -> bool:
 def is_instant(model: Any) -> bool:
     """Whether a model computes in place. Unlike ``ModelTraits.of``, this does not read the ``identity``, which may be slow."""
     return bool(getattr(model, "instant", False))
+
+
+def blocking_twin(model: Any) -> Any:
+    """Return a model that computes in place in a form that is called in threads; any other model is returned unchanged."""
+    methods = {name: getattr(model, name) for name in ("generate", "embed", "compare") if hasattr(model, name)}
+    return SimpleNamespace(model=ModelTraits.of(model).name, **methods) if methods and is_instant(model) else model
 
 
 def compares_pairs(model: Any) -> bool:

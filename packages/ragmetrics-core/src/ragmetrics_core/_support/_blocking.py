@@ -1,6 +1,7 @@
 """Run coroutines from synchronous code, also if an event loop is already running in the caller's thread.
 
-``all_of`` runs several coroutines concurrently, and cancels the rest after the first error or a cancellation.
+``all_of`` runs several coroutines concurrently, and cancels the rest after the first error or a cancellation. ``OwnThreads`` is a
+loop that needs no pool of threads.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
+from functools import partial
 from typing import Any, TypeVar
 
 from ._threads import in_loop, start
@@ -73,3 +75,15 @@ async def all_of(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
             task.cancel()
         if unfinished:
             await asyncio.gather(*unfinished, return_exceptions=True)
+
+
+class OwnThreads(asyncio.SelectorEventLoop):
+    """An event loop whose blocking calls, such as the look-up of a host, are made in daemon threads, so that the program does not
+    wait for them at its end.
+    """
+
+    def run_in_executor(self, executor: Any, function: Callable[..., T], *arguments: Any) -> asyncio.Future[T]:  # type: ignore[override]
+        """Make a blocking call."""
+        if executor is not None:
+            return super().run_in_executor(executor, function, *arguments)
+        return asyncio.wrap_future(start(partial(function, *arguments), here=True), loop=self)

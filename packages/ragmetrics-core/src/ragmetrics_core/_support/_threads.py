@@ -2,7 +2,8 @@
 
 ``asyncio.to_thread`` and ``ThreadPoolExecutor`` are not used for two reasons. The pool of ``to_thread`` is small and shared, so the
 pool would limit how many calls run at a time. And the interpreter waits for the threads of both at exit, so Ctrl-C would hang until
-the last call returns. The daemon threads used here end with the process.
+the last call returns. The daemon threads used here end with the process. While the program ends, no thread can be started (from
+Python 3.12 on), so asynchronous code then makes its blocking calls in its own thread.
 """
 
 from __future__ import annotations
@@ -10,23 +11,37 @@ from __future__ import annotations
 import contextvars
 import threading
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
 T = TypeVar("T")
 
+running_calls: contextvars.ContextVar[set[Future[Any]] | None] = contextvars.ContextVar("running_calls", default=None)
+"""The calls in threads that were started in this context and have not returned; None: they are not counted."""
 
-def start(function: Callable[[], T]) -> Future[T]:
-    """Start a call in a new thread, with the context variables of the caller, and return the future of its result."""
+
+def start(function: Callable[[], T], *, here: bool = False) -> Future[T]:
+    """Start a call in a new thread, with the context variables of the caller, and return the future of its result.
+
+    Args:
+        function: the call.
+        here: make the call in this thread if no thread can be started.
+
+    Raises:
+        RuntimeError: no thread can be started, because there are too many or the program is ending.
+    """
     from concurrent.futures import Future  # noqa: PLC0415  costs more to import than all of this package
 
     future: Future[T] = Future()
     future.set_running_or_notify_cancel()  # if the caller stops waiting, the result is dropped
     context = contextvars.copy_context()
+    running = running_calls.get()
 
     def work() -> None:
+        if running is not None:
+            running.add(future)
         try:
             result = context.run(function)
         except StopIteration as stop:  # an asyncio task that gets a StopIteration would wait forever
@@ -37,8 +52,16 @@ def start(function: Callable[[], T]) -> Future[T]:
             future.set_exception(error)
         else:
             future.set_result(result)
+        finally:
+            if running is not None:
+                running.discard(future)
 
-    threading.Thread(target=work, name="ragmetrics-call", daemon=True).start()
+    try:
+        threading.Thread(target=work, name="ragmetrics-call", daemon=True).start()
+    except RuntimeError:
+        if not here:
+            raise
+        work()
     return future
 
 
@@ -75,7 +98,7 @@ async def in_own_thread(function: Callable[[], T]) -> T:
     """Call a function in a new thread, with the context variables of the caller, and return its result."""
     import asyncio  # noqa: PLC0415  costs more to import than all of this package
 
-    return await asyncio.wrap_future(start(function))
+    return await asyncio.wrap_future(start(function, here=True))
 
 
 def in_loop() -> bool:

@@ -29,14 +29,14 @@ from functools import cached_property, partial
 from itertools import chain, zip_longest
 from typing import Any, TypeVar
 
-from .._engine._pending import PendingCall, RowMemory
+from .._engine._programs import run_program
 from .._engine._questions import Answers
 from .._engine._tasks import Tasks
 from .._kernel._drive import Models
-from .._kernel._steps import Outcome, Steps, next_round
+from .._kernel._steps import Steps
 from .._support._blocking import all_of
 from .._values._counts import grouped
-from .._values._errors import BadReply, InvalidInput, ModelError
+from .._values._errors import InvalidInput, ModelError
 from .._values._sample import Sample
 from ._chunks import Chunk, chunks_of
 from ._documents import GivenDocument
@@ -95,25 +95,7 @@ class ProgramRunner:
             RagmetricsError: an error that stops the whole run.
         """
         await asyncio.sleep(0)  # lets other jobs run even if the model computes without awaiting
-        memory: RowMemory = {}
-        pending: list[PendingCall] = []
-        outcomes: list[Outcome] | None = None
-        while True:
-            try:
-                requests = next_round(program, outcomes)
-            except StopIteration as done:
-                result: T = done.value
-                return result
-            except ModelError as error:
-                if isinstance(error, BadReply):
-                    self._answers.strike(error.raw, pending)
-                return error
-            calls = self._answers.resolve(self._models, requests, 0)
-            outcomes = await self._answers.outcomes(calls, memory, self._tasks)
-            if outcomes is None:
-                program.close()
-                return None
-            pending += calls
+        return await run_program(program, self._models, self._answers, self._tasks)
 
     async def all(self, jobs: Iterable[Coroutine[Any, Any, T | None]], finished: Callable[[int, T], None]) -> None:
         """Run all jobs. Hand over each result with the number of its job, from 0, in the order of the jobs.

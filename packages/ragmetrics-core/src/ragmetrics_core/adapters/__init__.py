@@ -22,6 +22,7 @@ special about its framework. These are their parts, and what else an adapter nee
 * How is a running application evaluated? The callback or handler of an adapter is a ``LiveEvaluation`` with ``LiveSettings``
   (``current_names`` knows former names, ``shows_settings`` shows them), and hands over each ``Finished`` call. ``LiveJudging``
   judges in the background and counts the results (``Background`` is one of its queues, ``settled`` makes the outcome of a job).
+  Judgements that are coroutine functions run in one event loop, and the metrics that they compute share their calls.
   ``judging`` marks this work, so that the calls of a judge are not evaluated. ``Counts`` are counters for many threads.
 
 Importing this loads no framework, no model client and no asyncio.

@@ -1,42 +1,52 @@
-"""Jobs in the background: a bounded queue, and a few threads that start when there is work and stop when there is none.
+"""Jobs in the background: a queue, and an event loop in a thread that exists only while there is work.
 
-Submitting a job never waits, and never raises what the job raises: a full queue refuses the job and counts it, and the outcome of
-a job is a ``Future``. The threads are daemons, so a judge that hangs delays neither the caller nor the exit of the program. If a
-job exceeds its time limit, its outcome is an error, and another thread replaces the thread that hangs. If no thread can be
-started, jobs in the queue end at their time limit too. One lock guards the queue; no job and no function of a caller runs while
-it is held. Each job runs in an empty context, so the caller's callbacks, tags and spans do not reach it.
+Submitting a job never waits, and never raises what the job raises: the outcome of a job is a ``Future``. A coroutine function runs
+in the loop, any other function in a thread of its own. A job that exceeds its time limit ends with an error, and the next job
+begins: its coroutine is cancelled, or its thread is left behind. If too many threads hang, the jobs that wait end at their time
+limit too. All threads are daemons, so a judge that hangs delays neither the caller nor the exit of the program. Each job runs in a
+context of its own, so the caller's callbacks, tags and spans do not reach it.
 """
 
 from __future__ import annotations
 
+import inspect
 import math
+import os
 import threading
 import time
+import weakref
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from contextvars import Context
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from .._support._threads import in_own_thread, running_calls, start
 from .._values._errors import ModelError
 
 if TYPE_CHECKING:
+    import asyncio
     from concurrent.futures import Future
 
 T = TypeVar("T")
+
+Work = Callable[[], T] | Callable[[], Awaitable[T]]
 
 IDLE = 5.0
 """Seconds after which an idle thread stops."""
 
 PAUSE = 0.005
-"""Seconds between two jobs of a thread. Without them, jobs that end at once (a judge that fails) would keep the interpreter from
-all other threads. Compared with a call to a model they do not matter.
+"""Seconds between the end of a job and the beginning of the next one. Without them, jobs that end at once (a judge that fails)
+would keep the interpreter from all other threads. Compared with a call to a model they do not matter.
 """
 
+GLANCE = 0.2
+"""The most seconds between two checks for jobs that exceed their time limit."""
+
 MOST_HANGING = 64
-"""The largest number of hanging threads that are replaced, so that a judge that never answers does not fill the memory with
-threads.
+"""The number of threads beyond the number of workers after which no job begins, so that a judge that never answers does not fill
+the memory with threads.
 """
 
 TOO_SLOW = "no answer within {:g} seconds: give it more time with timeout=..."
@@ -73,185 +83,206 @@ def failed_outcome(error: Exception) -> Future[T]:
     return future
 
 
+class LoopThread:
+    """An event loop in a daemon thread. The thread starts when there is work, and stops when there has been none for a while. The
+    loop remains, because the connections of models belong to it.
+
+    Attributes:
+        loop: the event loop; None until the thread has started.
+        queues: the queues whose jobs run in the loop.
+    """
+
+    loop: asyncio.AbstractEventLoop | None = None
+
+    def __init__(self) -> None:
+        self.queues: list[Background[Any]] = []
+        self._lock = (
+            threading.RLock()
+        )  # reentrant: garbage collection may end a stream in this thread, and that wakes the loop
+        self._is_alive = False
+
+    def wake(self, queue: Background[Any]) -> None:
+        """Look after a queue in the loop, soon.
+
+        Raises:
+            RuntimeError: the thread cannot be started.
+        """
+        with self._lock:
+            if not self._is_alive:
+                threading.Thread(target=self._run, name="ragmetrics-judge", daemon=True).start()
+                self._is_alive = True
+            if self.loop is not None:
+                self.loop.call_soon_threadsafe(queue.look)
+
+    def _run(self) -> None:
+        loop = self.loop or self._open()
+        while True:
+            pause = loop.call_later(IDLE, loop.stop)
+            with suppress(KeyboardInterrupt, SystemExit):  # a judge raised it, and its job has it as its outcome
+                loop.run_forever()
+            pause.cancel()
+            with self._lock:
+                if not any(queue.pending for queue in self.queues):
+                    self._is_alive = False
+                    return
+
+    def _open(self) -> asyncio.AbstractEventLoop:
+        from .._support._blocking import OwnThreads  # noqa: PLC0415  loads asyncio
+
+        loop = OwnThreads()
+        weakref.finalize(self, _close, loop, os.getpid()).atexit = False
+        with self._lock:
+            self.loop = loop
+        for queue in self.queues:
+            loop.call_soon(queue.look)
+        return loop
+
+
+_of_parent: list[object] = []
+"""Event loops that stayed in the parent process. They are never closed here, because both processes share their selectors."""
+
+
+def _close(loop: asyncio.AbstractEventLoop, process: int) -> None:
+    """Close a loop that is no longer needed, after the clients that close themselves with it."""
+    if process == os.getpid():
+        start(
+            lambda: (loop.run_until_complete(loop.shutdown_asyncgens()), loop.close())
+        )  # another loop may be running here
+    else:
+        _of_parent.append(loop)
+
+
 @dataclass(eq=False)
 class Job(Generic[T]):
-    """A job: its function, the listener for its outcome, its time limit, and whether its thread was replaced."""
+    """A job: its function, the listener for its outcome, its context, its time limit, and the task that runs it."""
 
-    work: Callable[[], T]
+    work: Work[T]
     then: Callable[[Future[T]], object]
+    context: Context
     end: float
-    is_replaced: bool = False
+    task: asyncio.Task[None] | None = None
 
 
 class Background(Generic[T]):
-    """Threads that do jobs from a queue.
+    """A queue of jobs that run in an event loop, or in threads.
 
     Args:
-        ended: called with the outcome of each job, in the thread that did it, or in another thread if the job took too long. It
-            should be quick. Exceptions that it raises are logged by ``concurrent.futures``.
         workers: the number of jobs that run at the same time.
-        capacity: the largest number of jobs that wait or run.
         timeout: seconds that a job may take. After that its outcome is a ``ModelError``, whatever it returns later, and the next
             job starts. None: no limit.
+        thread: the thread of the loop; None: a thread of this queue alone.
 
     Attributes:
         finished: the number of jobs that ended, in success, error or timeout.
         timed_out: the number of jobs that took too long.
-        dropped: the number of jobs that were refused because the queue was full.
     """
 
-    def __init__(
-        self, ended: Callable[[Future[T]], object], *, workers: int, capacity: int, timeout: float | None = None
-    ) -> None:
-        self.finished = self.timed_out = self.dropped = 0
-        self._ended = ended
-        self._workers = workers
-        self._capacity = capacity
+    def __init__(self, *, workers: int, timeout: float | None = None, thread: LoopThread | None = None) -> None:
+        self.finished = self.timed_out = 0
+        self._free = workers
+        self._most_threads = workers + MOST_HANGING
         self._timeout = math.inf if timeout is None else timeout
         self._submitted = 0
         # reentrant: garbage collection may end a stream in this thread, and that submits a job
         self._change = threading.Condition(threading.RLock())
         self._waiting: deque[Job[T]] = deque()
         self._running: dict[Job[T], None] = {}
-        self._threads = 0  # not counting threads that were replaced
-        self._hanging = 0  # threads that hang and were replaced
-        self._stuck = 0  # threads that hang and could not be replaced
-        self._is_watched = self._is_closed = False
+        self._calls: set[Future[Any]] = set()  # in threads; those that hang stay here
+        self._timer: asyncio.TimerHandle | None = None
+        self._thread = LoopThread() if thread is None else thread
+        self._thread.queues.append(self)
 
     @property
     def pending(self) -> int:
         """The number of jobs that wait or run."""
         return self._submitted - self.finished
 
-    def submit(self, job: Callable[[], T], then: Callable[[Future[T]], object] | None = None) -> bool:
-        """Submit a job without waiting; return False if the queue is full or closed.
+    def submit(
+        self, jobs: Sequence[tuple[Work[T], Callable[[Future[T]], object]]], context: Callable[[], Context] = Context
+    ) -> None:
+        """Submit jobs without waiting: all of them, or none.
 
         Args:
-            job: the function to call.
-            then: called with its outcome instead of ``ended``.
+            jobs: functions or coroutine functions, each with a listener for its outcome. Listeners are called in the thread of the
+                loop, so they should be quick. Exceptions that they raise are logged by ``concurrent.futures``.
+            context: makes the context of each job.
 
         Raises:
-            RuntimeError: the system can start no thread, or the interpreter is ending; the job is not accepted.
+            RuntimeError: the system can start no thread, or the interpreter is ending; no job is accepted.
         """
-        return self.submit_all([(job, then or self._ended)])
-
-    def submit_all(self, jobs: Sequence[tuple[Callable[[], T], Callable[[Future[T]], object]]]) -> bool:
-        """Submit several jobs, each with a listener for its outcome: either all of them, or none if there is no room for all."""
         with self._change:
-            if self._is_closed or self.pending + len(jobs) > self._capacity:
-                self.dropped += len(jobs)
-                return False
-            self._start_threads(len(jobs))
-            self._submitted += len(jobs)
-            self._waiting += [Job(job, then, time.monotonic() + self._timeout) for job, then in jobs]
-            self._change.notify_all()
-        return True
+            self._submitted += len(jobs)  # from now on the thread does not stop
+            try:
+                self._thread.wake(self)
+            except RuntimeError:
+                self._submitted -= len(jobs)
+                raise
+            end = time.monotonic() + self._timeout
+            self._waiting += [Job(job, then, context(), end) for job, then in jobs]
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until no job is left; return False if that took more than ``timeout`` seconds."""
         with self._change:
             return self._change.wait_for(lambda: not self.pending, timeout)
 
-    def close(self) -> None:
-        """Accept no more jobs. Submitted jobs are still done; then the threads stop."""
-        with self._change:
-            self._is_closed = True
-            self._change.notify_all()
+    def look(self) -> None:
+        """End the jobs that exceed their time limit, begin those that may run, and come back later. Runs in the loop."""
+        with self._change:  # until the jobs that woke the loop are in the queue
+            now = time.monotonic()
+        for job in [job for job in self._running if job.end <= now]:
+            self._free += 1
+            self._cut(job, TOO_SLOW)
+        while self._waiting and self._free and len(self._calls) < self._most_threads:
+            self._begin(self._waiting.popleft(), now + self._timeout)
+        is_stuck = bool(self._waiting) and len(self._calls) >= self._most_threads
+        while is_stuck and self._waiting and self._waiting[0].end <= now:
+            self._cut(self._waiting.popleft(), NOT_BEGUN)
+        ends = [job.end for job in self._running] + [job.end for job in [*self._waiting][:1] if is_stuck]
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = None if min(ends, default=math.inf) == math.inf else self._later(min(ends) - now, self.look)
 
-    def _start_threads(self, more: int) -> None:
-        """Start threads for this many more jobs, up to ``workers``, and one thread that watches the time."""
-        while self._threads < min(self._workers, self.pending + more):
-            if not _can_start(self._work):
-                if not self._threads:
-                    raise RuntimeError("can't start new thread")
-                break  # the existing threads do the work
-            self._threads += 1
-        if self._timeout < math.inf and not self._is_watched:
-            _start(self._watch, "ragmetrics-watch")
-            self._is_watched = True
+    def _later(self, seconds: float, function: Callable[[], object]) -> asyncio.TimerHandle:
+        assert self._thread.loop is not None
+        return self._thread.loop.call_later(max(0.0, min(seconds, GLANCE)), function)
 
-    def _work(self) -> None:
-        while (job := self._next()) is not None:
-            outcome = settled(partial(Context().run, job.work))
-            with self._change:
-                is_late = job not in self._running
-                self._running.pop(job, None)
-                self._hanging -= job.is_replaced
-                self._stuck -= is_late and not job.is_replaced
-            if not is_late:
-                self._finish(job, outcome)
-            if job.is_replaced:
-                return
-            del job, outcome  # a finished job must not stay in memory while this thread waits for the next one
-            time.sleep(PAUSE)
+    def _begin(self, job: Job[T], end: float) -> None:
+        assert self._thread.loop is not None
+        self._free -= 1
+        self._running[job] = None
+        job.end = end
+        job.context.run(running_calls.set, self._calls)
+        job.task = job.context.run(self._thread.loop.create_task, self._do(job))
 
-    def _next(self) -> Job[T] | None:
-        """Return the next job; None if this thread may stop."""
-        with self._change:
-            self._change.wait_for(lambda: self._waiting or self._is_closed, IDLE)
-            if not self._waiting:
-                self._threads -= 1
-                return None
-            job = self._waiting.popleft()
-            job.end = time.monotonic() + self._timeout
-            self._running[job] = None
-            return job
+    async def _do(self, job: Job[T]) -> None:
+        from concurrent.futures import Future  # noqa: PLC0415  costs more to import than all of this package
+
+        outcome: Future[T] = Future()
+        work: Any = job.work
+        try:
+            outcome.set_result(await (work() if inspect.iscoroutinefunction(work) else in_own_thread(work)))
+        except BaseException as error:  # noqa: BLE001  kept in the future, which the caller reads
+            outcome.set_exception(error)
+        if job in self._running:  # otherwise it was too slow, and its outcome is known
+            self._finish(job, outcome)
+            self._later(PAUSE, self._go_on)
+
+    def _go_on(self) -> None:
+        self._free += 1
+        self.look()
+
+    def _cut(self, job: Job[T], why: str) -> None:
+        self.timed_out += 1
+        self._finish(job, failed_outcome(ModelError(why.format(self._timeout), transient=True)))
+        if job.task is not None:
+            job.task.cancel()
 
     def _finish(self, job: Job[T], outcome: Future[T]) -> None:
+        self._running.pop(job, None)
         outcome.add_done_callback(job.then)
         with self._change:
             self.finished += 1
             self._change.notify_all()
-
-    def _watch(self) -> None:
-        """End the jobs that exceed their time limit, as long as there is work."""
-        next_end = time.monotonic() + self._timeout
-        while True:
-            time.sleep(max(0.0, min(next_end - time.monotonic(), IDLE)))
-            overdue, next_end = self._overdue()
-            for job, why in overdue:
-                self._finish(job, failed_outcome(ModelError(why.format(self._timeout), transient=True)))
-            with self._change:
-                if not self.pending:
-                    self._is_watched = False
-                    return
-
-    def _overdue(self) -> tuple[list[tuple[Job[T], str]], float]:
-        """Return the jobs that exceed their time limit, each with a message, and the time at which the next job will exceed its
-        limit.
-        """
-        now = time.monotonic()
-        with self._change:
-            late = [job for job in self._running if job.end <= now]
-            for job in late:
-                # its thread hangs, and is replaced by another one, unless too many hang already
-                del self._running[job]
-                job.is_replaced = self._hanging < MOST_HANGING and _can_start(self._work)
-                self._hanging += job.is_replaced
-                self._stuck += not job.is_replaced
-            running = [*self._running]
-            lost: list[Job[T]] = []
-            if self._stuck >= self._threads:  # no thread could start another job
-                lost = [job for job in list(self._waiting) if job.end <= now]
-                for job in lost:
-                    self._waiting.remove(job)
-                running += self._waiting
-            self.timed_out += len(late) + len(lost)
-        overdue = [*((job, TOO_SLOW) for job in late), *((job, NOT_BEGUN) for job in lost)]
-        return overdue, min((job.end for job in running), default=now + self._timeout)
-
-
-def _start(work: Callable[[], None], name: str = "ragmetrics-judge") -> None:
-    threading.Thread(target=work, name=name, daemon=True).start()
-
-
-def _can_start(work: Callable[[], None]) -> bool:
-    """Start another thread for this function; return False if the system cannot."""
-    try:
-        _start(work)
-    except RuntimeError:
-        return False
-    return True
 
 
 class Counts:

@@ -1,9 +1,12 @@
 """The judging beside a running application: every judgement runs in the background and is counted.
 
 There are two queues. One makes the judgements. The judgements of one evaluation are made at the same time if there are enough
-threads, and the last one to end reports them all. The other queue calls the user's functions, so that a slow function delays no
-judge. Nothing is lost silently: the first evaluation that finds the queue full and the first failure of each cause are logged, all
-are counted, and the exit of the program waits a while for pending work and logs how much it gave up.
+workers, and the last one to end reports them all. The other queue calls the user's functions, so that a slow function delays no
+judge. Both use one event loop. Metrics that are computed in it share what was learnt about the servers, such as their limits, and
+equal questions of judgements that run at the same time are asked once.
+
+Nothing is lost silently: the first evaluation that finds the queue full and the first failure of each cause are logged, all are
+counted, and the exit of the program waits a while for pending work and logs how much it gave up.
 """
 
 from __future__ import annotations
@@ -11,29 +14,38 @@ from __future__ import annotations
 import atexit
 import math
 import os
-import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextvars import Context, ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from .._kernel._drive import Models, driver
+from .._kernel._steps import Steps
 from .._values._errors import InvalidInput, MissingInput, RagmetricsError
-from ._background import Background, Counts, settled
+from ._background import Background, Counts, LoopThread, Work, settled
 
 if TYPE_CHECKING:
     import logging
     from concurrent.futures import Future
 
+    from .._engine._programs import SharedDriver
+
 T = TypeVar("T")
 
-Judgements = Mapping[str, Callable[[], T]]
+Judgements = Mapping[str, Work[T]]
 Listener = Callable[["dict[str, Future[T]]"], object]
 
 _at_work: ContextVar[object] = ContextVar("ragmetrics_at_work", default=None)
 """The ``LiveJudging`` whose job runs in this context."""
+
+MOST_CALLS = 64
+"""The largest number of calls to models in flight; fewer if a server refuses some."""
+
+RETRIES = 2
+"""How often a lost call is made again, as often as by the clients of most providers."""
 
 
 class FailureLog:
@@ -131,10 +143,10 @@ class LiveJudging(Generic[T]):
         self._max_pending = max_pending
         self._problem_of = problem_of
         self._exit_timeout = exit_timeout
-        self._threads: Any = {"workers": workers, "capacity": sys.maxsize, "timeout": timeout}
+        self._limits: Any = {"workers": workers, "timeout": timeout}
         self._door = threading.RLock()  # garbage collection may end a stream in this thread, and that enters too
-        self._is_closed = False
         self._process: int | None = None
+        self._driver: SharedDriver | None
         self._begin_anew()
 
     @property
@@ -186,21 +198,21 @@ class LiveJudging(Generic[T]):
         Raises:
             RuntimeError: the system can start no thread, or the interpreter is ending.
         """
-        why = "the line is closed" if self._is_closed else f"{self._max_pending} are waiting or being judged already"
-        if not self._admit("open", "dropped", f"an evaluation was dropped: {why}"):
+        why = f"an evaluation was dropped: {self._max_pending} are waiting or being judged already"
+        if not self._admit("open", "dropped", why):
             return False
         self._count.add("unreported")
         if isinstance(judgements, Mapping):
             self._begin(judgements, then)
         else:
-            self._submit(self._tellers, [(self._mark(judgements), partial(self._begin_prepared, then))])
+            self._submit(self._tellers, [(judgements, partial(self._begin_prepared, then))])
         return True
 
     def _admit(self, what: str, lost: str, said: str) -> bool:
         """Count one more pending item if there is room for it; return False if there is not. The first refusal is logged."""
         with self._door:
             self._enter()
-            is_full = self._count[what] >= self._max_pending or (what == "open" and self._is_closed)
+            is_full = self._count[what] >= self._max_pending
             number = self._count.add(lost if is_full else what)
         if is_full and number == 1:
             self._logger.warning("%s; further ones are only counted, see counts", said)
@@ -216,14 +228,14 @@ class LiveJudging(Generic[T]):
         outcomes: dict[str, Future[T]] = {}
         finish = partial(self._finish, tuple(judgements), outcomes, then)
         jobs: list[Any] = [
-            (self._mark(work), partial(self._note_judgement, name, outcomes, len(judgements), finish))
+            (work, partial(self._note_judgement, name, outcomes, len(judgements), finish))
             for name, work in judgements.items()
         ]
         self._submit(self._judges, jobs or [(lambda: None, lambda _: finish())])
 
     def _submit(self, queue: Background[Any], jobs: list[Any]) -> None:
         try:
-            queue.submit_all(jobs)
+            queue.submit(jobs, self._context)
         except RuntimeError:
             self._count.add("unreported", -1)
             self._count.add("open", -1)
@@ -239,12 +251,12 @@ class LiveJudging(Generic[T]):
         why = f"a result was not handed on: {self._max_pending} wait for that already"
         if not self._admit("telling", "untold", why):
             return False
-        work, ended = self._mark(job), partial(self._note_told, then)
+        ended = partial(self._note_told, then)
         try:
-            return self._tellers.submit(work, ended)
+            self._tellers.submit([(job, ended)], self._context)
         except RuntimeError:  # the program is ending, or no thread can be started: call it in this thread
-            settled(partial(Context().run, work), ended)
-            return True
+            settled(partial(self._context().run, job), ended)
+        return True
 
     def _note_told(self, then: Callable[[Future[Any]], object], outcome: Future[Any]) -> None:
         try:
@@ -252,14 +264,23 @@ class LiveJudging(Generic[T]):
         finally:
             self._count.add("telling", -1)
 
-    def _mark(self, job: Callable[[], Any]) -> Callable[[], Any]:
-        """Wrap a job so that its context names this object."""
+    def _context(self) -> Context:
+        """Return the context of a job: it names this object, and metrics that are computed in it share their calls."""
+        context = Context()
+        context.run(_at_work.set, self)
+        context.run(driver.set, self._drive)
+        return context
 
-        def work() -> Any:
-            _at_work.set(self)
-            return job()
+    def _drive(self, program: Steps[Any], models: Models) -> Coroutine[Any, Any, Any] | None:
+        import asyncio  # noqa: PLC0415  costs more to import than all of this package
 
-        return work
+        from .._engine._programs import SharedDriver  # noqa: PLC0415  loads asyncio
+
+        if asyncio.get_running_loop() is not self._thread.loop:
+            return None
+        if self._driver is None:
+            self._driver = SharedDriver(MOST_CALLS, RETRIES)
+        return self._driver.run(program, models)
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until nothing is pending; return False if that took more than ``timeout`` seconds. If a job of this object calls
@@ -275,11 +296,6 @@ class LiveJudging(Generic[T]):
                 if not queue.flush(None if end is None else max(0.0, end - time.monotonic())):
                     return False
         return True
-
-    def close(self) -> None:
-        """Accept no more evaluations. Submitted ones are still finished; then the threads stop."""
-        with self._door:
-            self._is_closed = True
 
     def _note_judgement(
         self, name: str, outcomes: dict[str, Future[T]], number: int, finish: Callable[[], None], outcome: Future[T]
@@ -322,8 +338,10 @@ class LiveJudging(Generic[T]):
 
     def _begin_anew(self) -> None:
         self._count = Counts()
-        self._judges = Background[T](_ignore, **self._threads)
-        self._tellers = Background[Any](_ignore, **self._threads)
+        self._thread = LoopThread()
+        self._judges = Background[T](thread=self._thread, **self._limits)
+        self._tellers = Background[Any](thread=self._thread, **self._limits)
+        self._driver = None
 
     def end(self) -> None:
         """Called at the exit of the program: wait up to ``exit_timeout`` seconds for pending work, then log how many evaluations
@@ -341,10 +359,6 @@ class LiveJudging(Generic[T]):
                     self.pending,
                     self._exit_timeout,
                 )
-
-
-def _ignore(_: Future[Any]) -> None:
-    """Do nothing: the listener of a queue whose jobs all have their own listeners."""
 
 
 def _end(live: weakref.ref[LiveJudging[Any]]) -> None:

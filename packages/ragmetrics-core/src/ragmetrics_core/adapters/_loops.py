@@ -10,6 +10,8 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from weakref import WeakValueDictionary
 
+from .._kernel._drive import driver
+
 if TYPE_CHECKING:
     import asyncio
 
@@ -22,7 +24,8 @@ class HomeLoop:
 
     Most clients keep one pool of connections for all event loops, but a connection works only in the loop that opened it. The
     second ``asyncio.run`` of a program, or the second ``evaluate``, would get connections of a closed loop. So a model is called
-    asynchronously in its first loop, and synchronously elsewhere, with ``in_own_thread``.
+    asynchronously in its first loop, and synchronously elsewhere, with ``in_own_thread``. Beside a running application it is always
+    called synchronously, because the application may use the same client in a loop of its own.
     """
 
     def __init__(self) -> None:
@@ -34,6 +37,8 @@ class HomeLoop:
         import asyncio  # noqa: PLC0415  costs more to import than all of this package
 
         running = asyncio.get_running_loop()
+        if driver.get() is not None:
+            return False
         with self._lock:
             if self._loop is None:
                 self._loop = weakref.ref(running)

@@ -1,0 +1,97 @@
+"""Runs single programs over the engine, for callers that have no rows: test sets, and the judging of a running application."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from .._kernel._drive import Models
+from .._kernel._model_traits import blocking_twin, prepared
+from .._kernel._steps import Outcome, Steps, next_round
+from .._values._errors import BadReply, ModelError
+from ._budget import Budget
+from ._pending import PendingCall, RowMemory
+from ._questions import Answers
+from ._tasks import Tasks
+from ._traffic import Traffic
+
+T = TypeVar("T")
+
+MOST_MODELS = 256
+"""The number of models after which a ``SharedDriver`` begins anew, so that models made for one judgement do not fill the memory."""
+
+
+async def run_program(program: Steps[T], models: Models, answers: Answers, run: Tasks) -> T | ModelError | None:
+    """Return the result of a program, or the error that ended it. None if the budget was used up before the program was finished.
+
+    Raises:
+        RagmetricsError: an error that every further program would meet too.
+    """
+    memory: RowMemory = {}
+    pending: list[PendingCall] = []
+    outcomes: list[Outcome] | None = None
+    with closing(program):
+        while True:
+            try:
+                requests = next_round(program, outcomes)
+            except StopIteration as done:
+                result: T = done.value
+                return result
+            except ModelError as error:
+                if isinstance(error, BadReply):
+                    answers.strike(error.raw, pending)
+                return error
+            calls = answers.resolve(models, requests, 0)
+            outcomes = await answers.outcomes(calls, memory, run)
+            if outcomes is None:
+                return None
+            pending += calls
+
+
+class SharedDriver:
+    """Runs programs as ``arun`` does, in one event loop. Programs that run at the same time share equal calls, and all share the
+    limits of the servers. A model that computes in place is called in a thread, because it may take long.
+
+    Args:
+        max_concurrency: the largest number of calls in flight.
+        max_retries: the largest number of retries of a lost call.
+    """
+
+    def __init__(self, max_concurrency: int, max_retries: int) -> None:
+        self._settings = max_concurrency, max_retries
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        max_concurrency, max_retries = self._settings
+        self._answers = Answers(Traffic(max_concurrency), max_retries, Budget(None), None)
+        self._ready: dict[int, tuple[Any, Any]] = {}
+
+    async def run(self, program: Steps[T], models: Models) -> T:
+        """Return the result of a program. If this is cancelled, the calls that no other program waits for are cancelled too.
+
+        Raises:
+            ModelError: a model could not answer and the program did not catch it.
+        """
+        if len(self._ready) > MOST_MODELS:
+            self._begin_anew()
+        ready, tasks = models.each(self._with_ready), Tasks()
+        results: list[Any] = []
+
+        async def work() -> None:
+            results.append(await run_program(program, ready, self._answers, tasks))
+
+        await tasks.run([work()])
+        if isinstance(results[0], ModelError):
+            raise results[0]
+        result: T = results[0]
+        return result
+
+    def _with_ready(self, models: Models) -> Models:
+        return replace(models, llm=self._once(models.llm), embeddings=self._once(models.embeddings))
+
+    def _once(self, model: Any) -> Any:
+        """Prepare each model once, so that metrics that share a model share its calls."""
+        if id(model) not in self._ready:
+            self._ready[id(model)] = (model, blocking_twin(prepared(model, 1)))
+        return self._ready[id(model)][1]
