@@ -1,10 +1,11 @@
 """Runs in batches: whether a question is paid for twice when they are killed, and how much memory many rows need.
 
-    python bench/batches.py --server ../shared/batch/batch_server.py [--points 200] [--rows 100000]
+    python bench/batches.py --server ../shared/batch/batch_server.py [--points 200] [--random 40] [--rows 20000 100000]
 
-A run is killed (SIGKILL) at every write and call, then at random times, and started again until it ends. The server counts how
-often each line of a batch was paid for. Then the memory of a run of many rows is measured. A line that was paid for twice ends the
-command with status 1.
+A small run is killed (SIGKILL) before and after its writes and calls, evenly from first to last, then at random times, and is
+started again until it ends. The server counts how often each line of a batch was paid for. Online, a run may repeat the calls in
+flight when it was killed: those that the server answered and the journal has not. Then the memory of runs of many rows is measured.
+A line that was paid for twice, or an online call that was repeated without need, ends the command with status 1.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import os
 import random
 import resource
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -26,13 +28,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ragmetrics_core import Batch, evaluate
+from ragmetrics_core import Batch, SQLiteReplies, evaluate
 from ragmetrics_core.llms import OpenAILLM
 
-METRICS = ["faithfulness", "answer_accuracy"]
-SMALL = 10
-LONGEST = 3.0
-"""Seconds after which a small run is killed at most."""
+METRICS = ["faithfulness", "answer_accuracy", "context_recall", "factual_correctness"]
+SMALL = 12
 
 
 class Server:
@@ -79,54 +79,71 @@ def rows(count: int) -> Iterator[dict[str, Any]]:
         }
 
 
-def child(url: str, run_dir: str, count: int, step: int) -> None:
-    """Run; die at a step if it is not 0."""
-    left = step
+def count_steps(act: Callable[[], None]) -> None:
+    """Call ``act`` before and after each write and each call to the provider."""
+    from ragmetrics_core._store._batch_ledger import Ledger
+    from ragmetrics_core._store._scores_file import ScoresFile
+    from ragmetrics_core.llms._wire._batches import OpenAIBatches
 
-    def dying(function: Callable[..., Any]) -> Callable[..., Any]:
+    def stepping(function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*given: Any, **named: Any) -> Any:
-            die()
+            act()
             result = function(*given, **named)
-            die()
+            act()
             return result
 
         return call
 
-    def die() -> None:
-        nonlocal left
-        left -= 1
-        if left == 0:
+    steps: list[tuple[Any, tuple[str, ...]]] = [
+        (os, ("fsync",)),
+        (Path, ("replace", "rename", "unlink")),
+        (OpenAIBatches, ("upload", "create", "retrieve", "download", "list")),
+        (Ledger, ("begin", "add", "note")),
+        (ScoresFile, ("add", "settle")),
+        (SQLiteReplies, ("keep", "strike")),
+    ]
+    for owner, names in steps:
+        for name in names:
+            setattr(owner, name, stepping(getattr(owner, name)))
+
+
+def child(url: str, run_dir: str, count: int, step: int) -> None:
+    """Run; die at a step if it is not 0. The number of steps is written beside a small run that has finished."""
+    taken = 0
+
+    def act() -> None:
+        nonlocal taken
+        taken += 1
+        if taken == step:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    if step:
-        from ragmetrics_core._store._journal import Journal
-        from ragmetrics_core.llms._wire._batches import OpenAIBatches
+    small = count == SMALL
+    if small:
+        count_steps(act)
+    score(url, run_dir, count)
+    if small:
+        Path(run_dir).with_suffix(".steps").write_text(str(taken))
 
-        steps: list[tuple[Any, tuple[str, ...]]] = [
-            (os, ("fsync",)),
-            (Path, ("replace", "rename", "unlink")),
-            (OpenAIBatches, ("upload", "create", "retrieve", "download", "list")),
-            (Journal, ("keep",)),
-        ]
-        for owner, names in steps:
-            for name in names:
-                setattr(owner, name, dying(getattr(owner, name)))
+
+def score(url: str, run_dir: str, count: int) -> None:
+    """Make a run, and print what it took."""
+    small = count == SMALL
     data = Path(run_dir).with_suffix(".jsonl")
     if not data.exists():
         data.write_text("".join(json.dumps(row) + "\n" for row in rows(count)))
     start = time.perf_counter()
     result = evaluate(
         data,
-        METRICS,
+        METRICS if small else METRICS[:2],
         llm=OpenAILLM("judge", base_url=url),
         run_dir=run_dir,
         progress=False,
-        batch=Batch(poll=0.05 if count <= SMALL else 5.0, grace=0.5),
+        batch=Batch(poll=0.02, grace=0.3, window_rows=5) if small else Batch(poll=5.0),
     )
+    assert result.stopped is None, result.stopped
     print(json.dumps({
-        "stopped": result.stopped,
-        "steps_left": left,
         "seconds": round(time.perf_counter() - start, 1),
+        "processor seconds": round(time.process_time(), 1),
         "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
     }))  # fmt: skip
 
@@ -143,20 +160,34 @@ def start(server: Server, run_dir: Path, count: int, step: int) -> subprocess.Po
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
-def killed(server: Server, step: int, seconds: float) -> tuple[int, int, int]:
+def in_flight(server: Server, run_dir: Path) -> int:
+    """The number of online calls that the server has answered, and whose replies are not in the journal."""
+    paid = [one for item in server.paid()["all"] for one in item["paid"]]
+    of_batches = {one["custom_id"] for one in paid if one["by"] != "online"}
+    journal = run_dir / "journal.sqlite"
+    kept: list[tuple[bytes]] = []
+    if journal.exists():
+        with contextlib.closing(sqlite3.connect(journal)) as database, contextlib.suppress(sqlite3.OperationalError):
+            kept = database.execute("SELECT key FROM replies").fetchall()
+    return sum(one["by"] == "online" for one in paid) - sum(key.hex() not in of_batches for (key,) in kept)
+
+
+def killed(server: Server, step: int, seconds: float = 0.0) -> tuple[int, int, int, int]:
     """Kill a run at a step or after some seconds, and start it again until it ends.
 
-    Returns the number of deaths, of lines paid for twice, and of questions paid for twice online.
+    Returns the steps of the last process, and the numbers of deaths, of lines paid for twice, and of online calls repeated without
+    need.
     """
     server.reset()
-    deaths = 0
+    deaths = allowed = 0
     with tempfile.TemporaryDirectory() as folder:
-        for attempt in range(10):
+        run_dir = Path(folder) / "run"
+        while True:
             # a fork has everything loaded: it takes a tenth of the time of a new process
-            arguments = (f"{server.origin}/v1", str(Path(folder) / "run"), SMALL, 0 if attempt else step)
+            arguments = (f"{server.origin}/v1", str(run_dir), SMALL, 0 if deaths else step)
             process = multiprocessing.get_context("fork").Process(target=quiet_child, args=arguments)
             process.start()
-            if seconds and not attempt:
+            if seconds and not deaths:
                 process.join(seconds)
                 process.kill()
             process.join()
@@ -165,33 +196,35 @@ def killed(server: Server, step: int, seconds: float) -> tuple[int, int, int]:
             if process.exitcode != -signal.SIGKILL:
                 raise SystemExit(f"the run failed after it was killed at step {step}, or after {seconds:.1f} s")
             deaths += 1
+            time.sleep(0.02)  # the server answers calls whose client has died
+            allowed += in_flight(server, run_dir)
+        steps = int(run_dir.with_suffix(".steps").read_text())
     paid = server.paid()
-    return deaths, paid["lines"], paid["paid_more_than_once"] - paid["lines"]
+    return steps, deaths, paid["lines"], max(0, paid["paid_more_than_once"] - paid["lines"] - allowed)
 
 
-def batches(program: Path, points: int, count: int) -> int:
-    """Print the figures of runs in batches; return how many lines were paid for twice."""
-    deaths = twice = online = 0
+def kills(program: Path, points: int, random_points: int) -> int:
+    """Kill small runs; return how many questions were paid for twice without need."""
     generator = random.Random(7)
-    with serving(program, in_progress=0.1) as server:
-        step = 0
-        while deaths < points:
-            step += 1
-            at_step = step if step < MOST_STEPS else 0
-            died, lines, again = killed(server, at_step, 0.0 if at_step else generator.uniform(0.1, LONGEST))
-            deaths, twice, online = deaths + died, twice + lines, online + again
-            if step % 10 == 0:
-                print(f"{deaths} deaths: {twice} lines paid twice, {online} questions online", flush=True)
-    print(f"killed {deaths} times: {twice} lines of batches paid twice, {online} questions paid twice online")
-    if count:
-        with serving(program, in_progress=1.0) as server, tempfile.TemporaryDirectory() as folder:
-            process = start(server, Path(folder) / "run", count, 0)
-            print(f"{count:,} rows:", process.communicate()[0].strip())
-    return twice
-
-
-MOST_STEPS = 170
-"""More steps than a small run has."""
+    total = [0, 0, 0]
+    with serving(program, in_progress=0.02, validating=0.0, finalizing=0.0) as server:
+        with tempfile.TemporaryDirectory() as folder:  # loads everything, also for the forks
+            score(f"{server.origin}/v1", f"{folder}/run", SMALL)
+        start = time.perf_counter()
+        steps = killed(server, 0)[0]
+        longest = time.perf_counter() - start
+        print(f"a run of {SMALL} rows and {len(METRICS)} metrics has {steps} writes and calls", flush=True)
+        at_steps = sorted({1 + number * (steps - 1) // max(1, points - 1) for number in range(points)})
+        plans = [(step, 0.0) for step in at_steps]
+        plans += [(0, generator.uniform(0.02, longest)) for _ in range(random_points)]
+        generator.shuffle(plans)  # so that a bench that is stopped has seen early and late steps
+        for number, (step, seconds) in enumerate(plans, 1):
+            total = [one + new for one, new in zip(total, killed(server, step, seconds)[1:], strict=True)]
+            if number % 20 == 0 or number == len(plans):
+                print(
+                    "{} deaths: {} lines paid twice, {} online calls repeated without need".format(*total), flush=True
+                )
+    return total[1] + total[2]
 
 
 def main() -> None:
@@ -201,10 +234,17 @@ def main() -> None:
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--server", type=Path, required=True, help="the program of the server of batches")
-    parser.add_argument("--points", type=int, default=200, help="how often runs are killed")
-    parser.add_argument("--rows", type=int, default=0, help="rows of the run whose memory is measured")
+    parser.add_argument("--points", type=int, default=200, help="writes and calls at which runs are killed")
+    parser.add_argument("--random", type=int, default=40, help="random times at which runs are killed")
+    parser.add_argument("--rows", type=int, nargs="*", default=[], help="rows of the runs whose memory is measured")
     given = parser.parse_args()
-    sys.exit(1 if batches(given.server, given.points, given.rows) else 0)
+    twice = kills(given.server, given.points, given.random) if given.points else 0
+    for count in given.rows:
+        with serving(given.server, in_progress=1.0) as server, tempfile.TemporaryDirectory() as folder:
+            print(
+                f"{count:,} rows:", start(server, Path(folder) / "run", count, 0).communicate()[0].strip(), flush=True
+            )
+    sys.exit(1 if twice else 0)
 
 
 if __name__ == "__main__":

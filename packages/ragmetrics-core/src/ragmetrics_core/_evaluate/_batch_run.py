@@ -508,11 +508,11 @@ class BatchRun:
         self._ledger.note(submission, state, **changes)
 
     def _unfinished(self, silent: int) -> RagmetricsError:
+        waves = f" after {self._wave} wave{'s' * (self._wave != 1)} of batches" if self._wave else ""
         unanswered = f", the last {silent} of them without any answer" if silent else ""
         problem = f" (the last problem: {self._problem})" if self._problem else ""
         return RagmetricsError(
-            f"questions are left after {self._wave} wave{'s' * (self._wave != 1)} of batches{unanswered}{problem}: run it again to "
-            "go on with batches, or ask the rest online with ",
+            f"questions are left{waves}{unanswered}{problem}: run it again to go on with batches, or ask the rest online with ",
             FINISH,
         )
 

@@ -76,16 +76,15 @@ def _table(submissions: list[Submission]) -> str:
     rows = [
         (
             item.batch or item.name,
-            printable(item.called),
             item.state,
-            f"{item.lines:,}",
-            f"{item.answered:,}",
+            f"{item.answered:,} of {item.lines:,}",
+            time.strftime("%m-%d %H:%M", time.localtime(item.at)),
             f"{item.prompt_tokens + item.completion_tokens:,}",
-            time.strftime("%Y-%m-%d %H:%M", time.localtime(item.at)),
+            printable(item.called),
         )
         for item in submissions
     ]
-    return table(["batch", "model", "state", "lines", "answered", "tokens", "since"], rows, room())
+    return table(["batch", "state", "answered", "since", "tokens", "model"], rows, room())
 
 
 def _spent(submissions: list[Submission]) -> tuple[ModelUsage, ...]:
