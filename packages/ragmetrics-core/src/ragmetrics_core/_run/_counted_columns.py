@@ -70,9 +70,9 @@ class ColumnNumbers(Numbers):
         self, tables: Tables, source: str, given: Sequence[object], exponent: int, sums: Sequence[Any] | None = None
     ) -> None:
         self._tables, self._source, self._given, self._exponent = tables, source, given, exponent
-        if sums is None:
-            (sums,) = tables.query(f"SELECT {_sums('value', exponent)} FROM ({source})", *given)
-        self._count, self.low, self.high, self._sum_of_values, self._sum_of_squares = sums
+        query = f"SELECT {_sums('value', exponent)} FROM ({source})"
+        found = tables.query(query, *given)[0] if sums is None else sums
+        self._count, self.low, self.high, self._sum_of_values, self._sum_of_squares = found
         if self._count:
             self.mean = math.ldexp(self._sum_of_values / 2**BITS, exponent) / self._count
 

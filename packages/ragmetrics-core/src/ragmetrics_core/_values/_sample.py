@@ -227,7 +227,7 @@ def fields_of(columns: tuple[Any, ...]) -> Mapping[Any, str]:
     anything.
     """
     # in this order, messages name the columns
-    exact: dict[Any, str] = {column: ALIASES.get(column, column) for column in columns if column in KNOWN_NAMES}
+    exact: dict[Any, str] = {each: ALIASES.get(each) or each for each in columns if each in KNOWN_NAMES}
     fields = dict(exact)
     for column in columns:
         name = plain_name(column)
