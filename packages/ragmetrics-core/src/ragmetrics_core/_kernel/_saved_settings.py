@@ -98,9 +98,9 @@ def named_metric(path: str, root: type[Any]) -> Any:
 
 
 def built_in_metric(name: str, root: type[Any]) -> Any:
-    """Return the class of a built-in metric from the name of the class, or of a column in a file of scores; None if there is none.
+    """Return the built-in metric with this class name, or with this name of a column in a file of scores; None if there is none.
 
-    The column of some metrics has the name of a setting at its end, such as ``noise_sensitivity_relevant``.
+    The names of some columns end in a setting, such as ``noise_sensitivity_relevant``.
     """
     module = root._built_in()
     found = (getattr(module, each) for each in module.__all__)
