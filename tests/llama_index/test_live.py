@@ -13,6 +13,7 @@ import pytest
 from llama_index.core.agent.workflow import AgentOutput, AgentWorkflow
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.base.response.schema import Response
+from llama_index.core.evaluation import EvaluationResult, RelevancyEvaluator
 from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.instrumentation.dispatcher import instrument_tags
 from llama_index.core.memory import ChatMemoryBuffer
@@ -187,6 +188,33 @@ def test_a_judge_that_hangs_loses_its_place(held_clock: HeldClock) -> None:
     assert "no answer within 3 seconds" in str(hanging.results["refine_faithfulness"].invalid_reason)
     assert fine.results["refine_faithfulness"].score == 1.0
     assert handler.counts == {"evaluated": 2, "timed_out": 1}
+
+
+def test_equal_questions_of_two_metrics_are_one_call() -> None:
+    """Also if they are given one LLM of LlamaIndex, which has no asynchronous methods."""
+    llm = Completions("yes", delay=0.3)
+    metrics = [RefineFaithfulness(name="one"), RefineFaithfulness(name="other")]
+    with QueryEvaluationHandler(metrics, llm=llm) as handler:
+        for asked in (1, 2):
+            Engine().query("Where?")
+            assert handler.flush(60)
+            assert len(llm.prompts) == asked
+    assert [result.score for item in handler.results for result in item.results.values()] == [1.0] * 4
+
+
+def test_an_evaluator_of_llama_index_runs_in_a_thread() -> None:
+    threads: list[str] = []
+
+    class Own(RelevancyEvaluator):
+        def evaluate_response(self, *_: Any, **__: Any) -> EvaluationResult:
+            threads.append(threading.current_thread().name)
+            return EvaluationResult(score=0.5, passing=True)
+
+    with QueryEvaluationHandler([Own(llm=YES)]) as handler:
+        Engine().query("Where?")
+        assert handler.flush(60)
+    assert threads == ["ragmetrics-call"]
+    assert handler.results[0].results["Own"].score == 0.5
 
 
 async def test_an_asynchronous_on_result_runs_to_its_end() -> None:

@@ -44,6 +44,7 @@ from ragmetrics_core.adapters import (
     LiveEvaluation,
     LiveSettings,
     current_names,
+    in_own_thread,
     is_judging,
     judging,
     shows_settings,
@@ -109,23 +110,18 @@ class Asked:
         """Return the evaluation without results."""
         return self.judged({})
 
-    def judgements(self) -> dict[str, Callable[[], EvaluationResult] | Callable[[], Awaitable[EvaluationResult]]]:
-        """Return the function that makes the result of each evaluator, by name: a coroutine function for a metric of the core."""
-        return {
-            name: partial(self._ajudge if is_metric(evaluator) else self._judge, evaluator)
-            for name, evaluator in self.evaluators.items()
-        }
+    def judgements(self) -> dict[str, Callable[[], Awaitable[EvaluationResult]]]:
+        """Return the coroutine function that makes the result of each evaluator, by name."""
+        return {name: partial(self._judge, evaluator) for name, evaluator in self.evaluators.items()}
 
-    def _judge(self, evaluator: BaseEvaluator) -> EvaluationResult:
+    async def _judge(self, evaluator: BaseEvaluator) -> EvaluationResult:
+        inputs = {key: value for key, value in self.tags.items() if key in _known(evaluator)}
+        arguments: dict[str, Any] = {"query": self.query, "response": self.answer, **inputs}
         with judging():
-            return evaluator.evaluate_response(query=self.query, response=self.answer, **self._inputs(evaluator))
-
-    async def _ajudge(self, evaluator: BaseEvaluator) -> EvaluationResult:
-        with judging():
-            return await evaluator.aevaluate_response(query=self.query, response=self.answer, **self._inputs(evaluator))
-
-    def _inputs(self, evaluator: BaseEvaluator) -> dict[str, Any]:
-        return {key: value for key, value in self.tags.items() if key in _known(evaluator)}
+            own = [getattr(type(evaluator), name, None) for name in ("evaluate", "evaluate_response")]
+            if own == [MetricEvaluator.evaluate, MetricEvaluator.evaluate_response]:  # a metric shares its calls
+                return await evaluator.aevaluate_response(**arguments)
+            return await in_own_thread(partial(evaluator.evaluate_response, **arguments))
 
     def judged(self, outcomes: Mapping[str, Future[EvaluationResult]]) -> QueryEvaluation:
         """Return the evaluation with the results of all judgements."""
@@ -194,12 +190,6 @@ def evaluators_by_name(metrics: Evaluators, llm: Any, embed_model: Any, mode: Me
     if not evaluators:
         raise InvalidInput("QueryEvaluationHandler needs at least one metric")
     return evaluators
-
-
-def is_metric(evaluator: BaseEvaluator) -> bool:
-    """Whether an evaluator computes a metric of the core in the usual way, so that it may share calls with others."""
-    own = [getattr(type(evaluator), name, None) for name in ("evaluate", "evaluate_response")]
-    return own == [MetricEvaluator.evaluate, MetricEvaluator.evaluate_response]
 
 
 def _known(evaluator: BaseEvaluator) -> frozenset[str]:
