@@ -10,8 +10,8 @@ since other programs may have been busy. Memory is the largest that the process 
 calls at once, and counts the refused calls.
 
 ``columns`` writes synthetic rows of three metrics into ten Parquet files (one metric has two values, one a few hundred, one a new
-value in every row), loads them with ``Evaluation.load``, and asks for the summary, slices and gates. It needs pyarrow and 1 GB of
-disk for 10 million rows.
+value in every row), loads them with ``Evaluation.load``, and asks for the summary, slices and gates. It needs the extra ``parquet``
+and 1 GB of disk for 10 million rows.
 """
 
 from __future__ import annotations
