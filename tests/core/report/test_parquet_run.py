@@ -419,6 +419,24 @@ def test_many_different_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             assert one.verdict == two.verdict
 
 
+@pytest.mark.parametrize("largest", [1e-9, 1.0, 40.0, 1e6])
+def test_many_different_values_without_a_scale(largest: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sums are exact, whatever the size of the values is."""
+    monkeypatch.setattr("ragmetrics_core._run._counted_columns.MOST_DIFFERENT", 3)
+    values = [largest * ((at * 37 % 101) / 101 - 0.3) for at in range(60)]
+    run = run_of(
+        [({"id": f"q{at}"}, {"m": value}) for at, value in enumerate(values)], [metric_column("m", None, "M()")]
+    )
+    found = loaded(run, tmp_path / "rows", 25)
+    assert found.summary()["m"].mean == run.summary()["m"].mean
+    one, two = (each.summary()["m"].interval for each in (found, run))
+    assert one is not None
+    assert two is not None
+    assert one[:2] == pytest.approx(two[:2], rel=1e-12, abs=0.0)
+    for gate in ("m >= 0.1", "m <= 2"):
+        assert text_at(90, found.gate(gate)) == text_at(90, run.gate(gate))
+
+
 def test_runs_are_named_by_their_paths(tmp_path: Path) -> None:
     run = by_id([0.5, 1.0], name="same")
     before, after = loaded(run, tmp_path / "old", 1), loaded(run, tmp_path / "new.parquet")
