@@ -150,6 +150,30 @@ def test_a_list_that_is_not_there_stops_a_doubt(tmp_path: Path, model: OpenAILLM
         evaluate(ROWS, METRICS, llm=model, run_dir=tmp_path, progress=False, batch=QUICK)
 
 
+def test_a_batch_that_was_deleted(tmp_path: Path, model: OpenAILLM, server: Server) -> None:
+    evaluate(ROWS, METRICS, llm=model, run_dir=tmp_path, progress=False, batch=Batch(poll=0.05, wait=False))
+    server.reset()
+    with pytest.raises(RagmetricsError) as stopped:
+        evaluate(ROWS, METRICS, llm=model, run_dir=tmp_path, progress=False, batch=QUICK)
+    (batch,) = json.loads((tmp_path / "batches" / "ledger.json").read_text())["submissions"]
+    unknown = (
+        f"judge: {server.url} does not know {batch['batch']}: it was deleted, or belongs to the project of another key; its "
+        "questions may be paid for"
+    )
+    assert str(stopped.value) == (
+        f"questions are left (the last problem: {unknown}): run it again to go on with batches, or ask the rest online with "
+        "batch=Batch(finish_online=True)"
+    )
+    cancelled = call("batches", tmp_path, "--cancel", "--llm", "openai:judge", "--base-url", server.url)
+    assert cancelled.exit_code == 0
+    assert unknown in " ".join(cancelled.stdout.split())
+    finished = evaluate(
+        ROWS, METRICS, llm=model, run_dir=tmp_path, progress=False, batch=Batch(poll=0.05, finish_online=True)
+    )
+    assert finished.stopped is None
+    assert "batch" not in server.paid()["by"]
+
+
 def test_the_commands(tmp_path: Path, server: Server) -> None:
     data, run_dir = tmp_path / "rows.jsonl", tmp_path / "run"
     data.write_text("".join(json.dumps(row) + "\n" for row in ROWS))

@@ -352,6 +352,27 @@ def test_a_batch_that_is_found_again_is_not_lost(tmp_path: Path, online: list[An
     assert sum(provider.paid.values()) == QUESTIONS
 
 
+def test_what_was_not_sent_is_asked_online_at_the_end(tmp_path: Path, online: list[Any]) -> None:
+    provider = Provider()
+    provider.failures = {"upload": [busy()]}
+    result = run(provider, tmp_path, Batch(wait=False))
+    assert result.stopped is not None
+    assert result.stopped.startswith("submitted: 0 of 1 batches created, 0 of 31 lines answered; the same command")
+    run(provider, tmp_path, Batch(poll=0.001, finish_online=True))
+    assert scores(tmp_path) == online
+    assert states(tmp_path) == ["cancelled"]
+    assert sum(provider.paid.values()) == len(provider.online) == QUESTIONS
+
+
+def test_the_status_has_the_counts_of_the_provider(tmp_path: Path) -> None:
+    provider = Provider()
+    run(provider, tmp_path, Batch(wait=False))
+    provider.statuses = [SimpleNamespace(status="in_progress", total=31, completed=20, failed=3)] * 2
+    stopped = run(provider, tmp_path, Batch(wait=False)).stopped
+    assert stopped is not None
+    assert stopped.startswith("submitted: 1 of 1 batches created, 23 of 31 lines answered, 3 failed, submitted ")
+
+
 def test_a_budget_counts_batches_of_earlier_calls_first(tmp_path: Path) -> None:
     provider = Provider()
     first = run(provider, tmp_path, Batch(poll=0.001, wait=False), limit=4)
