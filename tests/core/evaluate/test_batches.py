@@ -179,7 +179,7 @@ def test_a_batch_that_was_not_created_is_created_after_the_grace(tmp_path: Path,
     assert sum(provider.paid.values()) == QUESTIONS
 
 
-def test_a_doubt_that_cannot_be_cleared_stops_the_run(tmp_path: Path) -> None:
+def test_a_doubt_that_cannot_be_cleared_stops_the_run(tmp_path: Path, online: list[Any]) -> None:
     provider = Provider()
     provider.failures = {"create": [lambda state: None], "list": [ModelError("no list here", fatal=True)]}
     with pytest.raises(RagmetricsError) as stopped:
@@ -188,6 +188,17 @@ def test_a_doubt_that_cannot_be_cleared_stops_the_run(tmp_path: Path) -> None:
         "it is not known whether a batch of 31 questions was created, for its creation got no answer and the batches cannot be "
         "listed (no list here): look at them at the provider, or give batch=Batch(finish_online=True)"
     )
+    provider.failures = {"list": [ModelError("no list here", fatal=True)]}
+    run(provider, tmp_path, Batch(poll=0.001, finish_online=True))
+    assert scores(tmp_path) == online
+    assert states(tmp_path) == ["lost"]
+
+
+def test_a_server_that_is_busy_gets_the_file_once(tmp_path: Path) -> None:
+    provider = Provider()
+    provider.failures = {"create": [busy(), busy()]}
+    run(provider, tmp_path, Batch(poll=0.001))
+    assert (provider.calls.count("upload"), provider.calls.count("create")) == (1, 3)
 
 
 def test_a_refusal_to_create_stops_the_run_and_the_next_one_uploads_again(tmp_path: Path) -> None:

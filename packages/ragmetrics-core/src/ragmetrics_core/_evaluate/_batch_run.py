@@ -389,8 +389,8 @@ class BatchRun:
         self._ledger.note(submission, "creating", mark=secrets.token_hex(8))
         try:
             state = await in_own_thread(partial(target.api.create, submission.file, submission.mark))
-        except ModelError:
-            self._ledger.note(submission, "waiting", file="")  # perhaps the provider has the file no more
+        except ModelError as error:  # perhaps the provider has the file no more
+            self._ledger.note(submission, "waiting", file=submission.file if error.transient else "")
             raise
         if state is not None and state.code == FULL:
             self._make_room(submission, target)
@@ -411,6 +411,9 @@ class BatchRun:
         except ModelError as error:
             if error.transient:
                 raise
+            if self._options.finish_online:
+                self._close(submission, target, "lost", message=str(error))
+                return
             raise RagmetricsError(
                 f"it is not known whether a batch of {submission.lines:,} questions was created, for its creation got no answer "
                 f"and the batches cannot be listed ({error}): look at them at the provider, or give ",
