@@ -81,7 +81,7 @@ def written(folder: Path, rows: int) -> None:
     metrics = [
         MetricColumn(name, (0.0, 1.0), f"{name.title()}()") for name in ("faithfulness", "correctness", "similarity")
     ]
-    head = head_of(metrics, None, sealed(RunAccount("questions.jsonl"), rows), unique=True)
+    head = head_of(metrics, None, sealed(RunAccount("questions.jsonl"), rows), unique=True, prompts={})
     schema, count = schema_of(metrics, ["lang"], head), rows // FILES
     for file in range(FILES):
         number = pa.array(range(file * count, (file + 1) * count))

@@ -12,12 +12,12 @@ from dataclasses import replace
 from functools import partial
 
 from .._calibrate._calibration import Calibration
-from .._run._columns import REFERENCES, Run
+from .._run._columns import Run
 from .._run._scored_rows import ScoredRows
 from .._values._counts import count_of, grouped
 from .._values._errors import InvalidInput, Setting
-from .._values._sample import ALIASES
 from ..statistics import PairedDifference, holm
+from ._columns import paired_columns
 from ._comparison import ComparedRuns, MetricComparison
 from ._corrected_difference import corrected_differences
 from ._credit import Credit, credit
@@ -114,9 +114,9 @@ def compared(
         InvalidInput: the runs share no row or no metric, ids are not unique, a path names no column, or the margin is wrong.
     """
     _check_margin(margin)
-    found = paired_rows((before, after), _names(before, after), by, cluster)
+    found = _paired((before, after), _names(before, after), by, cluster, columns=calibrations is None)
     runs = one, two = found.before, found.after
-    judges = credit(one, two, _shared_metrics(one, two))
+    judges = credit(*runs, _shared_metrics(*runs))
     checked = partial(_checked, found, judges, margin=margin, allowed=allow_different_judges)
     of_metrics = [checked(name) for name in judges.differences]
     wholes = [parts[0] for parts in of_metrics]
@@ -150,6 +150,13 @@ def compared(
     )
 
 
+def _paired(
+    runs: tuple[ScoredRows, ScoredRows], names: tuple[str, str], by: str | None, cluster: str | None, *, columns: bool
+) -> Paired:
+    """Pair the rows of two runs, by their columns if they have them and these suffice."""
+    return (paired_columns(runs, names, by, cluster) if columns else None) or paired_rows(runs, names, by, cluster)
+
+
 def _check_margin(margin: object) -> None:
     if isinstance(margin, bool) or not isinstance(margin, int | float) or not 0 < margin <= 1:
         raise InvalidInput(
@@ -171,8 +178,7 @@ def _checked(paired: Paired, found: Credit, name: str, margin: float, *, allowed
     """Return one metric in each part of the rows, with its margin and any reason that forbids the comparison."""
     columns = [run.columns[name].metric for run in (paired.before, paired.after)]
     known = next((column for column in columns if column.knows_better), columns[0])
-    inputs = next((column.inputs for column in columns if column.inputs is not None), REFERENCES)
-    other = paired.other_references(set(REFERENCES) & {ALIASES.get(each, each) for each in inputs})
+    other = paired.other_references(name)
     unsure = [f"{count_of(other, 'pair')} with different references in the two runs"] if other else []
     parts = []
     for part, outcomes in zip(paired.parts, paired.outcomes(name), strict=True):

@@ -15,19 +15,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from heapq import nsmallest
 from operator import itemgetter
 from typing import TypeVar
 
-from .._run._columns import Column, Run, RunRow, Scale
+from .._run._columns import REFERENCES, Column, Run, RunRow, Scale
 from .._run._scored_rows import ScoredRows
 from .._run._slices import RowGroups, no_cluster, ordered_slices
 from .._show._tables import cut_middle
 from .._store._records import Record
 from .._values._counts import count_of, grouped
 from .._values._errors import InvalidInput, Setting
+from .._values._sample import ALIASES
 from .._values._score import NOT_ASKED
 from ._outcomes import Cell, Outcomes, Part, RowCounts, outcomes_of
 
@@ -76,8 +76,8 @@ class Paired(ABC):
     other_slices: int
 
     @abstractmethod
-    def other_references(self, names: AbstractSet[str]) -> int:
-        """Count the pairs in which the runs differ in one of these fields, which are among ``REFERENCES``."""
+    def other_references(self, metric: str) -> int:
+        """Count the pairs in which the runs differ in a field that the metric compares responses or contexts with."""
 
     @abstractmethod
     def outcomes(self, metric: str) -> Sequence[Outcomes]:
@@ -110,8 +110,9 @@ class Pairing(Paired):
     labels: Sequence[str | None] | None
     clusters: Sequence[str | None] | None
 
-    def other_references(self, names: AbstractSet[str]) -> int:
+    def other_references(self, metric: str) -> int:
         """As in the base class."""
+        names = fields_of(self.before, self.after, metric)
         return sum(
             any(one.references.get(name) != two.references.get(name) for name in names) for one, two in self._both()
         )
@@ -208,6 +209,13 @@ def paired_rows(
         labels=labels,
         clusters=None if cluster is None else _clusters(before, after, pairs, cluster),
     )
+
+
+def fields_of(before: Run, after: Run, metric: str) -> set[str]:
+    """Return the fields that come from the data set and that the metric reads; all of them if its inputs are not known."""
+    columns = (run.columns[metric].metric for run in (before, after))
+    inputs = next((column.inputs for column in columns if column.inputs is not None), REFERENCES)
+    return set(REFERENCES) & {ALIASES.get(each, each) for each in inputs}
 
 
 def _read(

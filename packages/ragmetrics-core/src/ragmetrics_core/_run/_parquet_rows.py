@@ -26,6 +26,7 @@ from .._store._parquet import (
     OF_SCORE,
     SUFFIXES,
     TEXTS,
+    Prompts,
     head_of,
     parquet_package,
     sealed,
@@ -37,7 +38,7 @@ from .._values._errors import InvalidInput
 from .._values._score import Score
 from ._columns import REFERENCES, RunRow
 from ._export import SURROGATE
-from ._judgements import JUDGED
+from ._judgements import JUDGED, prompts_of
 from ._scored_rows import ScoredRows
 from ._slices import as_label, row_name
 
@@ -59,9 +60,9 @@ def write_parquet(run: ScoredRows, path: Path, rows_per_file: int | None) -> Non
         raise InvalidInput(f"to_parquet: {path} exists and is not an empty directory: give another path")
     if not len(run):
         raise InvalidInput("to_parquet: the run has no finished row: there is nothing to write")
-    keys, unique = _keys(run.records)
+    keys, unique, prompts = _keys(run.records)
     account = RunAccount(**{name: getattr(run, name) for name in vars(RunAccount()) if name != "seal"})
-    head = head_of(run.metrics, run.settings, sealed(account, len(run)), unique=unique)
+    head = head_of(run.metrics, run.settings, sealed(account, len(run)), unique=unique, prompts=prompts)
     schema = schema_of(run.metrics, keys, head)
     if not one:
         path.mkdir(parents=True, exist_ok=True)
@@ -81,20 +82,25 @@ def _batches(records: Iterator[Record]) -> Iterator[list[Record]]:
         yield rows
 
 
-def _keys(records: Iterable[Record]) -> tuple[list[str], bool]:
-    """Return the keys of the metadata, and whether no two rows have the same id, or without ids the same texts."""
+def _keys(records: Iterable[Record]) -> tuple[list[str], bool, Prompts]:
+    """Return the keys of the metadata, whether no two rows have the same id, or without ids the same texts, and the prompts."""
     keys: dict[str, None] = {}
+    prompts: dict[str, dict[str, list[str]]] = {}
     digests = array("q")
     for index, record in enumerate(records):
         if len(keys) <= MOST_KEYS:
             keys.update(dict.fromkeys(str(key) for key in record.sample.metadata))
+        for metric, score in record.scores.items():
+            for name, version in prompts_of(score.unread):
+                versions = prompts.setdefault(metric, {}).setdefault(name, [])
+                versions.extend({version}.difference(versions))
         row = RunRow.of(record, index)
         digests.append(_digest(["id", row.id] if row.id is not None else row.texts or index) or 0)
     columns: dict[str, str] = {}
     for key in keys if len(keys) <= MOST_KEYS else ():
         if _is_name(key):
             columns.setdefault(key.lower(), key)  # names of columns in SQL do not differ only in case
-    return list(columns.values()), len(set(digests)) == len(digests)
+    return list(columns.values()), len(set(digests)) == len(digests), prompts
 
 
 def schema_of(metrics: Sequence[MetricColumn], keys: Iterable[str], head: Mapping[bytes, bytes]) -> Any:

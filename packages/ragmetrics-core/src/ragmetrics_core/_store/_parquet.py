@@ -94,6 +94,9 @@ GROUP = 50_000
 BATCH = 1000
 """The number of rows that are converted at a time."""
 
+Prompts = Mapping[str, Mapping[str, Sequence[str]]]
+"""For each metric, the versions of each prompt that was used, by the name of the prompt."""
+
 
 def parquet_package(what: str) -> Any:
     """Return ``pyarrow.parquet``.
@@ -176,7 +179,12 @@ def parquet_files(path: Path) -> list[Path]:
 
 
 def head_of(
-    metrics: Sequence[MetricColumn], settings: RunSettings | None, account: RunAccount, *, unique: bool | None
+    metrics: Sequence[MetricColumn],
+    settings: RunSettings | None,
+    account: RunAccount,
+    *,
+    unique: bool | None,
+    prompts: Prompts | None,
 ) -> dict[bytes, bytes]:
     """Return the metadata of the schema of each file of a run.
 
@@ -185,6 +193,7 @@ def head_of(
         settings: what determines its scores; None if unknown.
         account: how the run went; its seal has the number of its rows.
         unique: whether no two rows have the same id, or without ids the same texts; None if unknown.
+        prompts: the prompts that were used; None if unknown.
     """
     content = {
         "version": VERSION,
@@ -193,6 +202,7 @@ def head_of(
         "account": account.to_dict(),
         "fault": account.fault,
         "unique": unique,
+        "prompts": prompts,
     }
     return {HEAD: json.dumps(content).encode()}
 
@@ -207,6 +217,7 @@ class ParquetRecords(Records):
         settings: what determines its scores; None if unknown.
         account: how the run went.
         unique: whether no two rows have the same id, or without ids the same texts; None if unknown.
+        prompts: the prompts that were used; None if unknown.
 
     Raises:
         InvalidInput: a file cannot be read or was not written by this program, or files are not of one run.
@@ -219,7 +230,7 @@ class ParquetRecords(Records):
         package = parquet_package(f"reading {path}")
         self._opened = [_open(package, file) for file in files]
         heads = [_head(file, opened) for file, opened in zip(files, self._opened, strict=True)]
-        self.metrics, self.settings, self.account, self.unique = heads[0]
+        self.metrics, self.settings, self.account, self.unique, self.prompts = heads[0]
         for file, opened, head in zip(files, self._opened, heads, strict=True):
             _check_same(files[0], file, heads[0], head)
             _check_columns(file, opened.schema_arrow.names, [item.name for item in self.metrics])
@@ -327,8 +338,8 @@ def _foreign(file: Path, why: str) -> InvalidInput:
     return InvalidInput(f"{file} does not hold the scores of a run ({why}): {cure}")
 
 
-Head = tuple[tuple[MetricColumn, ...], RunSettings | None, RunAccount, bool | None]
-"""What a schema says of a run: its metrics, its settings, how it went, and whether rows are known to be unique."""
+Head = tuple[tuple[MetricColumn, ...], RunSettings | None, RunAccount, bool | None, Prompts | None]
+"""What a schema says of a run: its metrics, its settings, how it went, whether rows are known to be unique, and its prompts."""
 
 
 def _head(file: Path, opened: Any) -> Head:
@@ -344,6 +355,7 @@ def _head(file: Path, opened: Any) -> Head:
             None if head["settings"] is None else RunSettings.from_dict(head["settings"]),
             replace(RunAccount.from_dict(head["account"]), fault=head["fault"]),
             head["unique"],
+            head.get("prompts"),
         )
     except InvalidInput:
         raise

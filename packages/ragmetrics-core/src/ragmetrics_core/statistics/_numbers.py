@@ -66,12 +66,12 @@ class Numbers:
         terms = ((value - about) ** 2 if sign * (value - about) >= 0 else 0.0 for value in self.values)
         return exact_sum(terms, self.counts)
 
-    @property
+    @cached_property
     def size(self) -> float:
         """The sum of the distances from 0."""
         return exact_sum(map(abs, self.values), self.counts)
 
-    @property
+    @cached_property
     def changed(self) -> int:
         """How many are not 0."""
         return sum(map(bool, self.values)) if self.counts is None else sum(compress(self.counts, self.values))
