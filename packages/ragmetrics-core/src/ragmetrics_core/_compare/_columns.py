@@ -12,7 +12,6 @@ which versions of prompts were used. Rows are also read if the comparison ends w
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,9 +19,8 @@ from functools import partial
 from typing import Any, overload
 
 from .._run._columns import REFERENCES, Run, Scale
-from .._run._counted_columns import countable
 from .._run._scored_rows import ScoredRows
-from .._run._slices import as_label, row_name_of
+from .._run._slices import name_of
 from .._store._parquet import METADATA, ParquetRecords, Tables, quoted
 from .._store._records import Record
 from .._values._sample import ALIASES, FIELD_NAMES
@@ -117,8 +115,8 @@ class RowNames(Sequence[str]):
         most = max(last, default=-1) + 1 if isinstance(last, range) else last + 1
         found = self._tables.query(f"{self._source} {ORDER} LIMIT {most}", *self._given) if most else ()
         rows = [row for (row,) in found]
-        named = dict(zip(sorted(rows), self._records.take(sorted(rows), "id", "_place", "_sample"), strict=True))
-        names = tuple(_name(named[row]) for row in rows)
+        named = {row: name_of(self._records[row]) for row in sorted(rows)}  # in order, as rows are read in groups
+        names = tuple(named[row] for row in rows)
         return names[index]
 
     def __eq__(self, other: object) -> bool:
@@ -137,12 +135,6 @@ class RowNames(Sequence[str]):
     def tolist(self) -> list[str]:
         """Return the names as a list, for ``plain``."""
         return list(self[:])
-
-
-def _name(row: dict[str, Any]) -> str:
-    """Return the name of a row, as ``name_of`` does."""
-    row_id = json.loads(row["_sample"] or "{}").get("id", row["id"])
-    return as_label(row_id) or row_name_of(None, row["_place"])
 
 
 STATES = ("absent", "not asked", "unscored", "failed")
@@ -405,11 +397,12 @@ def _columns(run: ScoredRows, name: str) -> Run:
 
 def _usable(run: ScoredRows, metrics: Sequence[str], paths: Sequence[str]) -> ParquetRecords | None:
     """Return the rows of a run if these metrics and these columns of the metadata can be read from columns; else None."""
-    records = countable(run.records, [item for item in run.metrics if item.name in metrics])
-    if records is None or not records.unique or records.prompts is None:
+    records = run.records
+    if not isinstance(records, ParquetRecords) or not records.unique or records.prompts is None:
         return None
     fields = any(ALIASES.get(path, path) in FIELD_NAMES or not path.strip(". ") for path in paths)
-    return None if fields or (paths and records.any("_nested")) else records
+    flags = ["_unusual", *(f"{name}_unusual" for name in metrics), *(["_nested"] if paths else [])]
+    return None if fields or records.any(*flags) else records
 
 
 def _side(
@@ -430,7 +423,7 @@ def _side(
     for path, name in ((by, "slice"), (cluster, "cluster")):
         column = f"{METADATA}{(path or '').removeprefix(METADATA)}"
         nothing = f"CAST(NULL AS {'UTINYINT' if path is None else 'VARCHAR'})"
-        columns.append(f"{quoted(column) if path and records.has(column) else nothing} AS {name}")
+        columns.append(f"{quoted(column) if path and column in records.metadata_columns() else nothing} AS {name}")
     for number, metric in enumerate(metrics):
         for part, name in (("", "value"), ("_label", "label"), ("_error", "error")):
             columns.append(f"{quoted(metric + part)} AS {name}_{number}")
