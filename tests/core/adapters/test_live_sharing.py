@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import threading
 import weakref
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
@@ -14,10 +15,11 @@ from typing import Any
 
 import pytest
 
+from loopback import OpenAIServer
 from ragmetrics_core import Ask, Metric, ModelError, Reply, Sample, Score, evaluate
 from ragmetrics_core.adapters import HomeLoop, LiveEvaluation
 from ragmetrics_core.embeddings import HashingEmbeddings
-from ragmetrics_core.llms import LexicalJudge
+from ragmetrics_core.llms import LexicalJudge, OpenAIServerLLM
 from ragmetrics_core.metrics import AnswerRelevancy, Faithfulness, Jury
 from ragmetrics_core.testing import ScriptedLLM
 from waiting import until
@@ -216,3 +218,18 @@ def test_a_model_of_a_framework_is_not_called_in_the_loop_of_the_judging() -> No
     with Live(Faithfulness(llm=Framework())) as live:
         live.hear()
     assert (found, asyncio.run(application())) == ([False], True)
+
+
+def test_the_connections_to_a_server_outlive_the_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One session serves all judgements, also after the thread has been idle, and is closed with the loop."""
+    monkeypatch.setattr("ragmetrics_core.adapters._background.IDLE", 0.05)
+    with OpenAIServer(lambda _: '{"claims": []}') as server:
+        live = Live(Faithfulness(llm=OpenAIServerLLM(server.base_url, "judge")))
+        for number in range(8):
+            live.hear(str(number))
+            assert live.flush(60)
+            assert until(lambda: not any(thread.name == "ragmetrics-judge" for thread in threading.enumerate()))
+        assert (live.counts["scored"], len(server.chats)) == (8, 8)
+        assert server.connections <= 2, "the thread may stop before the first connection is given back"
+        del live
+        gc.collect()
