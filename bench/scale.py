@@ -50,6 +50,11 @@ ASKED: dict[str, Callable[[Evaluation], object]] = {
     "gates of slices": lambda run: run.gate(*GATES, by="lang"),
 }
 SECONDS, MEGABYTES = 2.0, 500.0
+COMPARED = {
+    "comparison in the same order": ("later", 5.0, 1500.0),
+    "comparison in another order": ("shuffled", 30.0, 3000.0),
+}
+"""The folder of the second run beside that of the first, and the goals."""
 LANGS = ["de", "en", "fr", "es", "it", "en", "de", None]
 
 
@@ -76,8 +81,8 @@ def values(seed: int, count: int) -> dict[str, Any]:
     }
 
 
-def written(folder: Path, rows: int) -> None:
-    """Write the rows of a run, as columns: objects for ten million rows would take an hour."""
+def written(folder: Path, rows: int, seed: int = 0) -> None:
+    """Write the rows of a run, as columns: objects for ten million rows would take an hour. The seed is that of the values."""
     metrics = [
         MetricColumn(name, (0.0, 1.0), f"{name.title()}()") for name in ("faithfulness", "correctness", "similarity")
     ]
@@ -96,7 +101,7 @@ def written(folder: Path, rows: int) -> None:
             "metadata.lang": pa.array(LANGS).take(pc.bit_wise_and(numbers(3000 + file, count), 7)),
             **dict.fromkeys(("_holds_verdict", "_nested", "_unusual"), pa.repeat(False, count)),
         }
-        for name, found in values(10 * file, count).items():
+        for name, found in values(seed + 10 * file, count).items():
             error = pc.if_else(pc.is_null(found), "ModelError: the server is gone", pa.scalar(None, pa.string()))
             evidence = pc.binary_join_element_wise('{"details": {"verdicts": [{"claim": "', text, '"}]}}', "")
             costs = {"_calls": 2, "_tokens": 500, "_prompt_tokens": 400, "_cached_calls": 0}
@@ -108,6 +113,21 @@ def written(folder: Path, rows: int) -> None:
         pq.write_table(table, folder / f"part-{file:05}.parquet", compression="zstd", row_group_size=GROUP)
 
 
+def shuffled(source: Path, folder: Path) -> None:
+    """Write the rows of a run in another order: files in reverse, and the rows of each file at random."""
+    for number, file in enumerate(sorted(source.iterdir(), reverse=True)):
+        table = pq.read_table(file)
+        order = list(range(len(table)))
+        random.Random(number).shuffle(order)
+        table = table.take(order)
+        pq.write_table(table, folder / f"part-{number:05}.parquet", compression="zstd", row_group_size=GROUP)
+
+
+def beside(folder: Path, name: str) -> Path:
+    """The folder of another run."""
+    return folder.with_name(f"{folder.name}-{name}")
+
+
 def figure(name: str, found: float, goal: float, unit: str) -> None:
     """Print one line."""
     print(f"{name}: {found:.2f} {unit} (goal: {goal:g}): {'met' if found <= goal else 'NOT MET'}", flush=True)
@@ -116,12 +136,14 @@ def figure(name: str, found: float, goal: float, unit: str) -> None:
 def ask(folder: Path, name: str) -> None:
     """Ask one thing of the run in a folder, and print what it cost."""
     run = Evaluation.load(folder)
+    other, seconds, megabytes = COMPARED.get(name, ("", SECONDS, MEGABYTES))
+    later = Evaluation.load(beside(folder, other)) if other else run
     clock, processor = time.perf_counter(), time.process_time()
-    ASKED[name](run)
+    run.compare(later, allow_different_judges=True) if other else ASKED[name](run)
     clock, processor = time.perf_counter() - clock, time.process_time() - processor
-    figure(f"{name} of {len(run):,} rows ({processor:.2f} s of the processor)", clock, SECONDS, "s")
+    figure(f"{name} of {len(run):,} rows ({processor:.2f} s of the processor)", clock, seconds, "s")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
-    figure(f"{name} of {len(run):,} rows", peak, MEGABYTES, "MB")
+    figure(f"{name} of {len(run):,} rows", peak, megabytes, "MB")
 
 
 SHORT = Prompt("Is the answer to the question short?", YesNoReply(), name="short")
@@ -179,19 +201,22 @@ def main() -> None:
     columns = commands.add_parser("columns", help="a run in Parquet files")
     columns.add_argument("--rows", type=int, default=10_000_000)
     columns.add_argument("--folder", type=Path, help="where the files are; they are written if there are none")
-    columns.add_argument("--ask", choices=list(ASKED), help="ask only this, in this process")
+    columns.add_argument("--ask", choices=[*ASKED, *COMPARED], help="ask only this, in this process")
     given = parser.parse_args()
     if given.command == "blocks":
         asyncio.run(blocks(given.rows))
         return
     with tempfile.TemporaryDirectory() as temporary:
-        folder = given.folder or Path(temporary)
-        folder.mkdir(exist_ok=True)
+        folder = given.folder or Path(temporary) / "run"
+        for each in (folder, beside(folder, "later"), beside(folder, "shuffled")):
+            each.mkdir(exist_ok=True)
         if not any(folder.iterdir()):
             written(folder, given.rows)
+            written(beside(folder, "later"), given.rows, seed=100_000)
+            shuffled(beside(folder, "later"), beside(folder, "shuffled"))
         for name in [given.ask] if given.ask else []:
             ask(folder, name)
-        for name in [] if given.ask else ASKED:
+        for name in [] if given.ask else [*ASKED, *COMPARED]:
             command = [sys.executable, __file__, "columns", "--folder", str(folder), "--ask", name]
             subprocess.run(command, check=True)
 
