@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ragmetrics_core import Batch, SQLiteReplies, evaluate
+from ragmetrics_core import Batch, Evaluation, SQLiteReplies, evaluate
 from ragmetrics_core.llms import OpenAILLM
 
 METRICS = ["faithfulness", "answer_accuracy", "context_recall", "factual_correctness"]
@@ -198,7 +198,10 @@ def killed(server: Server, step: int, seconds: float = 0.0) -> tuple[int, int, i
             deaths += 1
             time.sleep(0.02)  # the server answers calls whose client has died
             allowed += in_flight(server, run_dir)
-        steps = int(run_dir.with_suffix(".steps").read_text())
+            if (run_dir / "run.json").exists() and Evaluation.load(run_dir).state == "finished":
+                break  # a further run of finished rows asks again what was unreadable, as it does online
+        ended = run_dir.with_suffix(".steps")
+        steps = int(ended.read_text()) if ended.exists() else 0
     paid = server.paid()
     return steps, deaths, paid["lines"], max(0, paid["paid_more_than_once"] - paid["lines"] - allowed)
 
