@@ -124,7 +124,7 @@ class TestLost:
         with pytest.raises(ModelError) as caught:
             score(server, 1000, max_retries=2)
         assert str(caught.value) == (
-            "connection reset (The last 50 calls all failed, so the run stops here; it can be continued when the "
+            "connection reset (The last 50 calls all failed, so a run stops here; it can be continued when the "
             "server is back.)"
         )
         assert caught.value.fatal
@@ -275,7 +275,7 @@ class TestPatience:
         with pytest.raises(ModelError) as caught:
             score(server, 3, max_concurrency=1)
         assert str(caught.value) == (
-            "daily limit (The server asks for a pause of 3600 seconds, so the run stops here; it can be continued after that.)"
+            "daily limit (The server asks for a pause of 3600 seconds, so a run stops here; it can be continued after that.)"
         )
         assert caught.value.fatal
         assert server.count == 1

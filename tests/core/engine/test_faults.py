@@ -153,7 +153,7 @@ class TestStopped:
     def test_a_server_that_is_gone(self) -> None:
         with OpenAIServer(judge) as server:
             llm = OpenAIServerLLM(server.base_url, "judge")
-        with pytest.raises(ModelError, match=r"The last 50 calls all failed, so the run stops here") as caught:
+        with pytest.raises(ModelError, match=r"The last 50 calls all failed, so a run stops here") as caught:
             evaluate(samples(300), Faithfulness(), llm=llm, max_concurrency=32, max_retries=0)
         assert "is a server listening there?" in str(caught.value)
         assert len(caught.value.partial) == 49

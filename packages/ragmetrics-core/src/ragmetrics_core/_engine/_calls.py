@@ -153,7 +153,7 @@ class ModelCaller:
             ModelError: the server asks for a pause longer than any call waits; this stops the run.
         """
         if (error.retry_after or 0.0) > PATIENCE:
-            raise _long_pause(error, "so the run stops here; it can be continued after that", fatal=True)
+            raise _long_pause(error, "so a run stops here; it can be continued after that", fatal=True)
         return error if history.started - max(history.since, self._server.heard_at) > PATIENCE else None
 
     async def _lost(self, error: ModelError, history: CallHistory) -> ModelError | None:
@@ -228,7 +228,7 @@ class ModelCaller:
         if self._given_up < GONE:
             return error
         raise ModelError(
-            f"{error} (The last {self._given_up} calls all failed, so the run stops here; it can be continued when the "
+            f"{error} (The last {self._given_up} calls all failed, so a run stops here; it can be continued when the "
             "server is back.)",
             fatal=True,
         )

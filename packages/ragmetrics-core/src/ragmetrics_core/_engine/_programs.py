@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -20,6 +21,31 @@ T = TypeVar("T")
 
 MOST_MODELS = 256
 """The number of models after which a ``SharedDriver`` begins anew, so that models made for one judgement do not fill the memory."""
+
+
+class ReadyModels:
+    """The models in the form in which the engine calls them. Each model is prepared once, so that metrics that share a model share
+    its calls.
+
+    Args:
+        prepare: returns a model in this form.
+    """
+
+    def __init__(self, prepare: Callable[[Any], Any]) -> None:
+        self._prepare = prepare
+        self._known: dict[int, tuple[Any, Any]] = {}
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def __call__(self, models: Models) -> Models:
+        """Return the models with the ready ones in their places, without regard to members."""
+        return replace(models, llm=self._once(models.llm), embeddings=self._once(models.embeddings))
+
+    def _once(self, model: Any) -> Any:
+        if id(model) not in self._known:
+            self._known[id(model)] = (model, self._prepare(model))
+        return self._known[id(model)][1]
 
 
 async def run_program(program: Steps[T], models: Models, answers: Answers, run: Tasks) -> T | ModelError | None:
@@ -65,7 +91,7 @@ class SharedDriver:
     def _begin_anew(self) -> None:
         max_concurrency, max_retries = self._settings
         self._answers = Answers(Traffic(max_concurrency), max_retries, Budget(None), None)
-        self._ready: dict[int, tuple[Any, Any]] = {}
+        self._ready = ReadyModels(lambda model: blocking_twin(prepared(model, 1)))
 
     async def run(self, program: Steps[T], models: Models) -> T:
         """Return the result of a program. If this is cancelled, the calls that no other program waits for are cancelled too.
@@ -75,7 +101,7 @@ class SharedDriver:
         """
         if len(self._ready) > MOST_MODELS:
             self._begin_anew()
-        ready, tasks = models.each(self._with_ready), Tasks()
+        ready, tasks = models.each(self._ready), Tasks()
         results: list[Any] = []
 
         async def work() -> None:
@@ -86,12 +112,3 @@ class SharedDriver:
             raise results[0]
         result: T = results[0]
         return result
-
-    def _with_ready(self, models: Models) -> Models:
-        return replace(models, llm=self._once(models.llm), embeddings=self._once(models.embeddings))
-
-    def _once(self, model: Any) -> Any:
-        """Prepare each model once, so that metrics that share a model share its calls."""
-        if id(model) not in self._ready:
-            self._ready[id(model)] = (model, blocking_twin(prepared(model, 1)))
-        return self._ready[id(model)][1]

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from functools import partial
 
 from .._engine._budget import Budget
+from .._engine._programs import ReadyModels
 from .._engine._questions import Answers
 from .._engine._reply_keys import ReplyStore
 from .._engine._schedule import AskedBy, Assignment, Engine
@@ -120,22 +121,12 @@ def _budget(limits: Mapping[str, float] | None, assignments: Iterable[Assignment
 
 def _assignments(metrics: Iterable[Metric], models: Models, repeats: int) -> list[Assignment]:
     """Return every metric with its models: its own models, or the run's models for kinds that it lacks."""
-    prepared_models: dict[int, tuple[Any, Any]] = {}
-
-    def once(model: Any) -> Any:
-        """Prepare each model once, so that metrics that share a model share its calls."""
-        if id(model) not in prepared_models:
-            prepared_models[id(model)] = (model, prepared(model, repeats))
-        return prepared_models[id(model)][1]
-
-    def answering(own_models: Models) -> Models:
-        return replace(own_models, llm=once(own_models.llm), embeddings=once(own_models.embeddings))
-
+    ready = ReadyModels(partial(prepared, repeats=repeats))
     assignments = []
     for metric in metrics:
         own_models = metric.models
         llm = models.llm if own_models.llm is None else own_models.llm
         embeddings = models.embeddings if own_models.embeddings is None else own_models.embeddings
-        all_models = replace(own_models, llm=llm, embeddings=embeddings).each(answering)
+        all_models = replace(own_models, llm=llm, embeddings=embeddings).each(ready)
         assignments += [Assignment(metric, all_models, repeat) for repeat in range(repeats)]
     return assignments
