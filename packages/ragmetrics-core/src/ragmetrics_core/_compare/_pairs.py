@@ -215,7 +215,7 @@ def fields_of(before: Run, after: Run, metric: str) -> set[str]:
     """Return the fields that come from the data set and that the metric reads; all of them if its inputs are not known."""
     columns = (run.columns[metric].metric for run in (before, after))
     inputs = next((column.inputs for column in columns if column.inputs is not None), REFERENCES)
-    return set(REFERENCES) & {ALIASES.get(each, each) for each in inputs}
+    return {ALIASES.get(each, each) for each in inputs} & {*REFERENCES}
 
 
 def _read(
