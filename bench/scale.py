@@ -44,10 +44,10 @@ from ragmetrics_core.replies import YesNoReply
 FILES = 10
 GATES = ("faithfulness >= 0.5", "correctness >= 0.7", "similarity >= 0.4")
 ASKED: dict[str, Callable[[Evaluation], object]] = {
-    "summary": Evaluation.summary,
-    "slices": lambda run: run.summary(by="lang"),
-    "gates": lambda run: run.gate(*GATES),
-    "gates of slices": lambda run: run.gate(*GATES, by="lang"),
+    "summary": lambda run: str(run.summary()),
+    "slices": lambda run: str(run.summary(by="lang")),
+    "gates": lambda run: str(run.gate(*GATES)),
+    "gates of slices": lambda run: str(run.gate(*GATES, by="lang")),
 }
 SECONDS, MEGABYTES = 2.0, 500.0
 COMPARED = {
@@ -105,7 +105,7 @@ def written(folder: Path, rows: int, seed: int = 0) -> None:
             error = pc.if_else(pc.is_null(found), "ModelError: the server is gone", pa.scalar(None, pa.string()))
             evidence = pc.binary_join_element_wise('{"details": {"verdicts": [{"claim": "', text, '"}]}}', "")
             costs = {"_calls": 2, "_tokens": 500, "_prompt_tokens": 400, "_cached_calls": 0}
-            columns |= {name: found, f"{name}_error": error, f"{name}_evidence": evidence}
+            columns |= {name: found, f"{name}_error": error, f"{name}_reason": error, f"{name}_evidence": evidence}
             columns |= {f"{name}{part}": pa.repeat(pa.scalar(cost), count) for part, cost in costs.items()}
             columns[f"{name}_unusual"] = pa.repeat(False, count)
         arrays = [columns[each.name] if each.name in columns else pa.nulls(count, each.type) for each in schema]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import pickle
 import sys
 import tempfile
 import time
@@ -503,6 +504,37 @@ def test_many_rows_without_a_value(tmp_path: Path) -> None:
     run = run_of([({"id": f"q{at}", "lang": "de"}, {"m": FAILED if at % 3 else 0.5}) for at in range(60)])
     found = loaded(run, tmp_path / "rows", 45)
     assert outcome(lambda: found.summary(by="lang")) == outcome(lambda: run.summary(by="lang"))
+
+
+def test_rows_without_a_value_are_named_when_they_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def scores(at: int) -> dict[str, Any]:
+        missing = Score.failed(f"MissingInput: m needs 'reference' in q.jsonl, line {at + 1}: add it")
+        return {"m": missing if at % 2 else 0.5, "k": None if at % 3 else missing}
+
+    run = run_of([({} if at % 5 else {"id": f"q{at}"}, scores(at)) for at in range(40)], name="q")
+    found = loaded(run, tmp_path / "rows", 7)
+    monkeypatch.setattr("ragmetrics_core._store._parquet.ParquetRecords.__iter__", None)  # no row is read
+    reasons, expected = found.summary().reasons, run.summary().reasons
+    queries: list[str] = []
+    records: Any = found.records
+    tables, ask = records.tables, records.tables.query
+
+    def spied(sql: str, *values: object) -> list[Any]:
+        queries.append(sql)
+        return ask(sql, *values)
+
+    monkeypatch.setattr(tables, "query", spied)
+    assert [(reason.text, reason.counts, len(reason.rows)) for reason in reasons] == [
+        (reason.text, reason.counts, len(reason.rows)) for reason in expected
+    ]
+    assert queries == []
+    assert list(map(str, reasons)) == list(map(str, expected))
+    assert [sql.rpartition("LIMIT ")[2] for sql in queries] == [str(min(5, len(each.rows))) for each in reasons]
+    assert len(reasons) == 3
+    for one, two in zip(reasons, expected, strict=True):
+        assert (one, hash(one), repr(one)) == (two, hash(two), repr(two))
+        assert (one.rows[-1], one.rows[2:4], one.rows[:0]) == (two.rows[-1], two.rows[2:4], ())
+        assert pickle.loads(pickle.dumps(one)).rows == two.rows
 
 
 def test_texts_in_the_form_of_a_verdict_are_counted(tmp_path: Path) -> None:

@@ -16,11 +16,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, overload
+from typing import Any
 
 from .._run._columns import REFERENCES, Run, Scale
 from .._run._scored_rows import ScoredRows
-from .._run._slices import name_of
+from .._run._slices import RowNames, name_of
 from .._store._parquet import METADATA, ParquetRecords, Tables, quoted
 from .._store._records import Record
 from .._values._sample import ALIASES, FIELD_NAMES
@@ -87,54 +87,15 @@ class QueriedNumbers(Numbers):
         return [value for (value,) in self._query("value", order)]
 
 
-class RowNames(Sequence[str]):
-    """The names of rows of a run, which are read when they are used.
+def _names(records: Any, count: int, tables: Tables, source: str, given: Sequence[object] = ()) -> RowNames:
+    """Return the names of so many rows of a run; ``source`` is the SQL of their positions, ``given`` its parameters."""
 
-    Args:
-        records: the rows.
-        count: their number.
-        tables: has the rows of both runs.
-        source: the SQL of the positions of these rows.
-        given: the values of its parameters.
-    """
+    def read(most: int) -> list[str]:
+        rows = [row for (row,) in tables.query(f"{source} {ORDER} LIMIT {most}", *given)]
+        named = {row: name_of(records[row]) for row in sorted(rows)}  # in order, as rows are read in groups
+        return [named[row] for row in rows]
 
-    def __init__(self, records: Any, count: int, tables: Tables, source: str, given: Sequence[object] = ()) -> None:
-        self._records, self._count, self._tables, self._source, self._given = records, count, tables, source, given
-
-    def __len__(self) -> int:
-        return self._count
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
-
-    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
-        last = range(self._count)[index]
-        most = max(last, default=-1) + 1 if isinstance(last, range) else last + 1
-        found = self._tables.query(f"{self._source} {ORDER} LIMIT {most}", *self._given) if most else ()
-        rows = [row for (row,) in found]
-        named = {row: name_of(self._records[row]) for row in sorted(rows)}  # in order, as rows are read in groups
-        names = tuple(named[row] for row in rows)
-        return names[index]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and self[:] == tuple(other)
-
-    def __hash__(self) -> int:
-        return hash(self[:])
-
-    def __repr__(self) -> str:
-        return repr(self[:])
-
-    def __reduce__(self) -> tuple[type[tuple[str, ...]], tuple[tuple[str, ...]]]:
-        """Copies and pickles have the names, not the rows."""
-        return tuple, (self[:],)
-
-    def tolist(self) -> list[str]:
-        """Return the names as a list, for ``plain``."""
-        return list(self[:])
+    return RowNames(count, read)
 
 
 STATES = ("absent", "not asked", "unscored", "failed")
@@ -232,7 +193,7 @@ class PairedColumns(Paired):
         ):
             records = self.arguments[0][side].records
             where = f"SELECT {'ij'[side]} {source} AND {condition}"
-            names[name] = RowNames(records, rows[name], self.tables, where, given)
+            names[name] = _names(records, rows[name], self.tables, where, given)
         return RowCounts(rows["all"], **names)
 
     def _numbers(
@@ -324,8 +285,8 @@ def paired_columns(
         pairs=pairs,
         words="id" if by_id else "question and reference",
         only=(
-            RowNames(one, ids[0][1] - pairs, tables, f"SELECT i FROM {join} WHERE j IS NULL"),
-            RowNames(two, ids[1][1] - pairs, tables, f"SELECT j FROM {join} WHERE i IS NULL"),
+            _names(one, ids[0][1] - pairs, tables, f"SELECT i FROM {join} WHERE j IS NULL"),
+            _names(two, ids[1][1] - pairs, tables, f"SELECT j FROM {join} WHERE i IS NULL"),
         ),
         other_texts=other_texts,
         unchecked=unchecked,

@@ -298,28 +298,40 @@ class ScoreColumns:
         return Counts(outcomes, sum((group.usage for group in groups), Usage()), numbers, worst)
 
 
-PLACED = ("MissingInput: ", "InvalidInput: ")
-"""The beginnings of errors that name the place of their row."""
-
-Missing = tuple[str, str | None, str | None]
-"""A metric that gave a row no value, with the error, or else the reason."""
+Missing = tuple[str, str, str]
+"""A metric that gave a row no value, ``failed`` or ``unscored``, and the cause."""
 
 
-def rows_without_value(
-    records: ParquetRecords, metrics: Sequence[MetricColumn]
-) -> Iterator[tuple[str | None, str, list[Missing]]]:
-    """Yield the id and the place of each row that was asked about and lacks a value, with the metrics that gave none."""
-    columns = [[quoted(f"{item.name}{part}") for part in ("", "_label", "_error", "_reason")] for item in metrics]
-    lacks = [f"({value} IS NULL AND {label} IS DISTINCT FROM '{NOT_ASKED}')" for value, label, _, _ in columns]
-    shown = [f"{lack}, {error}, {reason}" for lack, (_, _, error, reason) in zip(lacks, columns, strict=True)]
-    # to read the place of every row takes a third of the time, so it is read only if a name or an error needs it
-    needs = ["id IS NULL", *(f"starts_with({error}, '{kind}')" for _, _, error, _ in columns for kind in PLACED)]
-    needed = records.tables.query(" UNION ALL ".join(f"(SELECT 1 FROM run WHERE {each} LIMIT 1)" for each in needs))
-    place = "_place" if needed else "NULL"
-    sql = f"SELECT id, {place}, {', '.join(shown)} FROM run WHERE {' OR '.join(lacks)} ORDER BY _row"
-    for row_id, place, *causes in records.tables.query(sql):
-        found = zip(metrics, causes[::3], causes[1::3], causes[2::3], strict=True)
-        yield row_id, place or "", [(item.name, error, reason) for item, lack, error, reason in found if lack]
+def _lacks(item: MetricColumn) -> str:
+    """Return the SQL of the condition that a row was asked about and has no value."""
+    return f"({quoted(item.name)} IS NULL AND {quoted(f'{item.name}_label')} IS DISTINCT FROM '{NOT_ASKED}')"
+
+
+def causes_of_columns(records: ParquetRecords, metrics: Sequence[MetricColumn]) -> Iterator[tuple[list[Missing], int]]:
+    """Yield which metrics gave no value for which causes, with the number of rows; what occurs in the first row comes first."""
+    lacks = list(map(_lacks, metrics))
+    causes = (f"CASE WHEN {quoted(f'{item.name}_error')} IS NULL THEN 'unscored' ELSE 'failed' END" for item in metrics)
+    shown = (
+        f"CASE WHEN {lack} THEN {state} END, {quoted(f'{item.name}_reason')}"
+        for item, lack, state in zip(metrics, lacks, causes, strict=True)
+    )
+    where = f"WHERE {' OR '.join(lacks)} GROUP BY ALL ORDER BY min(_row)"
+    for *found, number in records.tables.query(f"SELECT {', '.join(shown)}, count(*) FROM run {where}"):
+        each = zip(metrics, found[::2], found[1::2], strict=True)
+        yield [(item.name, state, cause) for item, state, cause in each if state is not None], number
+
+
+def names_without_value(
+    records: ParquetRecords, metrics: Sequence[MetricColumn], state: str, cause: str, most: int
+) -> list[str]:
+    """Return the names of the first rows to which any of these metrics gave no value for this cause."""
+    failed = "IS NULL" if state == "unscored" else "IS NOT NULL"
+    lacks = (
+        f"({_lacks(item)} AND {quoted(f'{item.name}_error')} {failed} AND {quoted(f'{item.name}_reason')} = ?)"
+        for item in metrics
+    )
+    sql = f"SELECT id, _place FROM run WHERE {' OR '.join(lacks)} ORDER BY _row LIMIT {most}"
+    return [row_name_of(*row) for row in records.tables.query(sql, *[cause] * len(metrics))]
 
 
 def count_verdicts(records: ParquetRecords, metrics: Sequence[MetricColumn]) -> int:

@@ -40,7 +40,7 @@ from ._columns import REFERENCES, RunRow
 from ._export import SURROGATE
 from ._judgements import JUDGED, prompts_of
 from ._scored_rows import ScoredRows
-from ._slices import as_label, row_name
+from ._slices import as_label, cause_of, row_name
 
 MOST_KEYS = 200
 """The largest number of keys of the metadata that are columns. With more, slices are found by reading rows."""
@@ -136,37 +136,42 @@ def table_of(records: Sequence[Record], metrics: Sequence[MetricColumn], schema:
     rows = [_row(record, keys) for record in records]
     columns = {name: [row.get(name) for row in rows] for name in rows[0]}
     for item in metrics:
-        columns |= score_columns(item, [record.scores[item.name] for record in records])
+        columns |= score_columns(item, records)
     return pa.table([pa.array(columns[name], schema.field(name).type) for name in schema.names], schema=schema)
 
 
 def score_columns(
-    item: MetricColumn, scores: Sequence[Score], seconds: Sequence[float | None] | None = None
+    item: MetricColumn, records: Sequence[Record], seconds: Sequence[float | None] | None = None
 ) -> dict[str, list[Any]]:
     """Return the scores of a metric as columns of plain values, by their names.
 
     Args:
         item: the metric.
-        scores: one score per row.
+        records: the rows.
         seconds: how long each row waited for models; None if unknown.
     """
     shown: dict[int, Any] = {}
-    rows = [_of_score(item, score, shown) for score in scores]
+    rows = [_of_score(item, record.scores[item.name], record.place, shown) for record in records]
     columns = {f"{item.name}{part}": [row.get(part) for row in rows] for part in OF_SCORE}
     columns[f"{item.name}_seconds"] = list(seconds or [None] * len(rows))
     return columns
 
 
-def _of_score(item: MetricColumn, score: Score, shown: dict[int, Any]) -> dict[str, Any]:
+def _of_score(item: MetricColumn, score: Score, place: str, shown: dict[int, Any]) -> dict[str, Any]:
     """Return the columns of one score, without the name of its metric. What does not fit a column joins the evidence."""
     data, usage = score_dict(score, shown), score.usage
     unusual = not JUDGED.isdisjoint(data["details"]) or (score.value is not None and score.scale != item.scale)
     row: dict[str, Any] = {"": data.pop("value"), "_passing": data.pop("passing")}
-    for name in ("label", "error", "reason"):
-        if data[name] is None or (_fits(data[name]) and not (name == "reason" and score.value is not None)):
+    for name in ("label", "error"):
+        if data[name] is None or _fits(data[name]):
             row[f"_{name}"] = data.pop(name)
-        elif name != "reason" or score.value is None:
+        else:
             unusual = True
+    cause = None if score.value is not None else cause_of(score.error, score.reason, item.name, place)
+    unusual = unusual or not (cause is None or _fits(cause))
+    row["_reason"] = None if unusual else cause
+    if data["reason"] is None or data["reason"] == row["_reason"]:
+        del data["reason"]
     row |= {"_calls": usage.calls, "_tokens": usage.prompt_tokens + usage.completion_tokens}
     row |= {"_cached_calls": usage.cached_calls, "_prompt_tokens": usage.prompt_tokens, "_unusual": unusual}
     usual: dict[str, Any] = {"metric": item.name, "scale": item.scale and list(item.scale), "details": {}}

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, overload
 
 from .._show._tables import cut_middle, first_of
 from .._store._records import Record
 from .._values._counts import grouped
 from .._values._errors import InvalidInput, Setting
-from .._values._layout import printable
+from .._values._layout import harmless, printable
 from .._values._sample import ALIASES, FIELD_NAMES, Row, Sample
 
 MOST_SLICES = 100
@@ -247,6 +247,62 @@ def row_name(record: Record) -> str:
 def row_name_of(row_id: object, place: str) -> str:
     """Return the name of a row with this id (None: it has none) and place in tables and terminals."""
     return str(row_id) if row_id is not None else _short_place(place)
+
+
+class RowNames(Sequence[str]):
+    """The names of rows, which are read when they are used.
+
+    Args:
+        count: the number of rows.
+        read: returns the names of so many of them, the first ones.
+    """
+
+    def __init__(self, count: int, read: Callable[[int], Sequence[str]]) -> None:
+        self._count, self._read = count, read
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
+        last = range(self._count)[index]
+        most = max(last, default=-1) + 1 if isinstance(last, range) else last + 1
+        return tuple(self._read(most) if most else ())[index]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self[:] == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(self[:])
+
+    def __repr__(self) -> str:
+        return repr(self[:])
+
+    def __reduce__(self) -> tuple[type[tuple[str, ...]], tuple[tuple[str, ...]]]:
+        """Copies and pickles have the names, not the rows."""
+        return tuple, (self[:],)
+
+    def tolist(self) -> list[str]:
+        """Return the names as a list, for ``plain``."""
+        return list(self[:])
+
+
+def cause_of(error: str | None, reason: str | None, metric: str, place: str) -> str:
+    """Return why there is no value, without the name of the metric and the place of the row, so that equal causes have equal
+    texts.
+    """
+    if error is None:
+        return reason or ""
+    if error.startswith("MissingInput: "):  # errors contain the name and the place in their harmless form
+        return error.replace(f" {harmless(metric)} needs ", " needs ", 1).replace(f" in {harmless(place)}: ", ": ", 1)
+    if error.startswith("InvalidInput: "):
+        return error.replace(f"{harmless(place)}: ", "", 1).replace(f" {harmless(metric)}: ", " ", 1)
+    return error
 
 
 def _short_place(place: str) -> str:

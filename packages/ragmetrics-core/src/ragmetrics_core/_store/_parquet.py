@@ -84,8 +84,9 @@ OF_SCORE = {
 }
 """The columns of a score, after the name of its metric, and their types.
 
-``_reason`` is why a score has no value; the reason of a score with a value is part of its evidence. ``_unusual``: the score has
-several judgements, or another scale than its metric, or a text that cannot be written to its column.
+``_reason`` is why a score has no value: its reason, or its error without the place of the row, so that equal causes have equal
+texts. The reason of a score with a value is part of its evidence. ``_unusual``: the score has several judgements, or another scale
+than its metric, or a text that cannot be written to its column.
 """
 
 GROUP = 50_000
@@ -321,7 +322,8 @@ def _score(row: Mapping[str, Any], item: MetricColumn) -> Any:
         row[f"{name}{part}"] or 0 for part in ("_calls", "_tokens", "_cached_calls", "_prompt_tokens")
     )
     usage = Usage(calls, prompt, tokens - prompt, cached) if calls or tokens or cached else NO_USAGE
-    parts = {part: row[f"{name}_{part}"] for part in ("label", "error", "passing", "reason")}
+    parts = {part: row[f"{name}_{part}"] for part in ("label", "error", "passing")}
+    parts["reason"] = row[f"{name}_reason"] if parts["error"] is None else None
     data = {"metric": name, "scale": item.scale, "value": row[name], **parts, "usage": usage.to_dict()}
     return read_score(data | json.loads(row[f"{name}_evidence"] or "{}"))
 

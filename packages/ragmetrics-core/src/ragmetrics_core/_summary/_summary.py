@@ -143,14 +143,14 @@ class Reason:
         state: ``unscored`` or ``failed``.
         text: the reason or the error, without the place of a single row.
         metrics: names of the metrics concerned.
-        rows: labels of the rows concerned: their ids or places.
+        rows: labels of the rows concerned: their ids or places. Those of a run in Parquet files are read when they are used.
         counts: number of rows for each of these metrics, in their order.
     """
 
     state: str
     text: str
     metrics: tuple[str, ...]
-    rows: tuple[str, ...]
+    rows: Sequence[str]
     counts: tuple[int, ...]
 
     @property

@@ -11,6 +11,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from .._calibrate._calibration import Calibration
 from .._kernel._repeated import holds_verdict, judged_text
@@ -19,17 +20,18 @@ from .._run._counted_columns import (
     MOST_WORST,
     Counts,
     Missing,
+    causes_of_columns,
     count_columns,
     count_verdicts,
+    names_without_value,
     row_names,
-    rows_without_value,
 )
 from .._run._judgements import LABELS, JuryTally, keep_lowest, spread_of
 from .._run._scored_rows import ScoredRows, size_in_words
-from .._run._slices import RowLabels, row_name, row_name_of, slice_name, slices_of
+from .._run._slices import RowLabels, RowNames, cause_of, row_name, slice_name, slices_of
+from .._store._parquet import ParquetRecords
 from .._store._records import Record
 from .._store._run_settings import MetricColumn
-from .._values._layout import harmless
 from .._values._requests import NO_USAGE
 from .._values._score import Score, is_asked
 from ..statistics import mean_interval, rate_interval
@@ -129,21 +131,31 @@ def _most_common(labels: Counter[str]) -> list[tuple[str, int]]:
     return sorted(labels.items(), key=lambda item: (-item[1], item[0]))
 
 
-Causes = dict[tuple[str, str], tuple[Counter[str], dict[str, None]]]
-"""For each state and reason of missing values: the number of scores of each metric, and the names of their rows."""
+@dataclass
+class Cause:
+    """Why values are missing.
 
-
-def _cause(error: str | None, reason: str | None, metric: str, place: str) -> str:
-    """Return why there is no value, without the name of the metric and the place of the row, so that equal causes have equal
-    texts.
+    Attributes:
+        metrics: the number of scores of each metric.
+        count: the number of rows.
+        rows: their names, if rows are read.
     """
-    if error is None:
-        return reason or ""
-    if error.startswith("MissingInput: "):  # errors contain the name and the place in their harmless form
-        return error.replace(f" {harmless(metric)} needs ", " needs ", 1).replace(f" in {harmless(place)}: ", ": ", 1)
-    if error.startswith("InvalidInput: "):
-        return error.replace(f"{harmless(place)}: ", "", 1).replace(f" {harmless(metric)}: ", " ", 1)
-    return error
+
+    metrics: Counter[str] = field(default_factory=Counter)
+    count: int = 0
+    rows: list[str] = field(default_factory=list)
+
+
+class Causes(dict[tuple[str, str], Cause]):
+    """Why values are missing, by the state of the scores and the text of the cause."""
+
+    def add(self, missing: Sequence[Missing], count: int, *rows: str) -> None:
+        """Add rows to which metrics gave no value. Their names are given if rows are read."""
+        for metric, state, text in missing:
+            self.setdefault((state, text), Cause()).metrics[metric] += count
+        for key in {(state, text) for _, state, text in missing}:
+            self[key].count += count
+            self[key].rows += rows
 
 
 def summary_of(
@@ -175,7 +187,7 @@ def summary_of(
     return Summary(
         title=f"{run.source}: {size}" if run.source else size,
         metrics=tuple(metrics),
-        reasons=_reasons(found.causes),
+        reasons=_reasons(run, found.causes),
         caveats=(*run.caveats, *_of_verdicts(found.with_verdicts), *(calibration.notes if calibration else ())),
         seconds=run.seconds,
         models=run.models,
@@ -203,7 +215,7 @@ class Counted:
     """
 
     whole: dict[str, Tally]
-    causes: Causes = field(default_factory=dict)
+    causes: Causes = field(default_factory=Causes)
     with_verdicts: int = 0
     rows: Mapping[str | None, int] = field(default_factory=dict)
     parts: Parts = field(default_factory=dict)
@@ -241,41 +253,34 @@ def _from_columns(run: ScoredRows, by: str | None) -> Counted | None:
         for metric, counts in part.items():
             counts.worst = [(key, names[row]) for key, row in counts.worst]
             tallies[metric].counts = counts
-    for row_id, place, reasons in rows_without_value(records, run.metrics):
-        for missing in reasons:
-            _add_cause(found.causes, missing, place, row_name_of(row_id, place))
+    for missing, number in causes_of_columns(records, run.metrics):
+        found.causes.add(missing, number)
     found.with_verdicts = count_verdicts(records, run.metrics)
     return found
 
 
 def _count(record: Record, tallies: Sequence[Mapping[str, Tally]], causes: Causes) -> bool:
     """Count the scores of one row. Return whether a model was asked about it."""
-    name, asked = row_name(record), False
+    name, asked, missing = row_name(record), False, list[Missing]()
     for metric, score in record.scores.items():
         for tally in tallies:
             tally[metric].add(score, name)
         if score.value is None and is_asked(score):
-            _add_cause(causes, (metric, score.error, score.reason), record.place, name)
+            missing.append((metric, score.state, cause_of(score.error, score.reason, metric, record.place)))
         asked = asked or score.usage.calls > 0
+    causes.add(missing, 1, name)
     return asked
 
 
-def _add_cause(causes: Causes, missing: Missing, place: str, name: str) -> None:
-    metric, error, reason = missing
-    key = ("unscored" if error is None else "failed", _cause(error, reason, metric, place))
-    if key not in causes:
-        causes[key] = Counter(), {}
-    metrics, rows = causes[key]
-    metrics[metric] += 1
-    rows[name] = None
-
-
-def _reasons(causes: Causes) -> tuple[Reason, ...]:
+def _reasons(run: ScoredRows, causes: Causes) -> tuple[Reason, ...]:
     """Return the causes of missing values, the most common first."""
-    found = (
-        Reason(state, text, tuple(metrics), tuple(rows), tuple(metrics.values()))
-        for (state, text), (metrics, rows) in causes.items()
-    )
+    found = []
+    for (state, text), cause in causes.items():
+        rows: Sequence[str] = tuple(cause.rows)
+        if isinstance(run.records, ParquetRecords) and not rows:
+            metrics = [item for item in run.metrics if item.name in cause.metrics]
+            rows = RowNames(cause.count, partial(names_without_value, run.records, metrics, state, text))
+        found.append(Reason(state, text, tuple(cause.metrics), rows, tuple(cause.metrics.values())))
     return tuple(sorted(found, key=lambda reason: -reason.count))
 
 
