@@ -6,12 +6,13 @@ Evidence is made from the rows of one run (`mean_evidence`, here) or from a comp
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
-from .._run._columns import Run, Scale, common_scale
-from .._run._counted_columns import count_columns
+from .._run._columns import Column, Run, Scale, common_scale
+from .._run._counted_columns import Counts, count_columns
 from .._run._scored_rows import ScoredRows
 from .._run._slices import RowGroups, slices_of
 from .._values._counts import count_of
@@ -72,29 +73,8 @@ class Evidence:
     void: str = ""
 
 
-@dataclass(frozen=True)
-class Values:
-    """The values of a metric in all rows, or in one slice of them.
-
-    Attributes:
-        values: the values of the scored rows.
-        scale: lowest and highest possible value; None if it is not known.
-        rows: number of all rows, including those without a value.
-        failed: number of rows whose scoring failed.
-        clusters: the cluster label of each scored row; None if they are independent.
-        repeated: whether these clusters are repeats of a row.
-    """
-
-    values: Sequence[float] | Numbers
-    scale: Scale
-    rows: int = 0
-    failed: int = 0
-    clusters: Sequence[Hashable] | None = None
-    repeated: bool = False
-
-
-Cases = dict[str, dict[tuple[str | None, str | None], Values]]
-"""For each metric its values by path and label of the slice; all rows, without a path, come first."""
+Parts = Mapping[tuple[str | None, str | None], Mapping[str, Counts]]
+"""The scores of each metric by path and label of the slice; all rows, without a path, come first."""
 
 
 def mean_evidence(
@@ -113,82 +93,87 @@ def mean_evidence(
     Raises:
         InvalidInput: a path names no usable column, or there are too many slices.
     """
-    counted = None if cluster is not None else _from_columns(evaluation, scales, by)
-    evidence: dict[str, list[Evidence]] = {}
-    for name, cases in (_from_rows(evaluation, scales, by, cluster) if counted is None else counted).items():
-        only_before = {(path, label): rows for (metric, path, label), rows in absent.items() if metric == name}
-        for path, label in only_before:
-            if path == by:
-                cases.setdefault((path, label), Values((), cases[None, None].scale))
-        evidence[name] = [
-            replace(of_mean(values, conditions, missing), by=path, label=label)
-            for (path, label), values in cases.items()
-            if (missing := only_before.get((path, label), 0)) or values.rows or path is None
-        ]
+    metrics = [item for item in evaluation.metrics if item.name in scales]
+    counted = None if cluster is not None else count_columns(evaluation.records, metrics, by, unique=True)
+    if counted is None:
+        parts = _from_rows(evaluation, scales, by, cluster)
+    else:
+        parts = {(None, None): counted.whole, **{(by, label): part for label, part in counted.parts.items()}}
+    evidence: dict[str, list[Evidence]] = {name: [] for name in scales}
+    for name, own_scale in scales.items():
+        scale = common_scale(own_scale, parts[None, None][name].scales)
+        for path, label in dict.fromkeys(
+            [*parts, *((path, label) for metric, path, label in absent if metric == name)]
+        ):
+            missing, counts = absent.get((name, path, label), 0), parts.get((path, label), {}).get(name, Counts())
+            if path is None or (path == by and (missing or counts.rows)):
+                found = of_mean(
+                    counts.values,
+                    scale,
+                    counts.clusters,
+                    conditions,
+                    rows=counts.rows,
+                    failed=counts.failed,
+                    repeated=cluster is None and counts.clusters is not None,
+                    absent=missing,
+                )
+                evidence[name].append(replace(found, by=path, label=label))
     return evidence
 
 
-def _from_rows(evaluation: ScoredRows, scales: Mapping[str, Scale], by: str | None, cluster: str | None) -> Cases:
+def _from_rows(evaluation: ScoredRows, metrics: Iterable[str], by: str | None, cluster: str | None) -> Parts:
     groups = RowGroups(by, cluster)
     run = Run.of(evaluation, evaluation.source, groups)
     groups.check()
     clusters: Sequence[Hashable] | None = run.clusters
-    repeated = False
     if clusters is None:
         keys: list[Hashable] = [
             (row.id, row.question) if row.id is not None else row.texts or position
             for position, row in enumerate(run.rows)
         ]
-        repeated = len(set(keys)) < len(keys)
-        clusters = keys if repeated else None
+        clusters = keys if len(set(keys)) < len(keys) else None
     slices: dict[tuple[str | None, str | None], Sequence[int]] = {(None, None): range(len(run.rows))}
     if by is not None:
         slices |= {(by, label): rows for label, rows in slices_of(run.slices or (), by).items()}
-    found: Cases = {}
-    for name, own_scale in scales.items():
-        column = run.columns[name]
-        row_scales = {column.scales[row] for row, value in enumerate(column.values) if value is not None}
-        found[name] = {}
-        for case, rows in slices.items():
-            asked = [row for row in rows if column.labels[row] != NOT_ASKED]
-            scored = {row: value for row in asked if (value := column.values[row]) is not None}
-            found[name][case] = Values(
-                list(scored.values()),
-                common_scale(own_scale, row_scales),
-                len(asked),
-                sum(column.failed[row] for row in asked),
-                None if clusters is None else [clusters[row] for row in scored],
-                repeated,
-            )
-    return found
-
-
-def _from_columns(run: ScoredRows, scales: Mapping[str, Scale], by: str | None) -> Cases | None:
-    """Return the values from the columns of Parquet files; None if rows must be read."""
-    metrics = [item for item in run.metrics if item.name in scales]
-    counted = count_columns(run.records, metrics, by, unique=True)
-    if counted is None:
-        return None
-    parts = {(None, None): counted.whole, **{(by, label): part for label, part in counted.parts.items()}}
     return {
-        item.name: {
-            case: Values(counts.values, item.scale, counts.rows, counts.failed)
-            for case, part in parts.items()
-            if (counts := part[item.name])
-        }
-        for item in metrics
+        case: {name: _counts(run.columns[name], rows, clusters) for name in metrics} for case, rows in slices.items()
     }
 
 
-def of_mean(case: Values, conditions: Conditions, absent: int = 0) -> Evidence:
+def _counts(column: Column, rows: Sequence[int], clusters: Sequence[Hashable] | None) -> Counts:
+    """Return the scores of a metric in these rows."""
+    scored = {row: value for row in rows if (value := column.values[row]) is not None}
+    return Counts(
+        Counter((None, None, column.failed[row], row in scored) for row in rows if column.labels[row] != NOT_ASKED),
+        values=list(scored.values()),
+        scales={column.scales[row] for row in scored},
+        clusters=None if clusters is None else [clusters[row] for row in scored],
+    )
+
+
+def of_mean(
+    values: Sequence[float] | Numbers,
+    scale: Scale,
+    clusters: Sequence[Hashable] | None,
+    conditions: Conditions,
+    *,
+    rows: int,
+    failed: int,
+    repeated: bool = False,
+    absent: int = 0,
+) -> Evidence:
     """Return the evidence of values for their mean.
 
     Args:
-        case: the values.
+        values: the values of the scored rows.
+        scale: lowest and highest possible value; None if it is not known.
+        clusters: the cluster label of each scored row; None if they are independent.
         conditions: the conditions that the rows must meet.
+        rows: number of all rows, including those without a value.
+        failed: number of rows whose scoring failed.
+        repeated: whether the clusters are repeats of a row.
         absent: number of rows with a value in an earlier run that this run does not have.
     """
-    values, scale, clusters = case.values, case.scale, case.clusters
     lowest, highest = scale or (math.nan, math.nan)  # without a scale neither function is called
 
     def with_absent(worst: float) -> Sequence[float] | Numbers:
@@ -208,12 +193,12 @@ def of_mean(case: Values, conditions: Conditions, absent: int = 0) -> Evidence:
         estimate=mean_of(values),
         interval_at=cache(lambda confidence: mean_interval(values, clusters, scale, confidence)),
         bounds=scale,
-        rows=case.rows,
+        rows=rows,
         scored=len(values),
-        failed=case.failed,
+        failed=failed,
         clusters=None if clusters is None else len(set(clusters)),
-        repeated=case.repeated,
-        unmet=tuple(_unmet(conditions, case.rows, len(values), case.failed, absent)),
+        repeated=repeated,
+        unmet=tuple(_unmet(conditions, rows, len(values), failed, absent)),
         doubt=None if clusters is not None or scale is None else partial(_exact_doubt, values, scale),
         enough=None if scale is None else enough,
         missing=absent_rows(absent),

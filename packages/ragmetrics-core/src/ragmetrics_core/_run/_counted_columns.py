@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from heapq import nsmallest
@@ -122,12 +122,16 @@ class Counts:
         values: the values.
         worst: the rows with the worst values, the worst first: the key by which they are sorted, and the name of the row. From
             columns, the name is the number of the row at first.
+        scales: the scales of the values; empty from columns, whose values have the scale of the metric.
+        clusters: for gates, the cluster label of each value; None if they are independent.
     """
 
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     usage: Usage = field(default_factory=Usage)
     values: Any = ()
     worst: list[tuple[float, Any]] = field(default_factory=list)
+    scales: set[tuple[float, float] | None] = field(default_factory=set)
+    clusters: Sequence[Hashable] | None = None
 
     @property
     def rows(self) -> int:

@@ -235,8 +235,12 @@ class ParquetRecords(Records):
         for file, opened, head in zip(files, self._opened, heads, strict=True):
             _check_same(files[0], file, heads[0], head)
             _check_columns(file, opened.schema_arrow.names, [item.name for item in self.metrics])
-        self._ends = list(accumulate(opened.metadata.num_rows for opened in self._opened))
-        self._cached: tuple[int, int, Any] = (-1, -1, None)
+        self._groups = [
+            (file, group) for file, opened in enumerate(self._opened) for group in range(opened.num_row_groups)
+        ]
+        sizes = (self._opened[file].metadata.row_group(group).num_rows for file, group in self._groups)
+        self._starts = list(accumulate(sizes, initial=0))
+        self._cached: tuple[int, Any] = (-1, None)
         self._check_names()
         self._check_number()
 
@@ -258,35 +262,25 @@ class ParquetRecords(Records):
             )
 
     def __len__(self) -> int:
-        return int(self._ends[-1])
+        return int(self._starts[-1])
 
     def __iter__(self) -> Iterator[Record]:
-        for file in range(len(self.files)):
-            for group in range(self._opened[file].num_row_groups):
-                for batch in self._read(file, group).to_batches(max_chunksize=BATCH):
-                    yield from map(self._record, batch.to_pylist())
+        for group in range(len(self._groups)):
+            for batch in self._read(group).to_batches(max_chunksize=BATCH):
+                yield from map(self._record, batch.to_pylist())
 
     def _at(self, index: int) -> Record:
         index = range(len(self))[index]
-        file, group, place = self._find(index)
-        if self._cached[:2] != (file, group):
-            self._cached = (file, group, self._read(file, group))
-        return self._record(self._cached[2].slice(place, 1).to_pylist()[0])
+        group = bisect_right(self._starts, index) - 1
+        if self._cached[0] != group:
+            self._cached = (group, self._read(group))
+        return self._record(self._cached[1].slice(index - self._starts[group], 1).to_pylist()[0])
 
-    def _find(self, index: int) -> tuple[int, int, int]:
-        """Return the file, the group and the place in the group of a row."""
-        file = bisect_right(self._ends, index)
-        place, metadata = index - (self._ends[file - 1] if file else 0), self._opened[file].metadata
-        group = 0
-        while place >= metadata.row_group(group).num_rows:
-            place -= metadata.row_group(group).num_rows
-            group += 1
-        return file, group, place
-
-    def _read(self, file: int, group: int) -> Any:
-        """Return a group of rows of a file."""
+    def _read(self, group: int) -> Any:
+        """Return the rows of a group."""
+        file, number = self._groups[group]
         try:
-            return self._opened[file].read_row_group(group)
+            return self._opened[file].read_row_group(number)
         except (OSError, ValueError) as error:
             raise InvalidInput(f"{self.files[file]} is damaged ({error}): copy the file again") from None
 

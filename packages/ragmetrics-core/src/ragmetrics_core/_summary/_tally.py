@@ -15,7 +15,7 @@ from functools import partial
 
 from .._calibrate._calibration import Calibration
 from .._kernel._repeated import holds_verdict, judged_text
-from .._run._columns import Scale, common_scale
+from .._run._columns import common_scale
 from .._run._counted_columns import (
     MOST_WORST,
     Counts,
@@ -45,7 +45,6 @@ class Tally:
     def __init__(self, name: str, scale: tuple[float, float] | None, *, low_is_good: bool = False) -> None:
         self._name = name
         self._scale = scale
-        self._scales: set[Scale] = set()
         self._sign = -1 if low_is_good else 1
         self._unsteady = 0
         self._spreads = array("d")
@@ -66,7 +65,7 @@ class Tally:
         if score.value is None:
             return
         counts.values.append(score.value)
-        self._scales.add(score.scale)
+        counts.scales.add(score.scale)
         if label:
             keep_lowest(counts.worst, self._sign * score.value, label, MOST_WORST)
         if "repeats" in score.unread:  # reading the details costs more than all the counting
@@ -77,7 +76,8 @@ class Tally:
 
     def summary(self) -> MetricSummary:
         """Return the counts so far."""
-        scale, counts = common_scale(self._scale, self._scales), self.counts
+        counts = self.counts
+        scale = common_scale(self._scale, counts.scales)
         labels: Counter[str] = Counter()
         own_labels: Counter[str] = Counter()
         passed = failures = silent = 0
