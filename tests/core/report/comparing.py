@@ -109,7 +109,7 @@ def summed_up(
     name: str, scale: tuple[float, float] | None, scores: Iterable[Score], labels: Sequence[str] = ()
 ) -> MetricSummary:
     """The summary of one metric's scores; ``labels`` name the rows."""
-    tally = Tally(name, scale)
+    tally = Tally(MetricColumn(name, scale, name))
     for score, label in zip_longest(scores, labels, fillvalue=""):
         tally.add(score, label)  # type: ignore[arg-type]  # there is a score for every label
     return tally.summary()

@@ -176,18 +176,15 @@ def of_mean(
     """
     lowest, highest = scale or (math.nan, math.nan)  # without a scale neither function is called
 
-    def with_absent(worst: float) -> Sequence[float] | Numbers:
-        return values.plus(worst, absent) if isinstance(values, Numbers) else [*values, *[worst] * absent]
-
     def worst_case(gate: Gate, confidence: float) -> Interval | None:
         groups = None if clusters is None else [*clusters, *(("absent", place) for place in range(absent))]
         worst = lowest if gate.sign > 0 else highest
-        return mean_interval(with_absent(worst), groups, scale, confidence)
+        return mean_interval(_plus(values, worst, absent), groups, scale, confidence)
 
     def enough(gate: Gate) -> int:
         worst = lowest if gate.sign > 0 else highest
         have = len(values) if clusters is None else 0
-        return rows_to_meet_losses(with_absent(worst), gate.sign, gate.limit, worst, have=have)
+        return rows_to_meet_losses(_plus(values, worst, absent), gate.sign, gate.limit, worst, have=have)
 
     return Evidence(
         estimate=mean_of(values),
@@ -204,6 +201,10 @@ def of_mean(
         missing=absent_rows(absent),
         worst_case=None if scale is None else worst_case,
     )
+
+
+def _plus(values: Sequence[float] | Numbers, value: float, count: int) -> Sequence[float] | Numbers:
+    return values.plus(value, count) if isinstance(values, Numbers) else [*values, *[value] * count]
 
 
 def _unmet(conditions: Conditions, rows: int, scored: int, failed: int, absent: int) -> Iterator[str]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from heapq import nsmallest
@@ -120,8 +120,7 @@ class Counts:
         outcomes: the number of rows with each outcome.
         usage: the calls and tokens of all rows.
         values: the values.
-        worst: the rows with the worst values, the worst first: the key by which they are sorted, and the name of the row. From
-            columns, the name is the number of the row at first.
+        worst: the rows with the worst values, the worst first: the key by which they are sorted, and the name of the row.
         scales: the scales of the values; empty from columns, whose values have the scale of the metric.
         clusters: for gates, the cluster label of each value; None if they are independent.
     """
@@ -149,13 +148,11 @@ class ColumnCounts:
     """The scores of a run, counted from columns.
 
     Attributes:
-        records: the run.
         whole: for each metric its scores in all rows.
         parts: for each slice the same for its rows; empty without slices.
         rows: the number of rows of each slice, the slices in their order; None: the rows without a value.
     """
 
-    records: ParquetRecords
     whole: dict[str, Counts]
     parts: dict[str | None, dict[str, Counts]]
     rows: dict[str | None, int]
@@ -186,13 +183,24 @@ def count_columns(
     values = ", ".join(quoted(item.name) for item in metrics)
     different = ", ".join(f"count(DISTINCT {quoted(item.name)})" for item in metrics)
     (numbers,) = records.tables.query(f"SELECT {different} FROM (SELECT {values} FROM run LIMIT {LOOKED_AT})")
-    found = ColumnCounts(records, {}, {label: {} for label in rows}, rows)
+    found = ColumnCounts({}, {label: {} for label in rows}, rows)
     for item, number in zip(metrics, numbers, strict=True):
         scores = ScoreColumns(records, item, column, few=number <= MOST_DIFFERENT, costs=costs)
         found.whole[item.name] = scores.counts(scores.groups)
         for label, part in found.parts.items():
             part[item.name] = scores.counts([group for group in scores.groups if group.slice == label], label)
+    if costs:
+        _name_worst(records, [counts for part in (found.whole, *found.parts.values()) for counts in part.values()])
     return found
+
+
+def _name_worst(records: ParquetRecords, found: Sequence[Counts]) -> None:
+    """Replace the numbers of the worst rows by their names."""
+    rows = {row for counts in found for _, row in counts.worst}
+    sql = f"SELECT _row, id, _place FROM run WHERE _row IN ({', '.join('?' * len(rows))})"
+    names = {row: row_name_of(*name) for row, *name in records.tables.query(sql, *rows)} if rows else {}
+    for counts in found:
+        counts.worst = [(key, names[row]) for key, row in counts.worst]
 
 
 def _name(path: str) -> str:
@@ -343,10 +351,3 @@ def count_verdicts(records: ParquetRecords, metrics: Sequence[MetricColumn]) -> 
     asked = " OR ".join(f"{quoted(f'{item.name}_calls')} > 0" for item in metrics)
     ((rows,),) = records.tables.query(f"SELECT count(*) FROM run WHERE _holds_verdict AND ({asked})")
     return int(rows)
-
-
-def row_names(records: ParquetRecords, rows: Collection[int]) -> dict[int, str]:
-    """Return the names of rows by their numbers."""
-    sql = f"SELECT _row, id, _place FROM run WHERE _row IN ({', '.join('?' * len(rows))})"
-    found = records.tables.query(sql, *rows) if rows else ()
-    return {row: row_name_of(row_id, place or "") for row, row_id, place in found}

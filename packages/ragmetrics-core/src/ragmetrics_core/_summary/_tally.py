@@ -24,7 +24,6 @@ from .._run._counted_columns import (
     count_columns,
     count_verdicts,
     names_without_value,
-    row_names,
 )
 from .._run._judgements import LABELS, JuryTally, keep_lowest, spread_of
 from .._run._scored_rows import ScoredRows, size_in_words
@@ -42,14 +41,14 @@ from ._summary import LabelRate, MetricSummary, Reason, SliceSummary, Summary
 class Tally:
     """Counts the scores of one metric, in row order."""
 
-    def __init__(self, name: str, scale: tuple[float, float] | None, *, low_is_good: bool = False) -> None:
-        self._name = name
-        self._scale = scale
-        self._sign = -1 if low_is_good else 1
+    def __init__(self, item: MetricColumn, counts: Counts | None = None) -> None:
+        """Take the metric, and scores that are counted already."""
+        self._metric = item
+        self._sign = -1 if item.higher_is_better is False else 1
         self._unsteady = 0
         self._spreads = array("d")
         self._jury = JuryTally()
-        self.counts = Counts(values=array("d"))
+        self._counts = counts or Counts(values=array("d"))
 
     def add(self, score: Score, label: str) -> None:
         """Count one score; the label names its row, if the row is known. Rows that were not scored with this metric are not
@@ -57,7 +56,7 @@ class Tally:
         """
         if not is_asked(score):
             return
-        counts = self.counts
+        counts = self._counts
         counts.outcomes[score.label, score.passing, score.error is not None, score.value is not None] += 1
         self._jury.add(score, label)
         if score.usage is not NO_USAGE:
@@ -76,8 +75,8 @@ class Tally:
 
     def summary(self) -> MetricSummary:
         """Return the counts so far."""
-        counts = self.counts
-        scale = common_scale(self._scale, counts.scales)
+        counts = self._counts
+        scale = common_scale(self._metric.scale, counts.scales)
         labels: Counter[str] = Counter()
         own_labels: Counter[str] = Counter()
         passed = failures = silent = 0
@@ -93,7 +92,7 @@ class Tally:
         verdicts = passed + failures + silent if passed + failures else 0
         worst, scored = self._named_worst(scale), len(counts.values)
         return MetricSummary(
-            name=self._name,
+            name=self._metric.name,
             mean=mean_of(counts.values),
             interval=mean_interval(counts.values, scale=scale),
             scale=scale,
@@ -119,10 +118,10 @@ class Tally:
 
     def _named_worst(self, scale: tuple[float, float] | None) -> tuple[tuple[str, float], ...]:
         """Return the worst rows without rows that have the best value; empty if the run has hardly more rows."""
-        if len(self.counts.values) <= MOST_WORST:
+        if len(self._counts.values) <= MOST_WORST:
             return ()
         best = scale[self._sign > 0] if scale else self._sign * math.inf
-        worst = ((label, self._sign * key) for key, label in self.counts.worst)
+        worst = ((label, self._sign * key) for key, label in self._counts.worst)
         return tuple(item for item in worst if item[1] != best)
 
 
@@ -199,9 +198,6 @@ def summary_of(
     )
 
 
-Parts = dict[str | None, dict[str, Tally]]
-
-
 @dataclass
 class Counted:
     """What a summary is made of.
@@ -218,7 +214,7 @@ class Counted:
     causes: Causes = field(default_factory=Causes)
     with_verdicts: int = 0
     rows: Mapping[str | None, int] = field(default_factory=dict)
-    parts: Parts = field(default_factory=dict)
+    parts: dict[str | None, dict[str, Tally]] = field(default_factory=dict)
 
 
 def _from_rows(run: ScoredRows, by: str | None, also: Callable[[Record], object] | None) -> Counted:
@@ -243,19 +239,13 @@ def _from_rows(run: ScoredRows, by: str | None, also: Callable[[Record], object]
 def _from_columns(run: ScoredRows, by: str | None) -> Counted | None:
     """Count the scores from columns; None if rows must be read."""
     counted = count_columns(run.records, run.metrics, by, costs=True)
-    if counted is None:
+    if counted is None or not isinstance(run.records, ParquetRecords):
         return None
-    records, found = counted.records, Counted(_tallies(run.metrics), rows=counted.rows)
-    found.parts = {label: _tallies(run.metrics) for label in counted.rows}
-    cases = [(found.whole, counted.whole), *zip(found.parts.values(), counted.parts.values(), strict=True)]
-    names = row_names(records, {row for _, part in cases for counts in part.values() for _, row in counts.worst})
-    for tallies, part in cases:
-        for metric, counts in part.items():
-            counts.worst = [(key, names[row]) for key, row in counts.worst]
-            tallies[metric].counts = counts
-    for missing, number in causes_of_columns(records, run.metrics):
+    parts = {label: _tallies(run.metrics, part) for label, part in counted.parts.items()}
+    found = Counted(_tallies(run.metrics, counted.whole), rows=counted.rows, parts=parts)
+    for missing, number in causes_of_columns(run.records, run.metrics):
         found.causes.add(missing, number)
-    found.with_verdicts = count_verdicts(records, run.metrics)
+    found.with_verdicts = count_verdicts(run.records, run.metrics)
     return found
 
 
@@ -298,5 +288,5 @@ def _of_verdicts(rows: int) -> Iterator[str]:
         )
 
 
-def _tallies(metrics: Sequence[MetricColumn]) -> dict[str, Tally]:
-    return {item.name: Tally(item.name, item.scale, low_is_good=item.higher_is_better is False) for item in metrics}
+def _tallies(metrics: Sequence[MetricColumn], counted: Mapping[str, Counts] = {}) -> dict[str, Tally]:
+    return {item.name: Tally(item, counted.get(item.name)) for item in metrics}
