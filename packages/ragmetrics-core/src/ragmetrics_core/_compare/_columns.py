@@ -19,11 +19,11 @@ from functools import partial
 from typing import Any
 
 from .._run._columns import REFERENCES, Run, Scale
+from .._run._counted_columns import column_name, usable
 from .._run._scored_rows import ScoredRows
 from .._run._slices import RowNames, name_of
-from .._store._parquet import METADATA, ParquetRecords, Tables, quoted
+from .._store._parquet import ParquetRecords, Tables, quoted
 from .._store._records import Record
-from .._values._sample import ALIASES, FIELD_NAMES
 from .._values._score import NOT_ASKED
 from ..statistics._numbers import Numbers
 from ..statistics._pairs import PairedNumbers, near_zero
@@ -258,7 +258,7 @@ def paired_columns(
     """
     before, after = (_columns(run, name) for run, name in zip(runs, names, strict=True))
     shared = [name for name in before.columns if name in after.columns]
-    records = [_usable(run, shared, [path for path in (by, cluster) if path is not None]) for run in runs]
+    records = [_usable(run, shared, by, cluster) for run in runs]
     one, two = records
     if not shared or one is None or two is None:
         return None
@@ -356,14 +356,12 @@ def _columns(run: ScoredRows, name: str) -> Run:
     return found
 
 
-def _usable(run: ScoredRows, metrics: Sequence[str], paths: Sequence[str]) -> ParquetRecords | None:
+def _usable(run: ScoredRows, metrics: Sequence[str], *paths: str | None) -> ParquetRecords | None:
     """Return the rows of a run if these metrics and these columns of the metadata can be read from columns; else None."""
     records = run.records
-    if not isinstance(records, ParquetRecords) or not records.unique or records.prompts is None:
+    if not usable(records, metrics, *paths) or not records.unique or records.prompts is None:
         return None
-    fields = any(ALIASES.get(path, path) in FIELD_NAMES or not path.strip(". ") for path in paths)
-    flags = ["_unusual", *(f"{name}_unusual" for name in metrics), *(["_nested"] if paths else [])]
-    return None if fields or records.any(*flags) else records
+    return records
 
 
 def _side(
@@ -382,7 +380,7 @@ def _side(
     texts = "CASE WHEN coalesce(_question, _reference) IS NOT NULL THEN concat(_question, '/', _reference) END"
     columns.append(f"{'_id' if by_id else texts} AS key")
     for path, name in ((by, "slice"), (cluster, "cluster")):
-        column = f"{METADATA}{(path or '').removeprefix(METADATA)}"
+        column = column_name(path or "")
         nothing = f"CAST(NULL AS {'UTINYINT' if path is None else 'VARCHAR'})"
         columns.append(f"{quoted(column) if path and column in records.metadata_columns() else nothing} AS {name}")
     for number, metric in enumerate(metrics):

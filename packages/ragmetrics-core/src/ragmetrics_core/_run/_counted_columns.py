@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from heapq import nsmallest
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from .._store._parquet import METADATA, ParquetRecords, Tables, quoted
 from .._store._run_settings import MetricColumn
@@ -158,6 +158,20 @@ class ColumnCounts:
     rows: dict[str | None, int]
 
 
+def usable(records: object, metrics: Iterable[str], *paths: str | None) -> TypeGuard[ParquetRecords]:
+    """Whether these metrics of a run, and the slices or clusters at these paths, can be read from columns. A path may be None."""
+    given = [path for path in paths if path is not None]
+    if any(ALIASES.get(path, path) in FIELD_NAMES or not path.strip(". ") for path in given):
+        return False
+    flags = ["_unusual", *(f"{name}_unusual" for name in metrics), *(["_nested"] if given else [])]
+    return isinstance(records, ParquetRecords) and not records.any(*flags)
+
+
+def column_name(path: str) -> str:
+    """Return the name of the column of the metadata at a path."""
+    return f"{METADATA}{path.removeprefix(METADATA)}"
+
+
 def count_columns(
     records: object, metrics: Sequence[MetricColumn], by: str | None, *, costs: bool = False, unique: bool = False
 ) -> ColumnCounts | None:
@@ -173,13 +187,10 @@ def count_columns(
     Raises:
         InvalidInput: no row has a value at the path, or there are too many different ones.
     """
-    if not isinstance(records, ParquetRecords) or (unique and not records.unique):
-        return None
-    flags = ["_unusual", *(f"{item.name}_unusual" for item in metrics), *(["_nested"] if by is not None else [])]
-    if (by is not None and (ALIASES.get(by, by) in FIELD_NAMES or not by.strip(". "))) or records.any(*flags):
+    if not usable(records, (item.name for item in metrics), by) or (unique and not records.unique):
         return None
     rows = {} if by is None else _slices(records, by)
-    column = "NULL" if by is None else quoted(_name(by))
+    column = "NULL" if by is None else quoted(column_name(by))
     values = ", ".join(quoted(item.name) for item in metrics)
     different = ", ".join(f"count(DISTINCT {quoted(item.name)})" for item in metrics)
     (numbers,) = records.tables.query(f"SELECT {different} FROM (SELECT {values} FROM run LIMIT {LOOKED_AT})")
@@ -203,16 +214,12 @@ def _name_worst(records: ParquetRecords, found: Sequence[Counts]) -> None:
         counts.worst = [(key, names[row]) for key, row in counts.worst]
 
 
-def _name(path: str) -> str:
-    return f"{METADATA}{path.removeprefix(METADATA)}"
-
-
 def _slices(records: ParquetRecords, path: str) -> dict[str | None, int]:
     """Return the number of rows of each slice, the slices in their order."""
     columns = records.metadata_columns()
     rows: dict[str | None, int] = {}
-    if _name(path) in columns:
-        rows = dict(records.tables.query(f"SELECT {quoted(_name(path))}, count(*) FROM run GROUP BY 1"))
+    if column_name(path) in columns:
+        rows = dict(records.tables.query(f"SELECT {quoted(column_name(path))}, count(*) FROM run GROUP BY 1"))
     if not rows.keys() - {None}:
         raise no_label(Setting("by", path), [key.removeprefix(METADATA) for key in columns])
     return {label: rows[label] for label in ordered_slices(list(rows), len(records), path)}
