@@ -158,7 +158,7 @@ def test_runs_that_cannot_be_read(folder: Path) -> None:
     (folder / "other" / "run.json").write_text(json.dumps({**account, "version": 99}))
     version = "read it with the version that wrote it, or score its rows again"
     for path, message in (
-        ("none", "none is not the directory of a run: it contains no run.json"),
+        ("none", "none is not the directory of a run: there is no such directory"),
         ("none.jsonl", "none.jsonl is neither the directory of a run nor a file of scores: there is no such file"),
         ("old.rows.jsonl", f"old.rows.jsonl, line 1 contains no scores of a row (not a record: 'row'): {CURE}"),
         ("other", f"other/run.json was not written by this version of ragmetrics: {version}"),

@@ -200,7 +200,15 @@ def test_the_commands(tmp_path: Path, server: Server) -> None:
     nothing = call("batches", run_dir, "--cancel", *model)
     assert (nothing.exit_code, "no batch of openai:judge is open" in nothing.stderr) == (2, True)
     assert call("batches", run_dir, "--cancel").exit_code == 2
-    assert call("batches", tmp_path).exit_code == 2
+    none = call("batches", tmp_path)
+    assert none.exit_code == 2
+    assert f"there are no batches in {tmp_path}: give the --run-dir of a run with --batch" in " ".join(
+        none.stderr.split()
+    )
+    assert (
+        "--batch-poll must be a positive number of seconds, got 0.0"
+        in call(*command, "--batch", "--batch-poll", "0").stderr
+    )
     assert call(*command, "--no-wait").exit_code == 2
     priced = call(*command[:4], "--llm", "openai:gpt-4o-mini", "--run-dir", tmp_path / "new", "--batch", "--dry-run")
     assert "half the price" in " ".join(priced.stdout.split())

@@ -413,10 +413,11 @@ def test_what_a_kill_has_left_is_removed(tmp_path: Path, online: list[Any]) -> N
     run(provider, tmp_path, Batch(wait=False))
     (tmp_path / "batches" / ".ledger.json.123").write_bytes(b"{")
     (tmp_path / "batches" / "unfinished.input.jsonl").write_bytes(b"{")
+    (tmp_path / "batches" / "notes of the user").mkdir()
     run(provider, tmp_path)
     assert scores(tmp_path) == online
     assert sum(provider.paid.values()) == QUESTIONS
-    assert [path.name for path in (tmp_path / "batches").iterdir()] == ["ledger.json"]
+    assert {path.name for path in (tmp_path / "batches").iterdir()} == {"ledger.json", "notes of the user"}
 
 
 def test_a_damaged_ledger_stops_the_run(tmp_path: Path) -> None:

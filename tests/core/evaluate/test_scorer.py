@@ -372,6 +372,8 @@ def test_arguments_are_checked_at_once() -> None:
     }.items():
         with pytest.raises(InvalidInput, match=options):
             Scorer(Rated(), llm=AsyncModel(), **{options: message})
+    with pytest.raises(InvalidInput, match=r"^replies must be a store, such as SQLiteReplies\(path\), got str$"):
+        Scorer(Rated(), replies="replies")  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="two metrics are named 'rated'"):
         Scorer([Rated(), Rated()])
 

@@ -204,10 +204,13 @@ class TestLoad:
         assert (tmp_path / "copy.jsonl").read_bytes() == (tmp_path / "scores.jsonl").read_bytes()
 
     def test_nothing_to_load(self, tmp_path: Path) -> None:
-        for path in (tmp_path, tmp_path / "missing"):
+        for path, why in (
+            (tmp_path, "it contains neither run.json nor Parquet files"),
+            (tmp_path / "missing", "there is no such directory"),
+        ):
             with pytest.raises(InvalidInput) as caught:
                 Evaluation.load(path)
-            assert str(caught.value) == f"{path} is not the directory of a run: it contains no run.json"
+            assert str(caught.value) == f"{path} is not the directory of a run: {why}"
         (tmp_path / "run.json").write_text('{"version": 1, "metrics": [], "judged": {}, "run": {}}')
         with pytest.raises(InvalidInput) as caught:
             Evaluation.load(tmp_path)

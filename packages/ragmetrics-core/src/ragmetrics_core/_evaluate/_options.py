@@ -78,10 +78,7 @@ class Batch:
 
     def __post_init__(self) -> None:
         for name in ("poll", "grace"):
-            value = getattr(self, name)
-            if value is None:
-                raise InvalidInput(f"{name} must be a positive number of seconds, got None")
-            check_seconds(name, value)
+            check_seconds(name, getattr(self, name), option=f"batch_{name}", or_none=False)
         check_whole("window_rows", self.window_rows, least=1)
 
 

@@ -73,6 +73,8 @@ class Scorer:
         empty: Literal["skip", "zero"] = "skip",
     ) -> None:
         self._scoring = Scoring(metrics, options_of(ScorerOptions, locals()))
+        if replies is not None and not hasattr(replies, "keep"):
+            raise InvalidInput(f"replies must be a store, such as SQLiteReplies(path), got {type(replies).__name__}")
         self._replies = replies
         self._open = ExitStack()
         self._answers: Answers | None = None

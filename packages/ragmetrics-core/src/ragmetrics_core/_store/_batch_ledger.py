@@ -113,7 +113,7 @@ class Ledger:
     def remove_leftovers(self) -> None:
         """Remove what a kill has left: input files that are not complete, downloads. Only for the one writer of a directory."""
         kept = {LEDGER, *(self.input(item).name for item in self.open)}
-        for path in self._folder.glob("*"):
+        for path in self._folder.glob("*.json*"):
             if path.name not in kept:
                 path.unlink()
 

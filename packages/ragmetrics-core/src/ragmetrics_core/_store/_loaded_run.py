@@ -133,7 +133,8 @@ class LoadedRun:
         """Read the run in a directory. If ``run.json`` is damaged, the metrics are known from the scores only."""
         stored = read_account(path, ("read it with the version that wrote it, or score its rows again",))
         if stored is None:
-            raise InvalidInput(f"{path} is not the directory of a run: it contains no {ACCOUNT}")
+            what = f"it contains neither {ACCOUNT} nor Parquet files" if path.exists() else "there is no such directory"
+            raise InvalidInput(f"{path} is not the directory of a run: {what}")
         if not (path / SCORES).exists():
             raise InvalidInput(f"{path} contains no {SCORES}: no row of the run was finished")
         columns = stored.settings.metrics if stored.settings else ()

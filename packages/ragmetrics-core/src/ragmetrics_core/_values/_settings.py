@@ -25,16 +25,24 @@ def check_whole(name: str, value: object, *, least: int | None = None) -> None:
         raise InvalidInput(Setting(name), f" must be a whole number{at_least}, got {value!r}")
 
 
-def check_seconds(name: str, value: object) -> None:
-    """Check that a setting is a positive number of seconds, or None.
+def check_seconds(name: str, value: object, *, option: str = "", or_none: bool = True) -> None:
+    """Check that a setting is a positive number of seconds, or None if ``or_none``.
+
+    Args:
+        name: the name of the setting in messages.
+        value: the value given.
+        option: its name on the command line, if that differs.
+        or_none: whether it may be None.
 
     Raises:
         InvalidInput: the value is neither.
     """
-    if value is None:
+    if value is None and or_none:
         return
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
-        raise InvalidInput(Setting(name), f" must be a positive number of seconds, got {value!r}")
+        raise InvalidInput(
+            Setting(option or name, python=name), f" must be a positive number of seconds, got {value!r}"
+        )
 
 
 def check_run_dir(path: object) -> None:

@@ -38,7 +38,7 @@ def batches(
     with clear_errors():
         submissions = Ledger(run_dir).submissions
         if not submissions:
-            raise InvalidInput(f"there are no batches in {run_dir}")
+            raise InvalidInput(f"there are no batches in {run_dir}: give the --run-dir of a run with --batch")
         if cancel:
             _cancel([item for item in submissions if item.state == "created"], llm, base_url)
         say(_table(submissions))
