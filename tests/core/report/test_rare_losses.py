@@ -119,6 +119,20 @@ class TestWords:
         (result,) = run_of(rows).gate("m >= 0.92", cluster="pair").results
         assert result.doubt == "50 clusters are too few to rule out rare large losses: that takes 94"
 
+    def test_clusters_of_pairs_count_and_not_their_rows(self) -> None:
+        """1,400 pairs would be enough for sure, 50 clusters of them are not."""
+        jittered = [0.9 + 1e-6 * (-1) ** (row // 28) for row in range(1400)]
+        runs = [
+            run_of([({"id": str(row), "part": row // 28}, {"m": value}) for row, value in enumerate(values)], name=name)
+            for name, values in (("old", [0.9] * 1400), ("new", jittered))
+        ]
+        comparison = runs[0].compare(runs[1], cluster="part", allow_different_judges=True)
+        few = "50 clusters are too few to rule out rare large losses: that takes 89"
+        (result,) = comparison.gate("m drop <= 0.03").results
+        assert (result.verdict, result.doubt) == ("undecided", few)
+        assert comparison["m"].verdict == "cannot say"
+        assert few in comparison["m"].why
+
     def test_no_difference_larger_than_the_margin(self) -> None:
         jittered = [0.9 + 1e-6 * (-1) ** row for row in range(30)]
         item = by_id([0.9] * 30, name="old").compare(by_id(jittered, name="new"))["m"]

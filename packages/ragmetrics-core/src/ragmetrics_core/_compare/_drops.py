@@ -55,6 +55,7 @@ def _drop(comparison: ComparedRuns, item: MetricComparison, conditions: Conditio
     values, with_lost = item.values, item.with_lost
     width = values.scale[1] - values.scale[0] if values and values.scale else None
     moved = values.moved if values else 0
+    have = item.clusters or item.pairs
     lost = lost_rows(len(item.rows_after.lost), item.short)
 
     def doubt(_gate: Gate, side: int, _confidence: float) -> str:
@@ -78,7 +79,7 @@ def _drop(comparison: ComparedRuns, item: MetricComparison, conditions: Conditio
         clusters=item.clusters,
         unmet=tuple(_unmet(comparison, item, conditions)),
         doubt=doubt,
-        enough=lambda gate: known.enough(-sign, gate.limit) if (known := with_lost or values) else 1,
+        enough=lambda gate: known.enough(-sign, gate.limit, have) if (known := with_lost or values) else 1,
         missing=" and ".join(filter(None, (lost, absent_rows(item.absent)))),
         worst_case=None if with_lost is None else worst_case,
         warnings=item.warnings if item.credited else (),

@@ -87,7 +87,8 @@ def _no_difference(pairs: MetricPairs, found: PairedDifference, interval: Interv
     shown if they could push the mean beyond the margin.
     """
     text = f"the 95 % interval, {ends(interval)}, lies within {pairs.margin:.3g} of 0"
-    enough = max(pairs.values.enough(sign, pairs.margin) for sign in (1, -1)) if pairs.values else 1
+    have = found.clusters or found.pairs
+    enough = max(pairs.values.enough(sign, pairs.margin, have) for sign in (1, -1)) if pairs.values else 1
     if few := too_few(found.pairs, found.clusters, enough, "pairs"):
         return CANNOT_SAY, f"{text}, but {few}"
     lost = lost_rows(pairs.outcomes.lost, pairs.outcomes.short)

@@ -392,7 +392,7 @@ class PairedNumbers:
         mean = self.found.mean
         return Interval(min(max(low, -self.width), mean), max(min(high, self.width), mean), method)
 
-    def enough(self, sign: int, most: float) -> int:
+    def enough(self, sign: int, most: float, have: int) -> int:
         """Return how many pairs are needed so that rare losses that the sample missed cannot add up to more than ``most``.
 
         A missed loss is taken to be a row whose second value is the worst of the scale. The result is 1 if no scale is known.
@@ -400,11 +400,12 @@ class PairedNumbers:
         Args:
             sign: 1 if a rise is good, -1 if a fall is good.
             most: the largest mean loss allowed.
+            have: the number of pairs, or of clusters of pairs; if these are enough for sure, an upper limit is returned.
         """
         if self.scale is None:
             return 1
         farthest = self.scale[0 if sign > 0 else 1] - self.before.mean
-        return rows_to_meet_losses(self.changes, sign, -sign * most, farthest)
+        return rows_to_meet_losses(self.changes, sign, -sign * most, farthest, have=have)
 
 
 def near_zero(before: Numbers, after: Numbers, scale: tuple[float, float] | None) -> float:
