@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._run._columns import REFERENCES, Run, Scale
 from .._run._counted_columns import column_name, usable
 from .._run._scored_rows import ScoredRows
-from .._run._slices import RowNames, name_of
+from .._run._slices import ReadLater, name_of
 from .._store._parquet import ParquetRecords, Tables, quoted
 from .._store._records import Record
 from .._values._score import NOT_ASKED
@@ -29,12 +29,19 @@ from ..statistics._numbers import Numbers
 from ..statistics._pairs import PairedNumbers, near_zero
 from ._outcomes import AsNumbers, Cell, Outcomes, Part, RowCounts, numbers_of, outcomes_of
 from ._pairs import Paired, Pairing, fields_of, paired_rows, parts_of
+from ._row_changes import MOST_CHANGED
 
 MOST_DIFFERENT = 20_000
-"""The largest number of different pairs of values among the first rows that are counted one by one."""
+"""The largest number of different pairs of the values of the first rows that are counted one by one."""
 
 FIRST = 100_000
 """The number of these first rows."""
+
+POSITION = "CAST(row_number() OVER () - 1 AS UINTEGER)"
+"""The position of a row in its run."""
+
+POSITIONS = f"coalesce(i, j) * {2**32} + coalesce(j, 0)"
+"""The positions of a row in both runs as one number; rows of a group are in the order of these numbers."""
 
 ORDER = "ORDER BY i IS NULL OR j IS NULL, i, j"
 """The order of ``Pairing.units``."""
@@ -87,19 +94,56 @@ class QueriedNumbers(Numbers):
         return [value for (value,) in self._query("value", order)]
 
 
-def _names(records: Any, count: int, tables: Tables, source: str, given: Sequence[object] = ()) -> RowNames:
-    """Return the names of so many rows of a run; ``source`` is the SQL of their positions, ``given`` its parameters."""
+def _names(
+    records: Any, count: int, tables: Tables, sql: str, *, given: Sequence[object] = (), first: Sequence[int] = ()
+) -> ReadLater[str]:
+    """Return the names of so many rows of a run; ``sql`` queries their positions, of which the ``first`` may be known."""
 
     def read(most: int) -> list[str]:
-        rows = [row for (row,) in tables.query(f"{source} {ORDER} LIMIT {most}", *given)]
+        known = len(first) >= most
+        rows = first[:most] if known else [row for (row,) in tables.query(f"{sql} LIMIT {most}", *given)]
         named = {row: name_of(records[row]) for row in sorted(rows)}  # in order, as rows are read in groups
         return [named[row] for row in rows]
 
-    return RowNames(count, read)
+    return ReadLater(count, read)
 
 
-STATES = ("absent", "not asked", "unscored", "failed")
-"""Why a metric gave no value, by its number in a table."""
+UNASKED, UNSCORED = 1, 2
+"""Why there is no value, as a number: the run does not have the row (0), or did not ask the metric; the metric had nothing to
+score, or failed (3).
+"""
+
+
+class Group(NamedTuple):
+    """Rows with the same outcomes.
+
+    Attributes:
+        slice: their slice.
+        old: their value in the first run; if values are not counted one by one, 0 for all values.
+        new: their value in the second run.
+        s: why there is no value in the first run.
+        t: why there is none in the second run.
+        rows: their number.
+        first: the ``POSITIONS`` of the first ones.
+    """
+
+    slice: str | None
+    old: float | None
+    new: float | None
+    s: int
+    t: int
+    rows: int
+    first: Sequence[int]
+
+    @property
+    def values(self) -> tuple[float | None, float | None]:
+        """The value in each run."""
+        return self.old, self.new
+
+    @property
+    def states(self) -> tuple[int, int]:
+        """Why there is no value, in each run."""
+        return self.s, self.t
 
 
 @dataclass
@@ -107,12 +151,12 @@ class PairedColumns(Paired):
     """Two runs, paired by their columns.
 
     Attributes:
-        tables: both runs, and for each metric that was asked for a table of its outcomes in all rows, with the positions of a
-            row in both runs (i, j), its values (old, new), why there is no value (s, t), its slice and its cluster.
-        join: the SQL of all rows of both runs, with the columns of both sides.
+        tables: both runs.
+        join: the SQL of all rows of both runs, with their positions in the runs (i, j) and the columns of both sides (a, b).
         shared: the metrics of both runs.
         differ: number of pairs with another reference, and with any other field of ``REFERENCES``.
         arguments: what ``paired_rows`` takes.
+        groups: the rows of each metric that was asked for.
     """
 
     tables: Tables
@@ -120,6 +164,7 @@ class PairedColumns(Paired):
     shared: Sequence[str]
     differ: tuple[int, int]
     arguments: tuple[tuple[ScoredRows, ScoredRows], tuple[str, str], str | None, str | None]
+    groups: dict[str, Sequence[Group]] = field(default_factory=dict)
 
     def other_references(self, metric: str) -> int:
         """As in the base class."""
@@ -130,71 +175,85 @@ class PairedColumns(Paired):
         """As in the base class."""
         return paired_rows(*self.arguments)
 
-    def _table(self, metric: str) -> str:
-        """Return the name of the table of a metric, made when it is first asked for."""
+    def _rows(self, metric: str) -> str:
+        """Return the SQL of the outcomes of a metric in all rows: the positions of a row in both runs (i, j), its values (old,
+        new), why there is no value (s, t), its slice and its cluster.
+        """
         number = self.shared.index(metric)
-        name = f"metric_{number}"
         states = ", ".join(
-            f"CAST(CASE WHEN {row} IS NULL THEN 0 WHEN {side}.label_{number} = '{NOT_ASKED}' THEN 1 "
-            f"WHEN {side}.error_{number} IS NULL THEN 2 ELSE 3 END AS UTINYINT) AS {state}"
+            f"CAST(CASE WHEN {row} IS NULL THEN 0 WHEN {side}_label_{number} = '{NOT_ASKED}' THEN 1 "
+            f"WHEN {side}_error_{number} IS NULL THEN 2 ELSE 3 END AS UTINYINT) AS {state}"
             for side, row, state in (("a", "i", "s"), ("b", "j", "t"))
         )
-        values = f"a.value_{number} AS old, b.value_{number} AS new"
-        groups = "coalesce(a.slice, b.slice) AS slice, coalesce(a.cluster, b.cluster) AS cluster"
-        self.tables.query(
-            f"CREATE TABLE IF NOT EXISTS {name} AS SELECT i, j, {values}, {states}, {groups} FROM {self.join}"
-        )
+        values = f"a_value_{number} AS old, b_value_{number} AS new"
+        groups = "coalesce(a_slice, b_slice) AS slice, coalesce(a_cluster, b_cluster) AS cluster"
+        return f"SELECT i, j, {values}, {states}, {groups} FROM {self.join}"
+
+    def _table(self, metric: str) -> str:
+        """Return the name of a table with the outcomes of a metric, made when it is first asked for."""
+        name = f"metric_{self.shared.index(metric)}"
+        self.tables.query(f"CREATE TABLE IF NOT EXISTS {name} AS {self._rows(metric)}")
         return name
+
+    def _few(self, metric: str) -> bool:
+        """Whether a metric has so few different values that pairs of them are counted one by one."""
+        different = 1
+        for view in ("before", "after"):
+            first = f"SELECT {quoted(metric)} AS value FROM {view} LIMIT {FIRST}"
+            different *= self.tables.query(f"SELECT count(DISTINCT value) FROM ({first})")[0][0]
+        return different <= MOST_DIFFERENT
 
     def outcomes(self, metric: str) -> Sequence[Outcomes]:
         """As in the base class."""
-        table = self._table(metric)
-        sample = f"SELECT old, new FROM {table} WHERE old IS NOT NULL AND new IS NOT NULL LIMIT {FIRST}"
-        ((different,),) = self.tables.query(f"SELECT count(*) FROM (SELECT DISTINCT * FROM ({sample}))")
-        few = different <= MOST_DIFFERENT
+        few = self._few(metric)
+        source = f"({self._rows(metric)})" if few and self.arguments[3] is None else self._table(metric)
         values = "old, new" if few else "CASE WHEN old IS NOT NULL THEN 0 END, CASE WHEN new IS NOT NULL THEN 0 END"
-        groups = self.tables.query(f"SELECT slice, {values}, s, t, count(*) FROM {table} GROUP BY ALL")
-        wholes = [self._outcomes(metric, table, groups, "true", (), few=few)]
+        columns = f"slice, {values}, s, t, count(*), min({POSITIONS}, {MOST_CHANGED})"
+        groups = [Group(*group) for group in self.tables.query(f"SELECT {columns} FROM {source} GROUP BY ALL")]
+        if few:
+            self.groups[metric] = groups
+        wholes = [self._outcomes(metric, source, groups, "true", (), few=few)]
         for part in self.parts[1:]:
-            own = [group for group in groups if group[0] == part.label]
-            wholes.append(self._outcomes(metric, table, own, "slice IS NOT DISTINCT FROM ?", (part.label,), few=few))
+            own = [group for group in groups if group.slice == part.label]
+            wholes.append(self._outcomes(metric, source, own, "slice IS NOT DISTINCT FROM ?", (part.label,), few=few))
         return wholes
 
     def _outcomes(
-        self, metric: str, table: str, groups: Sequence[Any], where: str, given: Sequence[object], *, few: bool
+        self, metric: str, source: str, groups: Sequence[Group], where: str, given: Sequence[object], *, few: bool
     ) -> Outcomes:
         """Return the outcomes in one part, whose rows are ``groups`` and meet a condition with parameters."""
         cells: Counter[Cell] = Counter()
-        for _, old, new, _, state, number in groups:
-            if old is not None:
-                cells[Cell(old, new, state < 2)] += number
+        for group in groups:
+            if group.old is not None:
+                cells[Cell(group.old, group.new, group.t < 2)] += group.rows
         columns = self.before.columns[metric].metric, self.after.columns[metric].metric
         scales = {(columns[0].scale, columns[1].scale)} if any(cell.new is not None for cell in cells) else set()
-        counts = tuple(self._counts(side, groups, f"FROM {table} WHERE {where}", given) for side in (0, 1))
-        unasked = sum(number for _, old, _, _, state, number in groups if old is not None and state == 1)
+        counts = tuple(self._counts(side, groups, f"FROM {source} WHERE {where}", given) for side in (0, 1))
+        unasked = sum(group.rows for group in groups if group.old is not None and group.t == 1)
         found = outcomes_of(cells, (counts[0], counts[1]), scales, (self.before.name, self.after.name), unasked)
         if few and self.arguments[3] is None:
             return found
         counted = numbers_of(cells, found.scale) if few else None
-        return replace(found, numbers=self._numbers(table, where, given, found.scale, counted))
+        return replace(found, numbers=self._numbers(source, where, given, found.scale, counted))
 
-    def _counts(self, side: int, groups: Sequence[Any], source: str, given: Sequence[object]) -> RowCounts:
+    def _counts(self, side: int, groups: Sequence[Group], source: str, given: Sequence[object]) -> RowCounts:
         """Return the counts of one run, with the names of its rows without a value."""
-        own, other, state = (("old", "new", "s"), ("new", "old", "t"))[side]
-        rows, names = Counter[str](), {}
-        for _, *values, one, two, number in groups:
-            rows[STATES[(one, two)[side]]] += number if values[side] is None else 0
-            rows["lost"] += number if values[side] is None is not values[1 - side] and (one, two)[side] > 1 else 0
-            rows["all"] += number if (one, two)[side] > 1 else 0
-        for name, condition in (
-            ("unscored", f"{state} = 2 AND {own} IS NULL"),
-            ("failed", f"{state} = 3 AND {own} IS NULL"),
-            ("lost", f"{state} > 1 AND {own} IS NULL AND {other} IS NOT NULL"),
-        ):
-            records = self.arguments[0][side].records
-            where = f"SELECT {'ij'[side]} {source} AND {condition}"
-            names[name] = _names(records, rows[name], self.tables, where, given)
-        return RowCounts(rows["all"], **names)
+        asked = [group for group in groups if group.states[side] > UNASKED]
+        without = [group for group in asked if group.values[side] is None]
+        lists = {
+            "unscored": [group for group in without if group.states[side] == UNSCORED],
+            "failed": [group for group in without if group.states[side] > UNSCORED],
+            "lost": [group for group in without if group.values[1 - side] is not None],
+        }
+        names = {}
+        for name, chosen in lists.items():
+            kinds = {(*group.states, *(value is None for value in group.values)) for group in chosen}
+            sql = f"{source} AND (s, t, old IS NULL, new IS NULL) IN ({', '.join(map(str, kinds))}) {ORDER}"
+            known = sorted((not all(group.states), not group.s, at) for group in chosen for at in group.first)
+            first = [divmod(at, 2**32)[side] for *_, at in known[:MOST_CHANGED]]
+            records, count = self.arguments[0][side].records, sum(group.rows for group in chosen)
+            names[name] = _names(records, count, self.tables, f"SELECT {'ij'[side]} {sql}", given=given, first=first)
+        return RowCounts(sum(group.rows for group in asked), **names)
 
     def _numbers(
         self, table: str, where: str, given: Sequence[object], scale: Scale, counted: AsNumbers | None
@@ -222,12 +281,18 @@ class PairedColumns(Paired):
 
     def most_changed(self, metric: str, most: int, near: float) -> Iterator[tuple[list[Record], list[Record]]]:
         """As in the base class."""
-        size = "abs(new - old)"
-        rows = self.tables.query(
-            f"SELECT i, j FROM {self._table(metric)} WHERE {size} > {_double(near)} ORDER BY {size} DESC, i LIMIT {most}"
-        )
+        rows = [
+            (-abs(group.new - group.old), *divmod(at, 2**32))
+            for group in self.groups.get(metric, ())
+            if group.old is not None and group.new is not None and abs(group.new - group.old) > near
+            for at in group.first
+        ]
+        if metric not in self.groups:
+            size = "abs(new - old)"
+            changed = f"FROM {self._table(metric)} WHERE {size} > {_double(near)} ORDER BY {size} DESC, i LIMIT {most}"
+            rows = self.tables.query(f"SELECT -{size}, i, j {changed}")
         before, after = (run.evaluation.records for run in (self.before, self.after))
-        return (([before[one]], [after[two]]) for one, two in rows)
+        return (([before[one]], [after[two]]) for _, one, two in sorted(rows)[:most])
 
 
 def _queried(tables: Tables, source: str, given: Sequence[object], scale: Scale) -> PairedNumbers | None:
@@ -268,8 +333,7 @@ def paired_columns(
     if not by_id and any(number for number, _ in ids):
         return None
     side = partial(_side, metrics=shared, by=by, cluster=cluster, by_id=by_id)
-    sides = side(one, "before", "i"), side(two, "after", "j")
-    join, counts = _joined(tables, sides, same_length=ids[0][1] == ids[1][1])
+    join, counts = _joined(tables, side(one, "a"), side(two, "b"), same_length=ids[0][1] == ids[1][1])
     pairs, other_texts, unchecked, questions, reference, references, other_slices, labels, clusters, _ = counts
     read = (fields_of(before, after, name) for name in shared)
     # which other field differs is not known
@@ -285,8 +349,8 @@ def paired_columns(
         pairs=pairs,
         words="id" if by_id else "question and reference",
         only=(
-            _names(one, ids[0][1] - pairs, tables, f"SELECT i FROM {join} WHERE j IS NULL"),
-            _names(two, ids[1][1] - pairs, tables, f"SELECT j FROM {join} WHERE i IS NULL"),
+            _names(one, ids[0][1] - pairs, tables, f"SELECT i FROM {join} WHERE j IS NULL ORDER BY i"),
+            _names(two, ids[1][1] - pairs, tables, f"SELECT j FROM {join} WHERE i IS NULL ORDER BY j"),
         ),
         other_texts=other_texts,
         unchecked=unchecked,
@@ -300,14 +364,17 @@ def paired_columns(
     )
 
 
-def _joined(tables: Tables, sides: tuple[str, str], *, same_length: bool) -> tuple[str, Sequence[int]]:
+def _joined(tables: Tables, one: str, two: str, *, same_length: bool) -> tuple[str, Sequence[int]]:
     """Return the SQL of all rows of both runs, and the ``COUNTS`` of these rows."""
     if same_length:
-        join = f"({sides[0]}) a POSITIONAL JOIN ({sides[1]}) b"
+        # values that are computed before a positional join, as numbers of rows are, make it take twice the time
+        rows = f"{POSITION} AS i, {POSITION} AS j"
+        join = f"(SELECT {rows}, {one}, {two} FROM before a POSITIONAL JOIN after b)"
         counts = tables.query(f"SELECT {COUNTS} FROM {join}")[0]
         if not counts[-1]:
             return join, counts
-    join = f"({sides[0]}) a FULL JOIN ({sides[1]}) b ON a.key = b.key"
+    sides = f"(SELECT {POSITION} AS i, {one} FROM before a) FULL JOIN (SELECT {POSITION} AS j, {two} FROM after b)"
+    join = f"(SELECT * FROM {sides} ON a_key = b_key)"
     return join, tables.query(f"SELECT {COUNTS} FROM {join}")[0]
 
 
@@ -316,7 +383,7 @@ def _parts(tables: Tables, join: str, by: str | None, gone: int) -> list[Part]:
     if by is None:
         return parts_of(None, {}, {None: gone})
     counts = "count(*), count(*) FILTER (j IS NULL)"
-    slices = tables.query(f"SELECT coalesce(a.slice, b.slice), {counts} FROM {join} GROUP BY 1")
+    slices = tables.query(f"SELECT coalesce(a_slice, b_slice), {counts} FROM {join} GROUP BY 1")
     return parts_of(by, {label: rows for label, rows, _ in slices}, {label: alone for label, _, alone in slices})
 
 
@@ -333,15 +400,15 @@ COUNTS = ", ".join(
     f"count(*) FILTER ({condition})"
     for condition in (
         PAIR,
-        f"{PAIR} AND a.question IS NOT DISTINCT FROM b.question AND a.reference IS DISTINCT FROM b.reference",
-        f"{PAIR} AND (a.question IS NULL) <> (b.question IS NULL)",
-        "a.question <> b.question",
-        f"{PAIR} AND a.reference IS DISTINCT FROM b.reference",
-        f"{PAIR} AND a.refs IS DISTINCT FROM b.refs",
-        f"{PAIR} AND a.slice IS NOT NULL AND a.slice IS DISTINCT FROM b.slice",
-        "coalesce(a.slice, b.slice) IS NOT NULL",
-        f"{PAIR} AND coalesce(a.cluster, b.cluster) IS NOT NULL",
-        "a.key IS DISTINCT FROM b.key OR a.key IS NULL",
+        f"{PAIR} AND a_question IS NOT DISTINCT FROM b_question AND a_reference IS DISTINCT FROM b_reference",
+        f"{PAIR} AND (a_question IS NULL) <> (b_question IS NULL)",
+        "a_question <> b_question",
+        f"{PAIR} AND a_reference IS DISTINCT FROM b_reference",
+        f"{PAIR} AND a_refs IS DISTINCT FROM b_refs",
+        f"{PAIR} AND a_slice IS NOT NULL AND a_slice IS DISTINCT FROM b_slice",
+        "coalesce(a_slice, b_slice) IS NOT NULL",
+        f"{PAIR} AND coalesce(a_cluster, b_cluster) IS NOT NULL",
+        "a_key IS DISTINCT FROM b_key OR a_key IS NULL",
     )
 )
 """What is counted in all rows; the last is 0 if rows that are read side by side are pairs."""
@@ -365,25 +432,18 @@ def _usable(run: ScoredRows, metrics: Sequence[str], *paths: str | None) -> Parq
 
 
 def _side(
-    records: ParquetRecords,
-    view: str,
-    row: str,
-    *,
-    metrics: Sequence[str],
-    by: str | None,
-    cluster: str | None,
-    by_id: bool,
+    records: ParquetRecords, side: str, *, metrics: Sequence[str], by: str | None, cluster: str | None, by_id: bool
 ) -> str:
-    """Return the SQL of the rows of one run, with their positions as the column ``row``."""
-    columns = [f"CAST(row_number() OVER () - 1 AS UINTEGER) AS {row}", "_question AS question"]
-    columns += ["_reference AS reference", "_references AS refs"]
-    texts = "CASE WHEN coalesce(_question, _reference) IS NOT NULL THEN concat(_question, '/', _reference) END"
-    columns.append(f"{'_id' if by_id else texts} AS key")
+    """Return the SQL of the columns of one run, whose names begin with that of the side."""
+    question, reference = f"{side}._question", f"{side}._reference"
+    texts = f"CASE WHEN coalesce({question}, {reference}) IS NOT NULL THEN concat({question}, '/', {reference}) END"
+    columns = {"question": question, "reference": reference, "refs": f"{side}._references"}
+    columns["key"] = f"{side}._id" if by_id else texts
     for path, name in ((by, "slice"), (cluster, "cluster")):
         column = column_name(path or "")
         nothing = f"CAST(NULL AS {'UTINYINT' if path is None else 'VARCHAR'})"
-        columns.append(f"{quoted(column) if path and column in records.metadata_columns() else nothing} AS {name}")
+        columns[name] = f"{side}.{quoted(column)}" if path and column in records.metadata_columns() else nothing
     for number, metric in enumerate(metrics):
         for part, name in (("", "value"), ("_label", "label"), ("_error", "error")):
-            columns.append(f"{quoted(metric + part)} AS {name}_{number}")
-    return f"SELECT {', '.join(columns)} FROM {view}"
+            columns[f"{name}_{number}"] = f"{side}.{quoted(metric + part)}"
+    return ", ".join(f"{value} AS {side}_{name}" for name, value in columns.items())

@@ -83,7 +83,7 @@ class MetricComparison:
     warnings: tuple[str, ...] = ()
     credited: bool = True
     void: str = ""
-    changes: tuple[RowChange, ...] = ()
+    changes: Sequence[RowChange] = ()
     absent: int = 0
     short: int = 0
     values: PairedNumbers | None = field(default=None, repr=False, compare=False)

@@ -15,7 +15,7 @@ from typing import Any
 
 from .._run._columns import shared
 from .._run._judgements import judgements, mean_of_repeats
-from .._run._slices import name_of
+from .._run._slices import ReadLater, name_of
 from .._store._records import Record
 from .._values._counts import grouped
 from .._values._plain import plain
@@ -98,14 +98,19 @@ class RowChange:
         return plain({**vars(self), "difference": self.difference})
 
 
-def row_changes(paired: Paired, pairs: MetricPairs) -> tuple[RowChange, ...]:
+def row_changes(paired: Paired, pairs: MetricPairs) -> Sequence[RowChange]:
     """Return the rows that changed most, with the changes in their evidence. Of rows that changed equally, the earlier row comes
     first.
     """
-    if pairs.usable is None or not pairs.usable.changes.changed:
+    values = pairs.usable
+    if values is None:
         return ()
-    total, found = pairs.usable.changes.size, paired.most_changed(pairs.name, MOST_CHANGED, pairs.usable.near)
-    return tuple(_change(pairs.name, before, after, total) for before, after in found)
+
+    def read(most: int) -> list[RowChange]:
+        found = paired.most_changed(pairs.name, most, values.near)
+        return [_change(pairs.name, before, after, values.changes.size) for before, after in found]
+
+    return ReadLater(min(values.changes.changed, MOST_CHANGED), read)
 
 
 def _change(metric: str, before: Sequence[Record], after: Sequence[Record], total: float) -> RowChange:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 from .._show._tables import cut_middle, first_of
 from .._store._records import Record
@@ -31,6 +31,8 @@ LONGEST_LABEL = 40
 """The number of characters of a slice's name that are shown."""
 
 METADATA = "metadata."
+
+T_co = TypeVar("T_co", covariant=True)
 
 
 class RowLabels:
@@ -249,27 +251,27 @@ def row_name_of(row_id: object, place: str) -> str:
     return str(row_id) if row_id is not None else _short_place(place)
 
 
-class RowNames(Sequence[str]):
-    """The names of rows, which are read when they are used.
+class ReadLater(Sequence[T_co]):
+    """The names of rows, or others of their values, which are read when they are used.
 
     Args:
         count: the number of rows.
-        read: returns the names of so many of them, the first ones.
+        read: returns those of so many rows, the first ones.
     """
 
-    def __init__(self, count: int, read: Callable[[int], Sequence[str]]) -> None:
+    def __init__(self, count: int, read: Callable[[int], Sequence[T_co]]) -> None:
         self._count, self._read = count, read
 
     def __len__(self) -> int:
         return self._count
 
     @overload
-    def __getitem__(self, index: int) -> str: ...
+    def __getitem__(self, index: int) -> T_co: ...
 
     @overload
-    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, index: slice) -> tuple[T_co, ...]: ...
 
-    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
+    def __getitem__(self, index: int | slice) -> T_co | tuple[T_co, ...]:
         last = range(self._count)[index]
         most = max(last, default=-1) + 1 if isinstance(last, range) else last + 1
         return tuple(self._read(most) if most else ())[index]
@@ -283,12 +285,12 @@ class RowNames(Sequence[str]):
     def __repr__(self) -> str:
         return repr(self[:])
 
-    def __reduce__(self) -> tuple[type[tuple[str, ...]], tuple[tuple[str, ...]]]:
-        """Copies and pickles have the names, not the rows."""
+    def __reduce__(self) -> tuple[type[tuple[T_co, ...]], tuple[tuple[T_co, ...]]]:
+        """Copies and pickles have the values, not the rows."""
         return tuple, (self[:],)
 
-    def tolist(self) -> list[str]:
-        """Return the names as a list, for ``plain``."""
+    def tolist(self) -> list[T_co]:
+        """Return the values as a list, for ``plain``."""
         return list(self[:])
 
 

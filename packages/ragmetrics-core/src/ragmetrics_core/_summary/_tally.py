@@ -27,7 +27,7 @@ from .._run._counted_columns import (
 )
 from .._run._judgements import LABELS, JuryTally, keep_lowest, spread_of
 from .._run._scored_rows import ScoredRows, size_in_words
-from .._run._slices import RowLabels, RowNames, cause_of, row_name, slice_name, slices_of
+from .._run._slices import ReadLater, RowLabels, cause_of, row_name, slice_name, slices_of
 from .._store._parquet import ParquetRecords
 from .._store._records import Record
 from .._store._run_settings import MetricColumn
@@ -269,7 +269,7 @@ def _reasons(run: ScoredRows, causes: Causes) -> tuple[Reason, ...]:
         rows: Sequence[str] = tuple(cause.rows)
         if isinstance(run.records, ParquetRecords) and not rows:
             metrics = [item for item in run.metrics if item.name in cause.metrics]
-            rows = RowNames(cause.count, partial(names_without_value, run.records, metrics, state, text))
+            rows = ReadLater(cause.count, partial(names_without_value, run.records, metrics, state, text))
         found.append(Reason(state, text, tuple(cause.metrics), rows, tuple(cause.metrics.values())))
     return tuple(sorted(found, key=lambda reason: -reason.count))
 
