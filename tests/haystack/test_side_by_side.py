@@ -161,7 +161,8 @@ def test_rows_are_judged_side_by_side_with_the_scores_that_haystack_gives_one_by
         outputs = asyncio.run(cls(chat_generator=generator, progress_bar=False).run_async(**rows(100)))
         at_once.append(generator.most_at_once)
         scores.append(outputs["individual_scores"])
-    assert at_once == [1, 16]
+    assert at_once[0] == 1
+    assert 8 <= at_once[1] <= 16
     assert scores[1] == pytest.approx(scores[0], abs=1e-12)
 
 

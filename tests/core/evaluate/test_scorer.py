@@ -442,7 +442,7 @@ def test_evaluations_of_one_scorer_share_what_was_learnt(tmp_path: Path) -> None
     def refusals(number: int) -> int:
         before = server.refusals
         rows = [{"user_input": f"{number}.{row}"} for row in range(50)]
-        evaluation = scorer.evaluate(rows, run_dir=tmp_path / str(number), progress=False)
+        evaluation = run(scorer.aevaluate(rows, run_dir=tmp_path / str(number), progress=False))
         (usage,) = evaluation.models
         assert usage.usage.calls == 50
         assert len(Evaluation.load(tmp_path / str(number))) == 50
