@@ -12,6 +12,7 @@ which versions of prompts were used. Rows are also read if the comparison ends w
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,13 +20,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from .._run._columns import REFERENCES, Run, Scale
-from .._run._counted_columns import column_name, usable
+from .._run._counted_columns import ColumnNumbers, column_name, usable
 from .._run._scored_rows import ScoredRows
 from .._run._slices import ReadLater, name_of
 from .._store._parquet import ParquetRecords, Tables, quoted
 from .._store._records import Record
 from .._values._score import NOT_ASKED
-from ..statistics._numbers import Numbers
 from ..statistics._pairs import PairedNumbers, near_zero
 from ._outcomes import AsNumbers, Cell, Outcomes, Part, RowCounts, numbers_of, outcomes_of
 from ._pairs import Paired, Pairing, fields_of, paired_rows, parts_of
@@ -45,53 +45,6 @@ POSITIONS = f"coalesce(i, j) * {2**32} + coalesce(j, 0)"
 
 ORDER = "ORDER BY i IS NULL OR j IS NULL, i, j"
 """The order of ``Pairing.units``."""
-
-
-class QueriedNumbers(Numbers):
-    """Numbers in a table, of which there are too many different ones to count each.
-
-    Args:
-        tables: has the table.
-        source: the SQL of a query whose column ``value`` has the numbers.
-        given: the values of its parameters.
-    """
-
-    def __init__(self, tables: Tables, source: str, given: Sequence[object]) -> None:
-        super().__init__(())
-        self._tables, self._source, self._given = tables, source, tuple(given)
-        sums = "count(*), fsum(value), min(value), max(value), fsum(abs(value)), count(*) FILTER (value <> 0)"
-        ((self._count, total, self.low, self.high, self.size, self.changed),) = self._query(sums)
-        self.mean = total / self._count if self._count else 0.0
-
-    def _query(self, select: str, more: str = "", *given: object) -> list[Any]:
-        return self._tables.query(f"SELECT {select} FROM ({self._source}) {more}", *self._given, *given)
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __reduce__(self) -> tuple[type[Numbers], tuple[list[float]]]:
-        """Copies and pickles have the numbers, not the table."""
-        return Numbers, ([value for (value,) in self._query("value")],)
-
-    def squares(self, about: float, sign: int = 0) -> float:
-        """As in the base class."""
-        where, given = ("WHERE ? * (value - ?) >= 0", (sign, about)) if sign else ("", ())
-        ((total,),) = self._query(f"fsum((value - {_double(about)}) * (value - {_double(about)}))", where, *given)
-        return total or 0.0
-
-    def at_ends(self, scale: tuple[float, float]) -> bool:  # noqa: ARG002  as in the base class
-        """False: there are more different values than a scale has ends."""
-        return False
-
-    def within(self, sign: int, centre: float, most: float) -> Numbers:
-        """As in the base class."""
-        source = f"SELECT value FROM ({self._source}) WHERE ? * (? - value) <= ?"
-        return QueriedNumbers(self._tables, source, (*self._given, sign, centre, most))
-
-    def ends(self, sign: int, most: int) -> list[float]:
-        """As in the base class."""
-        order = f"ORDER BY value {'ASC' if sign > 0 else 'DESC'} LIMIT {most}"
-        return [value for (value,) in self._query("value", order)]
 
 
 def _names(
@@ -297,11 +250,17 @@ class PairedColumns(Paired):
 
 def _queried(tables: Tables, source: str, given: Sequence[object], scale: Scale) -> PairedNumbers | None:
     """Return the values old and new of rows; ``source`` is the SQL of these rows, from FROM on."""
-    before, after = (QueriedNumbers(tables, f"SELECT {side} AS value {source}", given) for side in ("old", "new"))
-    if not len(before):
+    ((largest,),) = tables.query(f"SELECT max(greatest(abs(old), abs(new))) {source}", *given)
+    if largest is None:
         return None
+    exponent = math.frexp(largest)[1]
+    before, after = (
+        ColumnNumbers(tables, f"SELECT {side} AS value {source}", given, exponent) for side in ("old", "new")
+    )
     change = _change(near_zero(before, after, scale))
-    return PairedNumbers(before, after, QueriedNumbers(tables, f"SELECT {change} AS value {source}", given), scale)
+    return PairedNumbers(
+        before, after, ColumnNumbers(tables, f"SELECT {change} AS value {source}", given, exponent + 1), scale
+    )
 
 
 def _double(value: float) -> str:

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from heapq import nsmallest
 from typing import Any, NamedTuple, TypeGuard
 
@@ -70,14 +71,21 @@ class ColumnNumbers(Numbers):
         self, tables: Tables, source: str, given: Sequence[object], exponent: int, sums: Sequence[Any] | None = None
     ) -> None:
         self._tables, self._source, self._given, self._exponent = tables, source, given, exponent
-        query = f"SELECT {_sums('value', exponent)} FROM ({source})"
-        found = tables.query(query, *given)[0] if sums is None else sums
+        found = self._query(_sums("value", exponent))[0] if sums is None else sums
         self._count, self.low, self.high, self._sum_of_values, self._sum_of_squares = found
         if self._count:
-            self.mean = math.ldexp(self._sum_of_values / 2**BITS, exponent) / self._count
+            self._total = math.ldexp(self._sum_of_values / 2**BITS, exponent)
+            self.mean = self._total / self._count
 
     def __len__(self) -> int:
         return self._count
+
+    def __reduce__(self) -> tuple[type[Numbers], tuple[list[float]]]:
+        """Copies and pickles have the numbers, not the table."""
+        return Numbers, ([value for (value,) in self._query("value")],)
+
+    def _query(self, columns: str, more: str = "") -> list[Any]:
+        return self._tables.query(f"SELECT {columns} FROM ({self._source}) {more}", *self._given)
 
     def _where(self, condition: str, *given: object) -> ColumnNumbers:
         source = f"SELECT value FROM ({self._source}) WHERE {condition}"
@@ -93,6 +101,18 @@ class ColumnNumbers(Numbers):
         sums = self._sum_of_squares - 2 * centre * self._sum_of_values
         return max(float((sums / 2**BITS + self._count * centre**2) * unit**2), 0.0)
 
+    @cached_property
+    def size(self) -> float:
+        """The sum of the distances from 0."""
+        return ColumnNumbers(
+            self._tables, f"SELECT abs(value) AS value FROM ({self._source})", self._given, self._exponent
+        )._total
+
+    @cached_property
+    def changed(self) -> int:
+        """How many are not 0."""
+        return int(self._query("count(*)", "WHERE value <> 0")[0][0])
+
     def at_ends(self, scale: tuple[float, float]) -> bool:  # noqa: ARG002  as in the base class
         """False: there are more different values than a scale has ends."""
         return False
@@ -100,6 +120,11 @@ class ColumnNumbers(Numbers):
     def within(self, sign: int, centre: float, most: float) -> Numbers:
         """Return the numbers that lie at most ``most`` below a centre (``sign`` 1), or above it (-1)."""
         return self._where("? * (? - value) <= ?", float(sign), centre, most)
+
+    def ends(self, sign: int, most: int) -> list[float]:
+        """Return at most so many of the lowest numbers (``sign`` 1), or of the highest (-1), in order."""
+        order = f"ORDER BY value {'ASC' if sign > 0 else 'DESC'} LIMIT {most}"
+        return [value for (value,) in self._query("value", order)]
 
     def plus(self, value: float, count: int) -> Numbers:
         """Return these numbers, and a value so many times."""
