@@ -420,6 +420,28 @@ def test_what_a_kill_has_left_is_removed(tmp_path: Path, online: list[Any]) -> N
     assert {path.name for path in (tmp_path / "batches").iterdir()} == {"ledger.json", "notes of the user"}
 
 
+def test_rows_that_are_gone_before_they_are_finished_stop_the_run(tmp_path: Path) -> None:
+    provider, path = Provider(), tmp_path / "rows.jsonl"
+
+    def write(rows: Any) -> None:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    def truncated(state: Any) -> Any:
+        write(ROWS[:3])
+        return state
+
+    write(ROWS)
+    provider.failures["retrieve"] = [truncated]
+    with pytest.raises(InvalidInput, match="^5 rows left the samples during the run: give the same samples again$"):
+        evaluate(
+            path, METRICS, llm=BatchedModel(provider), run_dir=tmp_path / "run", progress=False, batch=Batch(poll=0.001)
+        )
+    write(ROWS)
+    done = evaluate(path, METRICS, llm=BatchedModel(provider), run_dir=tmp_path / "run", progress=False, batch=QUICK)
+    assert len(done.rows) == len(ROWS)
+    assert sum(provider.paid.values()) == QUESTIONS
+
+
 def test_a_damaged_ledger_stops_the_run(tmp_path: Path) -> None:
     provider = Provider()
     run(provider, tmp_path, Batch(wait=False))

@@ -31,15 +31,17 @@ from typing import IO, Any
 
 from .._engine._pending import PendingCall, as_shared
 from .._engine._questions import Answers, Collected
-from .._engine._reply_keys import Keys, ReplyStore
+from .._engine._reply_keys import Keys
 from .._engine._schedule import Assignment, Engine, Finished
 from .._engine._tasks import Tasks
 from .._kernel._model_traits import ModelTraits
 from .._kernel._steps import Outcome
 from .._store._batch_ledger import BYTES_PER_TOKEN, Ledger, Submission
+from .._store._journal import Journal
 from .._store._prices import HALF
 from .._support._threads import in_own_thread
 from .._values._batches import FULL, TOO_MANY, BatchApi, BatchState, LostBatch
+from .._values._counts import count_of
 from .._values._errors import BadReply, InvalidInput, ModelError, RagmetricsError, Setting
 from .._values._requests import Ask, Message, Reply, Request, Usage
 from .._values._sample import Row
@@ -148,7 +150,7 @@ class BatchRun:
         ledger: Ledger,
         *,
         answers: Answers,
-        journal: ReplyStore,
+        journal: Journal,
         heard: Callable[[Outcome], None],
     ) -> None:
         self._options = options
@@ -158,7 +160,7 @@ class BatchRun:
         self._answers = answers
         self._journal = journal
         self._heard = heard
-        self._finished: set[int] = set()  # the indexes of the rows whose scores are kept
+        self._left_out: set[int] | None = None  # the indexes of the rows that the last pass has left out
         self._asked: set[bytes] = set()  # the keys of the questions that are in a batch, or will be
         self._first_questions: dict[tuple[int, bytes], asyncio.Task[bool]] = {}  # by model and form of reply
         self._states: dict[str, BatchState] = {}  # by name of submission, as the provider last described the batch
@@ -216,17 +218,30 @@ class BatchRun:
 
     async def _score(self, rows: Iterator[Row], engine: Engine, finished: Finished) -> None:
         """Make one pass. What a window of rows has asked is sent before the next one is scored."""
+        before, left = self._left_out, set[int]()
+        self._left_out, gone = left, set(before or ())
 
         def once(row: Row, *results: Any) -> None:
             finished(row, *results)
-            self._finished.add(row.index)
+            left.discard(row.index)
 
-        unfinished = (row for row in rows if row.index not in self._finished)
-        for row in unfinished:
-            await engine.run(chain([row], islice(unfinished, self._options.window_rows - 1)), once)
+        def unfinished() -> Iterator[Row]:
+            for row in rows:
+                if before is None or row.index in before:
+                    left.add(row.index)
+                    yield row
+                    gone.discard(row.index)
+
+        pulled = unfinished()
+        for row in pulled:
+            await engine.run(chain([row], islice(pulled, self._options.window_rows - 1)), once)
             for target in self._targets.values():
                 self._complete(target)
             await self._advance()
+        if gone:
+            raise InvalidInput(
+                f"{count_of(len(gone), 'row')} left the samples during the run: give the same samples again"
+            )
 
     async def _wait(self) -> None:
         """Wait until all batches have ended, and keep their replies."""
@@ -493,6 +508,7 @@ class BatchRun:
                     del starts[key]
                     usage += outcome.usage or Usage()
             output.unlink()
+        self._journal.sync()  # before the ledger says on the disk that the batch is done
         if state.status == "failed":
             self._problem = f"{state.code}: {state.message}"
         answered = submission.lines - len(starts)

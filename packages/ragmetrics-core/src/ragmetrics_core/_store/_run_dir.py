@@ -21,7 +21,6 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal
 
-from .._engine._reply_keys import ReplyStore
 from .._kernel._steps import Outcome
 from .._read._rows import OpenRows
 from .._values._errors import BadReply, InvalidInput, ModelError, Setting
@@ -39,7 +38,7 @@ from ._scores_file import ScoresFile, Seal
 class InMemory:
     """Keeps the rows of a run in memory, without a directory."""
 
-    journal: ReplyStore | None = None
+    journal: Journal | None = None
     earlier: tuple[ModelUsage, ...] = ()
     notes: tuple[str, ...] = ()
 
