@@ -183,10 +183,12 @@ class ColumnCounts:
     rows: dict[str | None, int]
 
 
-def usable(records: object, metrics: Iterable[str], *paths: str | None) -> TypeGuard[ParquetRecords]:
+def usable(records: object, metrics: Iterable[str], *paths: object) -> TypeGuard[ParquetRecords]:
     """Whether these metrics of a run, and the slices or clusters at these paths, can be read from columns. A path may be None."""
     given = [path for path in paths if path is not None]
-    if any(ALIASES.get(path, path) in FIELD_NAMES or not path.strip(". ") for path in given):
+    if any(
+        not isinstance(path, str) or ALIASES.get(path, path) in FIELD_NAMES or not path.strip(". ") for path in given
+    ):
         return False
     flags = ["_unusual", *(f"{name}_unusual" for name in metrics), *(["_nested"] if given else [])]
     return isinstance(records, ParquetRecords) and not records.any(*flags)
