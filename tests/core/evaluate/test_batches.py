@@ -420,6 +420,17 @@ def test_what_a_kill_has_left_is_removed(tmp_path: Path, online: list[Any]) -> N
     assert {path.name for path in (tmp_path / "batches").iterdir()} == {"ledger.json", "notes of the user"}
 
 
+def test_a_batch_of_an_earlier_call_that_ends_during_the_first_pass(tmp_path: Path, online: list[Any]) -> None:
+    provider = Provider()
+    run(provider, tmp_path, Batch(wait=False))
+    provider.failures["retrieve"] = [
+        lambda state: SimpleNamespace(**{**vars(state), "status": "in_progress", "is_final": False})
+    ]
+    run(provider, tmp_path)
+    assert scores(tmp_path) == online
+    assert sum(provider.paid.values()) == QUESTIONS
+
+
 def test_rows_that_are_gone_before_they_are_finished_stop_the_run(tmp_path: Path) -> None:
     provider, path = Provider(), tmp_path / "rows.jsonl"
 

@@ -166,7 +166,8 @@ class BatchRun:
         self._states: dict[str, BatchState] = {}  # by name of submission, as the provider last described the batch
         self._lost: set[str] = set()  # the names of the submissions whose batch the provider does not know
         self._unreadable: set[bytes] = set()  # the keys of the replies to strike
-        self._has_written = self._has_answers = False  # a question in this pass, an answer in this wave
+        # whether, since this pass began, a question was written, a batch has ended, a question got an answer
+        self._has_written = self._has_ended = self._has_answers = False
         self._wave = 0
         self._problem = ""
         self._next_look = 0.0
@@ -196,10 +197,10 @@ class BatchRun:
             self._answers.collector = self
         silent = 0
         while True:
-            self._has_written = self._has_answers = False
+            self._has_written = self._has_ended = self._has_answers = False
             self._answers.budget.used_up = None
             await self._score(next(passes), engine, finished)
-            if not self._has_written and not self._open:
+            if not self._has_written and not self._has_ended and not self._open:
                 if self._lost and not self._options.finish_online:
                     raise self._unfinished(silent)
                 return self._answers.budget.used_up
@@ -512,6 +513,7 @@ class BatchRun:
         if state.status == "failed":
             self._problem = f"{state.code}: {state.message}"
         answered = submission.lines - len(starts)
+        self._has_ended = True
         self._has_answers |= answered > 0
         self._charge(target, usage)
         target.usage += usage
