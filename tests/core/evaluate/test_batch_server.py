@@ -210,5 +210,8 @@ def test_the_commands(tmp_path: Path, server: Server) -> None:
         in call(*command, "--batch", "--batch-poll", "0").stderr
     )
     assert call(*command, "--no-wait").exit_code == 2
+    assert "--batch-poll is about batches: add --batch" in call(*command, "--batch-poll", "5").output
+    both = call(*command, "--no-wait", "--finish-online")
+    assert (both.exit_code, "leave --no-wait out" in both.output) == (2, True)
     priced = call(*command[:4], "--llm", "openai:gpt-4o-mini", "--run-dir", tmp_path / "new", "--batch", "--dry-run")
     assert "half the price" in " ".join(priced.stdout.split())

@@ -122,11 +122,15 @@ def parse_batch(given: Mapping[str, Any]) -> Batch | None:
     """Return the settings of batches; None without batches.
 
     Raises:
-        InvalidInput: --no-wait is given without --batch.
+        InvalidInput: an option about batches is given without batches, or --no-wait with --finish-online.
     """
-    if given["no_wait"] and not given["batch"]:
-        raise InvalidInput("--no-wait is about batches: add --batch, or leave it out")
+    if given["no_wait"] and given["finish_online"]:
+        raise InvalidInput("--finish-online waits until all questions are answered: leave --no-wait out")
     if not given["batch"] and not given["finish_online"]:
+        usual = {"no_wait": False, "batch_poll": Batch.poll, "batch_grace": Batch.grace}
+        for name, value in usual.items():
+            if given[name] != value:
+                raise InvalidInput(f"--{name.replace('_', '-')} is about batches: add --batch, or leave it out")
         return None
     return Batch(
         poll=given["batch_poll"],
