@@ -103,38 +103,37 @@ def test_all_coroutines_run_in_one_loop_also_in_a_later_thread() -> None:
     assert (len(set(loops)), len(set(threads))) == (1, 2)
 
 
-def test_a_loop_is_closed_with_its_queue() -> None:
+def loop_of(background: Line[Any]) -> asyncio.AbstractEventLoop:
+    """The loop of a queue whose thread has gone."""
     loops: list[asyncio.AbstractEventLoop] = []
 
     async def job() -> None:
         loops.append(asyncio.get_running_loop())
 
-    background = Line[None](Outcomes().append, workers=1)
     background.take(job)
     assert background.flush(60)
-    del background
     assert until(lambda: alive() == 0)
-    assert until(lambda: gc.collect() >= 0 and loops[0].is_closed())
+    return loops[0]
+
+
+def test_a_loop_is_closed_with_its_queue() -> None:
+    background = Line[None](Outcomes().append, workers=1)
+    loop = loop_of(background)
+    del background
+    assert until(lambda: gc.collect() >= 0 and loop.is_closed())
 
 
 def test_a_loop_of_the_parent_is_never_closed_in_a_fork(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both processes share what the loop listens to, so closing it here would make the parent's loop deaf."""
-    loops: list[asyncio.AbstractEventLoop] = []
-
-    async def job() -> None:
-        loops.append(asyncio.get_running_loop())
-
     background = Line[None](Outcomes().append, workers=1)
-    background.take(job)
-    assert background.flush(60)
-    assert until(lambda: alive() == 0)
+    loop = loop_of(background)
     watched = weakref.ref(background)
     del background
     with monkeypatch.context() as patch:
         patch.setattr(os, "getpid", lambda: -1)
         assert until(lambda: gc.collect() >= 0 and watched() is None)
-    assert not loops[0].is_closed()
-    loops[0].close()
+    assert not loop.is_closed()
+    loop.close()
 
 
 def test_blocking_calls_of_libraries_do_not_wait_for_each_other() -> None:
@@ -186,12 +185,14 @@ def test_the_loop_survives_what_ends_a_program(error: BaseException) -> None:
     assert [future.exception() for future in ended] == [error, None]
 
 
-def test_coroutines_that_hang_end_at_their_limit_whatever_their_number() -> None:
+def test_coroutines_that_hang_end_at_their_limit_whatever_their_number(held_clock: HeldClock) -> None:
     """They leave nothing behind, unlike threads."""
     ended = Outcomes()
+    begun: list[int] = []
     cancelled: list[int] = []
 
     async def hang() -> int:
+        begun.append(1)
         try:
             return await asyncio.sleep(1000, 0)
         except asyncio.CancelledError:
@@ -206,6 +207,9 @@ def test_coroutines_that_hang_end_at_their_limit_whatever_their_number() -> None
         background.take(hang)
     for _ in range(10):
         background.take(answer)
+    for running in (50, 100, 150, 200):
+        assert until(lambda: len(begun) == running)  # noqa: B023  called here
+        held_clock.move(0.1)
     assert background.flush(60)
     late, quick = ended[:200], ended[200:]
     assert {str(future.exception()) for future in late} == {TOO_SLOW}

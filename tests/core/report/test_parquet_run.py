@@ -531,6 +531,11 @@ def test_rows_without_a_value_are_named_when_they_are_used(tmp_path: Path, monke
     assert list(map(str, reasons)) == list(map(str, expected))
     assert [sql.rpartition("LIMIT ")[2] for sql in queries] == [str(min(5, len(each.rows))) for each in reasons]
     assert len(reasons) == 3
+    queries.clear()
+    assert [list(reason.rows) for reason in reasons] == [list(reason.rows) for reason in expected]
+    assert len(queries) == len(reasons)  # and no row is asked for twice
+    assert [reason.rows[-3:-1] for reason in reasons] == [reason.rows[-3:-1] for reason in expected]
+    assert len(queries) == len(reasons)
     for one, two in zip(reasons, expected, strict=True):
         assert (one, hash(one), repr(one)) == (two, hash(two), repr(two))
         assert (one.rows[-1], one.rows[2:4], one.rows[:0]) == (two.rows[-1], two.rows[2:4], ())

@@ -445,10 +445,8 @@ def _runnables(metrics: Any, llm: Any, embeddings: Any) -> dict[str, MetricRunna
     if isinstance(metrics, str) or not isinstance(metrics, Iterable):
         raise InvalidInput(f"metrics must be a list of metrics such as [Faithfulness()], got {metrics!r}")
     found: dict[str, MetricRunnable] = {}
-    llm, embeddings = (
-        wrapped(llm),
-        wrapped(embeddings),
-    )  # once, so that the metrics share the calls and the limits of a model
+    # once, so that the metrics share the calls and the limits of a model
+    llm, embeddings = wrapped(llm), wrapped(embeddings)
     for metric in metrics:
         runnable = MetricRunnable(metric, llm=llm, embeddings=embeddings)
         if found.setdefault(runnable.metric.name, runnable) is not runnable:

@@ -169,10 +169,8 @@ def evaluators_by_name(metrics: Evaluators, llm: Any, embed_model: Any, mode: Me
     items: Any = metrics
     pairs = items.items() if isinstance(items, Mapping) else ((_name(item), item) for item in items)
     evaluators: dict[str, BaseEvaluator] = {}
-    llm, embed_model = (
-        judge_of(llm),
-        scorer_of(embed_model),
-    )  # once, so that the metrics share the calls and the limits of a model
+    # once, so that the metrics share the calls and the limits of a model
+    llm, embed_model = judge_of(llm), scorer_of(embed_model)
     for name, item in pairs:
         if name in evaluators:
             raise InvalidInput(
@@ -275,9 +273,8 @@ class Writing:
 
     def __init__(self) -> None:
         self._waiting: dict[int, tuple[StreamingAgentChatResponse, Done]] = {}
-        self._lock = (
-            threading.RLock()
-        )  # reentrant: garbage collection may end a stream on the thread that holds the lock
+        # reentrant: garbage collection may end a stream on the thread that holds the lock
+        self._lock = threading.RLock()
 
     def begin(self, response: StreamingAgentChatResponse, done: Done) -> None:
         """Call ``done`` when the whole answer is written, or at once if it is written already."""

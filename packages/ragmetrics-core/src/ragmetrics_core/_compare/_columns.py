@@ -20,7 +20,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from .._run._columns import REFERENCES, Run, Scale
-from .._run._counted_columns import ColumnNumbers, column_name, usable
+from .._run._counted_columns import ColumnNumbers, column_name, different_values, usable
 from .._run._scored_rows import ScoredRows
 from .._run._slices import ReadLater, name_of
 from .._store._parquet import ParquetRecords, Tables, quoted
@@ -33,9 +33,6 @@ from ._row_changes import MOST_CHANGED
 
 MOST_DIFFERENT = 20_000
 """The largest number of different pairs of the values of the first rows that are counted one by one."""
-
-FIRST = 100_000
-"""The number of these first rows."""
 
 POSITION = "CAST(row_number() OVER () - 1 AS UINTEGER)"
 """The position of a row in its run."""
@@ -150,11 +147,8 @@ class PairedColumns(Paired):
 
     def _few(self, metric: str) -> bool:
         """Whether a metric has so few different values that pairs of them are counted one by one."""
-        different = 1
-        for view in ("before", "after"):
-            first = f"SELECT {quoted(metric)} AS value FROM {view} LIMIT {FIRST}"
-            different *= self.tables.query(f"SELECT count(DISTINCT value) FROM ({first})")[0][0]
-        return different <= MOST_DIFFERENT
+        numbers = [different_values(self.tables, view, [metric])[0] for view in ("before", "after")]
+        return math.prod(numbers) <= MOST_DIFFERENT
 
     def outcomes(self, metric: str) -> Sequence[Outcomes]:
         """As in the base class."""

@@ -513,7 +513,6 @@ class BatchRun:
         if state.status == "failed":
             self._problem = f"{state.code}: {state.message}"
         answered = submission.lines - len(starts)
-        self._has_ended = True
         self._has_answers |= answered > 0
         self._charge(target, usage)
         target.usage += usage
@@ -524,6 +523,7 @@ class BatchRun:
 
     def _close(self, submission: Submission, target: Target, state: str, **changes: Any) -> None:
         """Note the end of a submission. Its questions without an answer are asked again."""
+        self._has_ended = True
         self._asked.difference_update(key for key, _ in self._ledger.keys(submission))
         self._charge(target, _estimate(submission), -1)
         self._ledger.note(submission, state, **changes)

@@ -199,6 +199,14 @@ def column_name(path: str) -> str:
     return f"{METADATA}{path.removeprefix(METADATA)}"
 
 
+def different_values(tables: Tables, view: str, metrics: Sequence[str]) -> tuple[int, ...]:
+    """Return for each metric how many different values its first rows have."""
+    values = ", ".join(map(quoted, metrics))
+    counts = ", ".join(f"count(DISTINCT {quoted(metric)})" for metric in metrics)
+    (numbers,) = tables.query(f"SELECT {counts} FROM (SELECT {values} FROM {view} LIMIT {LOOKED_AT})")
+    return tuple(numbers)
+
+
 def count_columns(
     records: object, metrics: Sequence[MetricColumn], by: str | None, *, costs: bool = False, unique: bool = False
 ) -> ColumnCounts | None:
@@ -218,9 +226,7 @@ def count_columns(
         return None
     rows = {} if by is None else _slices(records, by)
     column = "NULL" if by is None else quoted(column_name(by))
-    values = ", ".join(quoted(item.name) for item in metrics)
-    different = ", ".join(f"count(DISTINCT {quoted(item.name)})" for item in metrics)
-    (numbers,) = records.tables.query(f"SELECT {different} FROM (SELECT {values} FROM run LIMIT {LOOKED_AT})")
+    numbers = different_values(records.tables, "run", [item.name for item in metrics])
     found = ColumnCounts({}, {label: {} for label in rows}, rows)
     for item, number in zip(metrics, numbers, strict=True):
         scores = ScoreColumns(records, item, column, few=number <= MOST_DIFFERENT, costs=costs)

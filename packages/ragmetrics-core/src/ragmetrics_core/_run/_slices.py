@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
 from .._show._tables import cut_middle, first_of
@@ -252,15 +252,16 @@ def row_name_of(row_id: object, place: str) -> str:
 
 
 class ReadLater(Sequence[T_co]):
-    """The names of rows, or others of their values, which are read when they are used.
+    """The names of rows, or others of their values, which are read when they are used, and then kept.
 
     Args:
         count: the number of rows.
-        read: returns those of so many rows, the first ones.
+        read: returns the values of so many rows, the first ones.
     """
 
     def __init__(self, count: int, read: Callable[[int], Sequence[T_co]]) -> None:
         self._count, self._read = count, read
+        self._known: Sequence[T_co] = ()
 
     def __len__(self) -> int:
         return self._count
@@ -272,9 +273,20 @@ class ReadLater(Sequence[T_co]):
     def __getitem__(self, index: slice) -> tuple[T_co, ...]: ...
 
     def __getitem__(self, index: int | slice) -> T_co | tuple[T_co, ...]:
-        last = range(self._count)[index]
-        most = max(last, default=-1) + 1 if isinstance(last, range) else last + 1
-        return tuple(self._read(most) if most else ())[index]
+        positions = range(self._count)[index]
+        if isinstance(positions, int):
+            return self._first(positions + 1)[positions]
+        known = self._first(max(positions, default=-1) + 1)
+        return tuple(known[position] for position in positions)
+
+    def __iter__(self) -> Iterator[T_co]:
+        return iter(self[:])  # read at once
+
+    def _first(self, most: int) -> Sequence[T_co]:
+        """Return the values of the first rows, at least of so many."""
+        if len(self._known) < most:
+            self._known = self._read(most)
+        return self._known
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and self[:] == tuple(other)

@@ -96,9 +96,8 @@ class LoopThread:
 
     def __init__(self) -> None:
         self.queues: list[Background[Any]] = []
-        self._lock = (
-            threading.RLock()
-        )  # reentrant: garbage collection may end a stream in this thread, and that wakes the loop
+        # reentrant: garbage collection may end a stream in this thread, and that wakes the loop
+        self._lock = threading.RLock()
         self._is_alive = False
 
     def wake(self, queue: Background[Any]) -> None:
@@ -145,9 +144,8 @@ _of_parent: list[object] = []
 def _close(loop: asyncio.AbstractEventLoop, process: int) -> None:
     """Close a loop that is no longer needed, after the clients that close themselves with it."""
     if process == os.getpid():
-        start(
-            lambda: (loop.run_until_complete(loop.shutdown_asyncgens()), loop.close())
-        )  # another loop may be running here
+        # in a new thread, as another loop may be running here
+        start(lambda: (loop.run_until_complete(loop.shutdown_asyncgens()), loop.close()))
     else:
         _of_parent.append(loop)
 

@@ -65,6 +65,10 @@ class NoiseSensitivity(ClaimMetric):
             for claim, passages, row in zip(claims, supporting(verdicts, self.name), right, strict=True)
             if passages and not row["supported"] and bool(passages & relevant) is self.relevant
         ]
-        details = {"misled": wrong, "relevant_passages": sorted(relevant)}
-        tables = {"verdicts": verdicts, "reference_verdicts": right}
-        return Score(len(wrong) / len(claims), details={**details, **tables})
+        details = {
+            "misled": wrong,
+            "relevant_passages": sorted(relevant),
+            "verdicts": verdicts,
+            "reference_verdicts": right,
+        }
+        return Score(len(wrong) / len(claims), details=details)
