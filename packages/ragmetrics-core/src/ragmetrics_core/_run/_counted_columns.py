@@ -11,6 +11,7 @@ can hold.
 from __future__ import annotations
 
 import math
+from array import array
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ from .._values._requests import Usage
 from .._values._sample import ALIASES, FIELD_NAMES
 from .._values._score import NOT_ASKED
 from ..statistics._numbers import Numbers
+from ._judgements import JuryTally
 from ._slices import no_label, ordered_slices, row_name_of
 
 MOST_DIFFERENT = 4096
@@ -148,6 +150,8 @@ class Counts:
         worst: the rows with the worst values, the worst first: the key by which they are sorted, and the name of the row.
         scales: the scales of the values; empty from columns, whose values have the scale of the metric.
         clusters: for gates, the cluster label of each value; None if they are independent.
+        spreads: for each row that was judged several times, the standard deviation of its judgements.
+        jury: the votes of jurors.
     """
 
     outcomes: Counter[Outcome] = field(default_factory=Counter)
@@ -156,6 +160,8 @@ class Counts:
     worst: list[tuple[float, Any]] = field(default_factory=list)
     scales: set[tuple[float, float] | None] = field(default_factory=set)
     clusters: Sequence[Hashable] | None = None
+    spreads: array[float] = field(default_factory=lambda: array("d"))
+    jury: JuryTally = field(default_factory=JuryTally)
 
     @property
     def rows(self) -> int:
