@@ -27,7 +27,7 @@ from .._store._parquet import ParquetRecords, Tables, quoted
 from .._store._records import Record
 from .._values._score import NOT_ASKED
 from ..statistics._pairs import PairedNumbers, near_zero
-from ._outcomes import AsNumbers, Cell, Outcomes, Part, RowCounts, numbers_of, outcomes_of
+from ._outcomes import AsNumbers, Cell, Outcomes, Part, RowCounts, outcomes_of
 from ._pairs import Paired, Pairing, fields_of, paired_rows, parts_of
 from ._row_changes import MOST_CHANGED
 
@@ -69,31 +69,17 @@ class Group(NamedTuple):
 
     Attributes:
         slice: their slice.
-        old: their value in the first run; if values are not counted one by one, 0 for all values.
-        new: their value in the second run.
-        s: why there is no value in the first run.
-        t: why there is none in the second run.
+        values: their value in each run; if values are not counted one by one, 0 for all values.
+        states: why there is no value, in each run.
         rows: their number.
         first: the ``POSITIONS`` of the first ones.
     """
 
     slice: str | None
-    old: float | None
-    new: float | None
-    s: int
-    t: int
+    values: tuple[float | None, float | None]
+    states: tuple[int, int]
     rows: int
     first: Sequence[int]
-
-    @property
-    def values(self) -> tuple[float | None, float | None]:
-        """The value in each run."""
-        return self.old, self.new
-
-    @property
-    def states(self) -> tuple[int, int]:
-        """Why there is no value, in each run."""
-        return self.s, self.t
 
 
 @dataclass
@@ -156,7 +142,8 @@ class PairedColumns(Paired):
         source = f"({self._rows(metric)})" if few and self.arguments[3] is None else self._table(metric)
         values = "old, new" if few else "CASE WHEN old IS NOT NULL THEN 0 END, CASE WHEN new IS NOT NULL THEN 0 END"
         columns = f"slice, {values}, s, t, count(*), min({POSITIONS}, {MOST_CHANGED})"
-        groups = [Group(*group) for group in self.tables.query(f"SELECT {columns} FROM {source} GROUP BY ALL")]
+        found = self.tables.query(f"SELECT {columns} FROM {source} GROUP BY ALL")
+        groups = [Group(part, (old, new), (s, t), *rest) for part, old, new, s, t, *rest in found]
         if few:
             self.groups[metric] = groups
         wholes = [self._outcomes(metric, source, groups, "true", (), few=few)]
@@ -170,17 +157,18 @@ class PairedColumns(Paired):
     ) -> Outcomes:
         """Return the outcomes in one part, whose rows are ``groups`` and meet a condition with parameters."""
         cells: Counter[Cell] = Counter()
-        for group in groups:
-            if group.old is not None:
-                cells[Cell(group.old, group.new, group.t < 2)] += group.rows
+        unasked = 0
+        for (old, new), (_, state), rows in ((group.values, group.states, group.rows) for group in groups):
+            if old is not None:
+                cells[Cell(old, new, state <= UNASKED)] += rows
+                unasked += rows * (state == UNASKED)
         columns = self.before.columns[metric].metric, self.after.columns[metric].metric
         scales = {(columns[0].scale, columns[1].scale)} if any(cell.new is not None for cell in cells) else set()
-        counts = tuple(self._counts(side, groups, f"FROM {source} WHERE {where}", given) for side in (0, 1))
-        unasked = sum(group.rows for group in groups if group.old is not None and group.t == 1)
-        found = outcomes_of(cells, (counts[0], counts[1]), scales, (self.before.name, self.after.name), unasked)
+        before, after = (self._counts(side, groups, f"FROM {source} WHERE {where}", given) for side in (0, 1))
+        found = outcomes_of(cells, (before, after), scales, (self.before.name, self.after.name), unasked)
         if few and self.arguments[3] is None:
             return found
-        counted = numbers_of(cells, found.scale) if few else None
+        counted = found.numbers if few else None
         return replace(found, numbers=self._numbers(source, where, given, found.scale, counted))
 
     def _counts(self, side: int, groups: Sequence[Group], source: str, given: Sequence[object]) -> RowCounts:
@@ -196,7 +184,7 @@ class PairedColumns(Paired):
         for name, chosen in lists.items():
             kinds = {(*group.states, *(value is None for value in group.values)) for group in chosen}
             sql = f"{source} AND (s, t, old IS NULL, new IS NULL) IN ({', '.join(map(str, kinds))}) {ORDER}"
-            known = sorted((not all(group.states), not group.s, at) for group in chosen for at in group.first)
+            known = sorted((not all(group.states), not group.states[0], at) for group in chosen for at in group.first)
             first = [divmod(at, 2**32)[side] for *_, at in known[:MOST_CHANGED]]
             records, count = self.arguments[0][side].records, sum(group.rows for group in chosen)
             names[name] = _names(records, count, self.tables, f"SELECT {'ij'[side]} {sql}", given=given, first=first)
@@ -229,10 +217,10 @@ class PairedColumns(Paired):
     def most_changed(self, metric: str, most: int, near: float) -> Iterator[tuple[list[Record], list[Record]]]:
         """As in the base class."""
         rows = [
-            (-abs(group.new - group.old), *divmod(at, 2**32))
-            for group in self.groups.get(metric, ())
-            if group.old is not None and group.new is not None and abs(group.new - group.old) > near
-            for at in group.first
+            (-abs(new - old), *divmod(at, 2**32))
+            for (old, new), first in ((group.values, group.first) for group in self.groups.get(metric, ()))
+            if old is not None and new is not None and abs(new - old) > near
+            for at in first
         ]
         if metric not in self.groups:
             size = "abs(new - old)"
