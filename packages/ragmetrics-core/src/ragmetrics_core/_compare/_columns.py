@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from .._run._columns import REFERENCES, Run, Scale
 from .._run._counted_columns import ColumnNumbers, column_name, different_values, usable
@@ -262,13 +262,13 @@ def paired_columns(
     Raises:
         InvalidInput: there are too many slices.
     """
-    before, after = (_columns(run, name) for run, name in zip(runs, names, strict=True))
-    shared = [name for name in before.columns if name in after.columns]
-    records = [_usable(run, shared, by, cluster) for run in runs]
-    one, two = records
-    if not shared or one is None or two is None:
+    metrics = [[item.name for item in run.metrics] for run in runs]
+    shared = [name for name in metrics[0] if name in metrics[1]]
+    one, two = (run.records for run in runs)
+    if not (shared and _usable(one, shared, by, cluster) and _usable(two, shared, by, cluster)):
         return None
     tables = Tables(before=one, after=two)
+    before, after = map(partial(_columns, tables, metrics=shared), runs, names, ("before", "after"))
     ids = [tables.query(f"SELECT count(_id), count(*) FROM {view}")[0] for view in ("before", "after")]
     by_id = all(number == rows for number, rows in ids)
     if not by_id and any(number for number, _ in ids):
@@ -281,8 +281,6 @@ def paired_columns(
     partly = references and any(fields - {REFERENCES[0]} and len(fields) < len(REFERENCES) for fields in read)
     if not pairs or questions or partly or (by and not labels) or (cluster and clusters < pairs):
         return None
-    for run, view in ((before, "before"), (after, "after")):
-        _ask_for_calls(tables, run, view, shared)
     return PairedColumns(
         before=before,
         after=after,
@@ -328,13 +326,6 @@ def _parts(tables: Tables, join: str, by: str | None, gone: int) -> list[Part]:
     return parts_of(by, {label: rows for label, rows, _ in slices}, {label: alone for label, _, alone in slices})
 
 
-def _ask_for_calls(tables: Tables, run: Run, view: str, metrics: Sequence[str]) -> None:
-    """Set whether any model was asked for the metrics of a run."""
-    calls = ", ".join(f"max({quoted(name + '_calls')})" for name in metrics)
-    for name, most in zip(metrics, tables.query(f"SELECT {calls} FROM {view}")[0], strict=True):
-        run.columns[name].asked = bool(most)
-
-
 PAIR = "i IS NOT NULL AND j IS NOT NULL"
 
 COUNTS = ", ".join(
@@ -355,21 +346,21 @@ COUNTS = ", ".join(
 """What is counted in all rows; the last is 0 if rows that are read side by side are pairs."""
 
 
-def _columns(run: ScoredRows, name: str) -> Run:
-    """Return a run without rows, whose metrics have the prompts that were used."""
+def _columns(tables: Tables, run: ScoredRows, name: str, view: str, metrics: Sequence[str]) -> Run:
+    """Return a run without rows, whose metrics have the prompts that were used, and tell whether any model was asked."""
     found = Run.empty(run, name)
-    prompts = run.records.prompts if isinstance(run.records, ParquetRecords) else None
-    for metric, versions in (prompts or {}).items():
+    assert isinstance(run.records, ParquetRecords)
+    for metric, versions in (run.records.prompts or {}).items():
         found.columns[metric].prompts = {prompt: set(each) for prompt, each in versions.items()}
+    calls = ", ".join(f"max({quoted(metric + '_calls')})" for metric in metrics)
+    for metric, most in zip(metrics, tables.query(f"SELECT {calls} FROM {view}")[0], strict=True):
+        found.columns[metric].asked = bool(most)
     return found
 
 
-def _usable(run: ScoredRows, metrics: Sequence[str], *paths: str | None) -> ParquetRecords | None:
-    """Return the rows of a run if these metrics and these columns of the metadata can be read from columns; else None."""
-    records = run.records
-    if not usable(records, metrics, *paths) or not records.unique or records.prompts is None:
-        return None
-    return records
+def _usable(records: object, metrics: Sequence[str], *paths: str | None) -> TypeGuard[ParquetRecords]:
+    """Whether these metrics and these columns of the metadata can be read from columns, to pair the rows of a run."""
+    return usable(records, metrics, *paths) and bool(records.unique) and records.prompts is not None
 
 
 def _side(

@@ -113,9 +113,8 @@ class Pairing(Paired):
     def other_references(self, metric: str) -> int:
         """As in the base class."""
         names = fields_of(self.before, self.after, metric)
-        return sum(
-            any(one.references.get(name) != two.references.get(name) for name in names) for one, two in self._both()
-        )
+        both = ((self.before.rows[one].references, self.after.rows[two].references) for one, two in self.positions)
+        return sum(any(one.get(name) != two.get(name) for name in names) for one, two in both)
 
     def outcomes(self, metric: str) -> Sequence[Outcomes]:
         """As in the base class."""
@@ -158,9 +157,6 @@ class Pairing(Paired):
     def read(self) -> Pairing:
         """As in the base class."""
         return self
-
-    def _both(self) -> Iterator[tuple[RunRow, RunRow]]:
-        return ((self.before.rows[one], self.after.rows[two]) for one, two in self.positions)
 
 
 def paired_rows(
