@@ -13,11 +13,12 @@ from ragmetrics_core._compare._comparison import MetricComparison
 from ragmetrics_core._gate._decision import decide
 from ragmetrics_core._gate._evidence import Evidence, of_mean
 from ragmetrics_core._gate._gates import Conditions
+from ragmetrics_core._run._counted_columns import Counts
 from ragmetrics_core._store._records import KeptRecords, Record
 from ragmetrics_core._store._run_settings import MetricColumn, ModelIdentity, RunSettings, ScoredBy
 from ragmetrics_core._summary import _summary
 from ragmetrics_core._summary._summary import MetricSummary
-from ragmetrics_core._summary._tally import Counts, count
+from ragmetrics_core._summary._tally import count
 from ragmetrics_core._summary._tally import summed_up as summed_up_counts
 from ragmetrics_core._values._score import not_asked
 from ragmetrics_core.statistics._pairs import rows_to_meet_losses

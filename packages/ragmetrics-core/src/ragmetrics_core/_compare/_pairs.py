@@ -140,7 +140,10 @@ class Pairing(Paired):
             # a row without a pair and without a cluster label is a cluster by itself
             cluster = None if self.clusters is None else self.clusters[first] or (first,)
             cells[Cell(old, new, second is None, short, cluster)] += 1
-        counts = _counts(self.before, one, asked, two), _counts(self.after, two, [unit[::-1] for unit in asked], one)
+        counts = (
+            _counts(self.before, one, asked, two),
+            _counts(self.after, two, [(there, here) for here, there in asked], one),
+        )
         return outcomes_of(cells, counts, scales, (self.before.name, self.after.name), unasked)
 
     def most_changed(self, metric: str, most: int, near: float) -> Iterator[tuple[list[Record], list[Record]]]:

@@ -28,7 +28,7 @@ from .._run._counted_columns import (
 )
 from .._run._judgements import LABELS, keep_lowest, spread_of
 from .._run._scored_rows import ScoredRows, size_in_words
-from .._run._slices import ReadLater, RowLabels, cause_of, row_name, slice_name, slices_of
+from .._run._slices import ReadLater, RowGroups, cause_of, row_name, slice_name, slices_of
 from .._store._parquet import ParquetRecords
 from .._store._records import Record
 from .._store._run_settings import MetricColumn
@@ -210,20 +210,20 @@ class Counted(ColumnCounts):
 
 def _from_rows(run: ScoredRows, by: str | None, also: Callable[[Record], object] | None) -> Counted:
     """Count the scores row by row."""
-    slicing = None if by is None else RowLabels(by, "by")
+    groups = RowGroups(by, None)
     found = Counted(_blank(run), {}, {})
     for record in run.records:
         parts = [found.whole]
-        if slicing is not None:
-            slicing.add(record.sample, record.place)
-            parts.append(found.parts.setdefault(slicing.labels[-1], _blank(run)))
+        groups.add(record.sample, record.place)
+        if groups.slices is not None:
+            parts.append(found.parts.setdefault(groups.slices[-1], _blank(run)))
         if _count_row(record, run, parts, found.causes):
             found.with_verdicts += holds_verdict(judged_text(record.sample))
         if also is not None:
             also(record)
-    if slicing is not None:
-        slicing.check()
-        found.rows = {label: len(rows) for label, rows in slices_of(slicing.labels, slicing.path).items()}
+    groups.check()
+    if by is not None:
+        found.rows = {label: len(rows) for label, rows in slices_of(groups.slices or (), by).items()}
     return found
 
 
