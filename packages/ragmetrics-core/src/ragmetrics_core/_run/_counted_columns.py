@@ -39,7 +39,7 @@ LOOKED_AT = 100_000
 MOST_WORST = 3
 """The number of worst rows that are found."""
 
-COSTS = ("_calls", "_prompt_tokens", "_tokens", "_cached_calls")
+COSTS = ("_calls", "_prompt_tokens", "_tokens", "_cached_calls", "_seconds")
 
 BITS = 96
 """The binary digits after the point in sums of numbers up to 1. A sum of 2**30 of them fits into 128 bits."""
@@ -288,8 +288,8 @@ class Group(NamedTuple):
     @classmethod
     def of(cls, row: Sequence[Any]) -> Group:
         """Return the group in a row of a query."""
-        part, label, passing, failed, scored, value, rows, calls, prompt, tokens, cached, first, *sums = row
-        usage = Usage(calls, prompt, tokens - prompt, cached)
+        part, label, passing, failed, scored, value, rows, calls, prompt, tokens, cached, seconds, first, *sums = row
+        usage = Usage(calls, prompt, tokens - prompt, cached, seconds or 0.0)
         return cls(part, (label, passing, failed, scored), value, rows, usage, first or (), tuple(sums))
 
 
@@ -322,7 +322,7 @@ class ScoreColumns:
             self._exponent = math.frexp(largest)[1]
             first = f"{'min' if self._sign > 0 else 'max'}({value}, {MOST_WORST})"
             value, more = "NULL", f", {_sums(value, self._exponent)}"
-        extra = [f"sum({each})" for each in used] + [first] if costs else ["0", "0", "0", "0", "NULL"]
+        extra = [f"sum({each})" for each in used] + [first] if costs else ["0"] * len(used) + ["NULL"]
         sql = (
             f"SELECT {column}, {label}, {passing}, {error} IS NOT NULL, {self._value} IS NOT NULL, {value}, count(*), "
             f"{', '.join(extra)}{more} FROM run WHERE {label} IS DISTINCT FROM ? GROUP BY 1, 2, 3, 4, 5, 6"

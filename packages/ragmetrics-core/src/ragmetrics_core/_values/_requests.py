@@ -51,12 +51,15 @@ class Usage:
         prompt_tokens: the number of tokens sent.
         completion_tokens: the number of tokens generated.
         cached_calls: the number of these calls that were answered from memory or disk.
+        seconds: of a score, the time that it took if it had to wait for models, in milliseconds precisely; else 0. It does not
+            count in comparisons.
     """
 
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_calls: int = 0
+    seconds: float = field(default=0.0, compare=False)
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -64,10 +67,11 @@ class Usage:
             self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens,
             self.cached_calls + other.cached_calls,
+            self.seconds + other.seconds,
         )
 
     def to_dict(self) -> dict[str, int]:
-        """Return the four counts as a dict for JSON."""
+        """Return the four counts as a dict for JSON; only the files of a run store the seconds."""
         return {
             "calls": self.calls,
             "prompt_tokens": self.prompt_tokens,
