@@ -51,7 +51,7 @@ def write_parquet(run: ScoredRows, path: Path, rows_per_file: int | None) -> Non
     package = parquet_package("to_parquet()")
     import pyarrow as pa  # type: ignore[import-untyped]  # noqa: PLC0415
 
-    one = path.suffix in SUFFIXES
+    one = path.suffix.lower() in SUFFIXES
     if rows_per_file is not None and (one or isinstance(rows_per_file, bool) or rows_per_file < 1):
         wrong = f"must be a whole number, at least 1, got {rows_per_file!r}"
         several = f"a directory has several files, and {path} is one: leave rows_per_file out"

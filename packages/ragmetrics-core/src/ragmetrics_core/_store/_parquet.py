@@ -38,7 +38,7 @@ HEAD = b"ragmetrics"
 """The key of the settings in the metadata of a schema."""
 
 VERSION = 1
-SUFFIXES = (".parquet", ".pq")
+SUFFIXES = frozenset({".parquet", ".pq"})
 
 TEXTS = ("user_input", "response", "reference")
 LISTS = ("retrieved_contexts", "reference_contexts")
@@ -174,8 +174,10 @@ class Tables:
 def parquet_files(path: Path) -> list[Path]:
     """Return the Parquet files of a run at this path; empty if there are none."""
     if path.is_dir():
-        return sorted(file for file in path.iterdir() if file.suffix in SUFFIXES and not file.name.startswith("."))
-    return [path] if path.suffix in SUFFIXES and path.exists() else []
+        return sorted(
+            file for file in path.iterdir() if file.suffix.lower() in SUFFIXES and not file.name.startswith(".")
+        )
+    return [path] if path.suffix.lower() in SUFFIXES and path.exists() else []
 
 
 def head_of(

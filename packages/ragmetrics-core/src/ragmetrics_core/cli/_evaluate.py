@@ -84,8 +84,8 @@ EMBEDDINGS = option(
 )
 OUT = option(
     "FILE",
-    "Write rows, scores and their evidence to this file: .jsonl, or .html to look at; .csv takes rows and scores, .md the "
-    "summary; - writes JSON lines to stdout, and the table to stderr.",
+    "Write rows, scores and their evidence to this file: .jsonl, .parquet, or .html to look at; .csv takes rows and scores, .md "
+    "the summary; - writes JSON lines to stdout, and the table to stderr.",
 )
 JURY = option(
     "MODELS",
