@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from ._csv import csv_rows, separator_hint, separator_of
 from ._excel import excel_rows, open_sheet
 from ._frames import open_parquet
 from ._input_file import STDIN, FileOptions, InputFile, OpenFile, RawRow, copy_stream, encoding_of, lines_of
-from ._json import JsonFile, jsonl_lines, jsonl_rows, wraps_rows
+from ._json import find_rows, json_rows, jsonl_lines, jsonl_rows, load_json, wraps_rows
 
 SUFFIXES = {
     ".jsonl": "jsonl",
@@ -124,8 +124,8 @@ def _open_as(file: InputFile, kind: str, options: FileOptions) -> OpenFile:
     if kind == "xlsx":
         rows, form = partial(excel_rows, file, options.at), lambda: f"Excel, sheet {_sheet_name(file, options)!r}"
     elif kind == "json":
-        json_file = JsonFile(file, options.at)
-        rows, form = json_file.rows, lambda: f"JSON{json_file.where}{_encoding_text(file)}"
+        find = cache(lambda: find_rows(load_json(file), options.at, name))  # the file is read once, when it is needed
+        rows, form = partial(json_rows, find, name), lambda: _json_form(file, find()[0])
     elif kind == "jsonl":
         rows, form = partial(jsonl_rows, file), lambda: f"JSON lines{_encoding_text(file)}"
     else:
@@ -133,7 +133,11 @@ def _open_as(file: InputFile, kind: str, options: FileOptions) -> OpenFile:
         rows = partial(csv_rows, file, tab)
         form = partial(_table_form, file, kind, tab)
     counted = partial(jsonl_lines, file) if kind == "jsonl" else rows  # lines are counted without being parsed
-    return OpenFile(name, rows(), _counter(file, counted), form)
+    return OpenFile(name, rows(), partial(_count, file, counted), form)
+
+
+def _json_form(file: InputFile, at: str) -> str:
+    return f"JSON{', rows at ' if at else ''}{at}{_encoding_text(file)}"
 
 
 def _table_form(file: InputFile, kind: str, tab: str | None) -> str:
@@ -145,20 +149,14 @@ def _sheet_name(file: InputFile, options: FileOptions) -> str:
         return str(sheet.title)
 
 
-def _counter(file: InputFile, rows: Callable[[], Iterator[Any]]) -> Callable[[int | None], int | None]:
-    """Return a function that counts rows, at most up to a number. The function returns None if the file cannot be read; the
-    error is reported when the rows are read.
-    """
-
-    def count(most: int | None) -> int | None:
-        if not file.path.is_file():  # a pipe can be read only once
-            return None
-        try:
-            return sum(1 for _ in islice(rows(), most))
-        except (InvalidInput, MissingExtra):
-            return None
-
-    return count
+def _count(file: InputFile, rows: Callable[[], Iterator[Any]], most: int | None) -> int | None:
+    """Count rows, at most up to a number. None if the file cannot be read; the error is reported when the rows are read."""
+    if not file.path.is_file():  # a pipe can be read only once
+        return None
+    try:
+        return sum(1 for _ in islice(rows(), most))
+    except (InvalidInput, MissingExtra):
+        return None
 
 
 def _encoding_text(file: InputFile) -> str:

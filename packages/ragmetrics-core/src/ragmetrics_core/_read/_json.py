@@ -11,8 +11,7 @@ objects. A single list is used; of several lists the user must choose one, and t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .._values._errors import InvalidInput, Setting
@@ -31,8 +30,11 @@ MOST_DEEP = 6
 MOST_NAMED = 8
 """The largest number of lists that a message names."""
 
+Found = tuple[str, list[Any]]
+"""The path to the rows in the data of a JSON file, and the rows."""
 
-def find_rows(data: Any, at: str | None, name: str) -> tuple[str, list[Any]]:
+
+def find_rows(data: Any, at: str | None, name: str) -> Found:
     """Return the path to the rows in the data of a JSON file, and the rows. The path is "" if the whole file is the list.
 
     Raises:
@@ -141,37 +143,12 @@ def _json_line(line: str) -> Any:
     return _object(value)
 
 
-class JsonFile:
-    """A JSON file. It is read once, when its rows are first needed.
-
-    Args:
-        file: the file.
-        at: the path to the list of rows in the file, such as ``results.results``; None: the list is searched.
-    """
-
-    def __init__(self, file: InputFile, at: str | None) -> None:
-        self._file = file
-        self._at = at
-
-    def rows(self) -> Iterator[RawRow]:
-        """Yield every item of the list of rows.
-
-        Raises:
-            InvalidInput: the file is not JSON, or it is not clear which list is meant.
-        """
-        at, rows = self._found
-        where = f"{at} item" if "." in at else "item"
-        for number, item in enumerate(rows, 1):
-            yield f"{self._file.name}, {where} {number}", _object(item)
-
-    @property
-    def where(self) -> str:
-        """The place of the list of rows, as part of a message; "" if the whole file is the list."""
-        return f", rows at {self._found[0]}" if self._found[0] else ""
-
-    @cached_property
-    def _found(self) -> tuple[str, list[Any]]:
-        return find_rows(load_json(self._file), self._at, self._file.name)
+def json_rows(find: Callable[[], Found], name: str) -> Iterator[RawRow]:
+    """Yield every item of the list of rows that ``find`` finds in the file of this name."""
+    at, rows = find()
+    where = f"{at} item" if "." in at else "item"
+    for number, item in enumerate(rows, 1):
+        yield f"{name}, {where} {number}", _object(item)
 
 
 def load_json(file: InputFile) -> Any:
