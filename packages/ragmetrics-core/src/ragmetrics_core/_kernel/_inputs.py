@@ -160,15 +160,11 @@ class Input(str):
         flags = "" if self.required else ", required=False"
         return f"Input({self.name!r}, {self.kind!r}{flags}{', takes_empty=True' if self.takes_empty else ''})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (_input, (self.name, self.kind, self.required, self.takes_empty))
+    def __getnewargs_ex__(self) -> tuple[tuple[str, Kind], dict[str, bool]]:
+        return (self.name, self.kind), {"required": self.required, "takes_empty": self.takes_empty}
 
 
-def _input(name: str, kind: Kind, required: bool, takes_empty: bool = False) -> Input:
-    return Input(name, kind, required=required, takes_empty=takes_empty)
-
-
-_shared_input = cache(_input)
+_shared_input = cache(Input)
 """Returns one shared object for equal inputs of all signatures, so that the field is read once for all of them."""
 
 
@@ -184,7 +180,8 @@ def inputs_of(measure: Callable[..., Any], taken_empty: tuple[str, ...] = ()) ->
             )
         required = parameter.default is parameter.empty
         item = Input.named(parameter.name, _resolved(parameter.annotation, measure), required=required)
-        inputs.append(_shared_input(item.name, item.kind, required, item.name in taken_empty))
+        takes_empty = item.name in taken_empty
+        inputs.append(_shared_input(item.name, item.kind, required=required, takes_empty=takes_empty))
     return tuple(inputs)
 
 

@@ -136,7 +136,8 @@ def load_metric(base: type[M], data: Mapping[str, Any]) -> M:
         raise InvalidInput(f"{data['metric']!r} is a metric object, not a class: name its class, {type(cls).__name__}")
     settable = {item.name: item for item in fields(cls) if item.compare}
     check_known(cls.__name__, map(str, settings), sorted(settable))
-    _check_none_missing(cls.__name__, settings, settable)
+    if missing := unset(cls, settings):
+        raise InvalidInput(f"{cls.__name__} needs the setting {missing[0]!r}")
     return cls(**{name: _setting(cls, settable[name], _read(cls, name, value)) for name, value in settings.items()})
 
 
@@ -161,11 +162,10 @@ def metric_paths(data: Any) -> Iterator[str]:
         yield from metric_paths(juror)
 
 
-def _check_none_missing(metric: str, settings: Mapping[str, Any], known: Mapping[str, Field[Any]]) -> None:
-    """Check that no setting without a default is missing."""
-    for name, item in known.items():
-        if item.default is MISSING and item.default_factory is MISSING and name not in settings:
-            raise InvalidInput(f"{metric} needs the setting {name!r}")
+def unset(cls: type[Any], settings: Mapping[str, Any]) -> list[str]:
+    """Return the settings of a metric that have no default and are not given."""
+    needed = (item for item in fields(cls) if item.init and item.default is MISSING and item.default_factory is MISSING)
+    return [item.name for item in needed if item.name not in settings]
 
 
 def _read(cls: type, name: str, value: Any) -> Any:

@@ -18,12 +18,11 @@ import ast
 import difflib
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import MISSING, fields
 from itertools import pairwise
 from typing import Any, NoReturn
 
 from .._kernel._metric import Metric
-from .._kernel._saved_settings import named_metric
+from .._kernel._saved_settings import named_metric, unset
 from .._support._other_names import replacement_of
 from .._values._errors import InvalidInput, MissingExtra, Setting
 
@@ -114,12 +113,6 @@ def _literal(spec: str, keyword: ast.keyword) -> Any:
             f"the setting {keyword.arg!r} of {spec!r} must be a number, a quoted text, True, False, None, or a list or "
             "dict of these"
         ) from None
-
-
-def unset(cls: type[Metric], settings: dict[str, Any]) -> list[str]:
-    """Return the settings that have no default and are not given."""
-    needed = (item for item in fields(cls) if item.init and item.default is MISSING and item.default_factory is MISSING)
-    return [item.name for item in needed if item.name not in settings]
 
 
 FINE_TUNED = "ft"

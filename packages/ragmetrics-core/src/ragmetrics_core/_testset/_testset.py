@@ -189,9 +189,6 @@ class Testset(Sequence[Sample]):
     def __len__(self) -> int:
         return len(self.samples)
 
-    def __iter__(self) -> Iterator[Sample]:
-        return iter(self.samples)
-
     @property
     def caveats(self) -> tuple[str, ...]:
         """Warnings about how the samples were made, each once. They are also in saved files."""

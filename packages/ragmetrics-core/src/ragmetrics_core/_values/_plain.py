@@ -121,17 +121,15 @@ def read_in_order(value: Any) -> Any:
     return value
 
 
-def _as_text(value: Mapping[Any, Any]) -> dict[str, Any]:
-    return {TEXT: _text(plain(value))} if value else {}
-
-
-_WALK = json_walk(plain, mapping=_as_text)
-
-
-def _text(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
+def _as_text(value: Mapping[Any, Any]) -> dict[str, str]:
+    if not value:
+        return {}
+    text = json.dumps(plain(value), ensure_ascii=False)
     try:
         text.encode()
     except UnicodeEncodeError:  # a file cannot contain lone surrogates, but it can contain their escapes
-        return json.dumps(value)
-    return text
+        text = json.dumps(plain(value))
+    return {TEXT: text}
+
+
+_WALK = json_walk(plain, mapping=_as_text)

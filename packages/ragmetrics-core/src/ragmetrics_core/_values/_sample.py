@@ -17,25 +17,14 @@ from typing import Any
 
 from ._errors import InvalidInput, MissingInput
 
-ALIASES = {
-    "question": "user_input",
-    "query": "user_input",
-    "input": "user_input",
-    "answer": "response",
-    "predicted_answer": "response",
-    "generated_answer": "response",
-    "output": "response",
-    "actual_output": "response",
-    "contexts": "retrieved_contexts",
-    "context": "retrieved_contexts",
-    "retrieval_context": "retrieved_contexts",
-    "ground_truth": "reference",
-    "reference_answer": "reference",
-    "ground_truth_answer": "reference",
-    "expected_answer": "reference",
-    "expected_output": "reference",
-    "rubrics": "rubric",
+_OTHER_NAMES = {
+    "user_input": "question query input",
+    "response": "answer predicted_answer generated_answer output actual_output",
+    "retrieved_contexts": "contexts context retrieval_context",
+    "reference": "ground_truth reference_answer ground_truth_answer expected_answer expected_output",
+    "rubric": "rubrics",
 }
+ALIASES = {name: field for field, names in _OTHER_NAMES.items() for name in names.split()}
 """Other common column names, and the field that each of them means."""
 
 

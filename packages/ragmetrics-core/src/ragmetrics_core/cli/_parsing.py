@@ -15,6 +15,7 @@ from .._evaluate._options import Batch
 from .._gate._gates import FORMS, SHARES, Conditions, Gate, Of, check_mean, parsed_gates
 from .._gate._results import Decision, GateResult
 from .._kernel._metric import Metric, prompts_of
+from .._kernel._saved_settings import unset
 from .._names._named import (
     embeddings_named,
     embeddings_to_price,
@@ -23,7 +24,6 @@ from .._names._named import (
     llm_to_price,
     metrics_named,
     split,
-    unset,
 )
 from .._read._columns import Columns
 from .._read._input_file import FileOptions
@@ -124,12 +124,20 @@ def parse_batch(given: Mapping[str, Any]) -> Batch | None:
     Raises:
         InvalidInput: an option about batches is given without batches, or --no-wait with --finish-online.
     """
-    seconds = {name: given[f"batch_{name}"] for name in ("poll", "grace") if given[f"batch_{name}"] is not None}
+    if given["no_wait"] and given["finish_online"]:
+        raise InvalidInput("--finish-online waits until all questions are answered: leave --no-wait out")
     if not given["batch"] and not given["finish_online"]:
-        for name in ["no_wait"] * given["no_wait"] + [f"batch_{name}" for name in seconds]:
-            raise InvalidInput(f"--{name.replace('_', '-')} is about batches: add --batch, or leave it out")
+        usual = {"no_wait": False, "batch_poll": Batch.poll, "batch_grace": Batch.grace}
+        for name, value in usual.items():
+            if given[name] != value:
+                raise InvalidInput(f"--{name.replace('_', '-')} is about batches: add --batch, or leave it out")
         return None
-    return Batch(**seconds, wait=not given["no_wait"], finish_online=given["finish_online"])
+    return Batch(
+        poll=given["batch_poll"],
+        grace=given["batch_grace"],
+        wait=not given["no_wait"],
+        finish_online=given["finish_online"],
+    )
 
 
 BUDGETS = ("calls", "tokens", "dollars")
