@@ -14,7 +14,7 @@ from loopback import OpenAIServer
 RATING = "answer_relevance_rating"
 NAMES = "columns of the metadata: lang, place, doc; fields have their own names, such as 'user_input'"
 NO_FORMAT = (
-    "must have a name that ends in .jsonl (rows, scores and evidence, for programs), .html (the same, for "
+    "must have a name that ends in .jsonl or .parquet (rows, scores and evidence, for programs), .html (the same, for "
     "people), .csv (rows and scores as a table) or .md (the summary)"
 )
 
@@ -64,7 +64,6 @@ WRONG = {
         "reference, lang, place.page, doc)"
     ),
     "--out scores.xlsx": f"--out: scores.xlsx {NO_FORMAT}",
-    "--out scores.parquet": f"--out: scores.parquet {NO_FORMAT}",
     "--out folder.jsonl": "--out: folder.jsonl is a directory: give the path of a file",
     "--out no/scores.jsonl": "--out: there is no directory no",
     "--out q.jsonl": "--out: q.jsonl is the file that the rows are read from: give another path",

@@ -47,6 +47,17 @@ class TestOwnMetric:
         assert [row["scores"]["shortness"]["value"] for row in rows] == [0.5, None, None, pytest.approx(0.1)]
         assert [row["place"] for row in rows] == [f"q.jsonl, line {number}" for number in (1, 2, 3, 4)]
 
+    @pytest.mark.parametrize("name", ["scores.parquet", "scores.PQ"])
+    def test_out_as_parquet(self, folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        parquet = pytest.importorskip("pyarrow.parquet")
+        assert call("evaluate", "q.jsonl", "--metrics", OWN, "--out", name).exit_code == 0
+        values = parquet.read_table(folder / name)["shortness"].to_pylist()
+        assert values == [0.5, None, None, pytest.approx(0.1)]
+        monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+        without = call("evaluate", "q.jsonl", "--metrics", OWN, "--out", "other.parquet")
+        needs = 'ragmetrics: --out other.parquet needs pyarrow: pip install "ragmetrics-core[parquet]"\n'
+        assert (without.exit_code, without.stdout, without.stderr) == (2, "", needs)
+
     @pytest.mark.parametrize(
         ("gate", "status", "line", "message"),
         [
@@ -198,7 +209,7 @@ class TestOwnMetric:
             2,
             "",
             (
-                f"ragmetrics: --out: {name} must have a name that ends in .jsonl (rows, scores and "
+                f"ragmetrics: --out: {name} must have a name that ends in .jsonl or .parquet (rows, scores and "
                 "evidence, for programs), .html (the same, for people), .csv (rows and scores as a table) or .md (the summary)\n"
             ),
         )

@@ -16,6 +16,7 @@ import pytest
 from core.cli.calling import call
 from ragmetrics_core import Batch, InvalidInput, RagmetricsError, evaluate
 from ragmetrics_core.llms import OpenAILLM, OpenAIServerLLM
+from waiting import until
 
 ROWS = [
     {
@@ -161,8 +162,8 @@ def test_a_batch_that_was_deleted(tmp_path: Path, model: OpenAILLM, server: Serv
         "questions may be paid for"
     )
     assert str(stopped.value) == (
-        f"questions are left (the last problem: {unknown}): run it again to go on with batches, or ask the rest online with "
-        "batch=Batch(finish_online=True)"
+        f"questions are left after 1 wave of batches (the last problem: {unknown}): run it again to go on with batches, or ask "
+        "the rest online with batch=Batch(finish_online=True)"
     )
     cancelled = call("batches", tmp_path, "--cancel", "--llm", "openai:judge", "--base-url", server.url)
     assert cancelled.exit_code == 0
@@ -182,11 +183,14 @@ def test_the_commands(tmp_path: Path, server: Server) -> None:
     server.control(in_progress=30.0)
     sent = call(*command, "--batch", "--no-wait")
     assert sent.exit_code == 4
-    assert sent.stderr.startswith("ragmetrics: submitted: 1 of 1 batches created, 0 of 23 lines answered, submitted ")
+    assert sent.stderr.startswith(
+        "ragmetrics: submitted: wave 1, 1 of 1 batches created, 0 of 23 lines answered, submitted "
+    )
     listed = call("batches", run_dir)
     assert listed.exit_code == 0
     assert "created" in listed.stdout
     assert "cost so far judge: nothing" in listed.stdout
+    assert "open batches are shown as the run last saw them" in listed.stdout
     online = call(*command)
     assert online.exit_code == 2
     assert "give --batch to go on with batches, or --finish-online to cancel them" in " ".join(online.stderr.split())
@@ -196,7 +200,9 @@ def test_the_commands(tmp_path: Path, server: Server) -> None:
     finished = call(*command, "--finish-online", "--batch-poll", "0.05")
     assert finished.exit_code == 0, finished.stderr
     assert server.paid()["paid_more_than_once"] == 0
-    assert "cancelled" in call("batches", run_dir).stdout
+    listed = call("batches", run_dir)
+    assert "cancelled" in listed.stdout
+    assert "last saw" not in listed.stdout
     nothing = call("batches", run_dir, "--cancel", *model)
     assert (nothing.exit_code, "no batch of openai:judge is open" in nothing.stderr) == (2, True)
     assert call("batches", run_dir, "--cancel").exit_code == 2
@@ -210,8 +216,18 @@ def test_the_commands(tmp_path: Path, server: Server) -> None:
         in call(*command, "--batch", "--batch-poll", "0").stderr
     )
     assert call(*command, "--no-wait").exit_code == 2
-    assert "--batch-poll is about batches: add --batch" in call(*command, "--batch-poll", "5").output
+    assert "--batch-poll is about batches: add --batch" in call(*command, "--batch-poll", "60").output
     both = call(*command, "--no-wait", "--finish-online")
-    assert (both.exit_code, "leave --no-wait out" in both.output) == (2, True)
+    assert (both.exit_code, both.stderr.endswith("leave --no-wait out\n")) == (2, True)
     priced = call(*command[:4], "--llm", "openai:gpt-4o-mini", "--run-dir", tmp_path / "new", "--batch", "--dry-run")
     assert "half the price" in " ".join(priced.stdout.split())
+
+
+def test_a_batch_that_has_ended_is_not_cancelled(tmp_path: Path, model: OpenAILLM, server: Server) -> None:
+    evaluate(ROWS, METRICS, llm=model, run_dir=tmp_path, progress=False, batch=Batch(poll=0.05, wait=False))
+    (batch,) = json.loads((tmp_path / "batches" / "ledger.json").read_text())["submissions"]
+    assert until(lambda: model.batches().retrieve(batch["batch"]).is_final)
+    cancelled = call("batches", tmp_path, "--cancel", "--llm", "openai:judge", "--base-url", server.url)
+    assert cancelled.stdout.startswith(
+        f"{batch['batch']} is completed: the command of the run collects what it has answered\n"
+    )

@@ -261,6 +261,32 @@ def test_waves_that_answer_nothing_stop_the_run(tmp_path: Path) -> None:
     )
 
 
+def test_waves_are_counted_across_calls_that_do_not_wait(tmp_path: Path, online: list[Any]) -> None:
+    """Otherwise a call that is repeated every hour would send the same questions for ever."""
+    provider = Provider()
+    provider.statuses = [SimpleNamespace(status="failed", code="invalid_json_line", message="line 1") for _ in range(4)]
+    unanswered = "^questions are left after 2 waves of batches, the last 2 of them without any answer"
+    for created in (2, 4):  # the call after the error goes on with batches, as the error says
+        for wave in (1, 2):
+            result = run(provider, tmp_path, Batch(wait=False))
+            assert str(result.stopped).startswith(f"submitted: wave {wave}, 1 of 1 batches created")
+        with pytest.raises(RagmetricsError, match=unanswered):
+            run(provider, tmp_path, Batch(wait=False))
+        assert provider.calls.count("create") == created
+    run(provider, tmp_path, Batch(finish_online=True))
+    assert scores(tmp_path) == online
+
+
+def test_questions_that_join_open_batches_are_in_their_wave(tmp_path: Path) -> None:
+    provider = Provider()
+    running = SimpleNamespace(status="in_progress")
+    for rows in range(2, 9):
+        provider.statuses = [running] * rows
+        result = run(provider, tmp_path, Batch(wait=False), limit=rows)
+        assert str(result.stopped).startswith("submitted: wave 1, ")
+    assert provider.calls.count("create") > 3
+
+
 def test_twelve_waves_are_the_most(tmp_path: Path) -> None:
     provider = Provider()
     provider.lines = [lambda lines: lines[:1]] * 12
@@ -305,7 +331,7 @@ def test_without_waiting_the_same_call_continues(tmp_path: Path, online: list[An
         calls += 1
         if result.stopped is None:
             break
-        assert result.stopped.startswith("submitted: 1 of 1 batches created, 0 of ")
+        assert result.stopped.startswith("submitted: wave 1, 1 of 1 batches created, 0 of ")
     assert calls == 2
     assert scores(tmp_path) == online
     assert sum(provider.paid.values()) == QUESTIONS
@@ -368,7 +394,9 @@ def test_what_was_not_sent_is_asked_online_at_the_end(tmp_path: Path, online: li
     provider.failures = {"upload": [busy()]}
     result = run(provider, tmp_path, Batch(wait=False))
     assert result.stopped is not None
-    assert result.stopped.startswith("submitted: 0 of 1 batches created, 0 of 31 lines answered; the same command")
+    assert result.stopped.startswith(
+        "submitted: wave 1, 0 of 1 batches created, 0 of 31 lines answered; the same command"
+    )
     run(provider, tmp_path, Batch(poll=0.001, finish_online=True))
     assert scores(tmp_path) == online
     assert states(tmp_path) == ["cancelled"]
@@ -381,7 +409,9 @@ def test_the_status_has_the_counts_of_the_provider(tmp_path: Path) -> None:
     provider.statuses = [SimpleNamespace(status="in_progress", total=31, completed=20, failed=3)] * 2
     stopped = run(provider, tmp_path, Batch(wait=False)).stopped
     assert stopped is not None
-    assert stopped.startswith("submitted: 1 of 1 batches created, 23 of 31 lines answered, 3 failed, submitted ")
+    assert stopped.startswith(
+        "submitted: wave 1, 1 of 1 batches created, 23 of 31 lines answered, 3 failed, submitted "
+    )
 
 
 def test_a_budget_counts_batches_of_earlier_calls_first(tmp_path: Path) -> None:
@@ -500,6 +530,10 @@ def test_a_judge_in_this_process_needs_no_batches(tmp_path: Path) -> None:
         ({"poll": None}, "poll must be a positive number of seconds, got None"),
         ({"grace": 0}, "grace must be a positive number of seconds, got 0"),
         ({"window_rows": 0}, "window_rows must be a whole number from 1, got 0"),
+        (
+            {"wait": False, "finish_online": True},
+            "finish_online waits until all questions are answered: leave wait=False out",
+        ),
     ],
 )
 def test_settings_are_checked(options: dict[str, Any], message: str) -> None:

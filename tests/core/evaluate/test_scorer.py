@@ -342,7 +342,7 @@ def test_the_budget_is_that_of_all_calls_together() -> None:
             return raised.value
 
     error = run(main())
-    assert str(error) == "the budget of 5 calls is used up: only 2 rows have scores"
+    assert str(error) == "the budget of 5 calls is used up after 2 rows"
     assert [row and row["rated"].value for row in vars(error)["partial"]] == [0.5, 0.5, None]
     assert len(model.asked) == 5
 

@@ -13,11 +13,13 @@ from ragmetrics_core._compare._comparison import MetricComparison
 from ragmetrics_core._gate._decision import decide
 from ragmetrics_core._gate._evidence import Evidence, of_mean
 from ragmetrics_core._gate._gates import Conditions
+from ragmetrics_core._run._counted_columns import Counts
 from ragmetrics_core._store._records import KeptRecords, Record
 from ragmetrics_core._store._run_settings import MetricColumn, ModelIdentity, RunSettings, ScoredBy
 from ragmetrics_core._summary import _summary
 from ragmetrics_core._summary._summary import MetricSummary
-from ragmetrics_core._summary._tally import Tally
+from ragmetrics_core._summary._tally import count
+from ragmetrics_core._summary._tally import summed_up as summed_up_counts
 from ragmetrics_core._values._score import not_asked
 from ragmetrics_core.statistics._pairs import rows_to_meet_losses
 
@@ -109,10 +111,10 @@ def summed_up(
     name: str, scale: tuple[float, float] | None, scores: Iterable[Score], labels: Sequence[str] = ()
 ) -> MetricSummary:
     """The summary of one metric's scores; ``labels`` name the rows."""
-    tally = Tally(MetricColumn(name, scale, name))
+    item, counts = MetricColumn(name, scale, name), Counts(values=[])
     for score, label in zip_longest(scores, labels, fillvalue=""):
-        tally.add(score, label)  # type: ignore[arg-type]  # there is a score for every label
-    return tally.summary()
+        count(counts, item, score, label)  # type: ignore[arg-type]  # there is a score for every label
+    return summed_up_counts(counts, item)
 
 
 def text_at(width: int, result: object) -> str:

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.evaluate.doubles import Length, questions
+from core.evaluate.doubles import AsyncModel, Length, Rated, questions
 from core.report.comparing import FAILED, by_id, judged_by, metric_column, not_asked, run_of, text_at
 from ragmetrics_core import Evaluation, InvalidInput, MissingExtra, Score, Usage, evaluate
 from ragmetrics_core.llms import LexicalJudge
@@ -582,3 +582,19 @@ def test_columns_are_faster_than_rows(tmp_path: Path, monkeypatch: pytest.Monkey
     start = time.process_time()
     assert text_at(80, found.summary(by="lang")) == by_columns
     assert time.process_time() - start > 4 * columns
+
+
+def test_the_seconds_of_a_score_are_in_all_files_of_a_run(tmp_path: Path) -> None:
+    rows = questions(3)
+    run = evaluate(rows, [Rated(), Length()], llm=AsyncModel(delay=0.02), run_dir=tmp_path / "run", progress=False)
+    seconds = [score.usage.seconds for score in run.scores["rated"]]
+    assert all(0.02 <= each < 60 and each == round(each, 3) for each in seconds)
+    assert "seconds" not in run.scores["rated"][0].to_dict()["usage"]  # results of equal runs are equal
+    run.to_parquet(tmp_path / "rows.parquet")
+    columns = pq.read_table(tmp_path / "rows.parquet")
+    assert columns["rated_seconds"].to_pylist() == seconds
+    assert columns["length_seconds"].to_pylist() == [None] * 3  # it asks nothing
+    for path in ("run", "rows.parquet"):
+        found = Evaluation.load(tmp_path / path)
+        assert [score.usage.seconds for score in found.scores["rated"]] == seconds
+        assert found.summary().metrics[0].usage.seconds == pytest.approx(sum(seconds))

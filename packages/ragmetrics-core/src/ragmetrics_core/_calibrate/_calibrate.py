@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
@@ -28,7 +28,7 @@ from .._run._slices import RowGroups, as_label, slices_of
 from .._show._tables import cut_middle
 from .._store._labels import Label, check_rows, read_labels
 from .._store._records import is_given, json_value
-from .._store._run_settings import MetricColumn, row_digest
+from .._store._run_settings import row_digest
 from .._values._counts import count_of, grouped
 from .._values._errors import InvalidInput, Setting
 from .._values._findings import findings_of
@@ -97,7 +97,7 @@ def _scales(run: ScoredRows, metric: str | None) -> dict[str, tuple[float, float
 def _calibrated_metric(name: str, labels: Sequence[Label], run: Run, by: str | None) -> MetricCalibration:
     of_claims = [item for item in labels if item.claim is not None]
     row_labels = metric_labels([item for item in labels if item.claim is None])
-    judged = Judged.of(run, name, row_labels)
+    judged = Judged(run, name, row_labels)
     blank = MetricCalibration(
         name=name,
         verdicts=row_labels.verdicts,
@@ -132,7 +132,6 @@ def _calibrated_metric(name: str, labels: Sequence[Label], run: Run, by: str | N
     )
 
 
-@dataclass(frozen=True)
 class Judged:
     """The rows that one metric scored; some of them have labels by people.
 
@@ -152,47 +151,26 @@ class Judged:
         places: the labelled rows, as indices of ``rows``.
     """
 
-    column: MetricColumn
-    scale: tuple[float, float] | None
-    rows: Sequence[int]
-    names: Sequence[str]
-    scores: Sequence[float]
-    values: Sequence[float]
-    verdicts: Sequence[float] | None
-    clusters: Sequence[str | None] | None
-    own: MetricLabels
-    labels: Sequence[float | None]
-    label_scale: tuple[float, float] | None
-    weights: Sequence[float | None] | None
-    places: Sequence[int]
-
-    @classmethod
-    def of(cls, run: Run, name: str, own: MetricLabels) -> Judged:
-        """Return the scores and labels of one metric of a run."""
+    def __init__(self, run: Run, name: str, own: MetricLabels) -> None:
+        """Take a run, one of its metrics, and the labels."""
         column = run.columns[name]
-        scored = {row: value for row, value in enumerate(column.values) if value is not None}
-        names, passing = [run.rows[row].name for row in scored], [column.passing[row] for row in scored]
-        scale = common_scale(column.metric.scale, (column.scales[row] for row in scored))
-        labelled_rows = [own.rows.get(row) for row in names]
-        weights = [None if item is None else item.weight for item in labelled_rows]
-        scores = values = list(scored.values())
+        self.column, self.own = column.metric, own
+        self.rows = [row for row, value in enumerate(column.values) if value is not None]
+        self.names = [run.rows[row].name for row in self.rows]
+        self.scores = [value for value in column.values if value is not None]
+        self.scale = common_scale(column.metric.scale, (column.scales[row] for row in self.rows))
+        self.values = self.scores
         if own.verdicts and column.metric.higher_is_better is False:
-            values = [(sum(scale) if scale else 0.0) - value for value in scores]
-        return cls(
-            column=column.metric,
-            scale=scale,
-            rows=list(scored),
-            names=names,
-            scores=scores,
-            values=values,
-            verdicts=None if None in passing else [float(bool(passed)) for passed in passing],
-            clusters=None if run.clusters is None else [run.clusters[row] for row in scored],
-            own=own,
-            labels=[None if item is None else item.label for item in labelled_rows],
-            label_scale=UNIT if own.verdicts else scale,
-            weights=None if set(weights) == {None} else weights,
-            places=[place for place, item in enumerate(labelled_rows) if item is not None],
-        )
+            self.values = [(sum(self.scale) if self.scale else 0.0) - value for value in self.scores]
+        passing = [column.passing[row] for row in self.rows]
+        self.verdicts = None if None in passing else [float(bool(passed)) for passed in passing]
+        self.clusters = None if run.clusters is None else [run.clusters[row] for row in self.rows]
+        labelled = [own.rows.get(row) for row in self.names]
+        self.labels = [None if item is None else item.label for item in labelled]
+        self.label_scale = UNIT if own.verdicts else self.scale
+        weights = [None if item is None else item.weight for item in labelled]
+        self.weights = None if set(weights) == {None} else weights
+        self.places = [place for place, item in enumerate(labelled) if item is not None]
 
     def weights_of(self, places: Sequence[int]) -> list[float] | None:
         """Return the weights of some labelled rows; None if all count the same."""
@@ -427,7 +405,7 @@ def lines_to_label(run: ScoredRows, n: int, metric: str | None, labels: Any, see
     name = metric or names[0]
     existing = [] if labels is None else known_labels(run, labels, name)
     rows = Run.of(run, "", RowGroups(None, None))
-    judged = Judged.of(rows, name, metric_labels([]))
+    judged = Judged(rows, name, metric_labels([]))
     in_force, _ = parted_labels(existing, rows)
     labelled = {item.id for item in in_force if item.claim is None}
     without = {place for place, row in enumerate(judged.names) if row in labelled}

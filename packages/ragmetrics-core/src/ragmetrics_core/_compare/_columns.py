@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from .._run._columns import REFERENCES, Run, Scale
 from .._run._counted_columns import ColumnNumbers, column_name, different_values, usable
@@ -27,7 +27,7 @@ from .._store._parquet import ParquetRecords, Tables, quoted
 from .._store._records import Record
 from .._values._score import NOT_ASKED
 from ..statistics._pairs import PairedNumbers, near_zero
-from ._outcomes import AsNumbers, Cell, Outcomes, Part, RowCounts, numbers_of, outcomes_of
+from ._outcomes import AsNumbers, Cell, Outcomes, Part, RowCounts, outcomes_of
 from ._pairs import Paired, Pairing, fields_of, paired_rows, parts_of
 from ._row_changes import MOST_CHANGED
 
@@ -69,31 +69,17 @@ class Group(NamedTuple):
 
     Attributes:
         slice: their slice.
-        old: their value in the first run; if values are not counted one by one, 0 for all values.
-        new: their value in the second run.
-        s: why there is no value in the first run.
-        t: why there is none in the second run.
+        values: their value in each run; if values are not counted one by one, 0 for all values.
+        states: why there is no value, in each run.
         rows: their number.
         first: the ``POSITIONS`` of the first ones.
     """
 
     slice: str | None
-    old: float | None
-    new: float | None
-    s: int
-    t: int
+    values: tuple[float | None, float | None]
+    states: tuple[int, int]
     rows: int
     first: Sequence[int]
-
-    @property
-    def values(self) -> tuple[float | None, float | None]:
-        """The value in each run."""
-        return self.old, self.new
-
-    @property
-    def states(self) -> tuple[int, int]:
-        """Why there is no value, in each run."""
-        return self.s, self.t
 
 
 @dataclass
@@ -156,7 +142,8 @@ class PairedColumns(Paired):
         source = f"({self._rows(metric)})" if few and self.arguments[3] is None else self._table(metric)
         values = "old, new" if few else "CASE WHEN old IS NOT NULL THEN 0 END, CASE WHEN new IS NOT NULL THEN 0 END"
         columns = f"slice, {values}, s, t, count(*), min({POSITIONS}, {MOST_CHANGED})"
-        groups = [Group(*group) for group in self.tables.query(f"SELECT {columns} FROM {source} GROUP BY ALL")]
+        found = self.tables.query(f"SELECT {columns} FROM {source} GROUP BY ALL")
+        groups = [Group(part, (old, new), (s, t), *rest) for part, old, new, s, t, *rest in found]
         if few:
             self.groups[metric] = groups
         wholes = [self._outcomes(metric, source, groups, "true", (), few=few)]
@@ -170,17 +157,18 @@ class PairedColumns(Paired):
     ) -> Outcomes:
         """Return the outcomes in one part, whose rows are ``groups`` and meet a condition with parameters."""
         cells: Counter[Cell] = Counter()
-        for group in groups:
-            if group.old is not None:
-                cells[Cell(group.old, group.new, group.t < 2)] += group.rows
+        unasked = 0
+        for (old, new), (_, state), rows in ((group.values, group.states, group.rows) for group in groups):
+            if old is not None:
+                cells[Cell(old, new, state <= UNASKED)] += rows
+                unasked += rows * (state == UNASKED)
         columns = self.before.columns[metric].metric, self.after.columns[metric].metric
         scales = {(columns[0].scale, columns[1].scale)} if any(cell.new is not None for cell in cells) else set()
-        counts = tuple(self._counts(side, groups, f"FROM {source} WHERE {where}", given) for side in (0, 1))
-        unasked = sum(group.rows for group in groups if group.old is not None and group.t == 1)
-        found = outcomes_of(cells, (counts[0], counts[1]), scales, (self.before.name, self.after.name), unasked)
+        before, after = (self._counts(side, groups, f"FROM {source} WHERE {where}", given) for side in (0, 1))
+        found = outcomes_of(cells, (before, after), scales, (self.before.name, self.after.name), unasked)
         if few and self.arguments[3] is None:
             return found
-        counted = numbers_of(cells, found.scale) if few else None
+        counted = found.numbers if few else None
         return replace(found, numbers=self._numbers(source, where, given, found.scale, counted))
 
     def _counts(self, side: int, groups: Sequence[Group], source: str, given: Sequence[object]) -> RowCounts:
@@ -196,7 +184,7 @@ class PairedColumns(Paired):
         for name, chosen in lists.items():
             kinds = {(*group.states, *(value is None for value in group.values)) for group in chosen}
             sql = f"{source} AND (s, t, old IS NULL, new IS NULL) IN ({', '.join(map(str, kinds))}) {ORDER}"
-            known = sorted((not all(group.states), not group.s, at) for group in chosen for at in group.first)
+            known = sorted((not all(group.states), not group.states[0], at) for group in chosen for at in group.first)
             first = [divmod(at, 2**32)[side] for *_, at in known[:MOST_CHANGED]]
             records, count = self.arguments[0][side].records, sum(group.rows for group in chosen)
             names[name] = _names(records, count, self.tables, f"SELECT {'ij'[side]} {sql}", given=given, first=first)
@@ -229,10 +217,10 @@ class PairedColumns(Paired):
     def most_changed(self, metric: str, most: int, near: float) -> Iterator[tuple[list[Record], list[Record]]]:
         """As in the base class."""
         rows = [
-            (-abs(group.new - group.old), *divmod(at, 2**32))
-            for group in self.groups.get(metric, ())
-            if group.old is not None and group.new is not None and abs(group.new - group.old) > near
-            for at in group.first
+            (-abs(new - old), *divmod(at, 2**32))
+            for (old, new), first in ((group.values, group.first) for group in self.groups.get(metric, ()))
+            if old is not None and new is not None and abs(new - old) > near
+            for at in first
         ]
         if metric not in self.groups:
             size = "abs(new - old)"
@@ -274,13 +262,13 @@ def paired_columns(
     Raises:
         InvalidInput: there are too many slices.
     """
-    before, after = (_columns(run, name) for run, name in zip(runs, names, strict=True))
-    shared = [name for name in before.columns if name in after.columns]
-    records = [_usable(run, shared, by, cluster) for run in runs]
-    one, two = records
-    if not shared or one is None or two is None:
+    metrics = [[item.name for item in run.metrics] for run in runs]
+    shared = [name for name in metrics[0] if name in metrics[1]]
+    one, two = (run.records for run in runs)
+    if not (shared and _usable(one, shared, by, cluster) and _usable(two, shared, by, cluster)):
         return None
     tables = Tables(before=one, after=two)
+    before, after = map(partial(_columns, tables, metrics=shared), runs, names, ("before", "after"))
     ids = [tables.query(f"SELECT count(_id), count(*) FROM {view}")[0] for view in ("before", "after")]
     by_id = all(number == rows for number, rows in ids)
     if not by_id and any(number for number, _ in ids):
@@ -293,8 +281,6 @@ def paired_columns(
     partly = references and any(fields - {REFERENCES[0]} and len(fields) < len(REFERENCES) for fields in read)
     if not pairs or questions or partly or (by and not labels) or (cluster and clusters < pairs):
         return None
-    for run, view in ((before, "before"), (after, "after")):
-        _ask_for_calls(tables, run, view, shared)
     return PairedColumns(
         before=before,
         after=after,
@@ -340,13 +326,6 @@ def _parts(tables: Tables, join: str, by: str | None, gone: int) -> list[Part]:
     return parts_of(by, {label: rows for label, rows, _ in slices}, {label: alone for label, _, alone in slices})
 
 
-def _ask_for_calls(tables: Tables, run: Run, view: str, metrics: Sequence[str]) -> None:
-    """Set whether any model was asked for the metrics of a run."""
-    calls = ", ".join(f"max({quoted(name + '_calls')})" for name in metrics)
-    for name, most in zip(metrics, tables.query(f"SELECT {calls} FROM {view}")[0], strict=True):
-        run.columns[name].asked = bool(most)
-
-
 PAIR = "i IS NOT NULL AND j IS NOT NULL"
 
 COUNTS = ", ".join(
@@ -367,21 +346,21 @@ COUNTS = ", ".join(
 """What is counted in all rows; the last is 0 if rows that are read side by side are pairs."""
 
 
-def _columns(run: ScoredRows, name: str) -> Run:
-    """Return a run without rows, whose metrics have the prompts that were used."""
+def _columns(tables: Tables, run: ScoredRows, name: str, view: str, metrics: Sequence[str]) -> Run:
+    """Return a run without rows, whose metrics have the prompts that were used, and tell whether any model was asked."""
     found = Run.empty(run, name)
-    prompts = run.records.prompts if isinstance(run.records, ParquetRecords) else None
-    for metric, versions in (prompts or {}).items():
+    assert isinstance(run.records, ParquetRecords)
+    for metric, versions in (run.records.prompts or {}).items():
         found.columns[metric].prompts = {prompt: set(each) for prompt, each in versions.items()}
+    calls = ", ".join(f"max({quoted(metric + '_calls')})" for metric in metrics)
+    for metric, most in zip(metrics, tables.query(f"SELECT {calls} FROM {view}")[0], strict=True):
+        found.columns[metric].asked = bool(most)
     return found
 
 
-def _usable(run: ScoredRows, metrics: Sequence[str], *paths: str | None) -> ParquetRecords | None:
-    """Return the rows of a run if these metrics and these columns of the metadata can be read from columns; else None."""
-    records = run.records
-    if not usable(records, metrics, *paths) or not records.unique or records.prompts is None:
-        return None
-    return records
+def _usable(records: object, metrics: Sequence[str], *paths: str | None) -> TypeGuard[ParquetRecords]:
+    """Whether these metrics and these columns of the metadata can be read from columns, to pair the rows of a run."""
+    return usable(records, metrics, *paths) and bool(records.unique) and records.prompts is not None
 
 
 def _side(

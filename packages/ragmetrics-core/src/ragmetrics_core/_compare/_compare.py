@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 
 from .._calibrate._calibration import Calibration
 from .._run._columns import Run
@@ -114,11 +113,11 @@ def compared(
         InvalidInput: the runs share no row or no metric, ids are not unique, a path names no column, or the margin is wrong.
     """
     _check_margin(margin)
-    found = _paired((before, after), _names(before, after), by, cluster, columns=calibrations is None)
+    given = (before, after), _names(before, after), by, cluster
+    found = (paired_columns(*given) if calibrations is None else None) or paired_rows(*given)
     runs = one, two = found.before, found.after
     judges = credit(*runs, _shared_metrics(*runs))
-    checked = partial(_checked, found, judges, margin=margin, allowed=allow_different_judges)
-    of_metrics = [checked(name) for name in judges.differences]
+    of_metrics = [_checked(found, judges, name, margin, allowed=allow_different_judges) for name in judges.differences]
     wholes = [parts[0] for parts in of_metrics]
     metrics, slices = finished([wholes, [part for parts in of_metrics for part in parts[1:]]])
     changed = (replace(item, changes=row_changes(found, own)) for item, own in zip(metrics, wholes, strict=True))
@@ -148,13 +147,6 @@ def compared(
         caveats=tuple(_caveats(runs)),
         corrected=() if calibrations is None else corrected_differences(wholes, found.read(), calibrations),
     )
-
-
-def _paired(
-    runs: tuple[ScoredRows, ScoredRows], names: tuple[str, str], by: str | None, cluster: str | None, *, columns: bool
-) -> Paired:
-    """Pair the rows of two runs, by their columns if they have them and these suffice."""
-    return (paired_columns(runs, names, by, cluster) if columns else None) or paired_rows(runs, names, by, cluster)
 
 
 def _check_margin(margin: object) -> None:

@@ -24,7 +24,6 @@ from .._gate._evidence import Evidence, absent_rows
 from .._gate._gates import Conditions, Gate, check_drop
 from .._values._layout import printable
 from ..statistics import FEWEST_CHANGED, Interval
-from ..statistics._distributions import normal_quantile
 from ..statistics._pairs import PairedNumbers
 from ._comparison import ComparedRuns, MetricComparison
 from ._verdicts import lost_rows
@@ -53,7 +52,7 @@ def _drop(comparison: ComparedRuns, item: MetricComparison, conditions: Conditio
     """Return the evidence for one metric in one part of two runs."""
     sign = 1 if item.higher_is_better is False else -1
     values, with_lost = item.values, item.with_lost
-    width = values.scale[1] - values.scale[0] if values and values.scale else None
+    width = values.width if values and values.scale else None
     moved = values.moved if values else 0
     have = item.clusters or item.pairs
     lost = lost_rows(len(item.rows_after.lost), item.short)
@@ -63,9 +62,6 @@ def _drop(comparison: ComparedRuns, item: MetricComparison, conditions: Conditio
             return ""
         number, what = (item.pairs, "pairs") if item.clusters is None else (item.clusters, "clusters")
         return f"only {moved} of {number} {what} changed, and fewer than {FEWEST_CHANGED} show little"
-
-    def worst_case(_gate: Gate, confidence: float) -> Interval | None:
-        return _interval(with_lost, sign, moved, confidence)
 
     return Evidence(
         estimate=None if item.difference is None else sign * item.difference + 0.0,
@@ -81,7 +77,7 @@ def _drop(comparison: ComparedRuns, item: MetricComparison, conditions: Conditio
         doubt=doubt,
         enough=lambda gate: known.enough(-sign, gate.limit, have) if (known := with_lost or values) else 1,
         missing=" and ".join(filter(None, (lost, absent_rows(item.absent)))),
-        worst_case=None if with_lost is None else worst_case,
+        worst_case=(lambda _gate, confidence: _interval(with_lost, sign, moved, confidence)) if with_lost else None,
         warnings=item.warnings if item.credited else (),
         void=f"not decided, as {printable(item.void)}: {CURE}" if item.void else "",
     )
@@ -94,10 +90,7 @@ def _interval(values: PairedNumbers | None, sign: int, moved: int, confidence: f
         return None
     interval = found.interval
     if moved < FEWEST_CHANGED and values.scale is not None:
-        z2 = normal_quantile((1 + confidence) / 2) ** 2
-        unseen = z2 / ((found.clusters or found.pairs) + z2)
-        width, middle = values.scale[1] - values.scale[0], found.difference * (1 - unseen)
-        low, high = middle - unseen * width, middle + unseen * width
+        low, high = values.unseen(found.difference, confidence)
         interval = Interval(min(interval.low, low), max(interval.high, high), "constant")
     return interval if sign > 0 else Interval(-interval.high, -interval.low, interval.method)
 

@@ -135,9 +135,27 @@ def outcomes_of(
         unasked: number of rows that the second run has and did not score with the metric.
     """
     scale, problem = _scale(scales, names)
+
+    def numbers(worst: float | None, absent: bool) -> PairedNumbers | None:
+        used: dict[Cell, float] = {}
+        for cell in cells:
+            if cell.new is not None:
+                used[cell] = cell.new if worst is None else (1 - cell.short) * cell.new + cell.short * worst
+            elif worst is not None and (absent or not cell.absent):
+                used[cell] = worst
+        if not used:
+            return None
+        counts, clusters = [cells[cell] for cell in used], [cell.cluster for cell in used]
+        return PairedNumbers.of(
+            Numbers([cell.old for cell in used], counts),
+            Numbers(list(used.values()), counts),
+            None if clusters[0] is None else clusters,
+            scale,
+        )
+
     return Outcomes(
         counts,
-        numbers_of(cells, scale),
+        numbers,
         scale,
         problem,
         pairs=sum(number for cell, number in cells.items() if cell.new is not None),
@@ -156,34 +174,6 @@ def _scale(scales: AbstractSet[tuple[Scale, Scale]], names: tuple[str, str]) -> 
             return None, f"the scale is {low:g} to {high:g} in {names[0]}, {start:g} to {end:g} in {names[1]}"
     found = {scale for pair in scales for scale in pair}
     return (found.pop() if len(found) == 1 else None), ""
-
-
-def numbers_of(cells: Mapping[Cell, int], scale: Scale) -> AsNumbers:
-    """Return the function ``Outcomes.numbers`` for counted cells."""
-
-    def numbers(worst: float | None, absent: bool) -> PairedNumbers | None:
-        after = {
-            cell: worst if cell.new is None else cell.new if worst is None else _with_short(cell, cell.new, worst)
-            for cell in cells
-            if absent or not cell.absent
-        }
-        used = {cell: value for cell, value in after.items() if value is not None}
-        if not used:
-            return None
-        counts = [cells[cell] for cell in used]
-        clusters = [cell.cluster for cell in used]
-        return PairedNumbers.of(
-            Numbers([cell.old for cell in used], counts),
-            Numbers(list(used.values()), counts),
-            None if clusters[0] is None else clusters,
-            scale,
-        )
-
-    return numbers
-
-
-def _with_short(cell: Cell, new: float, worst: float) -> float:
-    return (1 - cell.short) * new + cell.short * worst
 
 
 @dataclass(frozen=True)

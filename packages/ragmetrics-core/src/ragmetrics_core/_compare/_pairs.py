@@ -113,9 +113,8 @@ class Pairing(Paired):
     def other_references(self, metric: str) -> int:
         """As in the base class."""
         names = fields_of(self.before, self.after, metric)
-        return sum(
-            any(one.references.get(name) != two.references.get(name) for name in names) for one, two in self._both()
-        )
+        both = ((self.before.rows[one].references, self.after.rows[two].references) for one, two in self.positions)
+        return sum(any(one.get(name) != two.get(name) for name in names) for one, two in both)
 
     def outcomes(self, metric: str) -> Sequence[Outcomes]:
         """As in the base class."""
@@ -126,35 +125,26 @@ class Pairing(Paired):
     def _outcomes(self, metric: str, units: Sequence[Unit]) -> Outcomes:
         """Sort rows by the outcome of a metric in each run; rows that the metric did not score are left out."""
         one, two = self.before.columns[metric], self.after.columns[metric]
-        cells: Counter[Cell] = Counter()
-        scales: set[tuple[Scale, Scale]] = set()
-        asked: tuple[list[int], list[int]] = ([], [])
-        lost: tuple[list[int], list[int]] = ([], [])
-        unasked = 0
-        for unit in units:
-            first, second = _asked(one, unit[0]), _asked(two, unit[1])
-            asked[0].extend(() if first is None else (first,))
-            asked[1].extend(() if second is None else (second,))
-            if first is None:
-                continue
-            old, new = one.values[first], _at(two.values, second)
-            if old is None:
-                lost[0].extend(() if new is None else (first,))
+        asked = [(_asked(one, first), _asked(two, second)) for first, second in units]
+        cells, scales, unasked = Counter[Cell](), set[tuple[Scale, Scale]](), 0
+        for (first, second), unit in zip(asked, units, strict=True):
+            old, new = _at(one.values, first), _at(two.values, second)
+            if first is None or old is None:
                 continue
             short = 0.0
             if second is None:
                 unasked += unit[1] is not None
-            elif new is None:
-                lost[1].append(second)
-            else:
+            elif new is not None:
                 scales.add((one.scales[first], two.scales[second]))
                 short = two.short_at(second) if two.short_at(second) > one.short_at(first) else 0.0
             # a row without a pair and without a cluster label is a cluster by itself
             cluster = None if self.clusters is None else self.clusters[first] or (first,)
             cells[Cell(old, new, second is None, short, cluster)] += 1
-        sides = (self.before, one, asked[0], lost[0]), (self.after, two, asked[1], lost[1])
-        before, after = (_counts(*side) for side in sides)
-        return outcomes_of(cells, (before, after), scales, (self.before.name, self.after.name), unasked)
+        counts = (
+            _counts(self.before, one, asked, two),
+            _counts(self.after, two, [(there, here) for here, there in asked], one),
+        )
+        return outcomes_of(cells, counts, scales, (self.before.name, self.after.name), unasked)
 
     def most_changed(self, metric: str, most: int, near: float) -> Iterator[tuple[list[Record], list[Record]]]:
         """As in the base class."""
@@ -170,9 +160,6 @@ class Pairing(Paired):
     def read(self) -> Pairing:
         """As in the base class."""
         return self
-
-    def _both(self) -> Iterator[tuple[RunRow, RunRow]]:
-        return ((self.before.rows[one], self.after.rows[two]) for one, two in self.positions)
 
 
 def paired_rows(
@@ -303,11 +290,20 @@ def _asked(column: Column, row: int | None) -> int | None:
     return None if row is None or column.labels[row] == NOT_ASKED else row
 
 
-def _counts(run: Run, column: Column, rows: Sequence[int], lost: Sequence[int]) -> RowCounts:
-    without = [row for row in rows if column.values[row] is None]
+def _counts(run: Run, column: Column, asked: Iterable[Unit], other: Column) -> RowCounts:
+    """Count the rows of a run by the outcome of a metric.
+
+    Args:
+        run: the run.
+        column: the scores of the metric.
+        asked: the rows that it scored, in this run and in the other.
+        other: its scores in the other run.
+    """
+    there = {row: _at(other.values, partner) for row, partner in asked if row is not None}
+    without = [row for row in there if column.values[row] is None]
     failed = _names(run, (row for row in without if column.failed[row]))
     unscored = _names(run, (row for row in without if not column.failed[row]))
-    return RowCounts(len(rows), unscored, failed, _names(run, lost))
+    return RowCounts(len(there), unscored, failed, _names(run, (row for row in without if there[row] is not None)))
 
 
 def _matched(before: Run, after: Run) -> tuple[Run, Run, list[tuple[int, int]]]:

@@ -19,13 +19,13 @@ from typing import Literal
 from .._gate._evidence import about, absent_rows, new_run, too_few
 from .._values._counts import count_of
 from ..statistics import FEWEST_CHANGED, Interval, PairedDifference
+from ..statistics._interval import ROUNDING
+from ..statistics._pairs import MOST_ROWS
 from ._outcomes import MetricPairs
 
 Verdict = Literal["better", "worse", "no difference larger than the margin", "cannot say"]
 
 ALPHA = 0.05
-MOST_ROWS = 100_000
-ROUNDING = 1e-9
 
 CANNOT_SAY: Verdict = "cannot say"
 

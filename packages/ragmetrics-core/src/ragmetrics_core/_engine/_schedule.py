@@ -22,7 +22,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .._kernel._drive import Models
@@ -320,7 +320,10 @@ class Engine:
             work.turn = None
             return
         if work.waited:
-            self.waited[assignment.metric.name] += time.monotonic() - work.started
+            seconds = time.monotonic() - work.started
+            self.waited[assignment.metric.name] += seconds
+            usage = replace(work.score.usage, seconds=round(seconds, 3))
+            work.score = work.score.made_by(assignment.metric.name, assignment.metric.scale, usage)
 
     def _recorded(self, error: Exception, assignment: Assignment, row: Row) -> Score | None:
         """Return the failed score for an error that concerns only this score; None if the error ends the run."""

@@ -19,12 +19,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import operator
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from pathlib import Path
 from types import SimpleNamespace
 from typing import IO, Any
@@ -166,8 +167,7 @@ class BatchRun:
         self._states: dict[str, BatchState] = {}  # by name of submission, as the provider last described the batch
         self._lost: set[str] = set()  # the names of the submissions whose batch the provider does not know
         self._unreadable: set[bytes] = set()  # the keys of the replies to strike
-        # whether, since this pass began, a question was written, a batch has ended, a question got an answer
-        self._has_written = self._has_ended = self._has_answers = False
+        self._has_written = self._has_ended = False  # since this pass began: a question was written, a batch has ended
         self._wave = 0
         self._problem = ""
         self._next_look = 0.0
@@ -195,27 +195,38 @@ class BatchRun:
             await self._wait()
         else:
             self._answers.collector = self
-        silent = 0
         while True:
-            self._has_written = self._has_ended = self._has_answers = False
+            self._begin_wave()
+            self._has_written = self._has_ended = False
             self._answers.budget.used_up = None
             await self._score(next(passes), engine, finished)
             if not self._has_written and not self._has_ended and not self._open:
                 if self._lost and not self._options.finish_online:
-                    raise self._unfinished(silent)
+                    raise self._unfinished()
                 return self._answers.budget.used_up
             if self._open and not self._options.wait:
                 return f"{SUBMITTED}: {self.status()}; the same command continues when they are answered"
-            self._wave += 1
             await self._wait()
-            silent = 0 if self._has_answers else silent + 1
-            if self._wave >= MOST_WAVES or silent >= MOST_SILENT:
-                raise self._unfinished(silent)
 
     def finish(self) -> None:
         """Forget errors and unreadable replies, now that every row has its scores: a later run asks these questions again."""
         self._journal.strike(self._unreadable)
         self._ledger.finish()
+
+    def _begin_wave(self) -> None:
+        """Count a new wave, unless batches of the last one are still open.
+
+        Raises:
+            RagmetricsError: there were too many waves, or too many without an answer.
+        """
+        answers = self._ledger.answers()
+        if self._open:
+            self._wave = max(1, len(answers))
+            return
+        is_silent = len(answers) >= MOST_SILENT and not any(answers[-MOST_SILENT:])
+        if (len(answers) >= MOST_WAVES or is_silent) and not self._options.finish_online:
+            raise self._unfinished()
+        self._wave = len(answers) + 1
 
     async def _score(self, rows: Iterator[Row], engine: Engine, finished: Finished) -> None:
         """Make one pass. What a window of rows has asked is sent before the next one is scored."""
@@ -273,7 +284,7 @@ class BatchRun:
             f"{len(sent)} of {len(items)} batches created, ",
             f"{done + failed:,} of {sum(item.lines for item in items):,} lines answered",
             f", {failed:,} failed" * bool(failed),
-            f", submitted {time.strftime('%H:%M', time.localtime(min(sent)))}" if sent else "",
+            f", submitted {time.strftime('%H:%M %Z', time.localtime(min(sent)))}" if sent else "",
         ))  # fmt: skip
 
     # --- what the engine asks
@@ -329,7 +340,7 @@ class BatchRun:
         if target.file is not None and _is_full(target.file, len(line), target.room):
             self._complete(target)
         if target.file is None:
-            target.file = self._ledger.begin(target.keys.model, target.called, target.api.base_url)
+            target.file = self._ledger.begin(target.keys.model, target.called, target.api.base_url, self._wave)
         self._ledger.add(target.file, line)
         written = target.usage.completion_tokens // max(1, target.usage.calls)
         target.file.written += written
@@ -459,7 +470,7 @@ class BatchRun:
         halves: list[Submission] = []
         with self._ledger.input(submission).open("rb") as lines:
             for count in (submission.lines // 2, submission.lines):
-                half = self._ledger.begin(submission.model, submission.called, submission.base_url)
+                half = self._ledger.begin(submission.model, submission.called, submission.base_url, submission.wave)
                 for line in islice(lines, count):
                     self._ledger.add(half, line)
                 halves.append(half)
@@ -513,7 +524,6 @@ class BatchRun:
         if state.status == "failed":
             self._problem = f"{state.code}: {state.message}"
         answered = submission.lines - len(starts)
-        self._has_answers |= answered > 0
         self._charge(target, usage)
         target.usage += usage
         paid = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
@@ -528,9 +538,13 @@ class BatchRun:
         self._charge(target, _estimate(submission), -1)
         self._ledger.note(submission, state, **changes)
 
-    def _unfinished(self, silent: int) -> RagmetricsError:
-        waves = f" after {self._wave} wave{'s' * (self._wave != 1)} of batches" if self._wave else ""
-        unanswered = f", the last {silent} of them without any answer" if silent else ""
+    def _unfinished(self) -> RagmetricsError:
+        """Return the error of a run that does not go on. The user may run it again, and waves are then counted anew."""
+        answers = self._ledger.answers()
+        self._ledger.forget_waves()
+        silent = len(list(takewhile(operator.not_, reversed(answers))))
+        waves = f" after {count_of(len(answers), 'wave')} of batches" if answers else ""
+        unanswered = f", the last {silent} of them without any answer" if silent > 1 else ""
         problem = f" (the last problem: {self._problem})" if self._problem else ""
         return RagmetricsError(
             f"questions are left{waves}{unanswered}{problem}: run it again to go on with batches, or ask the rest online with ",

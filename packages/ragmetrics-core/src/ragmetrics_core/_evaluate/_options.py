@@ -67,7 +67,7 @@ class Batch:
         finish_online: cancel the batches, keep what they have answered, and ask everything else online.
 
     Raises:
-        InvalidInput: a value is impossible.
+        InvalidInput: a value is impossible, or ``finish_online`` is given without ``wait``.
     """
 
     poll: float = 60.0
@@ -80,6 +80,11 @@ class Batch:
         for name in ("poll", "grace"):
             check_seconds(name, getattr(self, name), option=f"batch_{name}", or_none=False)
         check_whole("window_rows", self.window_rows, least=1)
+        if self.finish_online and not self.wait:
+            left_out = Setting("no_wait", python="wait=False")
+            raise InvalidInput(
+                Setting("finish_online"), " waits until all questions are answered: leave ", left_out, " out"
+            )
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from .._kernel._metric import Metric
 from .._read._rows import open_rows
 from .._show._progress import Progress
 from .._support._signatures import with_arguments_of
+from .._values._counts import count_of
 from .._values._errors import InvalidInput, RagmetricsError
 from .._values._requests import AnyEmbeddings, AnyLLM, Usage
 from .._values._sample import Row
@@ -135,7 +136,7 @@ class Scorer:
         try:
             await engine.run(counted(self._scoring.with_conditions(open_rows(rows).rows)), finished)
             if engine.is_cut:
-                raise RagmetricsError(f"{self._scoring.budget.used_up}: only {len(scores_by_row)} rows have scores")
+                raise RagmetricsError(f"{self._scoring.budget.used_up} after {count_of(len(scores_by_row), 'row')}")
         except BaseException as error:
             partial = [scores_by_row.get(index) for index in range(count)]
             if not isinstance(error, RagmetricsError):

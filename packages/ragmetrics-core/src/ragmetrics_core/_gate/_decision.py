@@ -28,15 +28,14 @@ import math
 from collections.abc import Sequence
 
 from ..statistics._distributions import normal_quantile
+from ..statistics._interval import ROUNDING
+from ..statistics._pairs import MOST_ROWS
 from ._evidence import Evidence, too_few
 from ._gates import Gate
-from ._results import MOST_ROWS, Decision, GateResult, Verdict
+from ._results import Decision, GateResult, Verdict
 
 ALPHA = 0.05
 """The share of runs in which any gate may be red although its mean is as good as its limit."""
-
-ROUNDING = 1e-9
-"""An end of an interval this close to a limit, as a share of the scale, counts as equal: a mean of tenths is seldom exact."""
 
 HALVINGS = 20
 

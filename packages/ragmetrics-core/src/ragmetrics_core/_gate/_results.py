@@ -19,6 +19,7 @@ from .._values._counts import count_of
 from .._values._layout import printable
 from .._values._plain import plain
 from ..statistics import Interval
+from ..statistics._pairs import MOST_ROWS
 from ._evidence import about, new_run
 from ._gates import Gate
 
@@ -36,9 +37,6 @@ VERDICTS: tuple[Verdict, ...] = ("failed", "undecided", "passed")
 
 LONGEST_GATE = 60
 """The number of characters of a gate in a line."""
-
-MOST_ROWS = 100_000
-"""The largest number of rows that is proposed."""
 
 CLOSE = 1e-9
 DIGITS = range(3, 7)

@@ -28,8 +28,8 @@ from .._compare._pairs import Pairing
 from .._compare._verdicts import Verdict, signed
 from .._gate._evidence import about
 from .._gate._results import Decision
-from .._run._slices import METADATA
 from .._show._blocks import Items, as_html
+from .._store._parquet import METADATA
 from .._store._run_dir import SCORES
 from .._summary._tally import summary_of
 from .._values._errors import InvalidInput

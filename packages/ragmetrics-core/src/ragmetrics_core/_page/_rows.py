@@ -22,10 +22,12 @@ from .._compare._pairs import Pairing
 from .._compare._row_changes import claim_changes
 from .._run._columns import Column, Run
 from .._run._scored_rows import ScoredRows
-from .._run._slices import METADATA, MOST_SLICES
+from .._run._slices import MOST_SLICES
+from .._store._parquet import METADATA
 from .._store._records import Record, json_value, record_dict
 from .._store._run_settings import MetricColumn, built_in_class
 from .._values._score import NOT_ASKED
+from ..statistics._interval import ROUNDING
 
 LONGEST_QUESTION, LONGEST_ANSWER = 200, 300
 """The number of characters of a question and of an answer that the table shows and the search reads."""
@@ -47,9 +49,6 @@ ONE_SIDED, SAME, ALONE = 0.0, -1.0, -2.0
 
 PASSING = {True: "y", False: "n", None: "-"}
 """The page's codes for whether a row passes; None: the metric gives no verdict."""
-
-ROUNDING = 1e-9
-"""Values are equal if they differ by no more than this."""
 
 
 class RowTexts:

@@ -11,6 +11,7 @@ can hold.
 from __future__ import annotations
 
 import math
+from array import array
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ from .._values._requests import Usage
 from .._values._sample import ALIASES, FIELD_NAMES
 from .._values._score import NOT_ASKED
 from ..statistics._numbers import Numbers
+from ._judgements import JuryTally
 from ._slices import no_label, ordered_slices, row_name_of
 
 MOST_DIFFERENT = 4096
@@ -37,7 +39,7 @@ LOOKED_AT = 100_000
 MOST_WORST = 3
 """The number of worst rows that are found."""
 
-COSTS = ("_calls", "_prompt_tokens", "_tokens", "_cached_calls")
+COSTS = ("_calls", "_prompt_tokens", "_tokens", "_cached_calls", "_seconds")
 
 BITS = 96
 """The binary digits after the point in sums of numbers up to 1. A sum of 2**30 of them fits into 128 bits."""
@@ -148,6 +150,8 @@ class Counts:
         worst: the rows with the worst values, the worst first: the key by which they are sorted, and the name of the row.
         scales: the scales of the values; empty from columns, whose values have the scale of the metric.
         clusters: for gates, the cluster label of each value; None if they are independent.
+        spreads: for each row that was judged several times, the standard deviation of its judgements.
+        jury: the votes of jurors.
     """
 
     outcomes: Counter[Outcome] = field(default_factory=Counter)
@@ -156,6 +160,8 @@ class Counts:
     worst: list[tuple[float, Any]] = field(default_factory=list)
     scales: set[tuple[float, float] | None] = field(default_factory=set)
     clusters: Sequence[Hashable] | None = None
+    spreads: array[float] = field(default_factory=lambda: array("d"))
+    jury: JuryTally = field(default_factory=JuryTally)
 
     @property
     def rows(self) -> int:
@@ -282,8 +288,8 @@ class Group(NamedTuple):
     @classmethod
     def of(cls, row: Sequence[Any]) -> Group:
         """Return the group in a row of a query."""
-        part, label, passing, failed, scored, value, rows, calls, prompt, tokens, cached, first, *sums = row
-        usage = Usage(calls, prompt, tokens - prompt, cached)
+        part, label, passing, failed, scored, value, rows, calls, prompt, tokens, cached, seconds, first, *sums = row
+        usage = Usage(calls, prompt, tokens - prompt, cached, seconds or 0.0)
         return cls(part, (label, passing, failed, scored), value, rows, usage, first or (), tuple(sums))
 
 
@@ -316,7 +322,7 @@ class ScoreColumns:
             self._exponent = math.frexp(largest)[1]
             first = f"{'min' if self._sign > 0 else 'max'}({value}, {MOST_WORST})"
             value, more = "NULL", f", {_sums(value, self._exponent)}"
-        extra = [f"sum({each})" for each in used] + [first] if costs else ["0", "0", "0", "0", "NULL"]
+        extra = [f"sum({each})" for each in used] + [first] if costs else ["0"] * len(used) + ["NULL"]
         sql = (
             f"SELECT {column}, {label}, {passing}, {error} IS NOT NULL, {self._value} IS NOT NULL, {value}, count(*), "
             f"{', '.join(extra)}{more} FROM run WHERE {label} IS DISTINCT FROM ? GROUP BY 1, 2, 3, 4, 5, 6"

@@ -24,21 +24,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._kernel._wording import to_json
+from .._store._parquet import METADATA
 from .._store._records import Record, is_given, json_value
 from .._values._errors import MissingExtra
 from .._values._findings import Finding, findings_of
 from .._values._sample import Sample
 from .._values._score import Score
 from ._judgements import is_silence
+from ._worst_rows import LISTS
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
 
 
-METADATA = "metadata."
-"""The prefix of the names of metadata columns."""
-
-LISTS = ("retrieved_contexts", "reference_contexts", "retrieved_documents", "reference_documents")
 SURROGATE = re.compile("[\ud800-\udfff]")
 """A lone surrogate, which no file format can encode."""
 

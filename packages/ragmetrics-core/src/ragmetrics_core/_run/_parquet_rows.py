@@ -51,7 +51,7 @@ def write_parquet(run: ScoredRows, path: Path, rows_per_file: int | None) -> Non
     package = parquet_package("to_parquet()")
     import pyarrow as pa  # type: ignore[import-untyped]  # noqa: PLC0415
 
-    one = path.suffix in SUFFIXES
+    one = path.suffix.lower() in SUFFIXES
     if rows_per_file is not None and (one or isinstance(rows_per_file, bool) or rows_per_file < 1):
         wrong = f"must be a whole number, at least 1, got {rows_per_file!r}"
         several = f"a directory has several files, and {path} is one: leave rows_per_file out"
@@ -140,21 +140,11 @@ def table_of(records: Sequence[Record], metrics: Sequence[MetricColumn], schema:
     return pa.table([pa.array(columns[name], schema.field(name).type) for name in schema.names], schema=schema)
 
 
-def score_columns(
-    item: MetricColumn, records: Sequence[Record], seconds: Sequence[float | None] | None = None
-) -> dict[str, list[Any]]:
-    """Return the scores of a metric as columns of plain values, by their names.
-
-    Args:
-        item: the metric.
-        records: the rows.
-        seconds: how long each row waited for models; None if unknown.
-    """
+def score_columns(item: MetricColumn, records: Sequence[Record]) -> dict[str, list[Any]]:
+    """Return the scores of a metric as columns of plain values, by their names."""
     shown: dict[int, Any] = {}
     rows = [_of_score(item, record.scores[item.name], record.place, shown) for record in records]
-    columns = {f"{item.name}{part}": [row.get(part) for row in rows] for part in OF_SCORE}
-    columns[f"{item.name}_seconds"] = list(seconds or [None] * len(rows))
-    return columns
+    return {f"{item.name}{part}": [row.get(part) for row in rows] for part in OF_SCORE}
 
 
 def _of_score(item: MetricColumn, score: Score, place: str, shown: dict[int, Any]) -> dict[str, Any]:
@@ -173,6 +163,7 @@ def _of_score(item: MetricColumn, score: Score, place: str, shown: dict[int, Any
     if data["reason"] is None or data["reason"] == row["_reason"]:
         del data["reason"]
     row |= {"_calls": usage.calls, "_tokens": usage.prompt_tokens + usage.completion_tokens}
+    row["_seconds"] = usage.seconds or None
     row |= {"_cached_calls": usage.cached_calls, "_prompt_tokens": usage.prompt_tokens, "_unusual": unusual}
     usual: dict[str, Any] = {"metric": item.name, "scale": item.scale and list(item.scale), "details": {}}
     data = {name: value for name, value in data.items() if name not in ("state", "usage")}

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
 from .._show._tables import cut_middle, first_of
+from .._store._parquet import METADATA
 from .._store._records import Record
 from .._values._counts import grouped
 from .._values._errors import InvalidInput, Setting
@@ -29,8 +30,6 @@ MOST_SLICES = 100
 
 LONGEST_LABEL = 40
 """The number of characters of a slice's name that are shown."""
-
-METADATA = "metadata."
 
 T_co = TypeVar("T_co", covariant=True)
 

@@ -22,6 +22,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -53,6 +54,7 @@ class Submission:
         called, base_url: the name and the address of the model, for people.
         lines, size: the number of questions and bytes of the input file.
         tokens, written: the estimated prompt and completion tokens of all questions.
+        wave: the number of the wave, from 1 in each run; 0 in runs that have ended.
         state: see the module.
         at: the time of the last change, in seconds since 1970.
         mark: the random text in the metadata of the batch, new for each attempt at creating it.
@@ -70,6 +72,7 @@ class Submission:
     size: int = 0
     tokens: int = 0
     written: int = 0
+    wave: int = 0
     state: str = "waiting"
     at: float = 0.0
     mark: str = ""
@@ -117,10 +120,10 @@ class Ledger:
             if path.name not in kept:
                 path.unlink()
 
-    def begin(self, model: str, called: str, base_url: str) -> Submission:
+    def begin(self, model: str, called: str, base_url: str, wave: int) -> Submission:
         """Begin a new input file."""
         make_directory(self._folder)
-        submission = Submission(secrets.token_hex(8), model, called, base_url)
+        submission = Submission(secrets.token_hex(8), model, called, base_url, wave=wave)
         with explain_errors(self.input(submission)):
             self._inputs[submission.name] = self.input(submission).open("wb")
         return submission
@@ -152,11 +155,24 @@ class Ledger:
         if state in CLOSED:
             self.input(submission).unlink(missing_ok=True)
 
+    def answers(self) -> list[int]:
+        """The number of answers in each wave since the waves were last forgotten."""
+        waves = Counter[int]()
+        for item in self.submissions:
+            waves[item.wave] += item.answered
+        return [waves[wave] for wave in sorted(waves) if wave]
+
+    def forget_waves(self) -> None:
+        """Count waves from 1 again."""
+        for item in self.submissions:
+            item.wave = 0
+        self._save()
+
     def finish(self) -> None:
         """Note that the run is finished. Errors are forgotten, so that a later run asks again."""
-        if self.errors:
+        if self.errors or self.answers():
             self.errors.clear()
-            self._save()
+            self.forget_waves()
 
     def close(self) -> None:
         """Close the input files that are not complete: their questions will be asked again."""

@@ -233,7 +233,7 @@ class SQLiteReplies:
     def _explain_errors(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.OperationalError as error:
+        except (sqlite3.OperationalError, sqlite3.ProgrammingError) as error:  # the second if it is closed
             raise RagmetricsError(f"the journal {self._path} cannot be used: {error}") from None
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # the second if names of tables are damaged
             what = f"{self._path} is no journal of ragmetrics ({error}): "

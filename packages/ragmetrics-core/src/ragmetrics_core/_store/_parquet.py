@@ -29,7 +29,6 @@ from pathlib import Path
 from typing import Any
 
 from .._values._errors import InvalidInput, MissingExtra
-from .._values._requests import NO_USAGE, Usage
 from ._records import Record, Records, read_sample, read_score
 from ._run_dir import RunAccount
 from ._run_settings import MetricColumn, RunSettings, difference
@@ -39,7 +38,7 @@ HEAD = b"ragmetrics"
 """The key of the settings in the metadata of a schema."""
 
 VERSION = 1
-SUFFIXES = (".parquet", ".pq")
+SUFFIXES = frozenset({".parquet", ".pq"})
 
 TEXTS = ("user_input", "response", "reference")
 LISTS = ("retrieved_contexts", "reference_contexts")
@@ -175,8 +174,10 @@ class Tables:
 def parquet_files(path: Path) -> list[Path]:
     """Return the Parquet files of a run at this path; empty if there are none."""
     if path.is_dir():
-        return sorted(file for file in path.iterdir() if file.suffix in SUFFIXES and not file.name.startswith("."))
-    return [path] if path.suffix in SUFFIXES and path.exists() else []
+        return sorted(
+            file for file in path.iterdir() if file.suffix.lower() in SUFFIXES and not file.name.startswith(".")
+        )
+    return [path] if path.suffix.lower() in SUFFIXES and path.exists() else []
 
 
 def head_of(
@@ -312,13 +313,11 @@ class ParquetRecords(Records):
 
 def _score(row: Mapping[str, Any], item: MetricColumn) -> Any:
     name = item.name
-    calls, tokens, cached, prompt = (
-        row[f"{name}{part}"] or 0 for part in ("_calls", "_tokens", "_cached_calls", "_prompt_tokens")
-    )
-    usage = Usage(calls, prompt, tokens - prompt, cached) if calls or tokens or cached else NO_USAGE
+    usage = {part: row[f"{name}_{part}"] or 0 for part in ("calls", "prompt_tokens", "cached_calls", "seconds")}
+    usage["completion_tokens"] = (row[f"{name}_tokens"] or 0) - usage["prompt_tokens"]
     parts = {part: row[f"{name}_{part}"] for part in ("label", "error", "passing")}
     parts["reason"] = row[f"{name}_reason"] if parts["error"] is None else None
-    data = {"metric": name, "scale": item.scale, "value": row[name], **parts, "usage": usage.to_dict()}
+    data = {"metric": name, "scale": item.scale, "value": row[name], **parts, "usage": usage}
     return read_score(data | json.loads(row[f"{name}_evidence"] or "{}"))
 
 

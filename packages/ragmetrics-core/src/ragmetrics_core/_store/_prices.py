@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -91,7 +91,8 @@ class ModelUsage:
 
     def stored(self) -> dict[str, Any]:
         """Return everything as ``run.json`` stores it; ``batched`` only if there were batches."""
-        return {name: value for name, value in asdict(self).items() if name != "batched" or self.batched.calls}
+        stored = {name: value for name, value in vars(self).items() if name != "batched" or self.batched.calls}
+        return {name: value.to_dict() if isinstance(value, Usage) else value for name, value in stored.items()}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ModelUsage:

@@ -118,8 +118,8 @@ class View(LazySequence[T]):
         return self._make(self._source[index])
 
 
-Rest = tuple[bool | None, str | None, str | None, str | None, tuple[float, float] | None, int, int, int, int]
-"""The parts of a score without its value and evidence: passing, reason, error, label, scale, and the four counts of its usage.
+Rest = tuple[bool | None, str | None, str | None, str | None, tuple[float, float] | None, int, int, int, int, float]
+"""The parts of a score without its value and evidence: passing, reason, error, label, scale, and the fields of its usage.
 
 One flat tuple: the garbage collector stops visiting it once it has seen that it holds only texts and numbers.
 """
@@ -156,7 +156,7 @@ class KeptScores:
         is_bare = score.reason is None and score.passing is None and score.label is None
         if is_bare and usage is NO_USAGE and score.value is not None and score.scale is self._scale:
             return None
-        counts = (usage.calls, usage.prompt_tokens, usage.completion_tokens, usage.cached_calls)
+        counts = (usage.calls, usage.prompt_tokens, usage.completion_tokens, usage.cached_calls, usage.seconds)
         return (score.passing, score.reason, score.error, score.label, score.scale, *counts)
 
     def __getitem__(self, index: int) -> Score:
@@ -165,8 +165,9 @@ class KeptScores:
             return value
         if rest is None:
             return Score(value, details=details, metric=self._metric, scale=self._scale)
-        passing, reason, error, label, scale, *counts = rest
-        score = Score(value, passing, reason, details, error, Usage(*counts), self._metric, scale, label)
+        passing, reason, error, label, scale, calls, prompt_tokens, completion_tokens, cached_calls, seconds = rest
+        usage = Usage(calls, prompt_tokens, completion_tokens, cached_calls, seconds)
+        score = Score(value, passing, reason, details, error, usage, self._metric, scale, label)
         self._values[index] = score  # it keeps the details that a reader has had it make
         return score
 
@@ -240,8 +241,8 @@ def record_line(record: Record, *, with_calls: bool = False) -> str:
 
 
 def score_dict(score: Score, shown: dict[int, Any]) -> dict[str, Any]:
-    """Return the same JSON as ``score.to_dict()``, but evidence that several scores share is converted only once. Tuples stay
-    tuples, because JSON writes them as lists.
+    """Return the same JSON as ``score.to_dict()``, with the seconds of the usage, but evidence that several scores share is
+    converted only once. Tuples stay tuples, because JSON writes them as lists.
     """
     if type(score) is not Score:
         return score.to_dict()
@@ -251,7 +252,10 @@ def score_dict(score: Score, shown: dict[int, Any]) -> dict[str, Any]:
             if id(value) not in shown:
                 shown[id(value)] = value.shown()
             details[name] = shown[id(value)]
-    return score.with_details(details)
+    data = score.with_details(details)
+    if score.usage.seconds:
+        data["usage"]["seconds"] = score.usage.seconds
+    return data
 
 
 CALL = re.compile(r".* [0-9a-f]{32}", re.DOTALL)
@@ -285,7 +289,9 @@ def read_score(data: Any) -> Score:
     """
     usage = data.get("usage") or {}
     _check(isinstance(data.get("details") or {}, dict), "details must be an object")
-    _check(all(type(count) is int for count in usage.values()), "a count must be a whole number")
+    seconds = usage.get("seconds", 0)
+    _check(type(seconds) in (int, float) and 0 <= seconds < math.inf, "seconds must be a number from 0")
+    _check(all(type(usage[name]) is int for name in usage if name != "seconds"), "a count must be a whole number")
     texts = (data.get(name) for name in ("metric", "reason", "error"))
     _check(all(text is None or isinstance(text, str) for text in texts), "a text of a score has another type")
     return Score.from_dict(data)

@@ -26,7 +26,7 @@ this attribute, a format with a schema counts as JSON, and a format without a sc
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 from ._errors import InvalidInput
@@ -72,7 +72,12 @@ class Usage:
 
     def to_dict(self) -> dict[str, int]:
         """Return the four counts as a dict for JSON; only the files of a run store the seconds."""
-        return {item.name: getattr(self, item.name) for item in fields(self)}
+        return {
+            "calls": self.calls,
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "cached_calls": self.cached_calls,
+        }
 
 
 NO_USAGE = Usage()

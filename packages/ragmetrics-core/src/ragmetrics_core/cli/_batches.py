@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from .._show._tables import room, table
-from .._store._batch_ledger import Ledger, Submission
+from .._store._batch_ledger import CLOSED, Ledger, Submission
 from .._store._prices import ModelUsage, add_up
 from .._values._batches import BatchApi, LostBatch
 from .._values._errors import InvalidInput
@@ -42,6 +42,8 @@ def batches(
         if cancel:
             _cancel([item for item in submissions if item.state == "created"], llm, base_url)
         say(_table(submissions))
+        if any(item.state not in CLOSED for item in submissions):
+            say("open batches are shown as the run last saw them; the command of the run looks at them again")
         for usage in _spent(submissions):
             say(f"cost so far {printable(usage.name)}: {usage.cost() or 'nothing'}")
 
@@ -66,6 +68,9 @@ def _cancel(submissions: list[Submission], llm: str | None, base_url: str | None
 
 def _cancelled(api: BatchApi, submission: Submission) -> str:
     try:
+        state = api.retrieve(submission.batch)
+        if state.is_final:
+            return f"{submission.batch} is {state.status}: the command of the run collects what it has answered"
         api.cancel(submission.batch)
     except LostBatch as error:  # the others are cancelled nevertheless
         return str(error)
@@ -84,7 +89,7 @@ def _table(submissions: list[Submission]) -> str:
         )
         for item in submissions
     ]
-    return table(["batch", "state", "answered", "since", "tokens", "model"], rows, room())
+    return table(["batch", "state", "answered", time.strftime("since (%Z)"), "tokens", "model"], rows, room())
 
 
 def _spent(submissions: list[Submission]) -> tuple[ModelUsage, ...]:

@@ -30,7 +30,9 @@ from ._options import argument, flag, option
 from ._output import check_ending, check_files, clear_errors, loaded, put_texts, stop
 from ._parsing import MAX_FAILED, MIN_COVERAGE, UNDECIDED, parse_wanted
 
-BEFORE = argument("RUN_A", "The run that came first.")
+BEFORE = argument(
+    "RUN_A", "The run that came first: the directory of --run-dir, or what --out, to_jsonl() or to_parquet() wrote."
+)
 AFTER = argument("RUN_B", "The run that is compared with it.")
 BY = option(
     "COLUMN",

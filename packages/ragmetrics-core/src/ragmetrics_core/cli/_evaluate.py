@@ -84,8 +84,8 @@ EMBEDDINGS = option(
 )
 OUT = option(
     "FILE",
-    "Write rows, scores and their evidence to this file: .jsonl, or .html to look at; .csv takes rows and scores, .md the "
-    "summary; - writes JSON lines to stdout, and the table to stderr.",
+    "Write rows, scores and their evidence to this file: .jsonl, .parquet, or .html to look at; .csv takes rows and scores, .md "
+    "the summary; - writes JSON lines to stdout, and the table to stderr.",
 )
 JURY = option(
     "MODELS",
@@ -137,9 +137,9 @@ BATCH = flag(
     "Ask in batches of the provider (OpenAI, Azure): half the price, an answer within a day. It needs --run-dir, and goes on "
     "there if it was stopped; `ragmetrics batches` shows them.",
 )
-BATCH_POLL = option("SECONDS", "Seconds between two looks at the batches.", default=60.0)
+BATCH_POLL = option("SECONDS", "Seconds between two looks at the batches; 60 by default.")
 BATCH_GRACE = option(
-    "SECONDS", "How long to look for a batch whose creation got no answer, before it is created again.", default=120.0
+    "SECONDS", "How long to look for a batch whose creation got no answer, before it is created again; 120 by default."
 )
 NO_WAIT = flag(
     "--no-wait",
@@ -186,8 +186,8 @@ def evaluate(
     columns: list[str] | None = COLUMNS,
     separator: str | None = SEPARATOR,
     batch: bool = BATCH,
-    batch_poll: float = BATCH_POLL,
-    batch_grace: float = BATCH_GRACE,
+    batch_poll: float | None = BATCH_POLL,
+    batch_grace: float | None = BATCH_GRACE,
     no_wait: bool = NO_WAIT,
     finish_online: bool = FINISH_ONLINE,
     dry_run: bool = DRY_RUN,

@@ -40,4 +40,4 @@ ENCODING = option("NAME", "Of a text file that is not UTF-8: cp1252, latin-1, ut
 AT = option(
     "WHERE", "Where the rows are: the name of a sheet, or the path to a list in a JSON file, as in results.results."
 )
-RUN = argument("RUN", "A directory of a run, or a file of scores.")
+RUN = argument("RUN", "The directory of --run-dir, or what --out, to_jsonl() or to_parquet() wrote.")

@@ -32,6 +32,7 @@ from .._gate._results import Decision
 from .._page._run_page import write_html
 from .._read._input_file import STDIN
 from .._show._progress import Progress
+from .._store._parquet import SUFFIXES, parquet_package
 from .._support._secrets import conceal
 from .._values._errors import InvalidInput, MissingInput, RagmetricsError, Setting
 from .._values._findings import Line, Tone
@@ -91,7 +92,7 @@ JSONL = frozenset({".jsonl", ".ndjson"})
 
 HTML = frozenset({".html", ".htm"})
 
-ENDINGS = JSONL | HTML | {".csv", ".md"}
+ENDINGS = JSONL | HTML | SUFFIXES | {".csv", ".md"}
 """The endings of files that ``--out`` can write."""
 
 NO_GATES = Decision(())
@@ -250,6 +251,7 @@ def check_out(out: Path | None, data: str) -> None:
 
     Raises:
         InvalidInput: its name has no known ending, or ``check_files`` refuses it.
+        MissingExtra: it is a Parquet file, and pyarrow is not installed.
     """
     if out is None or to_stdout(out):
         return
@@ -257,9 +259,11 @@ def check_out(out: Path | None, data: str) -> None:
         check_ending(
             out,
             ENDINGS,
-            ".jsonl (rows, scores and evidence, for programs), .html (the same, for people), .csv (rows and scores as a table) "
-            "or .md (the summary)",
+            ".jsonl or .parquet (rows, scores and evidence, for programs), .html (the same, for people), .csv (rows and scores as "
+            "a table) or .md (the summary)",
         )
+        if out.suffix.lower() in SUFFIXES:
+            parquet_package(f"--out {out}")
     check_files({"--out": out}, [Path(data)], "the file that the rows are read from")
 
 
@@ -298,6 +302,9 @@ def write(evaluation: Evaluation, out: Path, by: str | None = None, gates: Decis
         else:
             evaluation.to_jsonl(path)
 
+    if out.suffix.lower() in SUFFIXES:
+        evaluation.to_parquet(out)
+        return
     if not to_stdout(out):
         put_file(out, "--out", fill)
         return

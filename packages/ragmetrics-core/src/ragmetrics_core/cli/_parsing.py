@@ -124,20 +124,12 @@ def parse_batch(given: Mapping[str, Any]) -> Batch | None:
     Raises:
         InvalidInput: an option about batches is given without batches, or --no-wait with --finish-online.
     """
-    if given["no_wait"] and given["finish_online"]:
-        raise InvalidInput("--finish-online waits until all questions are answered: leave --no-wait out")
+    seconds = {name: given[f"batch_{name}"] for name in ("poll", "grace") if given[f"batch_{name}"] is not None}
     if not given["batch"] and not given["finish_online"]:
-        usual = {"no_wait": False, "batch_poll": Batch.poll, "batch_grace": Batch.grace}
-        for name, value in usual.items():
-            if given[name] != value:
-                raise InvalidInput(f"--{name.replace('_', '-')} is about batches: add --batch, or leave it out")
+        for name in ["no_wait"] * given["no_wait"] + [f"batch_{name}" for name in seconds]:
+            raise InvalidInput(f"--{name.replace('_', '-')} is about batches: add --batch, or leave it out")
         return None
-    return Batch(
-        poll=given["batch_poll"],
-        grace=given["batch_grace"],
-        wait=not given["no_wait"],
-        finish_online=given["finish_online"],
-    )
+    return Batch(**seconds, wait=not given["no_wait"], finish_online=given["finish_online"])
 
 
 BUDGETS = ("calls", "tokens", "dollars")

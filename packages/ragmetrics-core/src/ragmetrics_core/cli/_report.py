@@ -14,10 +14,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from .._values._counts import count_of
-from ._options import argument, option
+from ._options import RUN, option
 from ._output import HTML, check_ending, check_out, clear_errors, loaded, put_file, say
 
-RUN = argument("RUN", "The directory of --run-dir, or a file that --out or to_jsonl() wrote.")
 OUT = option("FILE", "Where to write it: a .html file.", "--out", default=Path("report.html"))
 LABELS = option(
     "FILE",

@@ -71,13 +71,14 @@ from ._distributions import beta_cdf, beta_quantile, normal_quantile, t_quantile
 from ._interval import ROUNDING, Interval, check_confidence, student_interval, unseen_interval, weighted_mean
 from ._labelled import (
     FEWEST_FOR_INTERVAL,
+    UNEVEN,
     LabelledRows,
     Strata,
     Stratum,
     effective_count,
     labelled_rows,
     strata_of,
-    too_uneven,
+    uneven,
     unseen_variance,
     variance_and_freedom,
 )
@@ -548,7 +549,7 @@ def corrected_mean(  # noqa: PLR0917
 
 def _mean_of(rows: LabelledRows, confidence: float) -> CorrectedMean:
     """Estimate the corrected mean of rows that were already checked."""
-    effective, labels_only = too_uneven(rows.masses), None
+    effective, labels_only = uneven(rows.masses, FEWEST_FOR_INTERVAL, UNEVEN), None
     mean, interval, note = rows.label_mean, None, None
     if effective is None:
         labels_only = labels_alone(rows, confidence)

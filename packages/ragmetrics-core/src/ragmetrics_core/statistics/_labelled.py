@@ -111,16 +111,12 @@ def effective_count(masses: Sequence[float]) -> float:
     return math.fsum(masses) ** 2 / math.fsum(mass * mass for mass in masses) if masses else 0.0
 
 
-def too_uneven(masses: Sequence[float]) -> float | None:
-    """Return the effective number of rows if it is too small for an interval; else None."""
+def uneven(masses: Sequence[float], least: float = SURE, share: float = VERY_UNEVEN) -> float | None:
+    """Return the effective number of rows if it is below ``least`` and below this share of their number; else None. By default,
+    an interval from so few is likely to be too narrow; with ``FEWEST_FOR_INTERVAL`` and ``UNEVEN`` there is no interval.
+    """
     count = effective_count(masses)
-    return count if count < min(FEWEST_FOR_INTERVAL, UNEVEN * len(masses)) else None
-
-
-def uneven(masses: Sequence[float]) -> float | None:
-    """Return the effective number of rows if an interval from them is likely to be too narrow; else None."""
-    count = effective_count(masses)
-    return count if count < min(SURE, VERY_UNEVEN * len(masses)) else None
+    return count if count < min(least, share * len(masses)) else None
 
 
 def labelled_rows(

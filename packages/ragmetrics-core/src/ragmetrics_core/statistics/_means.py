@@ -127,9 +127,7 @@ class ClusteredMean:
 
 def units_of(values: Sequence[float] | Numbers, clusters: Sequence[Hashable]) -> Counter[tuple[float, int]]:
     """Return how many clusters have the same sum of values and the same number of rows, given the cluster of each value."""
-    numbers = Numbers.of(values)
-    counts = numbers.counts or [1] * len(numbers.values)
-    rows = grouped(zip(clusters, zip(numbers.values, counts, strict=True), strict=True))
+    rows = grouped(zip(clusters, Numbers.of(values).pairs(), strict=True))
     each = (list(zip(*found, strict=True)) for found in rows.values())
     return Counter((exact_sum(sums, times), sum(times)) for sums, times in each)
 

@@ -7,9 +7,9 @@ rounded once, as `math.fsum` rounds them, so they do not depend on how the numbe
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import compress
+from itertools import compress, repeat
 
 from ._interval import at_ends
 
@@ -45,6 +45,10 @@ class Numbers:
 
     def __len__(self) -> int:
         return len(self.values) if self.counts is None else sum(self.counts)
+
+    def pairs(self) -> Iterator[tuple[float, int]]:
+        """Yield each value with its count."""
+        return zip(self.values, repeat(1) if self.counts is None else self.counts, strict=False)
 
     @cached_property
     def mean(self) -> float:
@@ -82,8 +86,7 @@ class Numbers:
 
     def above(self, limit: float) -> int:
         """Return how many are larger than a limit."""
-        counts = [1] * len(self.values) if self.counts is None else self.counts
-        return sum(count for value, count in zip(self.values, counts, strict=True) if value > limit)
+        return sum(count for value, count in self.pairs() if value > limit)
 
     def within(self, sign: int, centre: float, most: float) -> Numbers:
         """Return the numbers that lie at most ``most`` below a centre (``sign`` 1), or above it (-1)."""
@@ -93,11 +96,9 @@ class Numbers:
 
     def ends(self, sign: int, most: int) -> list[float]:
         """Return at most so many of the lowest numbers (``sign`` 1), or of the highest (-1), in order."""
-        counts = [1] * len(self.values) if self.counts is None else self.counts
-        ordered = sorted(zip(self.values, counts, strict=True), key=lambda item: sign * item[0])[:most]
+        ordered = sorted(self.pairs(), key=lambda item: sign * item[0])[:most]
         return [value for value, count in ordered for _ in range(min(count, most))][:most]
 
     def plus(self, value: float, count: int) -> Numbers:
         """Return these numbers, and a value so many times."""
-        counts = [1] * len(self.values) if self.counts is None else self.counts
-        return Numbers([*self.values, value], [*counts, count]) if count else self
+        return Numbers([*self.values, value], [*(each for _, each in self.pairs()), count]) if count else self

@@ -387,6 +387,12 @@ class PairedNumbers:
             _confidence=confidence,
         )
 
+    def unseen(self, mean: float, confidence: float) -> tuple[float, float]:
+        """Return how far the mean change may lie from that of the rows, as a share of z² / (n + z²) may change by the scale."""
+        z2 = normal_quantile((1 + confidence) / 2) ** 2
+        share = z2 / (self.units + z2)
+        return mean * (1 - share) - self.width * share, mean * (1 - share) + self.width * share
+
     def possible(self, low: float, high: float, method: str) -> Interval:
         """Return an interval that is cut to the scale and contains the observed difference despite rounding."""
         mean = self.found.mean
@@ -443,11 +449,9 @@ def _of_scores(pairs: PairedNumbers, confidence: float) -> tuple[Interval | None
 def _of_equal(pairs: PairedNumbers, confidence: float) -> tuple[Interval | None, float | None]:
     if math.isinf(pairs.width):
         return None, None
-    z2, mean = normal_quantile((1 + confidence) / 2) ** 2, pairs.found.mean
-    unseen = z2 / (pairs.units + z2)
-    low, high = (mean * (1 - unseen) + end * unseen for end in (-pairs.width, pairs.width))
+    mean = pairs.found.mean
     p_value = 1.0 if abs(mean) <= pairs.near else 2.0 ** (1 - pairs.units)
-    return pairs.possible(low, high, "constant"), p_value
+    return pairs.possible(*pairs.unseen(mean, confidence), "constant"), p_value
 
 
 def _few_changes(pairs: PairedNumbers) -> FewChanges | None:
