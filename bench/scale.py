@@ -2,6 +2,8 @@
 
     python bench/scale.py blocks [--rows 2000]
     python bench/scale.py columns [--rows 10000000] [--folder DIR]
+    python bench/scale.py pairs [--seeds 20]
+    python bench/scale.py batches --server PROGRAM [--points 200]
 
 Each line has a figure, its goal and whether it is met. Seconds are those of the clock, with those of the processor beside them,
 since other programs may have been busy. Memory is the largest that the process ever had, so each figure has its own process.
@@ -12,12 +14,16 @@ calls at once, and counts the refused calls.
 ``columns`` writes synthetic rows of three metrics into ten Parquet files (one metric has two values, one a few hundred, one a new
 value in every row), loads them with ``Evaluation.load``, and asks for the summary, slices and gates. It needs the extra ``parquet``
 and 1 GB of disk for 10 million rows.
+
+``pairs`` runs ``bench/pace.py --pairs``, two runs at one server. ``batches`` runs ``bench/batches.py``, runs in batches that are
+killed. Other options are passed on to these programs.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import multiprocessing
 import random
 import resource
 import subprocess
@@ -55,6 +61,8 @@ COMPARED = {
     "comparison in another order": ("shuffled", 30.0, 3000.0),
 }
 """The folder of the second run beside that of the first, and the goals."""
+PROGRAMS = {"pairs": ("pace.py", "--pairs"), "batches": ("batches.py",)}
+"""Other programs that are sub-commands here, with their options."""
 LANGS = ["de", "en", "fr", "es", "it", "en", "de", None]
 
 
@@ -121,6 +129,13 @@ def shuffled(source: Path, folder: Path) -> None:
         random.Random(number).shuffle(order)
         table = table.take(order)
         pq.write_table(table, folder / f"part-{number:05}.parquet", compression="zstd", row_group_size=GROUP)
+
+
+def write_runs(folder: Path, rows: int) -> None:
+    """Write a run, another one, and this one in another order."""
+    written(folder, rows)
+    written(beside(folder, "later"), rows, seed=100_000)
+    shuffled(beside(folder, "later"), beside(folder, "shuffled"))
 
 
 def beside(folder: Path, name: str) -> Path:
@@ -202,7 +217,14 @@ def main() -> None:
     columns.add_argument("--rows", type=int, default=10_000_000)
     columns.add_argument("--folder", type=Path, help="where the files are; they are written if there are none")
     columns.add_argument("--ask", choices=[*ASKED, *COMPARED], help="ask only this, in this process")
-    given = parser.parse_args()
+    for name in PROGRAMS:
+        commands.add_parser(name, add_help=False)
+    given, passed = parser.parse_known_args()
+    if given.command in PROGRAMS:
+        program, *options = PROGRAMS[given.command]
+        raise SystemExit(subprocess.call([sys.executable, Path(__file__).with_name(program), *options, *passed]))
+    if passed:
+        parser.error(f"unknown arguments: {' '.join(passed)}")
     if given.command == "blocks":
         asyncio.run(blocks(given.rows))
         return
@@ -210,10 +232,12 @@ def main() -> None:
         folder = given.folder or Path(temporary) / "run"
         for each in (folder, beside(folder, "later"), beside(folder, "shuffled")):
             each.mkdir(exist_ok=True)
-        if not any(folder.iterdir()):
-            written(folder, given.rows)
-            written(beside(folder, "later"), given.rows, seed=100_000)
-            shuffled(beside(folder, "later"), beside(folder, "shuffled"))
+        if not any(
+            folder.iterdir()
+        ):  # in another process: those that this one starts would begin with its peak of memory
+            writer = multiprocessing.get_context("spawn").Process(target=write_runs, args=(folder, given.rows))
+            writer.start()
+            writer.join()
         for name in [given.ask] if given.ask else []:
             ask(folder, name)
         for name in [] if given.ask else [*ASKED, *COMPARED]:
