@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -32,9 +34,13 @@ def scores(path: Path) -> list[Any]:
     return lines
 
 
+def ledger(path: Path) -> list[Any]:
+    file = path / "batches" / "ledger.json"
+    return list(json.loads(file.read_text())["submissions"]) if file.exists() else []
+
+
 def states(path: Path) -> list[str]:
-    ledger = path / "batches" / "ledger.json"
-    return [item["state"] for item in json.loads(ledger.read_text())["submissions"]] if ledger.exists() else []
+    return [item["state"] for item in ledger(path)]
 
 
 @pytest.fixture(scope="module")
@@ -287,6 +293,24 @@ def test_questions_that_join_open_batches_are_in_their_wave(tmp_path: Path) -> N
     assert provider.calls.count("create") > 3
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="names of open files are read from /proc")
+def test_replies_are_on_the_disk_before_the_ledger_calls_a_batch_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise they could be lost by a power cut, and would be paid for again."""
+    provider, synced, sync = Provider(), list[str](), os.fsync
+
+    def spied(file: int) -> None:
+        name = Path(f"/proc/self/fd/{file}").resolve().name
+        done = b'"completed"' in Path(f"/proc/self/fd/{file}").read_bytes() if "ledger" in name else False
+        synced.append("done" if done else name)
+        sync(file)
+
+    monkeypatch.setattr(os, "fsync", spied)
+    run(provider, tmp_path)
+    assert synced[synced.index("done") - 1] == "journal.sqlite-wal"
+
+
 def test_twelve_waves_are_the_most(tmp_path: Path) -> None:
     provider = Provider()
     provider.lines = [lambda lines: lines[:1]] * 12
@@ -473,7 +497,9 @@ def test_rows_that_are_gone_before_they_are_finished_stop_the_run(tmp_path: Path
 
     write(ROWS)
     provider.failures["retrieve"] = [truncated]
-    with pytest.raises(InvalidInput, match="^5 rows left the samples during the run: give the same samples again$"):
+    with pytest.raises(
+        InvalidInput, match="^5 rows left the samples during the run, row 4 first: give the same samples again$"
+    ):
         evaluate(
             path, METRICS, llm=BatchedModel(provider), run_dir=tmp_path / "run", progress=False, batch=Batch(poll=0.001)
         )
@@ -516,6 +542,17 @@ def test_what_is_wrong_is_said_before_anything_is_asked(tmp_path: Path) -> None:
         evaluate(ROWS, METRICS, llm=AsyncModel(), run_dir=tmp_path, progress=False, batch=True)
     with pytest.raises(InvalidInput, match="^poll must be a positive number of seconds, got 0$"):
         Batch(poll=0)
+
+
+def test_equal_models_share_their_batches(tmp_path: Path) -> None:
+    provider = Provider()
+    metrics = (Rated(llm=BatchedModel(provider)), RatedContexts(llm=BatchedModel(provider)))
+    result = evaluate(ROWS, metrics, run_dir=tmp_path, progress=False, batch=QUICK)
+    assert result.stopped is None
+    assert set(provider.paid.values()) == {1}
+    assert sum(model.usage.calls for model in result.models) == sum(provider.paid.values())
+    assert sum(model.batched.calls for model in result.models) == sum(provider.paid.values()) - len(provider.online)
+    assert len({item["model"] for item in ledger(tmp_path)}) == 1
 
 
 def test_a_judge_in_this_process_needs_no_batches(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ class Target:
 
 
 def targets_of(assignments: Iterable[Assignment]) -> dict[int, Target]:
-    """Return the models whose questions are asked in batches, by the ``id`` of the model.
+    """Return the models whose questions are asked in batches, by the ``id`` of the model; equal models have the same target.
 
     Raises:
         InvalidInput: a model has no batches.
@@ -112,7 +112,9 @@ def targets_of(assignments: Iterable[Assignment]) -> dict[int, Target]:
                 f"{traits.kind} has no batches: give an OpenAILLM or an OpenAIServerLLM, or leave out ",
                 Setting("batch"),
             )
-        found[id(llm)] = Target(llm, make(), Keys(traits.identity), traits.called)
+        keys = Keys(traits.identity)
+        same = (target for target in found.values() if target.keys.model == keys.model)
+        found[id(llm)] = next(same, None) or Target(llm, make(), keys, traits.called)
     return found
 
 
@@ -252,7 +254,8 @@ class BatchRun:
             await self._advance()
         if gone:
             raise InvalidInput(
-                f"{count_of(len(gone), 'row')} left the samples during the run: give the same samples again"
+                f"{count_of(len(gone), 'row')} left the samples during the run, row {min(gone) + 1} first: give the same "
+                "samples again"
             )
 
     async def _wait(self) -> None:
@@ -264,9 +267,9 @@ class BatchRun:
             await self._advance()
 
     def usage_of(self, model: Any) -> Usage:
-        """Return the usage of all replies to a model's questions that came in batches."""
+        """Return the usage of all replies to a model's questions that came in batches; of equal models, the first has all."""
         target = self._targets.get(id(model))
-        return Usage() if target is None else target.usage
+        return Usage() if target is None or target.model is not model else target.usage
 
     def waiting(self) -> tuple[float, str] | None:
         """Return for how many seconds the run only waits for batches, and for what; None during a pass."""

@@ -20,7 +20,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from typing import Any
 from .._kernel._wording import encode
 from .._values._errors import InvalidInput, RagmetricsError, Setting
 from .._values._requests import Ask, Reply, Request
-from ._files import ANOTHER, make_directory
+from ._files import ANOTHER, explain_errors, make_directory, sync_to_disk
 from ._reply_bytes import digest_of, parts_of, reply_of
 
 VERSION = 2
@@ -137,8 +137,9 @@ class SQLiteReplies:
 
     def sync(self) -> None:
         """Make the replies so far survive a power cut, too; without this they only survive the end of the process."""
-        with self._explain_errors():
-            self._writable().execute("PRAGMA wal_checkpoint")
+        log = self._path.with_name(f"{self._path.name}-wal")  # SQLite has no locks on it that closing it would end
+        with explain_errors(log), suppress(FileNotFoundError), log.open("r+b") as file:
+            sync_to_disk(file)
 
     def close(self) -> None:
         """Close the file."""
