@@ -9,6 +9,7 @@ a word counts more if few sentences have it. A claim whose sentence is not found
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -74,13 +75,10 @@ def spans_of(claims: Sequence[str], text: str) -> list[tuple[int, int] | None]:
     it has more than half of them by weight. Words that many sentences have weigh less.
     """
     sentences = list(_sentences(text))
-    where: dict[str, list[int]] = {}
+    where = defaultdict[str, list[int]](list)
     for index, (start, end) in enumerate(sentences):
         for word in _words(text[start:end]):
-            if word in where:
-                where[word].append(index)
-            else:
-                where[word] = [index]
+            where[word].append(index)
     spans: list[tuple[int, int] | None] = []
     reached = 0
     ends: dict[str, int] = {}

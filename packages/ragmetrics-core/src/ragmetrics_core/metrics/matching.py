@@ -78,8 +78,7 @@ def find_hits(retrieved: DocumentList, reference: DocumentList, field: str, k: i
     pair = cache.get(key)
     if pair is None or pair[0] is not retrieved:
         pair = cache[key] = (retrieved, _match(retrieved, reference, field, k))
-    hits: Hits = pair[1]
-    return hits
+    return pair[1]
 
 
 def _match(retrieved: DocumentList, reference: DocumentList, field: str, k: int | None) -> Hits:

@@ -10,7 +10,6 @@ part gives a different answer, the reply is unreadable.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from .._kernel._wording import Asked, asked_of
 from ._json_text import decode
@@ -198,15 +197,9 @@ def _doubt(before: str, tag: re.Match[str], asked: Asked) -> list[str]:
     return [first] if len(first) <= _SHORT and "{" not in first else []
 
 
-class AnswerPart(NamedTuple):
-    """The part of a reply that contains the answer, and the parts that were left out but may be the answer."""
-
-    text: str
-    doubted: tuple[str, ...] = ()
-
-
-def answer_part(text: str) -> AnswerPart:
-    """Remove thinking, chat-template tokens and invented turns from a reply.
+def answer_part(text: str) -> tuple[str, tuple[str, ...]]:
+    """Remove thinking, chat-template tokens and invented turns from a reply. Return the part that contains the answer, and the
+    parts that were left out but may be the answer.
 
     Raises:
         Unreadable: the reply is empty, or contains nothing but thinking.
@@ -223,4 +216,4 @@ def answer_part(text: str) -> AnswerPart:
     answer = before_new_turn(answer, doubted)
     if not answer.strip():
         raise Unreadable("the reply holds no answer outside its thinking")
-    return AnswerPart(question.on(answer), tuple(question.on(other) for other in doubted if other.strip()))
+    return question.on(answer), tuple(question.on(other) for other in doubted if other.strip())

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Mapping
 from enum import Enum
 from operator import itemgetter
 from typing import Any, Literal, get_args, get_origin
@@ -23,7 +24,7 @@ from ._items import items_in, says_nothing
 from ._json_text import embedded
 from ._keys import ASIDES, CONTAINERS, NUMBERED, REASONS, RELATED, WRITTEN, is_blank, is_schema, name, stem
 from ._numbers import WORDS, scale_of, without_angles
-from ._plan import FieldPlan, ModelPlan, bare, fields_of, is_subclass, issubclass_mapping, item_hint, members, plan_of
+from ._plan import FieldPlan, ModelPlan, bare, fields_of, is_subclass, item_hint, members, plan_of
 from ._text import Misfit, Unreadable, plain, shown
 from ._verdict import truth
 
@@ -435,7 +436,7 @@ def _fit(data: Any, hint: Any, key: str, limit: float | None = None) -> Any:
         return fit_enum(data, hint)
     if item_hint(hint) is not None:
         return _fit_list(data, hint, key)
-    if issubclass_mapping(get_origin(hint)) and isinstance(data, dict) and not is_schema(data):
+    if is_subclass(get_origin(hint), Mapping) and isinstance(data, dict) and not is_schema(data):
         return {inner: _at(f"[{inner!r}]", _fit, value, get_args(hint)[1], key) for inner, value in data.items()}
     return data
 

@@ -206,6 +206,12 @@ class _Frame:
         self.value[self.key] = value
         self.key = None
 
+    def finish(self) -> Any:
+        """Return the container. A key without a value gets null."""
+        if self.key is not None:
+            self.value.setdefault(self.key, None)
+        return self.value
+
     def separate(self) -> None:
         """Process a comma: a key without a value gets null, and another item must follow."""
         if self.key is not None:
@@ -272,22 +278,17 @@ def _step(text: str, position: int, stack: list[_Frame]) -> int:
 
 
 def _close(stack: list[_Frame]) -> None:
-    """Add the innermost container to its parent. A key without a value gets null."""
+    """Add the innermost container to its parent."""
     inner = stack.pop()
-    if inner.key is not None:
-        inner.value.setdefault(inner.key, None)
     stack[-1].repeated = stack[-1].repeated or inner.repeated
-    stack[-1].add(inner.value)
+    stack[-1].add(inner.finish())
 
 
 def _fold(stack: list[_Frame]) -> Any:
     """Add every open container to its parent, and return the outermost value."""
     while len(stack) > 1:
         _close(stack)
-    outer = stack[0]
-    if outer.key is not None:
-        outer.value.setdefault(outer.key, None)
-    return outer.value
+    return stack[0].finish()
 
 
 def _at_end(stack: list[_Frame], start: int, position: int) -> tuple[Found | None, int]:

@@ -300,4 +300,4 @@ def answer_text(text: str) -> str:
     Raises:
         BadReply: the reply is empty, or contains nothing but thinking.
     """
-    return unfenced(parse_or_bad_reply(text, lambda reply: answer_part(reply).text))
+    return unfenced(parse_or_bad_reply(text, lambda reply: answer_part(reply)[0]))

@@ -236,14 +236,9 @@ def _gather(hint: Any, parts: dict[type[BaseModel], None]) -> bool:
         return hint.model_config.get("extra") != "allow" and all(_gather(part, parts) for part in inner)
     if hint in _KEYLESS or get_origin(hint) is Literal or is_subclass(hint, Enum):
         return True
-    if get_origin(hint) is None or issubclass_mapping(get_origin(hint)):
+    if get_origin(hint) is None or is_subclass(get_origin(hint), Mapping):
         return False
     return all(_gather(argument, parts) for argument in get_args(hint) if argument is not Ellipsis)
-
-
-def issubclass_mapping(origin: Any) -> bool:
-    """Whether a generic origin is a mapping."""
-    return isinstance(origin, type) and issubclass(origin, Mapping)
 
 
 SKIPPED: Any = SkipJsonSchema
@@ -267,7 +262,7 @@ def shape_of(hint: Any, description: str | None = None, depth: int = 0) -> str:
     item = item_hint(hint)
     if item is not None:
         return f"[{shape_of(item, description, depth)}, ...]"
-    if issubclass_mapping(get_origin(hint)):
+    if is_subclass(get_origin(hint), Mapping):
         return f'{{"<name>": {shape_of(get_args(hint)[1], description, depth)}, ...}}'
     if hint is str:
         return f'"<{description or "text"}>"'

@@ -109,7 +109,7 @@ class ScalarReader(Reader[Answer[T]]):
         if not isinstance(inner, str):
             return self.in_value(inner, depth + 1)
         try:
-            return Fit(self.read_text(answer_part(data).text))
+            return Fit(self.read_text(answer_part(data)[0]))
         except Unreadable as unreadable:
             return Bad(unreadable.reason) if depth == 0 else None
 

@@ -390,11 +390,8 @@ class OpenAIServerLLM:
 
     def batches(self) -> OpenAIBatches:
         """Return the batch API of this model; it needs the openai package. Making it calls no server."""
-
-        def body(ask: Ask) -> dict[str, Any]:
-            return next(chat(self._failures, self.parameters, self._ladder, ask))
-
-        return OpenAIBatches(self._endpoint.client, self._failures, body)
+        chat_about = partial(chat, self._failures, self.parameters, self._ladder)
+        return OpenAIBatches(self._endpoint.client, self._failures, lambda ask: next(chat_about(ask)))
 
     def __deepcopy__(self, memo: Any) -> OpenAIServerLLM:
         return self  # a handle to a server: copies of an object that contains it share the connections

@@ -240,8 +240,7 @@ def run_exchange(exchange: Exchange[T], call: Callable[[dict[str, Any]], Any]) -
         while True:
             answer = call(exchange.send(answer))
     except StopIteration as done:
-        result: T = done.value
-        return result
+        return done.value
 
 
 async def arun_exchange(exchange: Exchange[T], call: Callable[[dict[str, Any]], Awaitable[Any]]) -> T:
@@ -251,8 +250,7 @@ async def arun_exchange(exchange: Exchange[T], call: Callable[[dict[str, Any]], 
         while True:
             answer = await call(exchange.send(answer))
     except StopIteration as done:
-        result: T = done.value
-        return result
+        return done.value
 
 
 def chat(failures: Failures, settings: Mapping[str, Any], ladder: Ladder, ask: Ask) -> Exchange[Reply[str]]:

@@ -154,8 +154,7 @@ def check_header(what: str, value: object) -> None:
 def shown(parameters: Mapping[str, Any], secrets: Iterable[str]) -> dict[str, Any]:
     """Return the parameters for ``repr``, with every secret text replaced by ``***``."""
     known = tuple(secrets)
-    hidden: dict[str, Any] = _hidden(parameters, lambda text, named: MASKED if named else conceal(text, known))
-    return hidden
+    return _hidden(parameters, lambda text, named: MASKED if named else conceal(text, known))
 
 
 def hashed(parameters: Mapping[str, Any], secrets: Iterable[str]) -> dict[str, Any]:
@@ -167,8 +166,7 @@ def hashed(parameters: Mapping[str, Any], secrets: Iterable[str]) -> dict[str, A
             return text
         return f"sha256:{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
-    hidden: dict[str, Any] = _hidden(parameters, hide)
-    return hidden
+    return _hidden(parameters, hide)
 
 
 def _hidden(value: Any, hide: Callable[[str, bool], str], named: bool = False) -> Any:
