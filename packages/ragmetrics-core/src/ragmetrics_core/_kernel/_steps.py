@@ -15,7 +15,7 @@ from types import GeneratorType
 from typing import Any, TypeVar, get_args
 
 from .._values._errors import BadReply, InvalidInput, ModelError
-from .._values._requests import Compare, Embed, Reply, Request, texts_of
+from .._values._requests import Ask, Compare, Embed, Reply, Request, texts_of
 
 T = TypeVar("T")
 
@@ -84,7 +84,7 @@ def together(*programs: Steps[Any], keep_bad_replies: bool = False) -> Steps[lis
             shares: list[tuple[int, int, int]] = []
             for index, outcomes in left:
                 try:
-                    requests = next_round(programs[index], outcomes)
+                    requests = programs[index].send(outcomes)
                 except StopIteration as done:
                     results[index] = done.value
                     continue
@@ -94,7 +94,7 @@ def together(*programs: Steps[Any], keep_bad_replies: bool = False) -> Steps[lis
                     results[index] = error
                     continue
                 start = len(joined)
-                joined += requests
+                joined += requests if type(requests) is tuple else _as_round(programs[index], requests)
                 shares.append((index, start, len(joined)))
             if not shares:
                 break
@@ -139,10 +139,23 @@ def next_round(program: Steps[Any], outcomes: Any) -> tuple[Request, ...]:
         TypeError: the program yielded something other than a tuple of requests, such as a program (with ``yield`` instead of
             ``yield from``).
     """
-    requests: Any = program.send(outcomes)
-    if isinstance(requests, tuple) and all(isinstance(item, KINDS_OF_REQUEST) for item in requests):
-        return requests
+    requests = program.send(outcomes)
+    requests = requests if type(requests) is tuple else _as_round(program, requests)
+    for request in requests:
+        if type(request) is not Ask and not isinstance(request, KINDS_OF_REQUEST):
+            raise _refused(program, requests)
+    return requests
+
+
+def _as_round(program: Steps[Any], requests: object) -> tuple[Request, ...]:
+    """Check that the program yielded a tuple; ``next_round`` checks its items."""
+    if not isinstance(requests, tuple):
+        raise _refused(program, requests)
+    return requests
+
+
+def _refused(program: Steps[Any], requests: object) -> TypeError:
     program.close()
     if isinstance(requests, GeneratorType):
-        raise TypeError("a program was yielded instead of run: write 'yield from'")
-    raise TypeError(f"a program must yield tuples of requests, got {type(requests).__name__}")
+        return TypeError("a program was yielded instead of run: write 'yield from'")
+    return TypeError(f"a program must yield tuples of requests, got {type(requests).__name__}")

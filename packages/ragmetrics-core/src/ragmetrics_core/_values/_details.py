@@ -42,6 +42,26 @@ class Texts(list[str]):
         return Texts.of(self, self.found)
 
 
+JUST_TEXT = frozenset({str})
+LISTS = frozenset({list, tuple, Texts})
+
+
+def texts_in(inputs: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[Any, ...]] | None:
+    """Return the names and the values of inputs, to be used as a key; lists of texts become tuples.
+
+    None if a value is neither a text, a list of texts nor None: as keys, 1 and True would be equal.
+    """
+    values: list[Any] = []
+    for value in inputs.values():
+        if type(value) is str or value is None:
+            values.append(value)
+        elif type(value) in LISTS and JUST_TEXT.issuperset(map(type, value)):
+            values.append(tuple(value))
+        else:
+            return None
+    return tuple(inputs), tuple(values)
+
+
 Besides = Callable[[], Iterable[Mapping[str, Any]]]
 
 
