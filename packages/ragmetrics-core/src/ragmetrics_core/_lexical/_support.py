@@ -63,13 +63,11 @@ class Index:
                 self._stems.setdefault(key[:_STEM], []).append(key)
 
     def _add(self, words: Sequence[Word], start: int) -> None:
+        self.neighbours.update(pairwise(["", *(word.key for word in words)]))
         run: list[str] = []
-        before = ""
         for offset, word in enumerate(words):
             position = start + offset
             self.positions.setdefault(word.key, []).append(position)
-            self.neighbours.add((before, word.key))
-            before = word.key
             if is_negation(word) and not (offset + 1 < len(words) and words[offset + 1].key in _ONLY):
                 self._negations.append(position)
             if word.kind == "name":

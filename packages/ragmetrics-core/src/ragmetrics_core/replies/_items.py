@@ -178,9 +178,9 @@ def _marked(matches: list[tuple[str, re.Match[str] | None]], kind: str) -> list[
 
 def _counted(lines: list[str]) -> list[str]:
     """Number lines such as "1 What is it?" as "1. What is it?", if the numbers of all such lines count from 1."""
-    numbers = [match and int(match[1]) for match in map(_BARE_NUMBER.match, lines)]
-    counting = [number for number in numbers if number is not None]
-    bare = [match and not _ITEM.match(line) for match, line in zip(map(_BARE_NUMBER.match, lines), lines, strict=True)]
+    matches = [_BARE_NUMBER.match(line) for line in lines]
+    counting = [int(match[1]) for match in matches if match]
+    bare = [match and not _ITEM.match(line) for match, line in zip(matches, lines, strict=True)]
     if len(counting) < 2 or counting != list(range(1, len(counting) + 1)) or not any(bare):
         return lines
     return [_BARE_NUMBER.sub(r"\1. ", line) if is_bare else line for line, is_bare in zip(lines, bare, strict=True)]

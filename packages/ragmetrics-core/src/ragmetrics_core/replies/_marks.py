@@ -180,11 +180,8 @@ class Mark(NamedTuple):
 def find_marks(text: str, scale: Scale) -> Iterator[Mark]:
     """Yield the marks in a text in normal form (see ``_marks``), those with a label first."""
     lowered = text.lower()
-    yield from _labelled(lowered, scale)
-    yield from _markers(lowered, scale)
-    yield from _lone_lines(lowered, scale)
-    yield from _criterion(lowered, scale)
-    yield from _grants(lowered, scale)
+    for find in (_labelled, _markers, _lone_lines, _criterion, _grants):
+        yield from find(lowered, scale)
 
 
 def _labelled(text: str, scale: Scale) -> Iterator[Mark]:
