@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
@@ -11,7 +12,8 @@ import pytest
 from ragmetrics_core import Evaluation, Sample, Score
 from ragmetrics_core._compare._comparison import MetricComparison
 from ragmetrics_core._gate._decision import decide
-from ragmetrics_core._gate._evidence import Evidence, of_mean
+from ragmetrics_core._gate._evidence import Evidence
+from ragmetrics_core._gate._evidence import of_mean as of_counts
 from ragmetrics_core._gate._gates import Conditions
 from ragmetrics_core._run._counted_columns import Counts
 from ragmetrics_core._store._records import KeptRecords, Record
@@ -115,6 +117,22 @@ def summed_up(
     for score, label in zip_longest(scores, labels, fillvalue=""):
         count(counts, item, score, label)  # type: ignore[arg-type]  # there is a score for every label
     return summed_up_counts(counts, item)
+
+
+def of_mean(
+    values: Sequence[float],
+    scale: tuple[float, float] | None,
+    clusters: Sequence[Any] | None,
+    conditions: Conditions,
+    *,
+    rows: int,
+    failed: int,
+) -> Evidence:
+    """The evidence that these values are of their mean, among so many rows."""
+    lacking = rows - len(values) - failed
+    kinds = {(False, True): len(values), (True, False): failed, (False, False): lacking}
+    outcomes = Counter({(None, None, *kind): count for kind, count in kinds.items()})
+    return of_counts(Counts(outcomes, values=values, clusters=clusters), scale, conditions)
 
 
 def text_at(width: int, result: object) -> str:

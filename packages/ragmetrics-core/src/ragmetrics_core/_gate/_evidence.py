@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 
 from .._run._columns import Column, Run, Scale, common_scale
-from .._run._counted_columns import Counts, count_columns
+from .._run._counted_columns import ColumnCounts, Counts, count_columns
 from .._run._scored_rows import ScoredRows
 from .._run._slices import RowGroups, slices_of
 from .._values._counts import count_of
@@ -73,10 +73,6 @@ class Evidence:
     void: str = ""
 
 
-Parts = Mapping[tuple[str | None, str | None], Mapping[str, Counts]]
-"""The scores of each metric by path and label of the slice; all rows, without a path, come first."""
-
-
 def mean_evidence(
     evaluation: ScoredRows,
     scales: Mapping[str, Scale],
@@ -95,33 +91,21 @@ def mean_evidence(
     """
     metrics = [item for item in evaluation.metrics if item.name in scales]
     counted = None if cluster is not None else count_columns(evaluation.records, metrics, by, unique=True)
-    if counted is None:
-        parts = _from_rows(evaluation, scales, by, cluster)
-    else:
-        parts = {(None, None): counted.whole, **{(by, label): part for label, part in counted.parts.items()}}
-    evidence: dict[str, list[Evidence]] = {name: [] for name in scales}
+    found = _from_rows(evaluation, scales, by, cluster) if counted is None else counted
+    evidence: dict[str, list[Evidence]] = {}
     for name, own_scale in scales.items():
-        scale = common_scale(own_scale, parts[None, None][name].scales)
-        for path, label in dict.fromkeys(
-            [*parts, *((path, label) for metric, path, label in absent if metric == name)]
-        ):
-            missing, counts = absent.get((name, path, label), 0), parts.get((path, label), {}).get(name, Counts())
-            if path is None or (path == by and (missing or counts.rows)):
-                found = of_mean(
-                    counts.values,
-                    scale,
-                    counts.clusters,
-                    conditions,
-                    rows=counts.rows,
-                    failed=counts.failed,
-                    repeated=cluster is None and counts.clusters is not None,
-                    absent=missing,
-                )
-                evidence[name].append(replace(found, by=path, label=label))
+        scale = common_scale(own_scale, found.whole[name].scales)
+        of_counts = partial(of_mean, scale=scale, conditions=conditions, repeated=cluster is None)
+        evidence[name] = [of_counts(found.whole[name], absent=absent.get((name, None, None), 0))]
+        missing = {label: rows for (metric, path, label), rows in absent.items() if (metric, path) == (name, by)}
+        for label in dict.fromkeys([*found.parts, *missing] if by is not None else []):
+            counts, lacking = found.parts.get(label, {}).get(name, Counts()), missing.get(label, 0)
+            if counts.rows or lacking:
+                evidence[name].append(of_counts(counts, absent=lacking, by=by, label=label))
     return evidence
 
 
-def _from_rows(evaluation: ScoredRows, metrics: Iterable[str], by: str | None, cluster: str | None) -> Parts:
+def _from_rows(evaluation: ScoredRows, metrics: Iterable[str], by: str | None, cluster: str | None) -> ColumnCounts:
     groups = RowGroups(by, cluster)
     run = Run.of(evaluation, evaluation.source, groups)
     groups.check()
@@ -132,12 +116,13 @@ def _from_rows(evaluation: ScoredRows, metrics: Iterable[str], by: str | None, c
             for position, row in enumerate(run.rows)
         ]
         clusters = keys if len(set(keys)) < len(keys) else None
-    slices: dict[tuple[str | None, str | None], Sequence[int]] = {(None, None): range(len(run.rows))}
-    if by is not None:
-        slices |= {(by, label): rows for label, rows in slices_of(run.slices or (), by).items()}
-    return {
-        case: {name: _counts(run.columns[name], rows, clusters) for name in metrics} for case, rows in slices.items()
-    }
+
+    def counts(rows: Sequence[int]) -> dict[str, Counts]:
+        return {name: _counts(run.columns[name], rows, clusters) for name in metrics}
+
+    slices = {} if by is None else slices_of(run.slices or (), by)
+    parts = {label: counts(rows) for label, rows in slices.items()}
+    return ColumnCounts(counts(range(len(run.rows))), parts, {label: len(rows) for label, rows in slices.items()})
 
 
 def _counts(column: Column, rows: Sequence[int], clusters: Sequence[Hashable] | None) -> Counts:
@@ -152,39 +137,36 @@ def _counts(column: Column, rows: Sequence[int], clusters: Sequence[Hashable] | 
 
 
 def of_mean(
-    values: Sequence[float] | Numbers,
+    counts: Counts,
     scale: Scale,
-    clusters: Sequence[Hashable] | None,
     conditions: Conditions,
     *,
-    rows: int,
-    failed: int,
     repeated: bool = False,
     absent: int = 0,
+    by: str | None = None,
+    label: str | None = None,
 ) -> Evidence:
     """Return the evidence of values for their mean.
 
     Args:
-        values: the values of the scored rows.
+        counts: the rows, with their values and clusters.
         scale: lowest and highest possible value; None if it is not known.
-        clusters: the cluster label of each scored row; None if they are independent.
         conditions: the conditions that the rows must meet.
-        rows: number of all rows, including those without a value.
-        failed: number of rows whose scoring failed.
-        repeated: whether the clusters are repeats of a row.
+        repeated: whether clusters, if there are any, are repeats of a row.
         absent: number of rows with a value in an earlier run that this run does not have.
+        by: the path of the column that defines the slice; None for all rows.
+        label: the value of that column in these rows.
     """
-    lowest, highest = scale or (math.nan, math.nan)  # without a scale neither function is called
+    values, clusters, rows, failed = counts.values, counts.clusters, counts.rows, counts.failed
+    worst = {1: scale[0], -1: scale[1]} if scale else {}  # without a scale neither function is called
 
     def worst_case(gate: Gate, confidence: float) -> Interval | None:
         groups = None if clusters is None else [*clusters, *(("absent", place) for place in range(absent))]
-        worst = lowest if gate.sign > 0 else highest
-        return mean_interval(_plus(values, worst, absent), groups, scale, confidence)
+        return mean_interval(_plus(values, worst[gate.sign], absent), groups, scale, confidence)
 
     def enough(gate: Gate) -> int:
-        worst = lowest if gate.sign > 0 else highest
-        have = len(values) if clusters is None else 0
-        return rows_to_meet_losses(_plus(values, worst, absent), gate.sign, gate.limit, worst, have=have)
+        have, end = len(values) if clusters is None else 0, worst[gate.sign]
+        return rows_to_meet_losses(_plus(values, end, absent), gate.sign, gate.limit, end, have=have)
 
     return Evidence(
         estimate=mean_of(values),
@@ -193,8 +175,10 @@ def of_mean(
         rows=rows,
         scored=len(values),
         failed=failed,
+        by=by,
+        label=label,
         clusters=None if clusters is None else len(set(clusters)),
-        repeated=repeated,
+        repeated=repeated and clusters is not None,
         unmet=tuple(_unmet(conditions, rows, len(values), failed, absent)),
         doubt=None if clusters is not None or scale is None else partial(_exact_doubt, values, scale),
         enough=None if scale is None else enough,
