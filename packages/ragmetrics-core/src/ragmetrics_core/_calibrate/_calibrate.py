@@ -34,7 +34,7 @@ from .._values._errors import InvalidInput, Setting
 from .._values._findings import findings_of
 from .._values._score import Score
 from ..statistics import Agreement, Measure, Threshold, agreement, annotator_alpha, corrected_mean, suggest
-from ..statistics._agreement import without_agreement
+from ..statistics._agreement import OF_VERDICTS, without_agreement
 from ..statistics._corrected import labels_alone
 from ..statistics._interval import difference_of_means, weighted_mean
 from ..statistics._labelled import FEWEST_LABELS, SURE, LabelledRows, effective_count, uncertainty, uneven
@@ -44,9 +44,6 @@ from ._rows import HALF, MetricLabels, labels_in_force, metric_labels, parted_la
 
 UNIT = (0.0, 1.0)
 CONFIDENCE = 0.95
-
-OF_VERDICTS = ("kappa", "ac1", "sensitivity", "specificity")
-"""The measures of agreement between a judge's verdicts and people's."""
 
 
 def calibrated(run: ScoredRows, labels: Any, metric: str | None, by: str | None, cluster: str | None) -> Calibration:

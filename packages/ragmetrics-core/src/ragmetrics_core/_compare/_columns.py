@@ -19,13 +19,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple, TypeGuard
 
-from .._run._columns import REFERENCES, Run, Scale
+from .._run._columns import REFERENCES, Run
 from .._run._counted_columns import ColumnNumbers, column_name, different_values, usable
 from .._run._scored_rows import ScoredRows
 from .._run._slices import ReadLater, name_of
 from .._store._parquet import ParquetRecords, Tables, quoted
 from .._store._records import Record
 from .._values._score import NOT_ASKED
+from ..statistics._interval import Scale
 from ..statistics._pairs import PairedNumbers, near_zero
 from ._outcomes import AsNumbers, Cell, Outcomes, Part, RowCounts, outcomes_of
 from ._pairs import Paired, Pairing, fields_of, paired_rows, parts_of

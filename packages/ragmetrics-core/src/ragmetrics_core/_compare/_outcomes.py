@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from .._run._columns import Scale
 from .._values._plain import plain
+from ..statistics._interval import Scale
 from ..statistics._numbers import Numbers
 from ..statistics._pairs import PairedNumbers
 

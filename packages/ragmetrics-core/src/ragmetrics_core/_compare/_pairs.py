@@ -20,7 +20,7 @@ from heapq import nsmallest
 from operator import itemgetter
 from typing import TypeVar
 
-from .._run._columns import REFERENCES, Column, Run, RunRow, Scale
+from .._run._columns import REFERENCES, Column, Run, RunRow
 from .._run._scored_rows import ScoredRows
 from .._run._slices import RowGroups, no_cluster, ordered_slices
 from .._show._tables import cut_middle
@@ -29,6 +29,7 @@ from .._values._counts import count_of, grouped
 from .._values._errors import InvalidInput, Setting
 from .._values._sample import ALIASES
 from .._values._score import NOT_ASKED
+from ..statistics._interval import Scale
 from ._outcomes import Cell, Outcomes, Part, RowCounts, outcomes_of
 
 T = TypeVar("T")

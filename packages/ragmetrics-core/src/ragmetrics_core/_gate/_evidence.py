@@ -11,13 +11,14 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass
 from functools import cache, partial
 
-from .._run._columns import Column, Run, Scale, common_scale
+from .._run._columns import Column, Run, common_scale
 from .._run._counted_columns import ColumnCounts, Counts, count_columns
 from .._run._scored_rows import ScoredRows
 from .._run._slices import RowGroups, slices_of
 from .._values._counts import count_of
 from .._values._score import NOT_ASKED
 from ..statistics import Interval, mean_interval
+from ..statistics._interval import Scale
 from ..statistics._means import mean_of, rate_mid_p
 from ..statistics._numbers import Numbers
 from ..statistics._pairs import rows_to_meet_losses
@@ -180,7 +181,7 @@ def of_mean(
         clusters=None if clusters is None else len(set(clusters)),
         repeated=repeated and clusters is not None,
         unmet=tuple(_unmet(conditions, rows, len(values), failed, absent)),
-        doubt=None if clusters is not None or scale is None else partial(_exact_doubt, values, scale),
+        doubt=None if clusters is not None or scale is None else partial(_exact_doubt, Numbers.of(values), scale),
         enough=None if scale is None else enough,
         missing=absent_rows(absent),
         worst_case=None if scale is None else worst_case,
@@ -204,15 +205,13 @@ def _unmet(conditions: Conditions, rows: int, scored: int, failed: int, absent: 
         yield from conditions.unmet(rows + absent, scored, failed, have=f"have a score ({lacking})")
 
 
-def _exact_doubt(
-    values: Sequence[float] | Numbers, scale: tuple[float, float], gate: Gate, side: int, confidence: float
-) -> str:
+def _exact_doubt(numbers: Numbers, scale: tuple[float, float], gate: Gate, side: int, confidence: float) -> str:
     """Return why red cannot be trusted although the interval is on the bad side.
 
     If all values are ends of the scale, Wilson's interval is too narrow in its tails: with a limit of 0.95, it alone would
     make 8 % of single gates of 10 rows falsely red. So the mid-p value of "the rate is as good as the limit" must agree.
     """
-    (low, high), numbers = scale, Numbers.of(values)
+    low, high = scale
     if side > 0 or not numbers.at_ends(scale):
         return ""
     count, tops, rate = len(numbers), numbers.above((low + high) / 2), (gate.limit - low) / (high - low)

@@ -15,11 +15,10 @@ from typing import Any
 from .._store._records import Record
 from .._store._run_settings import MetricColumn, digest_of, row_digest
 from .._values._score import NOT_ASKED, Score
+from ..statistics._interval import Scale
 from ._judgements import mean_of_repeats, prompts_of
 from ._scored_rows import ScoredRows
 from ._slices import RowGroups, as_label, name_of
-
-Scale = tuple[float, float] | None
 
 REFERENCES = ("reference", "reference_contexts", "reference_documents", "rubric")
 """The fields that come from the data set and not from the system; responses and contexts are compared with them."""

@@ -201,16 +201,8 @@ def _unfolded(blocks: Sequence[Block]) -> Iterator[Flat]:
     for each in blocks:
         if isinstance(each, Details):
             yield from _unfolded(each.blocks)
-        elif _says_something(each):
+        elif any(getattr(each, content, None) for content in ("text", "items", "rows")):
             yield each
-
-
-def _says_something(each: Flat) -> bool:
-    if isinstance(each, Items):
-        return bool(each.items)
-    if isinstance(each, Table):
-        return bool(each.rows)
-    return bool(each.text or (isinstance(each, Note) and each.items))
 
 
 def _text_lines(each: Flat, width: int) -> list[str]:

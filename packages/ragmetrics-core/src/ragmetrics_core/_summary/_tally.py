@@ -35,6 +35,7 @@ from .._store._run_settings import MetricColumn
 from .._values._requests import NO_USAGE
 from .._values._score import Score, is_asked
 from ..statistics import mean_interval, rate_interval
+from ..statistics._interval import Scale
 from ..statistics._means import mean_of
 from ._summary import LabelRate, MetricSummary, Reason, SliceSummary, Summary
 
@@ -103,9 +104,7 @@ def summed_up(counts: Counts, item: MetricColumn) -> MetricSummary:
     )
 
 
-def _named_worst(
-    counts: Counts, item: MetricColumn, scale: tuple[float, float] | None
-) -> tuple[tuple[str, float], ...]:
+def _named_worst(counts: Counts, item: MetricColumn, scale: Scale) -> tuple[tuple[str, float], ...]:
     """Return the worst rows without rows that have the best value; empty if the run has hardly more rows."""
     if len(counts.values) <= MOST_WORST:
         return ()

@@ -330,6 +330,9 @@ def verdict_table(rows: LabelledRows, judge: Sequence[bool], people: Sequence[bo
 
 NOT_VERDICTS = "the labels are not passes and fails"
 VERDICTS = "the judge gives verdicts: see sensitivity and specificity"
+OF_VERDICTS = ("kappa", "ac1", "sensitivity", "specificity")
+"""The measures of agreement between a judge's verdicts and people's."""
+
 FEWEST_COUNTED = 2.0
 """The smallest effective number of rows in clusters."""
 
@@ -428,7 +431,7 @@ def _with_verdicts(
     if limit is not None:
         measures = verdict_table(rows, [value >= limit for value in scores], passes, confidence).measures()
     elif problem := _too_few(passes):
-        measures = dict.fromkeys(("kappa", "ac1", "sensitivity", "specificity"), Measure(problem=problem))
+        measures = dict.fromkeys(OF_VERDICTS, Measure(problem=problem))
     else:
         table = verdict_table(rows, _verdicts_by_others(scores, passes, rows.masses), passes, confidence)
         measures = table.measures()

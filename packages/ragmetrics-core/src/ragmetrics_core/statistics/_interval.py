@@ -36,6 +36,10 @@ METHODS = {
 """The methods, as a summary names them."""
 
 
+Scale = tuple[float, float] | None
+"""The lowest and the highest possible value; None if they are not known."""
+
+
 class Interval(NamedTuple):
     """An interval for a mean or for a difference of means.
 
@@ -99,9 +103,7 @@ def difference_of_means(one: float, interval: Interval, other: float, other_inte
     return Interval(low, high, "newcombe")
 
 
-def student_interval(
-    mean: float, variance: float, quantile: float, scale: tuple[float, float] | None, method: str
-) -> Interval:
+def student_interval(mean: float, variance: float, quantile: float, scale: Scale, method: str) -> Interval:
     """Return Student's t interval for a mean with this variance.
 
     On a known scale it has Wilson's form: the variance is assumed to shrink towards the ends of the scale as that of a rate does.

@@ -94,6 +94,7 @@ from ._distributions import beta_cdf, crossing, normal_quantile, t_quantile
 from ._interval import (
     ROUNDING,
     Interval,
+    Scale,
     check_clusters,
     check_confidence,
     check_scale,
@@ -300,17 +301,13 @@ def mean_interval(
     one_point = scale is not None and scale[0] == scale[1]
     one_cluster = clusters is not None and len(set(clusters)) == 1
     enough = len(values) > 1 and not one_point and not one_cluster
-    return _interval_of(values, clusters, scale, confidence) if enough else None
+    return _interval_of(Numbers.of(values), clusters, scale, confidence) if enough else None
 
 
 def _interval_of(
-    values: Sequence[float] | Numbers,
-    clusters: Sequence[Hashable] | None,
-    scale: tuple[float, float] | None,
-    confidence: float,
+    numbers: Numbers, clusters: Sequence[Hashable] | None, scale: Scale, confidence: float
 ) -> Interval | None:
     """Return the interval of values that were already checked, of which there are enough."""
-    numbers = Numbers.of(values)
     count, mean = len(numbers), numbers.mean
     near = ROUNDING * (scale[1] - scale[0] if scale else max(abs(numbers.low), abs(numbers.high)))
     moments = None

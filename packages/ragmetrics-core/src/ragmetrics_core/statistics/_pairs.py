@@ -58,6 +58,7 @@ from ._distributions import beta_cdf, crossing, normal_quantile, t_quantile, t_t
 from ._interval import (
     ROUNDING,
     Interval,
+    Scale,
     check_clusters,
     check_confidence,
     check_scale,
@@ -286,14 +287,12 @@ class PairedNumbers:
     before: Numbers
     after: Numbers
     changes: Numbers
-    scale: tuple[float, float] | None = None
+    scale: Scale = None
     clusters: Counter[tuple[float, int]] | None = None
     changed_clusters: int = 0
 
     @classmethod
-    def of(
-        cls, before: Numbers, after: Numbers, clusters: Sequence[Hashable] | None, scale: tuple[float, float] | None
-    ) -> PairedNumbers:
+    def of(cls, before: Numbers, after: Numbers, clusters: Sequence[Hashable] | None, scale: Scale) -> PairedNumbers:
         """Return values that were already checked, given the cluster of each row; None if rows are independent."""
         near = near_zero(before, after, scale)
         pairs = zip(before.values, after.values, strict=True)
@@ -414,7 +413,7 @@ class PairedNumbers:
         return rows_to_meet_losses(self.changes, sign, -sign * most, farthest, have=have)
 
 
-def near_zero(before: Numbers, after: Numbers, scale: tuple[float, float] | None) -> float:
+def near_zero(before: Numbers, after: Numbers, scale: Scale) -> float:
     """Return the largest change of a value that counts as rounding."""
     if scale:
         return ROUNDING * (scale[1] - scale[0])
