@@ -15,7 +15,7 @@ from ragmetrics_core._gate._decision import decide
 from ragmetrics_core._gate._evidence import Evidence
 from ragmetrics_core._gate._evidence import of_mean as of_counts
 from ragmetrics_core._gate._gates import Conditions
-from ragmetrics_core._run._counted_columns import Counts
+from ragmetrics_core._run._counted_columns import Counts, Outcome
 from ragmetrics_core._store._records import KeptRecords, Record
 from ragmetrics_core._store._run_settings import MetricColumn, ModelIdentity, RunSettings, ScoredBy
 from ragmetrics_core._summary import _summary
@@ -131,7 +131,7 @@ def of_mean(
     """The evidence that these values are of their mean, among so many rows."""
     lacking = rows - len(values) - failed
     kinds = {(False, True): len(values), (True, False): failed, (False, False): lacking}
-    outcomes = Counter({(None, None, *kind): count for kind, count in kinds.items()})
+    outcomes: Counter[Outcome] = Counter({(None, None, *kind): count for kind, count in kinds.items()})
     return of_counts(Counts(outcomes, values=values, clusters=clusters), scale, conditions)
 
 
