@@ -14,6 +14,11 @@ size before the first cut, and refusals up to this share no longer change it.
 A server that refuses nearly all calls is overloaded. The window is then reduced to the number of calls still in flight, or to half
 its size if there are none, and a ``Retry-After`` pauses all calls. After an outage the window is restored at once.
 
+Another process at the same server can push the window far down. When that process is done, growth by answers would take a long
+time. So the largest number of answers per second is remembered, and each refusal makes it a little smaller. While the window is too
+small for half of this number and no call is refused, the window doubles with each round trip (as TCP's slow start). At a server
+that limits calls per second, this number stays near the limit, so the window does not double there.
+
 The constants were set with the simulated servers of ``bench/pace.py``.
 """
 
@@ -36,6 +41,10 @@ CUT = 0.9
 GROWTH, CALM, FASTEST = 0.002, 50, 0.02
 """The relative growth of the window with one answer, the number of answers without a cut after which it is doubled (tripled after
 twice as many, and so on), and its maximum."""
+SPAN, REACHED, CALLS_ACCEPTED, FORGET_CUT, FORGET_BLOCK = 4.0, 0.5, 5, 0.97, 0.95
+"""The seconds over which the answers per second are averaged; the share of their maximum below which the window doubles with each
+round trip; and the number of answers in a row that this needs. A cut and the begin of a block multiply the maximum by the last two
+numbers."""
 USUAL, FACTOR, ALARM = 0.035, 1.25, 3.0
 """Refusals are in excess above a share of ``USUAL + FACTOR * background``. When the excess is more than ``ALARM`` refusals, two
 windows are compared (a CUSUM chart: Page 1954, "Continuous inspection schemes")."""
@@ -101,6 +110,8 @@ class Window:
             self.size,
         )  # its time (at first, the start of the first call), and the window of its call
         self._in_a_row = 0  # refusals since the last answer
+        self._accepted = 0  # answers since the last refusal, of calls that started after the last cut
+        self._flow = self._reached = 0.0  # answers per second: now, and their maximum, which fades with refusals
         self._excess = 0.0  # refusals above the usual share
         self._background = self._measured = (
             0.0  # share of refusals that does not depend on our load: now, and when it was measured
@@ -160,6 +171,12 @@ class Window:
             self.size = float(self._most)
         self._in_a_row = 0
         self._follow(0.0)
+        self._flow = self._flow * math.exp((time - now) / SPAN) + 1 / SPAN
+        self._reached = max(self._reached, self._flow)
+        if permit.index >= self._cut_at:
+            self._accepted += 1
+            if permit.full and self._is_starved():
+                self.size = min(self._most, self.size + min(1.0, self.size))
         if self._block is not None:
             if permit.index >= self._block:
                 self._answers += 1
@@ -178,6 +195,8 @@ class Window:
         """
         self._excess += 1
         self._in_a_row += 1
+        if permit.index >= self._cut_at:
+            self._accepted = 0
         self._follow(1.0)
         if self._background and self._in_a_row >= max(LEAST_IN_A_ROW, 2.5 * self.size):
             self._background = 0.0
@@ -197,6 +216,7 @@ class Window:
             self._begin_block()
         elif not self._background and permit.index >= self._cut_at:
             self.size *= CUT
+            self._reached *= FORGET_CUT
             self._calm = 0
             self._cut_at = self._started
 
@@ -210,8 +230,14 @@ class Window:
             share = self._background + (refused - self._background) / MEMORY
             self._background = min(self._measured + 0.05, share) if share >= USUAL / 2 else 0.0
 
+    def _is_starved(self) -> bool:
+        """Whether the window is far below what the server accepted before, although no call is refused now."""
+        comparing = self._opening or self._full_block is not None
+        return not comparing and self._accepted > CALLS_ACCEPTED and self.size < REACHED * self._reached * self._latency
+
     def _begin_block(self) -> None:
         self._block = self._cut_at = self._started
+        self._reached *= FORGET_BLOCK
         self._answers = self._refusals = 0
 
     def _end_comparison(self) -> None:
