@@ -293,6 +293,23 @@ def test_questions_that_join_open_batches_are_in_their_wave(tmp_path: Path) -> N
     assert provider.calls.count("create") > 3
 
 
+def test_each_call_up_to_its_budget_counts_its_own_waves(tmp_path: Path) -> None:
+    for _ in range(14):
+        result = run(Provider(), tmp_path, Batch(poll=0.001), budget={"calls": 4})
+        assert result.stopped is None or result.stopped.startswith("the budget of 4 calls is used up")
+
+
+def test_open_batches_of_another_model_are_left_alone(tmp_path: Path, online: list[Any]) -> None:
+    """This run does not ask their questions."""
+    run(Provider(), tmp_path, Batch(wait=False))
+    other = BatchedModel(Provider())
+    other.identity = {"model": "other", "base_url": Provider.base_url}
+    result = evaluate(ROWS, METRICS, llm=other, run_dir=tmp_path, progress=False, replace=True)
+    assert result.stopped is None
+    assert [line["scores"] for line in scores(tmp_path)] == [line["scores"] for line in online]
+    assert states(tmp_path) == ["created"]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="names of open files are read from /proc")
 def test_replies_are_on_the_disk_before_the_ledger_calls_a_batch_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -390,8 +407,8 @@ def test_a_lost_batch_is_paid_for_again_only_if_the_user_says_so(
     with pytest.raises(RagmetricsError) as stopped:
         run(provider, tmp_path, Batch(poll=0.001, window_rows=4))
     assert str(stopped.value) == (
-        "questions are left after 1 wave of batches (the last problem: the provider does not know batch-1): run it again to go on "
-        "with batches, or ask the rest online with batch=Batch(finish_online=True)"
+        "questions are left after 1 wave of batches (the last problem: the provider does not know batch-1): ask the rest online "
+        "with batch=Batch(finish_online=True)"
     )
     assert len(stopped.value.partial) == 4
     assert states(tmp_path) == ["created", "completed"]
@@ -512,10 +529,11 @@ def test_rows_that_are_gone_before_they_are_finished_stop_the_run(tmp_path: Path
 def test_a_damaged_ledger_stops_the_run(tmp_path: Path) -> None:
     provider = Provider()
     run(provider, tmp_path, Batch(wait=False))
-    ledger = tmp_path / "batches" / "ledger.json"
-    ledger.write_text(json.dumps({"submissions": [{"name": "unknown", "state": "created"}], "errors": []}))
-    with pytest.raises(InvalidInput, match="is damaged, so it is not known what was paid: give another run_dir"):
-        run(provider, tmp_path)
+    file, (item,) = tmp_path / "batches" / "ledger.json", ledger(tmp_path)
+    for damaged in ({"name": "unknown", "state": "created"}, item | {"at": "x"}, item | {"lines": 1.0}):
+        file.write_text(json.dumps({"submissions": [damaged], "errors": []}))
+        with pytest.raises(InvalidInput, match="is damaged, so it is not known what was paid: give another run_dir"):
+            run(provider, tmp_path)
 
 
 def test_a_missing_input_file_stops_the_run(tmp_path: Path) -> None:

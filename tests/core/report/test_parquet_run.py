@@ -303,6 +303,14 @@ class TestFiles:
         why = "it has no column 'm_error'"
         assert self.refused(tmp_path / "a.parquet") == f"a.parquet does not hold the scores of a run ({why}): {CURE}"
 
+    def test_a_column_of_another_type(self, tmp_path: Path) -> None:
+        by_id([1.0]).to_parquet(tmp_path / "a.parquet")
+        table = pq.read_table(tmp_path / "a.parquet")
+        at = table.schema.get_field_index("m_seconds")
+        pq.write_table(table.set_column(at, "m_seconds", pa.array(["x"])), tmp_path / "a.parquet")
+        why = "its column 'm_seconds' has the type string, not double"
+        assert self.refused(tmp_path / "a.parquet") == f"a.parquet does not hold the scores of a run ({why}): {CURE}"
+
     def test_a_missing_file(self, tmp_path: Path) -> None:
         by_id([1.0, 0.5, 0.0]).to_parquet(tmp_path / "rows", rows_per_file=2)
         (tmp_path / "rows" / "part-00001.parquet").unlink()

@@ -118,13 +118,16 @@ def targets_of(assignments: Iterable[Assignment]) -> dict[int, Target]:
     return found
 
 
-def check_no_batches(run_dir: Path) -> None:
-    """Check that no batches of a run are open, because their questions would be paid for again online.
+def check_no_batches(run_dir: Path, models: Iterable[Any]) -> None:
+    """Check that no batches of these models are open, because their questions would be paid for again online.
 
     Raises:
         InvalidInput: some are open.
     """
-    if still_open := len(Ledger(run_dir).open):
+    submissions = Ledger(run_dir).open
+    identities = (ModelTraits.of(model).identity for model in models) if submissions else ()
+    digests = {Keys(identity).model for identity in identities if identity is not None}
+    if still_open := sum(item.model in digests for item in submissions):
         raise InvalidInput(
             f"{run_dir} has {still_open} open batch{'es' * (still_open != 1)}, whose questions would be paid for twice: give ",
             Setting("batch", True),
@@ -205,6 +208,8 @@ class BatchRun:
             if not self._has_written and not self._has_ended and not self._open:
                 if self._lost and not self._options.finish_online:
                     raise self._unfinished()
+                if self._answers.budget.used_up:
+                    self._ledger.forget_waves()
                 return self._answers.budget.used_up
             if self._open and not self._options.wait:
                 return f"{SUBMITTED}: {self.status()}; the same command continues when they are answered"
@@ -221,7 +226,7 @@ class BatchRun:
         Raises:
             RagmetricsError: there were too many waves, or too many without an answer.
         """
-        answers = self._ledger.answers()
+        answers = self._ledger.answers(self._by_digest)
         if self._open:
             self._wave = max(1, len(answers))
             return
@@ -543,15 +548,15 @@ class BatchRun:
 
     def _unfinished(self) -> RagmetricsError:
         """Return the error of a run that does not go on. The user may run it again, and waves are then counted anew."""
-        answers = self._ledger.answers()
+        answers = self._ledger.answers(self._by_digest)
         self._ledger.forget_waves()
         silent = len(list(takewhile(operator.not_, reversed(answers))))
         waves = f" after {count_of(len(answers), 'wave')} of batches" if answers else ""
         unanswered = f", the last {silent} of them without any answer" if silent > 1 else ""
         problem = f" (the last problem: {self._problem})" if self._problem else ""
+        again = "" if self._lost else "run it again to go on with batches, or "
         return RagmetricsError(
-            f"questions are left{waves}{unanswered}{problem}: run it again to go on with batches, or ask the rest online with ",
-            FINISH,
+            f"questions are left{waves}{unanswered}{problem}: {again}ask the rest online with ", FINISH
         )
 
 

@@ -23,7 +23,7 @@ import json
 import secrets
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -82,6 +82,10 @@ class Submission:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     message: str = ""
+
+
+KINDS = {name: type(value) for name, value in vars(Submission("", "", "", "")).items()}
+"""The type of each attribute."""
 
 
 class Ledger:
@@ -155,11 +159,12 @@ class Ledger:
         if state in CLOSED:
             self.input(submission).unlink(missing_ok=True)
 
-    def answers(self) -> list[int]:
-        """The number of answers in each wave since the waves were last forgotten."""
+    def answers(self, models: Container[str]) -> list[int]:
+        """Return the number of answers of these models, by digest, in each wave since the waves were last forgotten."""
         waves = Counter[int]()
         for item in self.submissions:
-            waves[item.wave] += item.answered
+            if item.model in models:
+                waves[item.wave] += item.answered
         return [waves[wave] for wave in sorted(waves) if wave]
 
     def forget_waves(self) -> None:
@@ -170,7 +175,7 @@ class Ledger:
 
     def finish(self) -> None:
         """Note that the run is finished. Errors are forgotten, so that a later run asks again."""
-        if self.errors or self.answers():
+        if self.errors or any(item.wave for item in self.submissions):
             self.errors.clear()
             self.forget_waves()
 
@@ -218,6 +223,8 @@ class Ledger:
         try:
             content = json.loads(self._path.read_bytes())
             self.submissions = [Submission(**item) for item in content["submissions"]]
+            if any(type(value) is not KINDS[name] for item in self.submissions for name, value in vars(item).items()):
+                raise TypeError
             for key, said, raw in content["errors"]:
                 self.errors[bytes.fromhex(key)] = ModelError(said) if raw is None else BadReply(said, raw)
         except (AttributeError, LookupError, OSError, TypeError, ValueError):

@@ -235,7 +235,7 @@ class ParquetRecords(Records):
         self.metrics, self.settings, self.account, self.unique, self.prompts = heads[0]
         for file, opened, head in zip(files, self._opened, heads, strict=True):
             _check_same(files[0], file, heads[0], head)
-            _check_columns(file, opened.schema_arrow.names, [item.name for item in self.metrics])
+            _check_columns(file, opened.schema_arrow, [item.name for item in self.metrics])
         self._groups = [
             (file, group) for file, opened in enumerate(self._opened) for group in range(opened.num_row_groups)
         ]
@@ -302,13 +302,13 @@ class ParquetRecords(Records):
 
     def _record(self, row: Mapping[str, Any]) -> Record:
         sample = {name: row[name] for name in ("id", *TEXTS, *LISTS) if row[name] is not None}
-        sample |= json.loads(row["_sample"] or "{}")
-        place = sample.pop("_place", row["_place"])
         try:
+            sample |= json.loads(row["_sample"] or "{}")
+            place = sample.pop("_place", row["_place"])
             scores = {item.name: _score(row, item) for item in self.metrics}
-            return Record(row["_row"], place, read_sample(sample), scores)
+            return Record(int(row["_row"]), place, read_sample(sample), scores)
         except (AttributeError, LookupError, TypeError, ValueError) as error:
-            raise InvalidInput(f"{self.path}: the row of {place} cannot be read: {error}") from None
+            raise InvalidInput(f"{self.path}: the row of {row['_place']} cannot be read: {error}") from None
 
 
 def _score(row: Mapping[str, Any], item: MetricColumn) -> Any:
@@ -376,11 +376,17 @@ def _check_same(first: Path, other: Path, there: Head, here: Head) -> None:
         raise InvalidInput(f"{first} and {other} are not parts of one run: {what}: put each run into its own directory")
 
 
-def _check_columns(file: Path, names: Sequence[str], metrics: Sequence[str]) -> None:
-    needed = [*OF_ROW, *LISTS, *(f"{metric}{part}" for metric in metrics for part in OF_SCORE)]
-    missing = [name for name in needed if name not in set(names)]
-    if missing:
-        raise _foreign(file, f"it has no column {missing[0]!r}")
+def _check_columns(file: Path, schema: Any, metrics: Sequence[str]) -> None:
+    import pyarrow as pa  # noqa: PLC0415
+
+    types = {name: getattr(pa, kind)() for name, kind in OF_ROW.items()} | dict.fromkeys(LISTS, pa.list_(pa.string()))
+    types |= {f"{metric}{part}": getattr(pa, kind)() for metric in metrics for part, kind in OF_SCORE.items()}
+    there = dict(zip(schema.names, schema.types, strict=True))
+    for name, kind in types.items():
+        if name not in there:
+            raise _foreign(file, f"it has no column {name!r}")
+        if there[name] != kind:
+            raise _foreign(file, f"its column {name!r} has the type {there[name]}, not {kind}")
 
 
 def sealed(account: RunAccount, rows: int) -> RunAccount:

@@ -27,7 +27,7 @@ from .._kernel._wording import to_json
 from .._values._details import Evidence
 from .._values._errors import InvalidInput
 from .._values._plain import json_walk
-from .._values._requests import NO_USAGE, Usage
+from .._values._requests import MOST_COUNTED, NO_USAGE, Usage
 from .._values._sample import Document, Sample
 from .._values._score import Score
 
@@ -290,7 +290,7 @@ def read_score(data: Any) -> Score:
     usage = data.get("usage") or {}
     _check(isinstance(data.get("details") or {}, dict), "details must be an object")
     seconds = usage.get("seconds", 0)
-    _check(type(seconds) in (int, float) and 0 <= seconds < math.inf, "seconds must be a number from 0")
+    _check(type(seconds) in (int, float) and 0 <= seconds <= MOST_COUNTED, "seconds must be a number from 0")
     _check(all(type(usage[name]) is int for name in usage if name != "seconds"), "a count must be a whole number")
     texts = (data.get(name) for name in ("metric", "reason", "error"))
     _check(all(text is None or isinstance(text, str) for text in texts), "a text of a score has another type")

@@ -43,7 +43,7 @@ def batches(
             _cancel([item for item in submissions if item.state == "created"], llm, base_url)
         say(_table(submissions))
         if any(item.state not in CLOSED for item in submissions):
-            say("open batches are shown as the run last saw them; the command of the run looks at them again")
+            say("answers of open batches are counted when the command of the run has collected them")
         for usage in _spent(submissions):
             say(f"cost so far {printable(usage.name)}: {usage.cost() or 'nothing'}")
 
@@ -62,19 +62,24 @@ def _cancel(submissions: list[Submission], llm: str | None, base_url: str | None
     found = [item for item in submissions if api and (item.called, item.base_url) == (model.model, api.base_url)]
     if api is None or not found:
         raise InvalidInput(f"--cancel: no batch of {llm} is open")
-    for submission in found:
-        say(_cancelled(api, submission))
+    outcomes = [_cancelled(api, submission) for submission in found]
+    for outcome in outcomes:
+        if isinstance(outcome, str):
+            say(f"{outcome}: the command of the run collects what it has answered")
+    for outcome in outcomes:
+        if isinstance(outcome, LostBatch):
+            raise outcome
 
 
-def _cancelled(api: BatchApi, submission: Submission) -> str:
+def _cancelled(api: BatchApi, submission: Submission) -> str | LostBatch:
+    """Cancel a batch; return what became of it. If it is not known, the others are cancelled nevertheless."""
     try:
         state = api.retrieve(submission.batch)
-        if state.is_final:
-            return f"{submission.batch} is {state.status}: the command of the run collects what it has answered"
-        api.cancel(submission.batch)
-    except LostBatch as error:  # the others are cancelled nevertheless
-        return str(error)
-    return f"cancelling {submission.batch}: the command of the run collects what it has answered"
+        if not state.is_final:
+            api.cancel(submission.batch)
+    except LostBatch as error:
+        return error
+    return f"{submission.batch} is {state.status}" if state.is_final else f"cancelling {submission.batch}"
 
 
 def _table(submissions: list[Submission]) -> str:

@@ -33,6 +33,7 @@ from .._wire._connections import (
     check_header,
     check_installed,
     check_url,
+    openai_package,
     tidy_key,
 )
 from .._wire._failures import set_key
@@ -57,7 +58,7 @@ def own_client(kind: str, settings: Mapping[str, Any]) -> Any:
     Raises:
         ModelError: there is no API key and no base URL of another server, or the key cannot be sent.
     """
-    import openai  # noqa: PLC0415  heavy
+    openai = openai_package()
 
     variable = str(settings.get("key_variable", "OPENAI_API_KEY"))
     key = settings.get("api_key") or tidy_key(os.environ.get(variable))
@@ -77,7 +78,7 @@ def own_client(kind: str, settings: Mapping[str, Any]) -> Any:
 
 def settings_of(client: Any) -> dict[str, Any]:
     """Return the arguments, by name, that would construct this client again. An object that only looks like a client has none."""
-    import openai  # noqa: PLC0415  heavy
+    openai = openai_package()
 
     kinds = (openai.AzureOpenAI, openai.AsyncAzureOpenAI, openai.OpenAI, openai.AsyncOpenAI)
     kind = next((kind for kind in kinds if issubclass(type(client), kind)), None)

@@ -44,6 +44,7 @@ from .._wire._connections import (
     check_url,
     hashed,
     is_of_this_machine,
+    openai_package,
     shown,
     tidy_key,
 )
@@ -157,8 +158,7 @@ class Endpoint:
             MissingExtra: the openai package is not installed.
         """
         check_installed("openai", "openai")
-        import openai  # noqa: PLC0415  heavy
-
+        openai = openai_package()
         if self._client is None:
             self._client = openai.OpenAI(
                 api_key="no-key",  # a key replaces it in the header

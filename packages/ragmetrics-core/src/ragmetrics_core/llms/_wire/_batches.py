@@ -41,6 +41,9 @@ CREATING = 60.0
 PAGE = 100
 """Batches in one page of the list: the most that OpenAI gives."""
 
+LINE_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}
+"""The escapes of characters that end a line for some servers, but not in JSON."""
+
 UNKNOWN = frozenset({408, 409})
 """Statuses below 500 that do not prove that nothing was created."""
 
@@ -142,12 +145,12 @@ class OpenAIBatches:
         size = field_of(self._done(lambda: files.retrieve(file), file), "bytes")
 
         def save() -> None:
-            import httpx  # noqa: PLC0415  heavy
-
             try:
                 with files.with_streaming_response.content(file) as response:
                     response.stream_to_file(path)
-            except httpx.TransportError as error:  # the package translates only what is raised before the answer
+            except Exception as error:  # the package translates only what is raised before the answer
+                if all(kind.__name__ != "TransportError" for kind in type(error).__mro__):  # of httpx or httpx2
+                    raise
                 raise self._failures.no_http(str(error)) from None
 
         self._done(save, file)
@@ -163,7 +166,7 @@ class OpenAIBatches:
     def line(self, ask: Ask, custom_id: str) -> bytes:
         """Return the line of an input file for a question."""
         request = {"custom_id": custom_id, "method": "POST", "url": self._endpoint, "body": self._body(ask)}
-        return json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        return json.dumps(request, ensure_ascii=False, separators=(",", ":")).translate(LINE_ENDS).encode() + b"\n"
 
     def read(self, line: Mapping[str, Any]) -> Reply[str] | ModelError:
         """Read one line of a file of answers or errors; see ``BatchApi.read``."""

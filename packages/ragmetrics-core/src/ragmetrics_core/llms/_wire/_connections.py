@@ -68,6 +68,17 @@ def check_installed(package: str, extra: str) -> None:
         raise MissingExtra(f'the {name} package is not installed: pip install "ragmetrics-core[{extra}]"')
 
 
+def openai_package() -> Any:
+    """Return the package openai, for whatever makes or takes a client.
+
+    httpx is imported first: newer releases of openai look at a module httpx that another thread is still importing, and fail.
+    """
+    import httpx  # noqa: F401, PLC0415  heavy
+    import openai  # noqa: PLC0415  heavy
+
+    return openai
+
+
 def check_model(model: object) -> None:
     """Refuse an invalid name of a model.
 
