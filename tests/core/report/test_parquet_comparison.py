@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from core.report.comparing import FAILED, by_id, metric_column, not_asked, run_of, text_at
@@ -77,6 +77,15 @@ def run_with(rows: list[Any], name: str, better: bool | None, *, ids: bool) -> E
     groups=st.sampled_from(
         [(None, None), ("lang", None), ("metadata.lang", "document"), (None, "document"), ("m", None)]
     ),
+)
+@example(  # values that are ends of the scale, but not counted one by one
+    before=[(0, {}, 0.0, 1.0), (1, {}, 1.0, 0.0)],
+    after=[(0, {}, 0.0, 1.0), (1, {}, 1.0, None)],
+    better=True,
+    ids=False,
+    most=3,
+    same=False,
+    groups=(None, None),
 )
 @settings(max_examples=40, deadline=None)
 def test_columns_say_what_rows_say(

@@ -93,6 +93,10 @@ class ColumnNumbers(Numbers):
         source = f"SELECT value FROM ({self._source}) WHERE {condition}"
         return ColumnNumbers(self._tables, source, [*self._given, *given], self._exponent)
 
+    def pairs(self) -> Iterator[tuple[float, int]]:
+        """Yield each value with its count."""
+        return ((value, count) for value, count in self._query("value, count(*)", "GROUP BY value"))
+
     def squares(self, about: float, sign: int = 0) -> float:
         """Return the sum of the squared distances from a number; with ``sign`` only of the numbers on this side of it."""
         if sign:
@@ -115,9 +119,9 @@ class ColumnNumbers(Numbers):
         """How many are not 0."""
         return int(self._query("count(*)", "WHERE value <> 0")[0][0])
 
-    def at_ends(self, scale: tuple[float, float]) -> bool:  # noqa: ARG002  as in the base class
-        """False: there are more different values than a scale has ends."""
-        return False
+    def at_ends(self, scale: tuple[float, float]) -> bool:
+        """Whether every number is an end of the scale. That is possible if most numbers belong to rows of one run alone."""
+        return {self.low, self.high} <= {*scale} and not len(self._where("value <> ? AND value <> ?", *scale))
 
     def within(self, sign: int, centre: float, most: float) -> Numbers:
         """Return the numbers that lie at most ``most`` below a centre (``sign`` 1), or above it (-1)."""
