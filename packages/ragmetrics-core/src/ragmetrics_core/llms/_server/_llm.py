@@ -158,16 +158,17 @@ class Endpoint:
             MissingExtra: the openai package is not installed.
         """
         check_installed("openai", "openai")
-        openai = openai_package()
         if self._client is None:
-            self._client = openai.OpenAI(
+            package = openai_package()
+            client: openai.OpenAI = package.OpenAI(
                 api_key="no-key",  # a key replaces it in the header
                 base_url=self.base_url,
                 timeout=self._timeout,
                 default_headers=self._authorization(),
-                http_client=openai.DefaultHttpxClient(follow_redirects=False),
+                http_client=package.DefaultHttpxClient(follow_redirects=False),
             )
-            weakref.finalize(self, self._client.close)
+            weakref.finalize(self, client.close)
+            self._client = client
         return self._client
 
     async def post(self, parameters: dict[str, Any], failures: Failures) -> Any:
