@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import closing
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property
 from itertools import combinations, starmap
 from typing import Any, TypeVar
 
@@ -202,20 +202,42 @@ class Models:
             TypeError: the model lacks the necessary methods.
         """
         if isinstance(request, Ask):
-            llm = self._need("llm", "an LLM")
-            return Call(*_functions(llm, "generate"), request, check_text, is_instant(llm))
-        model = self._need("embeddings", "an embedding model")
-        instant = is_instant(model)
+            return Call(*self._generating, request, check_text, self._instant["llm"])
+        self._need("embeddings", "an embedding model")
+        instant = self._instant["embeddings"]
         if isinstance(request, Embed):
             texts = request.texts
-            return Call(*_functions(model, "embed"), texts, lambda answer: check_vectors(answer, len(texts)), instant)
+            return Call(*self._embedding, texts, lambda answer: check_vectors(answer, len(texts)), instant)
         assert isinstance(request, Compare)
         pairs = request.pairs
-        if compares_pairs(model):
-            return Call(*_functions(model, "compare"), pairs, lambda answer: check_numbers(answer, len(pairs)), instant)
+        if self._compares:
+            return Call(*self._comparing, pairs, lambda answer: check_numbers(answer, len(pairs)), instant)
         texts = distinct_texts(pairs)
-        vectors = partial(check_vectors, count=len(texts))
-        return Call(*_functions(model, "embed"), texts, lambda answer: cosines(vectors(answer), texts, pairs), instant)
+        return Call(
+            *self._embedding, texts, lambda answer: cosines(check_vectors(answer, len(texts)), texts, pairs), instant
+        )
+
+    # cached, because a run makes many calls of each kind
+
+    @cached_property
+    def _instant(self) -> dict[str, bool]:
+        return {kind: is_instant(getattr(self, kind)) for kind in KINDS}
+
+    @cached_property
+    def _compares(self) -> bool:
+        return compares_pairs(self.embeddings)
+
+    @cached_property
+    def _generating(self) -> Functions:
+        return _functions(self._need("llm", "an LLM"), "generate", "agenerate")
+
+    @cached_property
+    def _embedding(self) -> Functions:
+        return _functions(self.embeddings, "embed", "aembed")
+
+    @cached_property
+    def _comparing(self) -> Functions:
+        return _functions(self.embeddings, "compare", "acompare")
 
     def _need(self, attribute: str, what: str) -> Any:
         model = getattr(self, attribute)
@@ -238,10 +260,10 @@ class Models:
 Functions = tuple[Callable[[Any], Any] | None, Callable[[Any], Awaitable[Any]] | None]
 
 
-def _functions(model: Any, name: str) -> Functions:
-    functions = getattr(model, name, None), getattr(model, f"a{name}", None)
+def _functions(model: Any, sync: str, asynchronous: str) -> Functions:
+    functions = getattr(model, sync, None), getattr(model, asynchronous, None)
     if functions == (None, None):
-        raise TypeError(f"{type(model).__name__} has neither a method {name}() nor a{name}()")
+        raise TypeError(f"{type(model).__name__} has neither a method {sync}() nor {asynchronous}()")
     return functions
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -129,20 +128,19 @@ def wrappers(example: str, model: object) -> str:
     """Return the names of the adapter classes that wrap a model, for messages: only the class for its framework if the framework
     is known.
     """
-    packages = _packages_of(type(model).__mro__)
+    packages = _packages_of(model)
     own = [framework for framework, package in FRAMEWORKS.items() if package in packages]
     return " or ".join(f"{framework}{example.removeprefix('OpenAI')}(...)" for framework in own or FRAMEWORKS)
 
 
 def is_of_langchain(model: object) -> bool:
     """Whether a model comes from LangChain; its method ``generate`` has another meaning there."""
-    return FRAMEWORKS["LangChain"] in _packages_of(type(model).__mro__)
+    return FRAMEWORKS["LangChain"] in _packages_of(model)
 
 
-@cache
-def _packages_of(classes: tuple[type, ...]) -> frozenset[str]:
-    """Return the top-level packages that define these classes: the class of an object, and its bases."""
-    return frozenset(cls.__module__.split(".")[0] for cls in classes)
+def _packages_of(model: object) -> set[str]:
+    """Return the top-level packages that define the classes of an object."""
+    return {cls.__module__.split(".")[0] for cls in type(model).__mro__}
 
 
 def check_model(kind: str, model: object, metric: str) -> None:
