@@ -299,6 +299,12 @@ def test_each_call_up_to_its_budget_counts_its_own_waves(tmp_path: Path) -> None
         assert result.stopped is None or result.stopped.startswith("the budget of 4 calls is used up")
 
 
+def test_a_budget_that_is_used_up_before_any_batch(tmp_path: Path) -> None:
+    result = run(Provider(), tmp_path, Batch(poll=0.001), budget={"calls": 1})
+    assert result.stopped == "the budget of 1 calls is used up"
+    assert states(tmp_path) == []
+
+
 def test_open_batches_of_another_model_are_left_alone(tmp_path: Path, online: list[Any]) -> None:
     """This run does not ask their questions."""
     run(Provider(), tmp_path, Batch(wait=False))

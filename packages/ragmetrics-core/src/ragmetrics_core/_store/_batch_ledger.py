@@ -169,15 +169,17 @@ class Ledger:
 
     def forget_waves(self) -> None:
         """Count waves from 1 again."""
-        for item in self.submissions:
-            item.wave = 0
-        self._save()
+        if any(item.wave for item in self.submissions):
+            for item in self.submissions:
+                item.wave = 0
+            self._save()
 
     def finish(self) -> None:
         """Note that the run is finished. Errors are forgotten, so that a later run asks again."""
-        if self.errors or any(item.wave for item in self.submissions):
+        if self.errors:
             self.errors.clear()
-            self.forget_waves()
+            self._save()
+        self.forget_waves()
 
     def close(self) -> None:
         """Close the input files that are not complete: their questions will be asked again."""
