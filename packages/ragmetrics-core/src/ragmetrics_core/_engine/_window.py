@@ -105,22 +105,18 @@ class Window:
         self._started = 0
         self._cut_at = 0  # calls below this number started before the last cut
         self._calm = 0  # answers since the last cut
-        self._last_answer = (
-            math.inf,
-            self.size,
-        )  # its time (at first, the start of the first call), and the window of its call
+        # its time (at first, the start of the first call), and the window of its call
+        self._last_answer = math.inf, self.size
         self._in_a_row = 0  # refusals since the last answer
         self._accepted = 0  # answers since the last refusal, of calls that started after the last cut
         self._flow = self._reached = 0.0  # answers per second: now, and their maximum, which fades with refusals
         self._excess = 0.0  # refusals above the usual share
-        self._background = self._measured = (
-            0.0  # share of refusals that does not depend on our load: now, and when it was measured
-        )
+        # share of refusals that does not depend on our load: now, and when it was measured
+        self._background = self._measured = 0.0
         self._block: int | None = 0  # index of the first call of the current block
         self._answers = self._refusals = 0  # in the block
-        self._full_block: tuple[float, float, int] | None = (
-            None  # window, share of refusals and calls of the first block
-        )
+        # window, share of refusals and calls of the first block
+        self._full_block: tuple[float, float, int] | None = None
         self._restored = float(most)  # the size up to which the window is restored
 
     @property
@@ -283,8 +279,7 @@ class Window:
         """Decide between a limit of the server and a background of refusals.
 
         ``share``: the share of refusals at half the window; ``size``, ``before``, ``calls``: the window, the share of refusals and
-            the
-        number of calls of the first block.
+        the number of calls of the first block.
         """
         if share > before + 0.05 + 2.5 * math.sqrt(before * (1 - before) / calls):
             self._full_block = None  # the server has just become stricter: start again from here

@@ -95,6 +95,10 @@ class Target:
     usage: Usage = field(default_factory=Usage)
 
 
+def _llms(assignments: Iterable[Assignment]) -> Iterator[Any]:
+    return (one.llm for assignment in assignments for one in assignment.models.leaves())
+
+
 def targets_of(assignments: Iterable[Assignment]) -> dict[int, Target]:
     """Return the models whose questions are asked in batches, by the ``id`` of the model; equal models have the same target.
 
@@ -102,7 +106,7 @@ def targets_of(assignments: Iterable[Assignment]) -> dict[int, Target]:
         InvalidInput: a model has no batches.
     """
     found: dict[int, Target] = {}
-    for llm in (one.llm for assignment in assignments for one in assignment.models.leaves()):
+    for llm in _llms(assignments):
         traits = ModelTraits.of(llm)
         if llm is None or traits.instant or id(llm) in found:
             continue
@@ -118,14 +122,14 @@ def targets_of(assignments: Iterable[Assignment]) -> dict[int, Target]:
     return found
 
 
-def check_no_batches(run_dir: Path, models: Iterable[Any]) -> None:
-    """Check that no batches of these models are open, because their questions would be paid for again online.
+def check_no_batches(run_dir: Path, assignments: Iterable[Assignment]) -> None:
+    """Check that no batches of the models of a run are open, because their questions would be paid for again online.
 
     Raises:
         InvalidInput: some are open.
     """
     submissions = Ledger(run_dir).open
-    identities = (ModelTraits.of(model).identity for model in models) if submissions else ()
+    identities = (ModelTraits.of(llm).identity for llm in _llms(assignments)) if submissions else ()
     digests = {Keys(identity).model for identity in identities if identity is not None}
     if still_open := sum(item.model in digests for item in submissions):
         raise InvalidInput(
@@ -230,8 +234,8 @@ class BatchRun:
         if self._open:
             self._wave = max(1, len(answers))
             return
-        is_silent = len(answers) >= MOST_SILENT and not any(answers[-MOST_SILENT:])
-        if (len(answers) >= MOST_WAVES or is_silent) and not self._options.finish_online:
+        too_many = len(answers) >= MOST_WAVES or _silent(answers) >= MOST_SILENT
+        if too_many and not self._options.finish_online:
             raise self._unfinished()
         self._wave = len(answers) + 1
 
@@ -550,7 +554,7 @@ class BatchRun:
         """Return the error of a run that does not go on. The user may run it again, and waves are then counted anew."""
         answers = self._ledger.answers(self._by_digest)
         self._ledger.forget_waves()
-        silent = len(list(takewhile(operator.not_, reversed(answers))))
+        silent = _silent(answers)
         waves = f" after {count_of(len(answers), 'wave')} of batches" if answers else ""
         unanswered = f", the last {silent} of them without any answer" if silent > 1 else ""
         problem = f" (the last problem: {self._problem})" if self._problem else ""
@@ -558,6 +562,11 @@ class BatchRun:
         return RagmetricsError(
             f"questions are left{waves}{unanswered}{problem}: {again}ask the rest online with ", FINISH
         )
+
+
+def _silent(answers: Sequence[int]) -> int:
+    """Return how many of the last waves have no answer."""
+    return len(list(takewhile(operator.not_, reversed(answers))))
 
 
 def _estimate(submission: Submission) -> Usage:

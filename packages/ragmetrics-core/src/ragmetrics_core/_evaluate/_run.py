@@ -154,8 +154,7 @@ class Run:
     async def _score(self, rows: Iterator[Row]) -> Evaluation:
         keeper, scoring = self._keeper, self._scoring
         if self._options.directory is not None and self._options.batches is None:
-            llms = (one.llm for assignment in scoring.assignments for one in assignment.models.leaves())
-            check_no_batches(self._options.directory, llms)
+            check_no_batches(self._options.directory, scoring.assignments)
         self._started = time.perf_counter()
         with (
             scoring.answers(keeper.journal, keeper.note_outcome) as answers,

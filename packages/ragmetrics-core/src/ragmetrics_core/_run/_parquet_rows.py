@@ -30,6 +30,8 @@ from .._store._parquet import (
     head_of,
     parquet_package,
     sealed,
+    types_of_row,
+    types_of_scores,
 )
 from .._store._records import Record, json_value, score_dict
 from .._store._run_dir import RunAccount
@@ -116,10 +118,9 @@ def schema_of(metrics: Sequence[MetricColumn], keys: Iterable[str], head: Mappin
     """
     import pyarrow as pa  # noqa: PLC0415
 
-    fields = [(name, getattr(pa, kind)()) for name, kind in OF_ROW.items()]
-    fields += [(name, pa.list_(pa.string())) for name in LISTS]
-    fields += [(f"{METADATA}{key}", pa.string()) for key in keys]
-    fields += [(f"{item.name}{part}", getattr(pa, kind)()) for item in metrics for part, kind in OF_SCORE.items()]
+    fields = [*types_of_row().items(), *((f"{METADATA}{key}", pa.string()) for key in keys)]
+    for item in metrics:  # one at a time, so that columns of the same name are found
+        fields += types_of_scores([item.name]).items()
     names: set[str] = set()
     for name, _ in fields:
         if name.lower() in names or not _is_name(name):

@@ -20,7 +20,7 @@ import shutil
 import tempfile
 import weakref
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -376,13 +376,23 @@ def _check_same(first: Path, other: Path, there: Head, here: Head) -> None:
         raise InvalidInput(f"{first} and {other} are not parts of one run: {what}: put each run into its own directory")
 
 
-def _check_columns(file: Path, schema: Any, metrics: Sequence[str]) -> None:
+def types_of_row() -> dict[str, Any]:
+    """Return the types of the columns of a row, without those of its metadata and scores."""
     import pyarrow as pa  # noqa: PLC0415
 
-    types = {name: getattr(pa, kind)() for name, kind in OF_ROW.items()} | dict.fromkeys(LISTS, pa.list_(pa.string()))
-    types |= {f"{metric}{part}": getattr(pa, kind)() for metric in metrics for part, kind in OF_SCORE.items()}
+    return {name: getattr(pa, kind)() for name, kind in OF_ROW.items()} | dict.fromkeys(LISTS, pa.list_(pa.string()))
+
+
+def types_of_scores(metrics: Iterable[str]) -> dict[str, Any]:
+    """Return the types of the columns of scores."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    return {f"{metric}{part}": getattr(pa, kind)() for metric in metrics for part, kind in OF_SCORE.items()}
+
+
+def _check_columns(file: Path, schema: Any, metrics: Sequence[str]) -> None:
     there = dict(zip(schema.names, schema.types, strict=True))
-    for name, kind in types.items():
+    for name, kind in (types_of_row() | types_of_scores(metrics)).items():
         if name not in there:
             raise _foreign(file, f"it has no column {name!r}")
         if there[name] != kind:
