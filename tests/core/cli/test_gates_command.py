@@ -307,3 +307,43 @@ def test_files_to_look_at_show_the_gates_too(rows: Rows, tmp_path: Path) -> None
         assert f"number >= 0.8: {why}" in shown
     evaluate("--out", "page.html")
     assert "gates-title" not in (tmp_path / "page.html").read_text()
+
+
+class TestStopWhenDecided:
+    def test_it_stops_with_the_verdict(self, rows: Rows) -> None:
+        rows([1] * 100)
+        status, gates, _ = evaluate("--gate", "number >= 0.5", "--stop-when-decided")
+        assert status == 0
+        assert "PASSED number >= 0.5" in gates
+        result = call("evaluate", "q.jsonl", "-m", NAME, "--gate", "number >= 0.5", "--stop-when-decided")
+        assert re.search(r"stopped after \d+ of 100 rows, drawn at random", result.stdout)
+
+    def test_red_has_status_1_and_undecided_3(self, rows: Rows) -> None:
+        rows([0, 1] * 50)
+        assert evaluate("--gate", "number >= 0.9", "--stop-when-decided")[0] == 1
+        status, gates, _ = evaluate("--gate", "number >= 0.5", "--stop-when-decided")
+        assert status == 3
+        assert "not decided by any of its rows" in " ".join(gates.split())
+
+    def test_a_drop_from_a_baseline(self, rows: Rows) -> None:
+        rows([1] * 200)
+        lines = Path("q.jsonl").read_text().splitlines()
+        Path("q.jsonl").write_text("\n".join(json.dumps({"id": n, **json.loads(line)}) for n, line in enumerate(lines)))
+        evaluate("--run-dir", "before")
+        options = ("--stop-when-decided", "--baseline", "before", "--cluster", "document", "--by", "lang")
+        status, gates, stderr = evaluate("--gate", "number drop <= 0.2", *options)
+        assert (status, stderr) == (0, "")
+        assert gates.count("PASSED") == 3
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (("--stop-when-decided",), "--stop-when-decided needs a gate: add --gate 'METRIC >= NUMBER'"),
+            (("--baseline", "before"), "--baseline only applies to --stop-when-decided"),
+            (("--stop-when-decided", "--gate", "number drop <= 0.1"), "a drop needs two runs"),
+        ],
+    )
+    def test_options_that_lack_another(self, rows: Rows, options: tuple[str, ...], message: str) -> None:
+        rows([1])
+        status, _, stderr = evaluate(*options)
+        assert (status, message in stderr) == (2, True)

@@ -239,6 +239,8 @@ IMPOSSIBLE: dict[str, Any] = {
     "columns": {"question": "nowhere"},
     "separator": "",
     "batch": "yes",
+    "gates": "length >= 3",
+    "stop": "soon",
 }
 """By argument of ``evaluate``, a value that a run over rows in memory cannot have."""
 

@@ -132,7 +132,7 @@ def of_mean(
     lacking = rows - len(values) - failed
     kinds = {(False, True): len(values), (True, False): failed, (False, False): lacking}
     outcomes: Counter[Outcome] = Counter({(None, None, *kind): count for kind, count in kinds.items()})
-    return of_counts(Counts(outcomes, values=values, clusters=clusters), scale, conditions)
+    return of_counts(run_of([]), Counts(outcomes, values=values, clusters=clusters), scale, conditions)
 
 
 def text_at(width: int, result: object) -> str:

@@ -124,6 +124,12 @@ class TestVerdicts:
         (result,) = before.compare(after, cluster="document").gate("m drop <= 0.05").results
         assert (result.verdict, result.clusters) == ("undecided", 5)
 
+    def test_a_single_cluster_says_nothing_of_others(self) -> None:
+        rows = [({"id": f"q{n}", "document": "a"}, {"m": 1.0}) for n in range(10)]
+        before, after = (run_of(rows, settings=judged_by("m"), name=name) for name in ("old", "new"))
+        (result,) = before.compare(after, cluster="document").gate("m drop <= 0.05").results
+        assert (result.verdict, result.interval) == ("undecided", None)
+
 
 class TestFewChanges:
     def test_equal_runs_pass_with_enough_rows(self) -> None:

@@ -50,8 +50,10 @@ def calibrated(run: ScoredRows, labels: Any, metric: str | None, by: str | None,
     """Compare a run with labels; ``Evaluation.calibrate`` documents the arguments.
 
     Raises:
-        InvalidInput: labels cannot be read, belong to other rows or metrics, or are too few for any number.
+        InvalidInput: labels cannot be read, belong to other rows or metrics, or are too few for any number; or the run stopped
+            when its gates were decided.
     """
+    run.check_all_rows("a calibration")
     labels_given = known_labels(run, labels, metric)
     names = [item.name for item in run.metrics if any(label.metric == item.name for label in labels_given)]
     groups = RowGroups(by, cluster)

@@ -55,6 +55,7 @@ def _drop(comparison: ComparedRuns, item: MetricComparison, conditions: Conditio
     width = values.width if values and values.scale else None
     moved = values.moved if values else 0
     have = item.clusters or item.pairs
+    largest = comparison.paired.after.evaluation.largest if comparison.paired else None
     lost = lost_rows(len(item.rows_after.lost), item.short)
 
     def doubt(_gate: Gate, side: int, _confidence: float) -> str:
@@ -63,9 +64,13 @@ def _drop(comparison: ComparedRuns, item: MetricComparison, conditions: Conditio
         number, what = (item.pairs, "pairs") if item.clusters is None else (item.clusters, "clusters")
         return f"only {moved} of {number} {what} changed, and fewer than {FEWEST_CHANGED} show little"
 
+    def enough(gate: Gate) -> int:
+        known = with_lost or values
+        return known.enough(-sign, gate.limit, have) if known else 1
+
     return Evidence(
         estimate=None if item.difference is None else sign * item.difference + 0.0,
-        interval_at=cache(lambda confidence: _interval(values, sign, moved, confidence)),
+        interval_at=cache(lambda confidence: _interval(values, sign, moved, confidence, largest)),
         bounds=None if width is None else (-width, width),
         rows=item.rows_before.rows,
         scored=item.pairs,
@@ -74,22 +79,30 @@ def _drop(comparison: ComparedRuns, item: MetricComparison, conditions: Conditio
         label=item.label,
         clusters=item.clusters,
         unmet=tuple(_unmet(comparison, item, conditions)),
-        doubt=doubt,
-        enough=lambda gate: known.enough(-sign, gate.limit, have) if (known := with_lost or values) else 1,
+        doubt=None if largest else doubt,
+        enough=None if largest else enough,
         missing=" and ".join(filter(None, (lost, absent_rows(item.absent)))),
-        worst_case=(lambda _gate, confidence: _interval(with_lost, sign, moved, confidence)) if with_lost else None,
+        worst_case=(lambda _gate, confidence: _interval(with_lost, sign, moved, confidence, largest))
+        if with_lost
+        else None,
         warnings=item.warnings if item.credited else (),
         void=f"not decided, as {printable(item.void)}: {CURE}" if item.void else "",
     )
 
 
-def _interval(values: PairedNumbers | None, sign: int, moved: int, confidence: float) -> Interval | None:
-    """Return the interval of the drop, widened for rare changes that may be missing from few changed pairs."""
-    found = values.difference(confidence) if values else None
-    if values is None or found is None or found.interval is None:
+def _interval(
+    values: PairedNumbers | None, sign: int, moved: int, confidence: float, largest: int | None
+) -> Interval | None:
+    """Return the interval of the drop: always valid if the second run may stop when its gates are decided, else widened for rare
+    changes that may be missing from few changed pairs.
+    """
+    if values is None:
         return None
-    interval = found.interval
-    if moved < FEWEST_CHANGED and values.scale is not None:
+    found = values.difference(confidence)
+    interval = found.interval if largest is None else values.always_valid(confidence, largest)
+    if interval is None:
+        return None
+    if largest is None and moved < FEWEST_CHANGED and values.scale is not None:
         low, high = values.unseen(found.difference, confidence)
         interval = Interval(min(interval.low, low), max(interval.high, high), "constant")
     return interval if sign > 0 else Interval(-interval.high, -interval.low, interval.method)

@@ -27,7 +27,7 @@ from .._values._sample import Sample
 from ._estimate import Estimate
 from ._evaluation import Comparison, Evaluation
 from ._join import join_runs
-from ._options import Batch
+from ._options import Batch, Stop
 from ._run import Run
 from ._scorer import Scorer
 
@@ -47,6 +47,7 @@ __all__ = [
     "SQLiteReplies",
     "Scorer",
     "SegmentReplies",
+    "Stop",
     "aevaluate",
     "estimate",
     "evaluate",
@@ -79,6 +80,8 @@ def evaluate(  # noqa: D417  a line may describe two arguments
     columns: Mapping[str, str] | None = None,
     separator: str | None = None,
     batch: bool | Batch = False,
+    gates: str | Gate | Iterable[str | Gate] = (),
+    stop: Literal["when_decided"] | Stop | None = None,
 ) -> Evaluation:
     """Score samples, in order, also in a running event loop. An error that stops the run has its finished part as ``partial``.
 
@@ -87,22 +90,20 @@ def evaluate(  # noqa: D417  a line may describe two arguments
         metrics: metrics, or texts such as ``"recall,ndcg(k=3)"``; or a mapping from these to functions that select their samples.
         llm: answers for metrics without an LLM; a model, or its name: ``"openai:gpt-4o-mini"``, ``"lexical"``.
         embeddings: the same for embeddings and comparisons: ``"openai:text-embedding-3-small"``, ``"hashing"``.
-        run_dir: a directory that keeps replies and scores. The same call continues there if a run was stopped.
+        run_dir, replace: a directory that keeps replies and scores, where the same call continues; True sets another run aside.
         max_concurrency: most calls to models in flight; fewer if a server refuses some (429).
         on_error: "record" keeps an error that concerns one score in that score; "raise" stops at the first such error.
         progress: a progress bar in a terminal or a notebook; "always" shows it everywhere.
-        limit: score only the first samples, at most this many.
-        sample, seed: score this many samples, chosen at random, in their order; the same seed chooses the same samples.
+        limit, sample, seed: only so many samples, the first ones; only so many chosen at random; the same seed chooses the same.
         repeats: how often each sample is judged; the score is the mean, and the summary shows how far they differ.
         budget: most ``"calls"``, ``"tokens"`` or ``"dollars"``, such as ``{"dollars": 5}``; every scored row is complete.
         timeout, max_retries: seconds for one attempt of a call, by default learnt; how often a lost call is made again.
         empty: rows without contexts or with a blank answer: "skip" leaves them unscored, "zero" gives the scale's worst value.
-        replace: rename the scores of another run in the run_dir to ``scores.1.jsonl``; without it such a run is refused.
-        encoding: of a text file that is not UTF-8, such as "cp1252"; a byte order mark is recognised without it.
         at: where in a file the rows are: the name of a sheet, or the path to a list in a JSON file, such as "results.results".
         columns: the column of each field: ``{"question": "prompt", "answer": "outputs.text", "contexts": "passage_*"}``.
-        separator: the text between the items of a list that is written as one text, such as ``"||"``.
+        encoding, separator: of a text file, such as "cp1252"; between the items of a list in one text, such as ``"||"``.
         batch: ask in batches of the provider, at half the price and within a day; a ``Batch`` has settings. It needs a run_dir.
+        gates, stop: "when_decided": score samples at random until gates such as "recall >= 0.8" are decided; or a ``Stop``.
     """
     return Run.of(locals()).block()
 
@@ -149,7 +150,15 @@ def estimate(
     Raises:
         RagmetricsError: what would stop the run before its first call.
     """
-    unused = {"on_error": "record", "progress": False, "budget": None, "timeout": None, "max_retries": 0}
+    unused = {
+        "on_error": "record",
+        "progress": False,
+        "budget": None,
+        "timeout": None,
+        "max_retries": 0,
+        "gates": (),
+        "stop": None,
+    }
     models = {"llm": llm_to_price(llm), "embeddings": embeddings_to_price(embeddings)}
     return Run.of({**locals(), **unused, **models}).estimate()
 

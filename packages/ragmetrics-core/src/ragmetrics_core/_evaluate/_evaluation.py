@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from .._show._tables import room
 from .._store._records import record_dict
 from .._summary._summary import Summary
 from .._summary._tally import summary_of
-from .._values._errors import RagmetricsError
+from .._values._errors import InvalidInput, RagmetricsError, Setting
 from ._notebook import evaluation_html
 
 
@@ -49,7 +49,12 @@ class Evaluation(ScoredRows):
         run_dir: the directory of the run; None without one.
         settings: the settings that decide about the scores, as in ``run.json``; None if unknown, as for a bare file of scores.
         fault: ``damaged`` or ``unverified``, as ``state`` says; None if neither applies.
+        left: number of rows that were not scored because the gates were decided without them (``stop``).
+        decision: the results of the gates of a run that may stop when they are decided; None for other runs, for a run that ended
+            for another reason, and for a run that was loaded.
     """
+
+    decision: Decision | None = field(default=None, compare=False)
 
     def _repr_html_(self) -> str:
         """Notebooks show the summary and the worst rows."""
@@ -144,6 +149,8 @@ class Evaluation(ScoredRows):
         from .._compare._compare import compared  # noqa: PLC0415  needed by few
 
         after = other if isinstance(other, Evaluation) else Evaluation.load(other)
+        for run in (self, after):
+            run.check_all_rows("a comparison")
         with damage_first(self, after):
             runs = compared(
                 self,
@@ -346,12 +353,20 @@ def gated(
     by: str | None,
     cluster: str | None,
     comparison: ComparedRuns | None,
+    family: int = 0,
 ) -> Decision:
     """Decide all gates of one call together. Gates of means use the run, gates of drops its comparison with an earlier run.
+    ``family`` is the number of gates in all slices of a run that goes on; a run that has ended has a result for each.
 
     Raises:
         InvalidInput: a gate names a metric that the run does not have, or is out of reach; or a path names no usable column.
     """
+    if evaluation.drawn is not None:
+        drawn_by = evaluation.drawn["cluster"]
+        if cluster not in {None, drawn_by}:
+            why = f": the rows of this run were drawn by {drawn_by or 'row'}, as it could stop when its gates were decided"
+            raise InvalidInput(Setting("cluster", cluster), why)
+        cluster = drawn_by
     scales = {item.name: item.scale for item in evaluation.metrics}
     for gate in gates:
         if comparison is None or gate.of == "mean":
@@ -365,4 +380,5 @@ def gated(
     if comparison is not None:
         dropped = drop_evidence(comparison, [gate for gate in gates if gate.of == "drop"], conditions)
     found = {"mean": evidence_of, "drop": dropped}
-    return decide([(gate, evidence) for gate in gates for evidence in found[gate.of][gate.metric]])
+    cases = [(gate, evidence) for gate in gates for evidence in found[gate.of][gate.metric]]
+    return decide(cases, max(family, len(cases)) if evaluation.drawn else 0)

@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
+from .._gate._gates import Gate, parsed_gates
 from .._kernel._metric import Metric
 from .._names._named import metrics_named
 from .._read._input_file import FileOptions
@@ -21,6 +23,7 @@ from .._values._errors import InvalidInput, Setting
 from .._values._requests import AnyEmbeddings, AnyLLM
 from .._values._sample import Row, Sample
 from .._values._settings import check_calls, check_run_dir, check_seconds, check_whole
+from ._evaluation import Evaluation
 
 T = TypeVar("T", "ScorerOptions", "RunOptions")
 
@@ -87,6 +90,34 @@ class Batch:
             )
 
 
+WHEN_DECIDED = "when_decided"
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When a run stops, and how its gates are decided: the arguments of ``Evaluation.gate``.
+
+    The run scores rows in a random order, drawn with its ``seed``, and stops as soon as all gates are decided. The verdicts are in
+    ``Evaluation.decision``. Its intervals are wider than others, because they hold at any number of rows: see ``left`` and
+    `ragmetrics_core.statistics.always_valid_interval`.
+
+    Attributes:
+        by: the path of a column: each gate is decided for every value in it too, and the run stops when all of them are.
+        cluster: the path of a column: rows with the same value are alike, and are drawn together.
+        min_coverage: a gate fails if less than this share of its rows has a score; such rows do not stop the run.
+        max_failed: the same for rows that failed.
+        baseline: the earlier run from which drops are measured, or its path.
+        allow_different_judges: measure drops even if the judges of the two runs differ.
+    """
+
+    by: str | None = None
+    cluster: str | None = None
+    min_coverage: float = 0.9
+    max_failed: float = 0.05
+    baseline: Evaluation | str | os.PathLike[str] | None = None
+    allow_different_judges: bool = False
+
+
 @dataclass(frozen=True)
 class RunOptions:
     """The other keyword arguments of ``evaluate``: the rows, and what is kept of them.
@@ -106,6 +137,8 @@ class RunOptions:
     columns: Mapping[str, str] | None
     separator: str | None
     batch: Batch | bool | None
+    gates: str | Gate | Iterable[str | Gate]
+    stop: Literal["when_decided"] | Stop | None
 
     def __post_init__(self) -> None:
         for name in ("limit", "sample"):
@@ -119,6 +152,25 @@ class RunOptions:
             raise InvalidInput(Setting("batch"), f" must be True, False or a Batch, got {self.batch!r}")
         if self.batches is not None and self.run_dir is None:
             raise InvalidInput(Setting("batch"), " keeps what it sends in a directory: give ", Setting("run_dir", ...))
+        if self.stop is None and self.gates:
+            why = " only decide when a run stops: give ", Setting("stop", WHEN_DECIDED)
+            raise InvalidInput(Setting("gates"), *why, ", or decide the finished run with .gate(...)")
+        if self.stop is not None:
+            if self.stop != WHEN_DECIDED and not isinstance(self.stop, Stop):
+                raise InvalidInput(Setting("stop"), f" must be {WHEN_DECIDED!r}, a Stop or None, got {self.stop!r}")
+            if self.batches is not None:
+                raise InvalidInput(Setting("batch"), " asks for all rows at once: leave ", Setting("stop"), " out")
+            _ = self.parsed_gates
+
+    @property
+    def stopping(self) -> Stop | None:
+        """When the run stops before its last row; None: it does not."""
+        return self.stop if isinstance(self.stop, Stop) else Stop() if self.stop else None
+
+    @cached_property
+    def parsed_gates(self) -> list[Gate]:
+        """The gates."""
+        return parsed_gates([self.gates] if isinstance(self.gates, str | Gate) else self.gates)
 
     @property
     def batches(self) -> Batch | None:

@@ -37,6 +37,7 @@ from .._values._score import Score
 from ._batch_run import BatchRun, check_no_batches, targets_of
 from ._estimate import Estimate
 from ._evaluation import Evaluation
+from ._looks import Looks
 from ._options import RunOptions, ScorerOptions, options_of
 from ._plan import Planner
 from ._scoring import Scoring
@@ -72,6 +73,16 @@ class Run:
                 raise InvalidInput(Setting("batch"), why)
         self._columns = Columns(options.columns, options.separator)
         opened = self._opened(self._columns)
+        self._looks: Looks | None = None
+        if options.stopping is not None:
+            if isinstance(samples, Iterator):
+                raise InvalidInput(
+                    Setting("stop"), " draws an order of all rows: give a list or a file, not an iterator"
+                )
+            self._looks = Looks(
+                list(opened.rows), scoring.metrics, options.parsed_gates, options.stopping, options.seed
+            )
+            opened = replace(opened, rows=iter(self._looks.rows))
         rows = opened.rows if check_first is None else _checked(opened.rows, check_first)
         self._rows = replace(opened, rows=scoring.with_conditions(rows))
         self._keeper: Keeper = InMemory()
@@ -134,7 +145,9 @@ class Run:
         """The settings that decide about the scores."""
         scoring = self._scoring
         deciding = {"repeats": scoring.options.repeats, "empty": scoring.options.empty}
-        return RunSettings.of(scoring.assignments, deciding, self._options.sampled)
+        drawn = self._looks.drawn if self._looks else {}
+        chosen = {**(self._options.sampled or {}), **drawn} or None
+        return RunSettings.of(scoring.assignments, deciding, chosen)
 
     def _at_most(self, enough: int) -> int | None:
         """The largest possible number of rows, if it is known. A source is counted only up to ``enough`` rows."""
@@ -152,7 +165,7 @@ class Run:
             raise
 
     async def _score(self, rows: Iterator[Row]) -> Evaluation:
-        keeper, scoring = self._keeper, self._scoring
+        keeper, scoring, looks = self._keeper, self._scoring, self._looks
         if self._options.directory is not None and self._options.batches is None:
             check_no_batches(self._options.directory, scoring.assignments)
         self._started = time.perf_counter()
@@ -169,12 +182,16 @@ class Run:
                 if keeper.journal is not None:
                     record.calls = scoring.calls(answers, asked_by)
                 keeper.add(record)
+                if looks is not None:
+                    looks.add(record, self._settings)
                 bar.advance(sum(score.error is not None for score in record.scores.values()), answers.usage)
 
             if self._options.batches is not None:
                 return await self._score_in_batches(rows, answers, engine, finished, bar)
             async with watching(bar, answers.waiting):
-                await engine.run(rows, finished)
+                await engine.run(rows if looks is None else looks.pulled(rows), finished)
+                while looks is not None and not (engine.is_cut or looks.is_over(self._settings)):
+                    await engine.run(looks.pulled(rows), finished)
         return self._finished(scoring.budget.used_up if engine.is_cut else None)
 
     async def _score_in_batches(
@@ -206,8 +223,9 @@ class Run:
 
     def _finished(self, stopped: str | None) -> Evaluation:
         account = self._account(stopped)
-        records = self._keeper.finish(account, complete=stopped is None)
-        return self._evaluation(records, replace(account, caveats=(*account.caveats, *self._keeper.notes)))
+        records = self._keeper.finish(account, complete=stopped is None and not account.left)
+        result = self._evaluation(records, replace(account, caveats=(*account.caveats, *self._keeper.notes)))
+        return result if stopped or self._looks is None else replace(result, decision=self._looks.decision)
 
     def _rescued(self, stopped: str) -> Evaluation:
         try:
@@ -219,15 +237,17 @@ class Run:
         return self._evaluation(self._keeper.snapshot(), self._account(stopped))
 
     def _account(self, stopped: str | None) -> RunAccount:
-        answers = self._answers
+        answers, looks = self._answers, self._looks
         callers = answers.callers if answers else ()
+        stops = looks if looks and looks.left and stopped is None else None
         return RunAccount(
             source=self._rows.name,
             seconds=time.perf_counter() - self._started,
             models=tuple(self._usage_of(item) for item in callers),
-            caveats=self._caveats(),
+            caveats=(*self._caveats(), *([stops.in_words] if stops else ())),
             waited=dict(self._waited),
             stopped=stopped,
+            left=stops.left if stops else 0,
         )
 
     def _usage_of(self, caller: ModelCaller) -> ModelUsage:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from .._engine._questions import Answers
 from .._engine._reply_keys import ReplyStore
 from .._engine._schedule import AskedBy
+from .._gate._gates import Gate
 from .._kernel._metric import Metric
 from .._read._rows import open_rows
 from .._show._progress import Progress
@@ -21,7 +22,7 @@ from .._values._requests import AnyEmbeddings, AnyLLM, Usage
 from .._values._sample import Row
 from .._values._score import Score
 from ._evaluation import Evaluation
-from ._options import Batch, RunOptions, ScorerOptions, options_of
+from ._options import Batch, RunOptions, ScorerOptions, Stop, options_of
 from ._run import Run
 from ._scoring import Scoring
 
@@ -162,6 +163,8 @@ class Scorer:
         columns: Mapping[str, str] | None = None,
         separator: str | None = None,
         batch: bool | Batch = False,
+        gates: str | Gate | Iterable[str | Gate] = (),
+        stop: Literal["when_decided"] | Stop | None = None,
     ) -> Evaluation:
         """Score samples as ``evaluate`` does, with the same arguments. Replies are kept in ``run_dir``, not in ``replies``."""
         return self._run(locals()).block()

@@ -28,7 +28,7 @@ import math
 from collections.abc import Sequence
 
 from ..statistics._distributions import normal_quantile
-from ..statistics._interval import ROUNDING
+from ..statistics._interval import ALWAYS_VALID, ROUNDING
 from ..statistics._pairs import MOST_ROWS
 from ._evidence import Evidence, too_few
 from ._gates import Gate
@@ -52,24 +52,32 @@ SAME = (
 """The fields that a result copies from the evidence."""
 
 
-def decide(cases: Sequence[Case]) -> Decision:
-    """Decide gates, each with its evidence; all of them count as one family."""
+def decide(cases: Sequence[Case], family: int = 0) -> Decision:
+    """Decide gates, each with its evidence; all of them count as one family.
+
+    Args:
+        cases: the gates with their evidence.
+        family: the number of gates of a run that may stop as soon as they are decided. Red is adjusted for all of them from the
+            beginning, because a gate that has too few rows now may be decided later.
+    """
     decidable = [
         index
         for index, (_, evidence) in enumerate(cases)
         if not (evidence.unmet or evidence.void) and evidence.interval_at(1 - ALPHA) is not None
     ]
-    confidences, red = _adjusted(cases, decidable)
+    confidences, red = _adjusted(cases, decidable, max(family - len(decidable), 0))
     results = (_result(*case, confidences.get(index, 1 - ALPHA), red=index in red) for index, case in enumerate(cases))
     return Decision(tuple(results))
 
 
-def _adjusted(cases: Sequence[Case], decidable: Sequence[int]) -> tuple[dict[int, float], set[int]]:
-    """Return for each gate, by its index, the confidence at which it was tested for red; and the set of red gates."""
+def _adjusted(cases: Sequence[Case], decidable: Sequence[int], later: int) -> tuple[dict[int, float], set[int]]:
+    """Return for each gate, by its index, the confidence at which it was tested for red; and the set of red gates. So many more
+    gates are decided ``later``.
+    """
     confidences: dict[int, float] = {}
     left = list(decidable)
     while left:
-        confidence = 1 - ALPHA / len(left)
+        confidence = 1 - ALPHA / (len(left) + later)
         confidences |= dict.fromkeys(left, confidence)
         still = [index for index in left if not _is_red(*cases[index], confidence)]
         if len(still) == len(left):
@@ -135,7 +143,8 @@ def _verdict(gate: Gate, evidence: Evidence, confidence: float, *, red: bool) ->
 def _result(gate: Gate, evidence: Evidence, confidence: float, *, red: bool) -> GateResult:
     interval = evidence.interval_at(1 - ALPHA)
     verdict, doubt = _verdict(gate, evidence, confidence, red=red)
-    needed = _rows_needed(gate, evidence, confidence) if verdict == "undecided" and interval and not doubt else None
+    fixed = interval is not None and interval.method not in ALWAYS_VALID
+    needed = _rows_needed(gate, evidence, confidence) if verdict == "undecided" and fixed and not doubt else None
     return GateResult(
         gate=gate,
         verdict=verdict,

@@ -8,16 +8,16 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 
-from .._run._columns import Column, Run, common_scale
+from .._run._columns import Column, Run, common_scale, repeat_keys
 from .._run._counted_columns import ColumnCounts, Counts, count_columns
 from .._run._scored_rows import ScoredRows
 from .._run._slices import RowGroups, slices_of
 from .._values._counts import count_of
 from .._values._score import NOT_ASKED
-from ..statistics import Interval, mean_interval
+from ..statistics import Interval
 from ..statistics._interval import Scale
 from ..statistics._means import mean_of, rate_mid_p
 from ..statistics._numbers import Numbers
@@ -96,13 +96,13 @@ def mean_evidence(
     evidence: dict[str, list[Evidence]] = {}
     for name, own_scale in scales.items():
         scale = common_scale(own_scale, found.whole[name].scales)
-        of_counts = partial(of_mean, scale=scale, conditions=conditions, repeated=cluster is None)
+        of_counts = partial(of_mean, evaluation, scale=scale, conditions=conditions, repeated=cluster is None)
         evidence[name] = [of_counts(found.whole[name], absent=absent.get((name, None, None), 0))]
         missing = {label: rows for (metric, path, label), rows in absent.items() if (metric, path) == (name, by)}
         for label in dict.fromkeys([*found.parts, *missing] if by is not None else []):
             counts, lacking = found.parts.get(label, {}).get(name, Counts()), missing.get(label, 0)
             if counts.rows or lacking:
-                evidence[name].append(of_counts(counts, absent=lacking, by=by, label=label))
+                evidence[name].append(replace(of_counts(counts, absent=lacking), by=by, label=label))
     return evidence
 
 
@@ -112,10 +112,7 @@ def _from_rows(evaluation: ScoredRows, metrics: Iterable[str], by: str | None, c
     groups.check()
     clusters: Sequence[Hashable] | None = run.clusters
     if clusters is None:
-        keys: list[Hashable] = [
-            (row.id, row.question) if row.id is not None else row.texts or position
-            for position, row in enumerate(run.rows)
-        ]
+        keys = repeat_keys(run.rows)
         clusters = keys if len(set(keys)) < len(keys) else None
 
     def counts(rows: Sequence[int]) -> dict[str, Counts]:
@@ -138,32 +135,31 @@ def _counts(column: Column, rows: Sequence[int], clusters: Sequence[Hashable] | 
 
 
 def of_mean(
+    run: ScoredRows,
     counts: Counts,
     scale: Scale,
     conditions: Conditions,
     *,
     repeated: bool = False,
     absent: int = 0,
-    by: str | None = None,
-    label: str | None = None,
 ) -> Evidence:
     """Return the evidence of values for their mean.
 
     Args:
+        run: the run. If it may stop when its gates are decided, its intervals need no protection against rare losses.
         counts: the rows, with their values and clusters.
         scale: lowest and highest possible value; None if it is not known.
         conditions: the conditions that the rows must meet.
         repeated: whether clusters, if there are any, are repeats of a row.
         absent: number of rows with a value in an earlier run that this run does not have.
-        by: the path of the column that defines the slice; None for all rows.
-        label: the value of that column in these rows.
     """
     values, clusters, rows, failed = counts.values, counts.clusters, counts.rows, counts.failed
+    protected = None if run.drawn else scale
     worst = {1: scale[0], -1: scale[1]} if scale else {}  # without a scale neither function is called
 
     def worst_case(gate: Gate, confidence: float) -> Interval | None:
         groups = None if clusters is None else [*clusters, *(("absent", place) for place in range(absent))]
-        return mean_interval(_plus(values, worst[gate.sign], absent), groups, scale, confidence)
+        return run.interval_of(_plus(values, worst[gate.sign], absent), groups, scale, confidence)
 
     def enough(gate: Gate) -> int:
         have, end = len(values) if clusters is None else 0, worst[gate.sign]
@@ -171,18 +167,16 @@ def of_mean(
 
     return Evidence(
         estimate=mean_of(values),
-        interval_at=cache(lambda confidence: mean_interval(values, clusters, scale, confidence)),
+        interval_at=cache(lambda confidence: run.interval_of(values, clusters, scale, confidence)),
         bounds=scale,
         rows=rows,
         scored=len(values),
         failed=failed,
-        by=by,
-        label=label,
         clusters=None if clusters is None else len(set(clusters)),
         repeated=repeated and clusters is not None,
         unmet=tuple(_unmet(conditions, rows, len(values), failed, absent)),
-        doubt=None if clusters is not None or scale is None else partial(_exact_doubt, Numbers.of(values), scale),
-        enough=None if scale is None else enough,
+        doubt=partial(_exact_doubt, Numbers.of(values), protected) if protected and clusters is None else None,
+        enough=enough if protected else None,
         missing=absent_rows(absent),
         worst_case=None if scale is None else worst_case,
     )

@@ -19,6 +19,7 @@ from .._values._counts import count_of
 from .._values._layout import printable
 from .._values._plain import plain
 from ..statistics import Interval
+from ..statistics._interval import ALWAYS_VALID
 from ..statistics._pairs import MOST_ROWS
 from ._evidence import about, new_run
 from ._gates import Gate
@@ -79,6 +80,8 @@ def _grouped(result: GateResult, clusters: int) -> str:
 
 def _what_decides(result: GateResult) -> str:
     rows = result.rows_needed
+    if result.interval is not None and result.interval.method in ALWAYS_VALID:
+        return "not decided by any of its rows"
     if rows is None:
         return f"so close to the limit that {MOST_ROWS:,} rows would not decide"
     clusters = result.clusters

@@ -27,7 +27,7 @@ from .._summary._summary import MetricSummary, Summary, summary_blocks
 from .._summary._tally import summary_of
 from .._values._counts import grouped
 from .._values._tags import EMPTY, Html, element, joined
-from ..statistics import METHODS, mean_interval
+from ..statistics import METHODS
 from ..statistics._means import mean_of
 from ._charts import distribution
 from ._page import LARGEST, REPORT, Content, bytes_of, notice, section
@@ -195,7 +195,7 @@ def _slice_tables(rows: RunRows, summaries: Sequence[MetricSummary]) -> Iterator
 def _score(item: MetricSummary, run: Run, rows: Sequence[int]) -> dict[str, Any]:
     column = run.columns[item.name].values
     values = [value for value in (column[row] for row in rows) if value is not None]
-    interval = mean_interval(values, scale=item.scale)
+    interval = run.evaluation.interval_of(values, None, item.scale)
     low, high = interval[:2] if interval else (None, None)
     return {"scored": len(values), "mean": mean_of(values), "low": low, "high": high}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -190,6 +190,11 @@ class Run:
     def records_of(self, row: int) -> list[Record]:
         """Return the records of a row, one for each of its repeats."""
         return [self.evaluation.records[position] for position in self.rows[row].records]
+
+
+def repeat_keys(rows: Sequence[RunRow]) -> list[Hashable]:
+    """Return a key for each row, which repeats of the row share: its id and question, or its texts."""
+    return [(row.id, row.question) if row.id is not None else row.texts or place for place, row in enumerate(rows)]
 
 
 def shared(labels: Sequence[str | None]) -> str | None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from .._kernel._metric import Metric
 from .._store._loaded_run import LoadedRun
@@ -16,10 +16,11 @@ from .._store._prices import ModelUsage
 from .._store._records import Records, record_line
 from .._store._run_dir import SCORES, UNFINISHED, UNVERIFIED, Fault
 from .._store._run_settings import MetricColumn, RunSettings
-from .._values._errors import InvalidInput
+from .._values._errors import InvalidInput, Setting
 from .._values._layout import printable
 from .._values._sample import Sample
 from .._values._score import Score
+from ..statistics import Interval, always_valid_interval, mean_interval
 from ._export import frame_of, write_csv
 from ._worst_rows import DisputedRows, WorstRows, disputed_rows, worst_rows
 
@@ -78,6 +79,7 @@ class ScoredRows:
         seconds: wall time of the run; None if it is not known.
         models: the usage of every model.
         stopped: why the run ended before its last row, or that its scores are damaged; None if neither is true.
+        left: number of rows that were not scored because the gates were decided without them.
         earlier: the usage of every model in earlier parts of the run, before this part resumed it.
         waited: for each metric, the seconds that its rows waited for models, summed over all rows.
         run_dir: the directory of the run; None if it was not kept.
@@ -92,6 +94,7 @@ class ScoredRows:
     seconds: float | None = None
     models: tuple[ModelUsage, ...] = ()
     stopped: str | None = None
+    left: int = 0
     earlier: tuple[ModelUsage, ...] = ()
     waited: Mapping[str, float] = field(default_factory=dict)
     run_dir: Path | None = None
@@ -139,6 +142,41 @@ class ScoredRows:
         has not ended.
         """
         return {"damaged": str(self.stopped), "unverified": UNVERIFIED}.get(self.fault or "", "")
+
+    @property
+    def drawn(self) -> Mapping[str, Any] | None:
+        """How the order of the rows was drawn, if the run may stop when its gates are decided; None if it may not."""
+        return self.settings.drawn if self.settings else None
+
+    @property
+    def largest(self) -> int | None:
+        """The number of rows of the largest cluster, if the run may stop when its gates are decided; None if it may not."""
+        return self.drawn["largest"] if self.drawn else None
+
+    @property
+    def interval_of(self) -> Callable[..., Interval | None]:
+        """The function that computes intervals of means, with the arguments of `mean_interval`: always valid if the run may stop
+        when its gates are decided.
+        """
+        return mean_interval if self.largest is None else partial(always_valid_interval, largest=self.largest)
+
+    def check_all_rows(self, what: str) -> None:
+        """Check that the number of rows did not depend on their scores; ``what`` cannot use the run otherwise.
+
+        Raises:
+            InvalidInput: rows were left out because the gates were decided without them.
+        """
+        if self.left:
+            name = printable(str(self.run_dir or self.records.path or self.source or "this run"))
+            why = f"{name} stopped when its gates were decided, before {self.left} of its rows, so {what} would be biased: "
+            cure = (
+                "score it again without ",
+                Setting("stop"),
+                " and with ",
+                Setting("replace", True),
+                " (replies are kept)",
+            )
+            raise InvalidInput(why, *cure)
 
     @cached_property
     def rows(self) -> Sequence[Sample]:

@@ -94,6 +94,7 @@ class RunAccount:
         caveats: what users must know about the models that were asked, and about scores that existed before.
         waited: for each metric the seconds that its rows waited for models, summed over rows.
         stopped: why the run ended before its last row, or that its scores are damaged; None if neither applies.
+        left: number of rows that were not scored because the gates were decided without them.
         seal: the seal of its scores at the end; None while the run goes on, and if an earlier version wrote it.
         fault: ``damaged``: its scores are not those that it ended with. ``unverified``: an earlier version wrote it, so that
             cannot be known. None: neither. It follows from the files and is not written.
@@ -106,6 +107,7 @@ class RunAccount:
     caveats: tuple[str, ...] = ()
     waited: Mapping[str, float] = field(default_factory=dict)
     stopped: str | None = None
+    left: int = 0
     seal: Seal | None = None
     fault: Fault | None = None
 
@@ -114,7 +116,7 @@ class RunAccount:
         begun = {"source": self.source, "earlier": [item.stored() for item in self.earlier]}
         if self.seal is None:
             return begun
-        ended = {name: getattr(self, name) for name in ("caveats", "seconds", "stopped", "waited")}
+        ended = {name: getattr(self, name) for name in ("caveats", "left", "seconds", "stopped", "waited")}
         return {**begun, **ended, "models": [item.stored() for item in self.models], "scores": self.seal.to_dict()}
 
     @classmethod
@@ -133,6 +135,7 @@ class RunAccount:
             caveats=tuple(map(checked_text, data.get("caveats", ()))),
             waited={name: float(value) for name, value in data.get("waited", {}).items()},
             stopped=None if stopped is None else checked_text(stopped),
+            left=int(data.get("left", 0)),
             seal=None if seal is None else Seal.from_dict(seal),
         )
 

@@ -308,6 +308,11 @@ class RunSettings:
         columns = tuple(MetricColumn.of(item.metric) for item in first)
         return cls(columns, sampled, dict(run), scored_by)
 
+    @property
+    def drawn(self) -> Mapping[str, Any] | None:
+        """How the order of the rows was drawn, if the run may stop when its gates are decided; None if it may not."""
+        return self.sampled if self.sampled and self.sampled.get("stop") else None
+
     def to_dict(self) -> dict[str, Any]:
         """Return the form that ``run.json`` stores."""
         return {

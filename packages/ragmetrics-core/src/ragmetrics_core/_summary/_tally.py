@@ -34,9 +34,10 @@ from .._store._records import Record
 from .._store._run_settings import MetricColumn
 from .._values._requests import NO_USAGE
 from .._values._score import Score, is_asked
-from ..statistics import mean_interval, rate_interval
+from ..statistics import Interval, mean_interval
 from ..statistics._interval import Scale
 from ..statistics._means import mean_of
+from ..statistics._numbers import Numbers
 from ._summary import LabelRate, MetricSummary, Reason, SliceSummary, Summary
 
 
@@ -61,8 +62,14 @@ def count(counts: Counts, item: MetricColumn, score: Score, label: str) -> None:
         counts.spreads.extend(() if spread is None else (spread,))
 
 
-def summed_up(counts: Counts, item: MetricColumn) -> MetricSummary:
-    """Return the summary of a metric whose scores were counted."""
+def summed_up(
+    counts: Counts, item: MetricColumn, interval_of: Callable[..., Interval | None] = mean_interval
+) -> MetricSummary:
+    """Return the summary of a metric whose scores were counted; ``interval_of`` computes the intervals of means and rates."""
+
+    def rate(hits: int, count: int) -> Interval | None:
+        return interval_of(Numbers((0.0, 1.0), (count - hits, hits)), None, (0.0, 1.0))
+
     scale = common_scale(item.scale, counts.scales)
     labels: Counter[str] = Counter()
     own_labels: Counter[str] = Counter()
@@ -81,14 +88,14 @@ def summed_up(counts: Counts, item: MetricColumn) -> MetricSummary:
     return MetricSummary(
         name=item.name,
         mean=mean_of(counts.values),
-        interval=mean_interval(counts.values, scale=scale),
+        interval=interval_of(counts.values, None, scale),
         scale=scale,
         scored=scored,
         unscored=counts.rows - scored - counts.failed,
         failed=counts.failed,
         passed=passed if verdicts else None,
         pass_rate=passed / verdicts if verdicts else None,
-        pass_interval=rate_interval(passed, verdicts),
+        pass_interval=rate(passed, verdicts),
         usage=counts.usage,
         lowest=worst if sign > 0 else (),
         spread=mean_of(counts.spreads),
@@ -96,7 +103,7 @@ def summed_up(counts: Counts, item: MetricColumn) -> MetricSummary:
         labels=dict(_most_common(labels)),
         silent=silent,
         label_rates={
-            label: LabelRate(number, number / scored, rate_interval(number, scored))
+            label: LabelRate(number, number / scored, rate(number, scored))
             for label, number in _most_common(own_labels)
         },
         highest=worst if sign < 0 else (),
@@ -278,4 +285,4 @@ def _blank(run: ScoredRows) -> dict[str, Counts]:
 
 
 def _summaries(run: ScoredRows, part: Mapping[str, Counts]) -> list[MetricSummary]:
-    return [summed_up(part[item.name], item) for item in run.metrics]
+    return [summed_up(part[item.name], item, run.interval_of) for item in run.metrics]

@@ -6,7 +6,7 @@ Examples:
   ragmetrics evaluate rows.csv -m 'faithfulness,ndcg(k=5)' \\
     --llm openai:gpt-4o-mini --run-dir runs/today --out scores.jsonl
   ragmetrics evaluate rows.jsonl -m faithfulness --llm ollama:qwen3:8b \\
-    --gate 'faithfulness >= 0.8' --by lang
+    --gate 'faithfulness >= 0.8' --stop-when-decided
 
 Exit status: 0 all went well; 1 a gate failed (--gate, --fail-under); 2 the input, a model or the budget ended the run early, or a
 metric failed on every row that it could score; 3 a gate is undecided; 4 batches are sent (--no-wait); 70 a bug, after its
@@ -112,6 +112,14 @@ CLUSTER = option(
     "COLUMN",
     "Rows that share a value of this column, such as document, are alike: the intervals of --gate count with that.",
 )
+STOP = flag(
+    "--stop-when-decided",
+    "Score rows in a random order (--seed), and stop as soon as every --gate is decided. Intervals hold at any number of rows.",
+)
+BASELINE = option(
+    "RUN",
+    "With --stop-when-decided: the run from which 'METRIC drop <= NUMBER' is measured, its directory or file of scores.",
+)
 LIMIT = option("N", "Only the first so many rows.")
 MAX_CONCURRENCY = option("N", "Most calls to models in flight.", default=16)
 ON_ERROR = option("WORD", "record: go on, and count what failed. raise: stop at the first error.", default="record")
@@ -168,6 +176,8 @@ def evaluate(
     min_coverage: float | None = MIN_COVERAGE,
     max_failed: float | None = MAX_FAILED,
     undecided: str | None = UNDECIDED,
+    stop_when_decided: bool = STOP,
+    baseline: Path | None = BASELINE,
     run_dir: Path | None = RUN_DIR,
     replace: bool = REPLACE,
     limit: int | None = LIMIT,
@@ -212,7 +222,7 @@ def _evaluate(data: str, out: Path | None, given: Mapping[str, Any]) -> None:
     budget = parse_budget(given["budget"] or []) if calls_models else None
     progress = parse_progress(given["progress"])
     parsed = {"columns": columns, "budget": budget, "progress": progress, "batch": parse_batch(given)}
-    arguments = {**given, **models, **parsed, "samples": data, "metrics": metrics}
+    arguments = {**given, **models, **parsed, **wanted.stopping(given), "samples": data, "metrics": metrics}
     if calls_models:
         check_first = RowGroups(wanted.by, wanted.cluster).check_first
         _report(Run.of(arguments, check_first).block(), metrics, out, given["run_dir"], wanted)

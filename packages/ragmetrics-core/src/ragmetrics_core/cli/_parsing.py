@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from .._evaluate._evaluation import Comparison, Evaluation, gated
-from .._evaluate._options import Batch
+from .._evaluate._options import Batch, Stop
 from .._gate._gates import FORMS, SHARES, Conditions, Gate, Of, check_mean, parsed_gates
 from .._gate._results import Decision, GateResult
 from .._kernel._metric import Metric, prompts_of
@@ -322,8 +322,28 @@ class Wanted:
         """
         if not self.gates:
             return Decision(())
+        if evaluation.decision is not None:
+            return evaluation.decision
         conditions = replace(self.conditions, stopped=evaluation.stopped)
         return gated(evaluation, self.gates, conditions, by=self.by, cluster=self.cluster, comparison=comparison)
+
+    def stopping(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments ``gates`` and ``stop`` of ``evaluate``.
+
+        Raises:
+            InvalidInput: an option makes sense only with another one.
+        """
+        baseline = given["baseline"]
+        if not given["stop_when_decided"]:
+            if baseline is not None:
+                raise InvalidInput(
+                    "--baseline only applies to --stop-when-decided: `ragmetrics compare` compares finished runs"
+                )
+            return {"gates": (), "stop": None}
+        if not self.gates:
+            raise InvalidInput("--stop-when-decided needs a gate: add --gate 'METRIC >= NUMBER'")
+        conditions = {name: getattr(self.conditions, name) for name in SHARES}
+        return {"gates": self.gates, "stop": Stop(self.by, self.cluster, **conditions, baseline=baseline)}
 
     def status(self, decision: Decision) -> int:
         """Return the exit status of a decision."""
@@ -372,7 +392,7 @@ def parse_wanted(given: Mapping[str, Any], metrics: Sequence[Metric] | None = No
     RowGroups(given["by"], given["cluster"])
     parsed = parsed_gates(gates, usual) if gates else ()
     scales = {metric.name: metric.scale for metric in metrics or ()}
-    for gate in parsed if metrics is not None else ():
+    for gate in parsed if metrics is not None and given.get("baseline") is None else ():
         check_mean(gate, scales)
     least = parse_least(given.get("fail_under") or (), scales)
     conditions = Conditions(**shares, write=as_option)

@@ -1,7 +1,7 @@
 """The arithmetic of intervals, comparisons and gates: plain functions of numbers that need no other package.
 
 `mean_interval` and `rate_interval` give the uncertainty of a mean, and `paired_difference` that of a difference between two runs
-over the same rows. `holm` adjusts the p-values of several tests.
+over the same rows. `always_valid_interval` may be looked at as often as you like. `holm` adjusts the p-values of several tests.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from ._interval import METHODS, Interval, Measure
 from ._labelled import Suggestion, suggest
 from ._means import mean_interval, rate_interval
 from ._pairs import FEWEST_CHANGED, PairedDifference, holm, paired_difference
+from ._sequences import always_valid_interval
 
 __all__ = [
     "FEWEST_CHANGED",
@@ -24,6 +25,7 @@ __all__ = [
     "Suggestion",
     "Threshold",
     "agreement",
+    "always_valid_interval",
     "annotator_alpha",
     "corrected_mean",
     "holm",

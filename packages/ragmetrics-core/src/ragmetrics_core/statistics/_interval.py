@@ -32,9 +32,14 @@ METHODS = {
     "newcombe": "Newcombe's score interval",
     "fisher": "Fisher's z",
     "wilson-chance": "Wilson, corrected for chance",
+    "betting": "always valid, by betting",
+    "asymptotic": "always valid, asymptotic",
 }
 """The methods, as a summary names them."""
 
+
+ALWAYS_VALID = frozenset({"betting", "asymptotic"})
+"""The methods whose intervals hold at every number of rows at once."""
 
 Scale = tuple[float, float] | None
 """The lowest and the highest possible value; None if they are not known."""

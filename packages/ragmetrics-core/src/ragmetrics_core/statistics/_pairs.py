@@ -67,6 +67,7 @@ from ._interval import (
 )
 from ._means import FEW, ClusteredMean, FewChanges, clustered_mean, reach_of, units_of
 from ._numbers import Numbers
+from ._sequences import interval_of_units, single_units
 
 
 def tango_limits(gained: int, lost: int, pairs: int, confidence: float) -> tuple[float, float]:
@@ -334,9 +335,9 @@ class PairedNumbers:
     @property
     def moved(self) -> int:
         """The number of units whose rows changed in sum."""
-        if not self.clustered:
+        if not self.clustered or self.clusters is None:
             return self.changes.changed
-        return sum(number for (total, _), number in self.found.units.items() if total)
+        return sum(number for (total, rows), number in self.clusters.items() if abs(total) > self.near * rows)
 
     @cached_property
     def found(self) -> ClusteredMean:
@@ -385,6 +386,13 @@ class PairedNumbers:
             _numbers=numbers,
             _confidence=confidence,
         )
+
+    def always_valid(self, confidence: float, largest: int) -> Interval | None:
+        """Return the interval of the mean change that holds at every number of pairs; arguments as for
+        `always_valid_interval`.
+        """
+        units = single_units(self.changes) if self.clusters is None else self.clusters
+        return interval_of_units(units, self.scale and (-self.width, self.width), confidence, largest)
 
     def unseen(self, mean: float, confidence: float) -> tuple[float, float]:
         """Return how far the mean change may lie from that of the rows, as a share of z² / (n + z²) may change by the scale."""

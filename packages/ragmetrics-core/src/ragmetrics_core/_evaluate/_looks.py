@@ -1,0 +1,199 @@
+"""Looks at a run while it goes on: it stops as soon as its gates are decided.
+
+The order of the rows is drawn once, before any score is known, and rows of one cluster stay together. A look uses only the finished
+rows at the beginning of this order. If it used all rows that happen to be finished, rows that take longer would be missing, and
+where bad rows take twice as long, three of four gates at their limit would be falsely green. The intervals are always valid
+(`statistics._sequences`), so any number of looks is allowed.
+
+A row that is begun is finished, also when the gates are decided meanwhile. So the rows of a run are always a beginning of the
+order, and gates that were decided are looked at once more with all of these rows.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from itertools import accumulate
+from typing import Any
+
+from .._compare._compare import compared
+from .._compare._comparison import ComparedRuns
+from .._gate._gates import Conditions, Gate, check_drop, check_mean
+from .._gate._results import Decision
+from .._kernel._metric import Metric
+from .._run._columns import RunRow, repeat_keys
+from .._run._slices import RowGroups
+from .._store._loaded_run import LoadedRun
+from .._store._records import KeptRecords, Record
+from .._store._run_dir import RunAccount
+from .._store._run_settings import MetricColumn, RunSettings
+from .._values._counts import grouped
+from .._values._errors import InvalidInput, Setting
+from .._values._sample import Row
+from ._evaluation import Evaluation, gated
+from ._options import WHEN_DECIDED, Stop
+
+GROWTH = 1.05
+"""The number of rows at a look, divided by that at the look before: all looks together cost about as much as twenty of the last."""
+
+
+class Looks:
+    """The rows of a run in a drawn order, and the looks at those that are finished.
+
+    Args:
+        rows: all rows.
+        metrics: the metrics of the run.
+        gates: the gates.
+        stop: how they are decided.
+        seed: draws the order: the same seed and rows give the same order.
+
+    Attributes:
+        rows: the rows in the drawn order.
+        drawn: how the order was drawn, for the settings of the run.
+        decision: the results at the last look; None before the first.
+        decided: whether that decided all gates.
+
+    Raises:
+        InvalidInput: a row has no cluster, a gate cannot be decided, or the baseline has none of the rows or of the metrics.
+    """
+
+    def __init__(
+        self, rows: Sequence[Row], metrics: Iterable[Metric], gates: Sequence[Gate], stop: Stop, seed: int
+    ) -> None:
+        self._gates, self._stop = gates, stop
+        self._conditions = Conditions(stop.min_coverage, stop.max_failed)
+        labels = RowGroups(stop.by, stop.cluster)
+        for row in rows:
+            labels.add(row.sample, row.place)
+        labels.check()
+        run_rows = [RunRow.of(Record(row.index, row.place, row.sample, {}), place) for place, row in enumerate(rows)]
+        groups = grouped(zip(labels.clusters or repeat_keys(run_rows), zip(rows, run_rows, strict=True), strict=True))
+        order = sorted(groups.values(), key=lambda group: blake2b(f"{seed} {group[0][0].index}".encode()).digest())
+        self.rows = [row for group in order for row, _ in group]
+        self.drawn = {
+            "stop": WHEN_DECIDED,
+            "seed": seed,
+            "cluster": stop.cluster,
+            "rows": len(rows),
+            "largest": max(map(len, order), default=1),
+        }
+        self.decision: Decision | None = None
+        self.decided = False
+        self._ends = [0, *accumulate(map(len, order))]
+        self._places = {row.index: place for place, row in enumerate(self.rows)}
+        self._family = len(gates) * (1 + len(set(labels.slices or ())))
+        self._finished: dict[int, Record] = {}
+        self._begun = self._prefix = self._next = 0
+        self._baseline = None
+        if stop.baseline is not None:
+            self._baseline = _Baseline(stop.baseline, [row for group in order for _, row in group])
+        columns = {item.name: MetricColumn.of(item) for item in metrics}
+        for gate in gates:
+            if self._baseline is None or gate.of == "mean":
+                check_mean(gate, {name: item.scale for name, item in columns.items()})
+            else:
+                self._baseline.check(gate, columns)
+
+    def pulled(self, rows: Iterator[Row]) -> Iterator[Row]:
+        """Yield the rows, until the gates are decided and all rows of a cluster that was begun are yielded."""
+        while not (self.decided and self._ends[bisect_left(self._ends, self._begun)] == self._begun):
+            row = next(rows, None)
+            if row is None:
+                return
+            self._begun += 1
+            yield row
+
+    def add(self, record: Record, settings: RunSettings) -> None:
+        """Note a finished row, and look if enough rows were finished since the last look."""
+        self._finished[self._places[record.index]] = record
+        while self._prefix in self._finished:
+            self._prefix += 1
+        whole = self._ends[bisect_right(self._ends, self._prefix) - 1]
+        if whole > self._next:
+            self._look(whole, settings)
+
+    def is_over(self, settings: RunSettings) -> bool:
+        """Look at all rows that were begun, which must be finished. Return whether no further row is needed."""
+        self._look(self._begun, settings)
+        return self.decided or self._begun == len(self.rows)
+
+    @property
+    def left(self) -> int:
+        """The number of rows that were not begun."""
+        return len(self.rows) - self._begun
+
+    @property
+    def in_words(self) -> str:
+        """Say that the run stopped before its last row, for every face of the run."""
+        return (
+            f"stopped after {self._begun} of {len(self.rows)} rows, drawn at random, because the gates were decided; intervals "
+            "hold at any number of rows"
+        )
+
+    def _look(self, count: int, settings: RunSettings) -> None:
+        """Decide the gates by the first rows of the order."""
+        self._next = math.floor(count * GROWTH)
+        records = KeptRecords()
+        for place in range(count):
+            records.add(self._finished[place])
+        run = Evaluation.of(LoadedRun(settings.metrics, RunAccount(), records, settings))
+        stop = self._stop
+        comparison = None if self._baseline is None else self._baseline.compared(run, count, stop)
+        self.decision = gated(
+            run,
+            self._gates,
+            self._conditions,
+            by=stop.by,
+            cluster=stop.cluster,
+            comparison=comparison,
+            family=self._family,
+        )
+        results = self.decision.results
+        clear = (result.verdict != "undecided" and not result.unmet for result in results)
+        self.decided = len(results) == self._family and all(clear)
+
+
+class _Baseline:
+    """The earlier run from which drops are measured.
+
+    Args:
+        run: the run, or its path.
+        rows: the rows of the new run, in the drawn order.
+    """
+
+    def __init__(self, run: Evaluation | str | os.PathLike[str], rows: Sequence[RunRow]) -> None:
+        self._run = run if isinstance(run, Evaluation) else Evaluation.load(run)
+        places: dict[Any, int] = {
+            key: place for place, row in enumerate(rows) for key in (row.texts, row.id) if key is not None
+        }
+        self._records = list(self._run.records)
+        found = (RunRow.of(record, 0) for record in self._records)
+        self._places = [places.get(row.id, places.get(row.texts, -1)) for row in found]
+        self._run.check_all_rows("a drop from it")
+
+    def check(self, gate: Gate, columns: Mapping[str, MetricColumn]) -> None:
+        """Check that a drop from this run can be decided.
+
+        Raises:
+            InvalidInput: the run has none of the rows, or not the metric; or the gate is out of reach.
+        """
+        scales = {name: item.scale for name, item in columns.items()}
+        check_drop(gate, scales, {name: item.higher_is_better for name, item in columns.items()})
+        if gate.metric not in {item.name for item in self._run.metrics}:
+            raise InvalidInput(Setting("baseline"), f" has no scores of {gate.metric}")
+        if max(self._places, default=-1) < 0:
+            raise InvalidInput(Setting("baseline"), ": none of its rows is among the rows of this run")
+
+    def compared(self, run: Evaluation, count: int, stop: Stop) -> ComparedRuns:
+        """Compare the baseline with a run that has the first rows of the order. The other rows of the order are left out."""
+        records = KeptRecords()
+        for record, place in zip(self._records, self._places, strict=True):
+            if place < count:
+                records.add(record)
+        earlier = replace(self._run, records=records)
+        allowed = stop.allow_different_judges
+        return compared(earlier, run, by=stop.by, cluster=stop.cluster, margin=1.0, allow_different_judges=allowed)
