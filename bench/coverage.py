@@ -1,6 +1,6 @@
 """How often intervals, tests, planned rows, verdicts and gates keep what they promise, in samples of populations that are known.
 
-    python bench/coverage.py [--runs N] [--only paired,sizes,clusters,rows,verdicts,power,gates]
+    python bench/coverage.py [--runs N] [--only paired,sizes,clusters,rows,verdicts,power,gates,looks,stops]
 
 Prints every cell, with its goal above it. A cell that misses its goal has a ``!``, and the last lines list those cells again; it
 has a ``?`` where it misses by at most two standard errors of the simulation (at 0.95 and 2,000 runs: 0.01), too little to tell.
@@ -15,6 +15,8 @@ rows        A pilot names the rows that would show a difference with 80 % power;
 verdicts    Share of whole comparisons with any false *better* or *worse* where nothing changed, over all metrics and slices.
 power       Share of the real changes that such comparisons find.
 gates       Share of commands with a gate falsely red, and of gates falsely green, where all truths are exactly at their limits.
+looks       The same over all looks of runs that stop when their gates are decided, 500 rows: any gate red, all of them green.
+stops       Share of the rows that such runs score where the truth is 0.1 from the limit, with 500, 200 and 100 rows.
 """
 
 from __future__ import annotations
@@ -26,9 +28,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
-from core.statistics import comparison_simulation, gate_simulation, simulation
+from core.statistics import comparison_simulation, gate_simulation, looks_simulation, simulation
 from core.statistics.populations import (
     CLUSTERS,
     claim_fractions,
@@ -230,6 +233,73 @@ def gates(runs: int) -> Iterator[Line]:
             )
 
 
+def looks(runs: int) -> Iterator[Line]:
+    """Runs that stop when their gates are decided, with all truths at their limits."""
+    few = max(runs // 4, 1)
+    scenes: dict[str, tuple[looks_simulation.Draw, Sequence[str], dict[str, Any]]] = {
+        "pass rate >= 0.8": (looks_simulation.passes(0.8, 500), ["m0 >= 0.8"], {}),
+        "pass rate >= 0.95": (looks_simulation.passes(0.95, 500), ["m0 >= 0.95"], {}),
+        "claim fractions >= 0.8": (looks_simulation.claim_shares(500), ["m0 >= 0.8"], {}),
+        "beta(9, 1) >= 0.9": (looks_simulation.beta_values(9, 1, 500), ["m0 >= 0.9"], {}),
+        "drop <= 0.05, 85 % ties": (looks_simulation.two_runs(0.05, 0.1, 500), ["m0 drop <= 0.05"], {}),
+        "drop <= 0.05, all worse": (looks_simulation.two_runs(0.0, 0.05, 500), ["m0 drop <= 0.05"], {}),
+        "clusters of 5, correlation 0.3": (
+            looks_simulation.in_clusters(0.8, 5, 0.3, 500),
+            ["m0 >= 0.8"],
+            {"cluster": "doc"},
+        ),
+        "fails take 1.5 times as long": (looks_simulation.passes(0.8, 500), ["m0 >= 0.8"], {"slow": 1.5}),
+        "fails take twice as long": (looks_simulation.passes(0.8, 500), ["m0 >= 0.8"], {"slow": 2.0}),
+        "three metrics, half of each row alike": (
+            looks_simulation.several_passes(0.8, 3, 0.5, 500),
+            [f"m{place} >= 0.8" for place in range(3)],
+            {},
+        ),
+    }
+    for name, (draw, gates, options) in scenes.items():
+        found = looks_simulation.looked(draw, gates, few, **options)
+        yield (
+            name,
+            [
+                Cell(f"{name}: any gate red", found.red, few, 0.0, 0.05),
+                Cell(f"{name}: all green", found.green, few, 0.0, 0.05),
+            ],
+        )
+
+
+def stops(runs: int) -> Iterator[Line]:
+    """Runs whose truth is 0.1 from the limit."""
+    few = max(runs // 10, 1)
+    scenes: dict[str, tuple[Callable[[int], looks_simulation.Draw], str, dict[str, Any]]] = {
+        "pass rate 0.8 >= 0.7": (lambda rows: looks_simulation.passes(0.8, rows), "m0 >= 0.7", {}),
+        "pass rate 0.8 >= 0.9": (lambda rows: looks_simulation.passes(0.8, rows), "m0 >= 0.9", {}),
+        "pass rate 0.5 >= 0.4": (lambda rows: looks_simulation.passes(0.5, rows), "m0 >= 0.4", {}),
+        "pass rate 0.5 >= 0.6": (lambda rows: looks_simulation.passes(0.5, rows), "m0 >= 0.6", {}),
+        "claim fractions 0.8 >= 0.7": (looks_simulation.claim_shares, "m0 >= 0.7", {}),
+        "beta(8, 2) >= 0.7": (lambda rows: looks_simulation.beta_values(8, 2, rows), "m0 >= 0.7", {}),
+        "beta(0.8, 0.2) >= 0.7": (lambda rows: looks_simulation.beta_values(0.8, 0.2, rows), "m0 >= 0.7", {}),
+        "drop 0, 90 % ties, <= 0.1": (lambda rows: looks_simulation.two_runs(0.05, 0.05, rows), "m0 drop <= 0.1", {}),
+        "drop 0.05, 85 % ties, <= 0.15": (
+            lambda rows: looks_simulation.two_runs(0.05, 0.1, rows),
+            "m0 drop <= 0.15",
+            {},
+        ),
+        "drop 0.1, 70 % ties, <= 0": (lambda rows: looks_simulation.two_runs(0.1, 0.2, rows), "m0 drop <= 0", {}),
+        "clusters of 5, correlation 0.3, 0.8 >= 0.7": (
+            lambda rows: looks_simulation.in_clusters(0.8, 5, 0.3, rows),
+            "m0 >= 0.7",
+            {"cluster": "doc"},
+        ),
+    }
+    for name, (draw, gate, options) in scenes.items():
+        cells = []
+        for rows in (500, 200, 100):
+            found = looks_simulation.looked(draw(rows), [gate], few, **options)
+            most = 0.6 if rows == 500 and not options else 1.0
+            cells.append(Cell(f"{name}, {rows} rows", found.rows, few, 0.0, most))
+        yield name, cells
+
+
 SECTIONS: dict[str, tuple[str, Sequence[str], Callable[[int], Iterator[Line]]]] = {
     "paired": (
         "Intervals of differences, by rows: goal 0.92 or more with 20, 0.93 to 0.98 from 50 on (Tango may be above)",
@@ -261,6 +331,16 @@ SECTIONS: dict[str, tuple[str, Sequence[str], Callable[[int], Iterator[Line]]]] 
         "Gates with the truth at their limit: falsely red (one, any of 8) or green, goal 0.05 or less; without adjustment",
         ["one", "of 8", "green", "(alone)"],
         gates,
+    ),
+    "looks": (
+        "Runs that stop when their gates are decided, with the truth at the limit: goal 0.05 or less",
+        ["red", "green"],
+        looks,
+    ),
+    "stops": (
+        "Share of the rows that they score, with the truth 0.1 from the limit: goal 0.6 or less with 500 rows",
+        ["500", "200", "100"],
+        stops,
     ),
 }
 

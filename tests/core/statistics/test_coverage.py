@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import pytest
 from scipy import stats
 
-from core.statistics import comparison_simulation, gate_simulation, simulation
+from core.statistics import comparison_simulation, gate_simulation, looks_simulation, simulation
 from core.statistics.comparison_simulation import Family
 from core.statistics.populations import (
     CLUSTERS,
@@ -217,3 +217,36 @@ def test_populations_are_what_they_are_said_to_be() -> None:
     normal = NormalDist()
     expected = sum(normal.cdf(-cut) for cut in (-1.5, -1.0, -0.5, 0.0)) + 1
     assert grades().scores_after.difference == pytest.approx(expected, abs=2e-3)
+
+
+class TestLooks:
+    """Runs that stop when their gates are decided; `bench/coverage.py --only looks,stops` has more of them."""
+
+    @pytest.mark.parametrize(
+        ("draw", "gate", "options"),
+        [
+            (looks_simulation.passes(0.8, 150), "m0 >= 0.8", {}),
+            (looks_simulation.passes(0.8, 150), "m0 >= 0.8", {"slow": 2.0}),
+            (looks_simulation.two_runs(0.05, 0.1, 150), "m0 drop <= 0.05", {}),
+            (looks_simulation.in_clusters(0.8, 5, 0.3, 150), "m0 >= 0.8", {"cluster": "doc"}),
+        ],
+    )
+    def test_neither_red_nor_green_is_false_more_often_than_allowed(
+        self, draw: looks_simulation.Draw, gate: str, options: dict[str, Any]
+    ) -> None:
+        found = looks_simulation.looked(draw, [gate], 150, **options)
+        assert found.red <= 0.05 + 0.036
+        assert found.green <= 0.05 + 0.036
+
+    @pytest.mark.parametrize(
+        ("draw", "gate"),
+        [
+            (looks_simulation.passes(0.8, 500), "m0 >= 0.7"),
+            (looks_simulation.claim_shares(500), "m0 >= 0.7"),
+            (looks_simulation.two_runs(0.05, 0.1, 500), "m0 drop <= 0.15"),
+        ],
+    )
+    def test_a_clear_run_pays_for_few_of_its_rows(self, draw: looks_simulation.Draw, gate: str) -> None:
+        found = looks_simulation.looked(draw, [gate], 30)
+        assert found.rows <= 0.6
+        assert found.red == 0

@@ -86,6 +86,7 @@ def _settings(part: Evaluation) -> RunSettings:
             f"{part.source or 'a run'} cannot be joined to others: its metrics and models are unknown, because it is a file of "
             "scores or its run.json is damaged"
         )
+    part.check_all_rows("a run that is joined from it")
     return part.settings
 
 

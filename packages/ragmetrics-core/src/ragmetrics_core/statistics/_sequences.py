@@ -48,6 +48,9 @@ BURN_IN = 50
 TIGHTEST = 100
 """The number of rows, or clusters, at which the asymptotic interval is the tightest."""
 
+BLOCK = 16
+"""The number of factors of the capital that are multiplied before a logarithm is taken: few enough for any number to hold them."""
+
 SMALLEST = 1e-12
 """The smallest mean, as a share of the scale, that is supposed."""
 
@@ -128,10 +131,18 @@ def _lowest(shares: Sequence[tuple[float, int, int]], mean: float, most: int, ne
         most: the number of rows of the largest unit.
         needed: the logarithm of the capital that excludes a mean.
     """
+    once, often = ([unit for unit in shares if (unit[2] > 1) is several] for several in (False, True))
 
     def excess(supposed: float) -> float:
-        gains = [((total / supposed - rows) / most, number) for total, rows, number in shares]
-        logs = [math.fsum(number * math.log1p(bet * gain) for gain, number in gains) for bet in BETS]
+        gains = [(total / supposed - rows) / most for total, rows, _ in once]
+        more = [((total / supposed - rows) / most, number) for total, rows, number in often]
+        logs = []
+        for bet in BETS:
+            factors = [1 + bet * gain for gain in gains]
+            blocks = [math.prod(factors[start : start + BLOCK]) for start in range(0, len(factors), BLOCK)]
+            logs.append(
+                math.fsum([*map(math.log, blocks), *(number * math.log1p(bet * gain) for gain, number in more)])
+            )
         best = max(logs)
         return best + math.log(math.fsum(math.exp(log - best) for log in logs) / len(BETS)) - needed
 
