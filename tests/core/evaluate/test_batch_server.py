@@ -185,6 +185,10 @@ def test_the_commands(tmp_path: Path, server: Server) -> None:
     assert sent.stderr.startswith(
         "ragmetrics: submitted: wave 1, 1 of 1 batches created, 0 of 23 lines answered, submitted "
     )
+    priced = call(*command, "--batch", "--dry-run")
+    assert priced.exit_code == 0, priced.stderr
+    assert "no call is left to be made" in priced.stdout
+    assert "not counted: 23 questions in open batches" in priced.stdout
     listed = call("batches", run_dir)
     assert listed.exit_code == 0
     assert "created" in listed.stdout
@@ -216,6 +220,11 @@ def test_the_commands(tmp_path: Path, server: Server) -> None:
     )
     assert call(*command, "--no-wait").exit_code == 2
     assert "--batch-poll is about batches: add --batch" in call(*command, "--batch-poll", "60").output
+    elsewhere = call(*command[:-1], tmp_path / "other", "--finish-online")
+    assert elsewhere.exit_code == 2
+    assert "other has no batches to cancel: leave out --finish-online to ask all questions online" in " ".join(
+        elsewhere.stderr.split()
+    )
     both = call(*command, "--no-wait", "--finish-online")
     assert (both.exit_code, both.stderr.endswith("leave --no-wait out\n")) == (2, True)
     priced = call(*command[:4], "--llm", "openai:gpt-4o-mini", "--run-dir", tmp_path / "new", "--batch", "--dry-run")

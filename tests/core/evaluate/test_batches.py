@@ -13,7 +13,7 @@ import pytest
 
 from core.evaluate.batches import BatchedModel, Provider, busy
 from core.evaluate.doubles import AsyncModel, Rated, RatedContexts, RatedTwice
-from ragmetrics_core import Batch, Evaluation, InvalidInput, ModelError, RagmetricsError, evaluate
+from ragmetrics_core import Batch, Estimate, Evaluation, InvalidInput, ModelError, RagmetricsError, estimate, evaluate
 from ragmetrics_core._values._batches import LostBatch
 from ragmetrics_core.llms import LexicalJudge
 
@@ -105,6 +105,42 @@ def test_what_was_spent_is_in_the_account_at_half_the_price(tmp_path: Path) -> N
     assert (model.usage.calls, model.usage.prompt_tokens, model.batched.calls) == (32, 320, 31)
     loaded = Evaluation.load(tmp_path).summary().models
     assert loaded == summary.models
+    text = " ".join(str(summary).split())
+    assert "batches batched: 310 tokens in, 62 tokens out, which the table leaves out" in text
+
+
+def test_an_estimate_leaves_out_what_is_paid_for(tmp_path: Path) -> None:
+    def left(**more: Any) -> Estimate:
+        return estimate(ROWS, METRICS, llm=BatchedModel(provider), run_dir=tmp_path, **more)
+
+    provider = Provider()
+    assert left().calls == QUESTIONS
+    provider.statuses = ["in_progress"]
+    # the first question is answered online, the other 31 are in a batch
+    run(provider, tmp_path, Batch(wait=False))
+    foreseen = left(batch=True)
+    assert (foreseen.calls, foreseen.waiting) == (0, 31)
+    assert "not counted: 31 questions in open batches" in str(foreseen)
+    assert (left().calls, left().waiting) == (0, 31)
+    cancelled = left(batch=Batch(finish_online=True))
+    assert (cancelled.calls, cancelled.waiting, cancelled.is_batched) == (31, 0, False)
+    run(provider, tmp_path)
+    for name in ("scores.jsonl", "run.json"):
+        (tmp_path / name).unlink()
+    assert (left().calls, left().waiting) == (0, 0)
+
+
+def test_batches_that_are_not_there_cannot_be_cancelled(tmp_path: Path) -> None:
+    provider, batch = Provider(), Batch(finish_online=True)
+    message = (
+        f"{tmp_path} has no batches to cancel: leave out batch=Batch(finish_online=True) to ask all questions online"
+    )
+    with pytest.raises(InvalidInput) as refused:
+        run(provider, tmp_path, batch)
+    assert str(refused.value) == message
+    with pytest.raises(InvalidInput, match="no batches to cancel"):
+        estimate(ROWS, METRICS, llm=BatchedModel(provider), run_dir=tmp_path, batch=batch)
+    assert not provider.online
 
 
 def foreign(lines: list[Any]) -> list[Any]:

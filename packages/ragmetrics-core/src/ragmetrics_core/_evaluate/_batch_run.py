@@ -141,6 +141,18 @@ def check_no_batches(run_dir: Path, assignments: Iterable[Assignment]) -> None:
         )
 
 
+def ledger_of(run_dir: Path, options: Batch | None) -> Ledger:
+    """Return the ledger of a run directory.
+
+    Raises:
+        InvalidInput: the batches are to be cancelled, but there are none.
+    """
+    ledger = Ledger(run_dir)
+    if options is not None and options.finish_online and not ledger.submissions:
+        raise InvalidInput(f"{run_dir} has no batches to cancel: leave out ", FINISH, " to ask all questions online")
+    return ledger
+
+
 class BatchRun:
     """The batches of one run.
 

@@ -70,6 +70,7 @@ class Estimate:
         seconds: how long it will take, if a server accepts that many calls at once.
         seconds_per_call: seconds that a call has taken so far; None if that is assumed.
         unforeseen: names of prompts whose replies cannot be made up, so that later questions are not counted.
+        waiting: questions in open batches, which are paid for and not counted.
     """
 
     source: str
@@ -80,6 +81,7 @@ class Estimate:
     seconds: float
     seconds_per_call: float | None = None
     unforeseen: tuple[str, ...] = ()
+    waiting: int = 0
 
     @property
     def usage(self) -> Usage:
@@ -226,6 +228,8 @@ class Estimate:
                     "assumed, and may be half or double; a model that reasons writes several times as much. "
                     f"Run {first_rows}, and the price of the others is measured by them"
                 )
+        if self.waiting:
+            notes.append(f"not counted: {count_of(self.waiting, 'question')} in open batches")
         if self.unforeseen:
             notes.append(
                 f"not counted: what comes after the prompts {', '.join(map(printable, self.unforeseen))}, whose replies cannot be "

@@ -3,7 +3,8 @@
 Each metric's program goes over each row once, with made-up replies, and its questions are counted. The data determine the calls
 and the prompt tokens. They do not determine the length of a reply or the number of its claims, so the completion tokens are a
 range (`_estimate`). Rows with scores in the run directory are counted too: the usage in their scores, divided by what was counted
-for them, is the factor for the rows that are left. Calls, prompt tokens and completion tokens each have a factor.
+for them, is the factor for the rows that are left. Calls, prompt tokens and completion tokens each have a factor. For the rows that
+are left, the replies in the journal are used, and neither they nor the questions in open batches are counted: they are paid for.
 
 A program continues according to the replies, so a made-up reply must be readable. It has the form of the reply's schema. Values
 that decide how the program continues come from the offline judge. A text has one claim per 10.5 tokens: the mean of 13.3 in 948
@@ -21,6 +22,7 @@ from operator import mul
 from textwrap import wrap
 from typing import Any
 
+from .._engine._reply_keys import Keys
 from .._engine._schedule import Assignment
 from .._kernel._inputs import Reading
 from .._kernel._model_traits import ModelTraits
@@ -89,7 +91,7 @@ class CountedModel:
     def __init__(self, model: Any) -> None:
         self.model = model
         self._traits = ModelTraits.of(model)
-        self.is_known = self._traits.identity is not None
+        self.keys = None if self._traits.identity is None else Keys(self._traits.identity)
         self.is_free = self._traits.instant
 
     def tokens(self, request: Request, reply: Any) -> tuple[float, float]:
@@ -148,11 +150,14 @@ class Planner:
     Args:
         assignments: the metrics with the models that would answer.
         keeper: the replies and scores that an earlier part of the run has stored.
+        sent: the keys of the questions in open batches.
     """
 
-    def __init__(self, assignments: Sequence[Assignment], keeper: Keeper) -> None:
+    def __init__(self, assignments: Sequence[Assignment], keeper: Keeper, sent: set[bytes]) -> None:
         self._assignments = assignments
         self._keeper = keeper
+        self._sent = sent
+        self._waiting: set[bytes] = set()
         self._models: dict[int, CountedModel] = {}
         self._metrics = {item.metric.name: MetricCount() for item in assignments}
         self._asked: set[int] = set()  # hashes of questions that were already counted
@@ -196,6 +201,7 @@ class Planner:
             seconds=seconds / min(max_concurrency, max(1.0, all_.calls)),
             seconds_per_call=seconds_per_call,
             unforeseen=tuple(sorted(self._unforeseen)),
+            waiting=len(self._waiting),
         )
 
     def _add(self, row: Row) -> None:
@@ -210,13 +216,14 @@ class Planner:
                 continue
             metric, is_first = self._metrics[name], assignment.repeat == 0
             counts: dict[int, Count] = {}
+            score = None if record is None else record.scores.get(name)
+            is_left = score is None or score.error is not None
             try:
-                metric.shared += self._count(assignment, reading, row.index, counts)
+                metric.shared += self._count(assignment, reading, row.index, counts, is_left)
             except (MissingInput, InvalidInput):
                 metric.failed += is_first
                 continue
-            score = None if record is None else record.scores.get(name)
-            if score is None or score.error is not None:
+            if score is None or is_left:
                 for key, count in counts.items():
                     metric.left.setdefault(key, Count()).add(count)
             elif measures:
@@ -227,9 +234,11 @@ class Planner:
                     used = score.usage
                     metric.used.add(Count(used.calls - used.cached_calls, used.prompt_tokens, used.completion_tokens))
 
-    def _count(self, assignment: Assignment, reading: Reading, index: int, counts: dict[int, Count]) -> int:
-        """Run a program with made-up replies and add its questions to ``counts``, by model. Returns how many of them need no
-        call.
+    def _count(
+        self, assignment: Assignment, reading: Reading, index: int, counts: dict[int, Count], is_left: bool
+    ) -> int:
+        """Run a program with made-up replies and add its questions to ``counts``, by model; for a row that is left, only those that
+        are not paid for. Returns how many of the questions need no call.
 
         Raises:
             MissingInput, InvalidInput: the row cannot be scored.
@@ -247,11 +256,14 @@ class Planner:
                     if isinstance(request, Ask) and len(request.messages) > FIRST_ATTEMPT:
                         self._unforeseen.add(request.prompt.name)  # the made-up reply could not be used
                         return shared
-                    reply = _made_up(request)
-                    outcomes.append(Reply(reply))
                     model = self._model(assignment, request)
                     repeat = assignment.repeat if isinstance(request, Ask) else 0
-                    key = hash((id(model.model), repeat, request, None if model.is_known else index))
+                    paid = self._paid(model, request, repeat) if is_left else None
+                    reply = paid.value if isinstance(paid, Reply) else _made_up(request)
+                    outcomes.append(Reply(reply))
+                    if paid:
+                        continue
+                    key = hash((id(model.model), repeat, request, None if model.keys else index))
                     if key in self._asked:
                         shared += 1
                         continue
@@ -265,6 +277,17 @@ class Planner:
         finally:
             program.close()
         return shared
+
+    def _paid(self, model: CountedModel, request: Request, repeat: int) -> Reply[Any] | bool:
+        """Return the reply in the journal, if it can be read; without one, whether the question is in an open batch."""
+        if model.keys is None or self._keeper.journal is None:
+            return False
+        key = model.keys.key(request, repeat)
+        found = self._keeper.journal.find(key)
+        if found is not None and (not isinstance(request, Ask) or _is_readable(request, found.value)):
+            return found
+        self._waiting |= {key} & self._sent
+        return key in self._waiting
 
     def _model(self, assignment: Assignment, request: Request) -> CountedModel:
         models = assignment.models.asked_by(request)

@@ -22,7 +22,6 @@ from .._read._columns import Columns
 from .._read._input_file import STDIN
 from .._read._rows import OpenRows, open_rows, sampled
 from .._show._progress import Bar, progress_bar, watching
-from .._store._batch_ledger import Ledger
 from .._store._loaded_run import LoadedRun
 from .._store._lock import only_writer
 from .._store._prices import ModelUsage
@@ -34,7 +33,7 @@ from .._values._errors import InvalidInput, RagmetricsError, Setting
 from .._values._requests import Usage
 from .._values._sample import Row
 from .._values._score import Score
-from ._batch_run import BatchRun, check_no_batches, targets_of
+from ._batch_run import BatchRun, check_no_batches, ledger_of, targets_of
 from ._estimate import Estimate
 from ._evaluation import Evaluation
 from ._looks import Looks
@@ -125,12 +124,15 @@ class Run:
 
     def estimate(self) -> Estimate:
         """Estimate what ``execute`` will ask and cost. No model is asked, and no file is changed."""
-        keeper = self._opened_keeper()
+        keeper, batches, run_dir = self._opened_keeper(), self._options.batches, self._options.directory
         try:
             rows = keeper.start(self._rows, self._at_most)
-            planner = Planner(self._scoring.assignments, keeper)
+            ledger = None if run_dir is None else ledger_of(run_dir, batches)
+            finishes = batches is not None and batches.finish_online  # open batches are cancelled
+            sent = set[bytes]() if ledger is None or finishes else ledger.open_keys()
+            planner = Planner(self._scoring.assignments, keeper, sent)
             found = planner.estimate(rows, self._scoring.options.max_concurrency, self._rows.name)
-            return found if self._options.batches is None else found.in_batches(self._scoring.assignments)
+            return found if batches is None or finishes else found.in_batches(self._scoring.assignments)
         finally:
             keeper.close()
 
@@ -210,7 +212,7 @@ class Run:
                 again = self._opened(Columns(options.columns, options.separator)).rows
                 yield self._scoring.with_conditions(again)
 
-        with closing(Ledger(options.directory)) as ledger:
+        with closing(ledger_of(options.directory, options.batches)) as ledger:
             batches = self._batches = BatchRun(
                 options.batches, targets, ledger, answers=answers, journal=keeper.journal, heard=keeper.note_outcome
             )

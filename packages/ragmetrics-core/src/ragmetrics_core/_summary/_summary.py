@@ -414,6 +414,9 @@ def _of_calls(summary: Summary) -> Iterator[str]:
             cost = item.cost()
             if cost is not None:
                 yield f"{when}cost {item.name}: {cost}"
+            if item.batched.calls:
+                tokens = f"{item.batched.prompt_tokens} tokens in, {item.batched.completion_tokens} tokens out"
+                yield f"{when}batches {item.name}: {tokens}, which the table leaves out: it counts these calls as cached"
             if item.repeated:
                 yield f"{when}{item.name}: {item.repeated} calls were refused or lost, and made again"
 
