@@ -62,6 +62,6 @@ def test_a_journal_whose_tables_have_lost_their_names(run_dir: Path) -> None:
     data = journal.read_bytes()
     at = data.index(b"CREATE TABLE replies")
     journal.write_bytes(data[: at + 13] + b"\xb4\xff" + data[at + 15 :])
-    with pytest.raises(InvalidInput, match=r"journal\.sqlite is no journal of ragmetrics \("):
+    with pytest.raises(InvalidInput, match=r"journal\.sqlite has no replies of ragmetrics \("):
         evaluate(questions(3), Rated(), llm=Model(), run_dir=run_dir, progress=False)
     assert values(Evaluation.load(run_dir)) == [0.0, 0.01, 0.02]

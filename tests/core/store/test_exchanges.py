@@ -271,7 +271,7 @@ class TestNotFound:
         (run_dir / "journal.sqlite").write_bytes(b"no database" * 1000)
         found, problems = told(run_dir)
         assert found == [{}]
-        assert "is no journal of ragmetrics" in problems["faithfulness"]
+        assert "has no replies of ragmetrics" in problems["faithfulness"]
 
     def test_a_model_that_does_not_say_what_it_is(self, tmp_path: Path) -> None:
         witness = Witness()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import sqlite3
+import stat
 import subprocess
 import sys
 from contextlib import closing
@@ -48,7 +49,7 @@ class TestOtherFiles:
         with pytest.raises(InvalidInput) as caught:
             SQLiteReplies(path)
         assert str(caught.value) == (
-            f"{path} is no journal of ragmetrics (file is not a database): give another path, or move the file away"
+            f"{path} has no replies of ragmetrics (file is not a database): give another path, or move the file away"
         )
         assert path.read_text() == "these are my notes\n" * 100
 
@@ -66,7 +67,7 @@ class TestOtherFiles:
         path.mkdir()
         with pytest.raises(RagmetricsError) as caught:
             SQLiteReplies(path)
-        assert str(caught.value) == f"the journal {path} cannot be used: unable to open database file"
+        assert str(caught.value) == f"the replies in {path} cannot be used: unable to open database file"
 
     def test_a_damaged_file(self, path: Path) -> None:
         journal = SQLiteReplies(path)
@@ -76,15 +77,26 @@ class TestOtherFiles:
         data = bytearray(path.read_bytes())
         data[4096:] = random.Random(1).randbytes(len(data) - 4096)  # all pages but the first
         path.write_bytes(data)
-        with closing(SQLiteReplies(path)) as damaged, pytest.raises(InvalidInput, match="is no journal of ragmetrics"):
+        with closing(SQLiteReplies(path)) as damaged, pytest.raises(InvalidInput, match="has no replies of ragmetrics"):
             damaged.find(b"7")
+
+    @pytest.mark.skipif(os.name == "nt", reason="Windows has no such permissions")
+    def test_only_the_owner_can_read_a_new_file(self, tmp_path: Path) -> None:
+        path, other = tmp_path / "new.sqlite", tmp_path / "made.sqlite"
+        other.touch(0o644)
+        with closing(SQLiteReplies(path)) as replies, closing(SQLiteReplies(other)) as others:
+            replies.keep(b"key", Reply("x", COST))
+            others.keep(b"key", Reply("x", COST))
+            found = {file.name: stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()}
+        assert found.pop("new.sqlite") == found.pop("new.sqlite-wal") == found.pop("new.sqlite-shm") == 0o600
+        assert set(found.values()) == {0o644}, "a file that was there stays as it is"
 
     @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
     def test_a_read_only_directory(self, tmp_path: Path) -> None:
         tmp_path.chmod(0o500)
         try:
             with pytest.raises(RagmetricsError, match="cannot be used: unable to open database file"):
-                SQLiteReplies(tmp_path / "journal.sqlite")
+                SQLiteReplies(tmp_path / "journal.sqlite").keep(b"key", Reply("x", COST))
         finally:
             tmp_path.chmod(0o700)
 
@@ -95,7 +107,7 @@ class TestOtherFiles:
         journal._db.execute("PRAGMA query_only = 1")  # what the operating system would refuse, root or not
         with pytest.raises(RagmetricsError) as caught:
             journal.keep(b"key", Reply("x", COST))
-        assert str(caught.value) == (f"the journal {path} cannot be used: attempt to write a readonly database")
+        assert str(caught.value) == (f"the replies in {path} cannot be used: attempt to write a readonly database")
         journal.close()
 
     def test_a_full_disk(self, path: Path) -> None:
@@ -106,7 +118,7 @@ class TestOtherFiles:
         journal._db.execute(f"PRAGMA max_page_count = {pages}")
         with pytest.raises(RagmetricsError) as caught:
             journal.keep(b"key", Reply("x" * 100_000, COST))
-        assert str(caught.value) == f"the journal {path} cannot be used: database or disk is full"
+        assert str(caught.value) == f"the replies in {path} cannot be used: database or disk is full"
         journal._db.execute("PRAGMA max_page_count = 100000")
         assert journal.find(b"key") is None
         assert journal.keep(b"key", Reply("x", COST)) == Reply("x", COST)

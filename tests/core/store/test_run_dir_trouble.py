@@ -92,7 +92,7 @@ class TestOtherRuns:
     def test_a_journal_that_is_none(self, run_dir: Path) -> None:
         run_dir.mkdir(parents=True)
         (run_dir / "journal.sqlite").write_text("no" * 1000)
-        with pytest.raises(InvalidInput, match="journal.sqlite is no journal of ragmetrics"):
+        with pytest.raises(InvalidInput, match="journal.sqlite has no replies of ragmetrics"):
             evaluate(questions(3), Length(), run_dir=run_dir)
         (run_dir / "journal.sqlite").unlink()
         (run_dir / "scores.jsonl").mkdir()

@@ -19,8 +19,8 @@ from .._values._errors import InvalidInput, RagmetricsError, Setting
 ANOTHER = ("give another ", Setting("run_dir"))
 """The cure if a directory cannot be used as run directory."""
 
-OWNER_ONLY = 0o700
-"""Permissions of a run directory: only the user who ran it may read the replies."""
+OWNER_ONLY, OWNER_ONLY_FILE = 0o700, 0o600
+"""Permissions of a run directory and of a file of replies: only the user who ran it may read the replies."""
 
 
 def make_directory(path: Path) -> None:

@@ -28,7 +28,7 @@ from typing import Any
 from .._kernel._wording import encode
 from .._values._errors import InvalidInput, RagmetricsError, Setting
 from .._values._requests import Ask, Reply, Request
-from ._files import ANOTHER, explain_errors, make_directory, sync_to_disk
+from ._files import ANOTHER, OWNER_ONLY_FILE, explain_errors, make_directory, sync_to_disk
 from ._reply_bytes import digest_of, parts_of, reply_of
 
 VERSION = 2
@@ -77,7 +77,7 @@ class SQLiteReplies:
     machine may share the file. Use it on a local disk: over a network, ``SegmentReplies`` works.
 
     Args:
-        path: the file; made, with its directory, when the first reply is kept.
+        path: the file; made, with its directory, when the first reply is kept, so that only its owner can read it.
 
     Raises:
         InvalidInput: the file is something else, or of another version.
@@ -167,6 +167,8 @@ class SQLiteReplies:
         """The open database, ready for writing; it is made if there is none."""
         if self._db is None:
             make_directory(self._path.parent)
+            with suppress(OSError):  # SQLite explains it
+                self._path.touch(OWNER_ONLY_FILE)
         database = self._db or self._open()
         if "messages" not in self._columns:
             self._patiently(database, MAKE)
@@ -235,9 +237,9 @@ class SQLiteReplies:
         try:
             yield
         except (sqlite3.OperationalError, sqlite3.ProgrammingError) as error:  # the second if it is closed
-            raise RagmetricsError(f"the journal {self._path} cannot be used: {error}") from None
+            raise RagmetricsError(f"the replies in {self._path} cannot be used: {error}") from None
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # the second if names of tables are damaged
-            what = f"{self._path} is no journal of ragmetrics ({error}): "
+            what = f"{self._path} has no replies of ragmetrics ({error}): "
             raise InvalidInput(what, *self._cure, ", or move the file away") from None
 
 
