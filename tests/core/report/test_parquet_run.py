@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import math
 import pickle
 import sys
 import tempfile
@@ -569,6 +570,21 @@ def test_a_row_that_cannot_be_read(tmp_path: Path) -> None:
         list(Evaluation.load(path).records)
     why = "m: 5.0 is outside the scale (0.0, 1.0); set `scale` of the metric"
     assert str(caught.value) == f"{path}: the row of q.jsonl, line 1 cannot be read: {why}"
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_value_that_is_no_finite_number(value: float, tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    by_id([0.5, 0.25]).to_parquet(path)
+    table = pq.read_table(path)
+    values = pa.array([0.5, value])
+    pq.write_table(table.set_column(table.column_names.index("m"), table.schema.field("m"), values), path)
+    why = f"a score must be a finite number, got {value}: use Score.unscored(reason)"
+    changed = Evaluation.load(path)
+    for ask in (changed.summary, lambda: changed.compare(changed), lambda: list(changed.records)):
+        with pytest.raises(InvalidInput) as caught:
+            ask()
+        assert str(caught.value) == f"{path}: the row of q.jsonl, line 2 cannot be read: {why}"
 
 
 @pytest.mark.slow

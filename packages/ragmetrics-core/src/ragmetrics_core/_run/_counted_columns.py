@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -193,15 +193,22 @@ class ColumnCounts:
     rows: dict[str | None, int]
 
 
-def usable(records: object, metrics: Iterable[str], *paths: object) -> TypeGuard[ParquetRecords]:
-    """Whether these metrics of a run, and the slices or clusters at these paths, can be read from columns. A path may be None."""
+def usable(records: object, metrics: Sequence[str], *paths: object) -> TypeGuard[ParquetRecords]:
+    """Whether these metrics of a run, and the slices or clusters at these paths, can be read from columns. A path may be None.
+
+    A value that is no finite number cannot: reading its row raises the error that names it.
+    """
     given = [path for path in paths if path is not None]
     if any(
         not isinstance(path, str) or ALIASES.get(path, path) in FIELD_NAMES or not path.strip(". ") for path in given
     ):
         return False
     flags = ["_unusual", *(f"{name}_unusual" for name in metrics), *(["_nested"] if given else [])]
-    return isinstance(records, ParquetRecords) and not records.any(*flags)
+    if not isinstance(records, ParquetRecords) or records.any(*flags):
+        return False
+    # no WHERE, as DuckDB skips groups by their lowest and highest number, of which NaN is none
+    finite = " AND ".join(f"bool_and(isfinite({quoted(name)})) IS NOT FALSE" for name in metrics)
+    return bool(records.tables.query(f"SELECT {finite} FROM run")[0][0])
 
 
 def column_name(path: str) -> str:
@@ -232,7 +239,7 @@ def count_columns(
     Raises:
         InvalidInput: no row has a value at the path, or there are too many different ones.
     """
-    if not usable(records, (item.name for item in metrics), by) or (unique and not records.unique):
+    if not usable(records, [item.name for item in metrics], by) or (unique and not records.unique):
         return None
     rows = {} if by is None else _slices(records, by)
     column = "NULL" if by is None else quoted(column_name(by))
