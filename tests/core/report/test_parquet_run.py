@@ -320,6 +320,16 @@ class TestFiles:
         what = "the run ended with 3 rows, and 2 are there: copy its files again"
         assert found.doubt == f"{tmp_path / 'rows'} is damaged: {what}"
 
+    def test_beside_a_file_of_scores(self, tmp_path: Path) -> None:
+        folder, scores = tmp_path / "rows", tmp_path / "rows" / "scores.jsonl"
+        folder.mkdir()
+        by_id([1.0]).to_parquet(folder / "a.parquet")
+        by_id([0.5, 0.5]).to_jsonl(scores)
+        cure = "give rows/scores.jsonl, or move it away to read the others"
+        assert self.refused(folder) == f"rows has Parquet files and scores.jsonl: {cure}"
+        assert len(Evaluation.load(scores)) == 2
+        assert len(Evaluation.load(folder / "a.parquet")) == 1
+
     def test_a_damaged_part(self, tmp_path: Path) -> None:
         by_id([1.0, 0.5]).to_parquet(tmp_path / "a.parquet")
         data = bytearray((tmp_path / "a.parquet").read_bytes())

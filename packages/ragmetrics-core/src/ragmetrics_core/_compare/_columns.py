@@ -269,7 +269,6 @@ def paired_columns(
     if not (shared and _usable(one, shared, by, cluster) and _usable(two, shared, by, cluster)):
         return None
     tables = Tables(before=one, after=two)
-    before, after = map(partial(_columns, tables, metrics=shared), runs, names, ("before", "after"))
     ids = [tables.query(f"SELECT count(_id), count(*) FROM {view}")[0] for view in ("before", "after")]
     by_id = all(number == rows for number, rows in ids)
     if not by_id and any(number for number, _ in ids):
@@ -277,6 +276,7 @@ def paired_columns(
     side = partial(_side, metrics=shared, by=by, cluster=cluster, by_id=by_id)
     join, counts = _joined(tables, side(one, "a"), side(two, "b"), same_length=ids[0][1] == ids[1][1])
     pairs, other_texts, unchecked, questions, reference, references, other_slices, labels, clusters, _ = counts
+    before, after = map(partial(_columns, tables, metrics=shared), runs, names, ("before", "after"))
     read = (fields_of(before, after, name) for name in shared)
     # which other field differs is not known
     partly = references and any(fields - {REFERENCES[0]} and len(fields) < len(REFERENCES) for fields in read)

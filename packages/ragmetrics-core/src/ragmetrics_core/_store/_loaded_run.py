@@ -112,9 +112,13 @@ class LoadedRun:
         directory.
 
         Raises:
-            InvalidInput: there is neither, or it cannot be read.
+            InvalidInput: there is neither, or it cannot be read; or a directory has both, and no ``run.json``.
         """
         files = [] if (path / ACCOUNT).exists() else parquet_files(path)
+        if files and (path / SCORES).exists():
+            raise InvalidInput(
+                f"{path} has Parquet files and {SCORES}: give {path / SCORES}, or move it away to read the others"
+            )
         if files:
             scored = ParquetRecords(path, files)
             return cls(scored.metrics, scored.account, scored, scored.settings)
