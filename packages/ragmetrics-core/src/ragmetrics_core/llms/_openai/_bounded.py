@@ -3,12 +3,13 @@
 Strategy. An answer may arrive slowly without end, or decompress from a few bytes to gigabytes. A redirect may send a question,
 with all judged data, to another server. httpx has no limits for this, but it calls ``send`` for every answer. There the body is
 read in chunks, and the answer is refused if it is too long or takes longer than the timeout of its request. The classes are made
-when they are first needed, because the packages are slow to import. Like the clients of the openai package, these close
-themselves in the end.
+when they are first needed, because the packages are slow to import. The openai package uses httpx up to version 2, then httpx2.
+Like the clients of the openai package, these close themselves in the end.
 """
 
 from __future__ import annotations
 
+import sys
 import time
 from contextlib import suppress
 from functools import cache
@@ -37,9 +38,19 @@ def is_bounded(http_client: object) -> bool:
 
 
 class Body:
-    """The part of an answer's body that was read so far."""
+    """The part of an answer's body that was read so far.
+
+    Args:
+        request: the request that is answered, of httpx or of httpx2.
+
+    Attributes:
+        http: the package of the request.
+        seconds: the timeout of the request; None: there is none.
+        parts: the chunks so far.
+    """
 
     def __init__(self, request: Any) -> None:
+        self.http: Any = sys.modules[type(request).__module__.partition(".")[0]]
         self.seconds: float | None = (request.extensions.get("timeout") or {}).get("read")
         self.parts: list[bytes] = []
         self._end = time.monotonic() + self.seconds if self.seconds else None
@@ -52,21 +63,27 @@ class Body:
             TooLong: the body is too long.
             ReadTimeout: the body takes too long.
         """
-        import httpx  # noqa: PLC0415  heavy
-
         self._size += len(part)
         if self._size > LARGEST:
             raise TooLong
         if self._end is not None and time.monotonic() > self._end:
-            raise httpx.ReadTimeout("the answer is not complete")
+            raise self.http.ReadTimeout("the answer is not complete")
         self.parts.append(part)
+
+    def check_encoding(self, response: Any) -> None:
+        """Check that no chunk can decompress to any number of bytes.
+
+        Raises:
+            DecodingError: the answer has an encoding in which one can.
+        """
+        packed = response.headers.get("content-encoding", "").strip().lower()
+        if packed not in PACKED:
+            raise self.http.DecodingError(f"it is packed as {packed!r}, which was not asked for")
 
     def of(self, response: Any) -> Any:
         """Make a new response object with this body. httpx cannot add a body to a response that was read in chunks."""
-        import httpx  # noqa: PLC0415  heavy
-
         headers = [(name, value) for name, value in response.headers.multi_items() if name not in OF_TRANSPORT]
-        whole = httpx.Response(
+        whole = self.http.Response(
             response.status_code,
             headers=headers,
             content=b"".join(self.parts),
@@ -84,16 +101,6 @@ def _is_short(response: Any) -> bool:
     return not packed and length.isascii() and length.isdigit() and len(length) < 12 and int(length) <= LARGEST
 
 
-def _parts(response: Any, parts: Any) -> Any:
-    """Return the chunks of a body. Refuse an encoding in which a chunk may decompress to any number of bytes."""
-    import httpx  # noqa: PLC0415  heavy
-
-    packed = response.headers.get("content-encoding", "").strip().lower()
-    if packed not in PACKED:
-        raise httpx.DecodingError(f"it is packed as {packed!r}, which was not asked for")
-    return parts
-
-
 @cache
 def _synchronous() -> Any:
     """Make the class of synchronous clients."""
@@ -108,7 +115,8 @@ def _synchronous() -> Any:
             if stream:
                 return response
             try:
-                for part in _parts(response, response.iter_bytes()):
+                body.check_encoding(response)
+                for part in response.iter_bytes():
                     body.add(part)
             finally:
                 response.close()
@@ -127,7 +135,6 @@ def _asynchronous() -> Any:
     import asyncio  # noqa: PLC0415  costs more to import than all of this package
 
     import anyio  # noqa: PLC0415  heavy
-    import httpx  # noqa: PLC0415  heavy
     import openai  # noqa: PLC0415  heavy
 
     class AsyncBounded(openai.DefaultAsyncHttpxClient):
@@ -144,12 +151,13 @@ def _asynchronous() -> Any:
                         await response.aread()
                         return response
                     try:
-                        async for part in _parts(response, response.aiter_bytes()):
+                        body.check_encoding(response)
+                        async for part in response.aiter_bytes():
                             body.add(part)
                     finally:
                         await response.aclose()
             except TimeoutError:
-                raise httpx.ReadTimeout("the answer is not complete") from None
+                raise body.http.ReadTimeout("the answer is not complete") from None
             return body.of(response)
 
         def __del__(self) -> None:
