@@ -196,10 +196,11 @@ def fast(session: nox.Session) -> None:
 
 @nox.session
 def slow(session: nox.Session) -> None:
-    """The slow tests: faults, kills, simulations, and pages in Chromium, which CI needs.
+    """The slow tests: faults, kills, simulations, and pages in Chromium, which CI needs; then those of `newest_openai`.
 
     After `gate` it adds to its coverage, and checks the sum.
     """
+    session.notify("newest_openai")
     pages = ["browser"] if has_chromium(session) else []
     adapters = install_tests(session, this_python(), *pages)
     both = Path(".coverage").exists()
@@ -255,6 +256,15 @@ def lowest(session: nox.Session) -> None:
     # its yardstick is the import of pydantic, which was cheaper then
     left_out = ("--deselect", "tests/test_architecture.py::test_importing_is_cheap")
     session.run("pytest", *warnings, *left_out, "tests/core", "tests/test_architecture.py", *session.posargs)
+
+
+@nox.session
+def newest_openai(session: nox.Session) -> None:
+    """The tests of models with the newest release of openai, which frameworks of the adapters hold back elsewhere."""
+    wanted = nox.project.dependency_groups(WORKSPACE, "test")
+    session.install("-q", "-c", CONSTRAINTS, "-e", "packages/ragmetrics-core[openai,server]", "openai>=3", *wanted)
+    batches = ("tests/core/evaluate/test_batches.py", "tests/core/evaluate/test_batch_server.py")
+    session.run("pytest", "-q", "-m", "not slow", "tests/core/llms", *batches, *session.posargs)
 
 
 ADAPTERS = [name for name in PACKAGES if name != "ragmetrics-core"]
