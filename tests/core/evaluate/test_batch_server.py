@@ -12,9 +12,10 @@ from typing import Any
 
 import openai
 import pytest
+from openai.types import FileObject
 
 from core.cli.calling import call
-from ragmetrics_core import Batch, InvalidInput, RagmetricsError, evaluate
+from ragmetrics_core import Batch, InvalidInput, ModelError, RagmetricsError, evaluate
 from ragmetrics_core.llms import OpenAILLM, OpenAIServerLLM
 from waiting import until
 
@@ -149,6 +150,23 @@ def test_a_list_that_is_not_there_stops_a_doubt(tmp_path: Path, model: OpenAILLM
     server.control(create_5xx_after=1, listing=False)
     with pytest.raises(RagmetricsError, match="and the batches cannot be listed"):
         evaluate(ROWS, METRICS, llm=model, run_dir=tmp_path, progress=False, batch=QUICK)
+
+
+def test_a_file_without_a_size(
+    tmp_path: Path, model: OpenAILLM, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def retrieve(_: object, file: str) -> FileObject:
+        return FileObject.construct(id=file)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(openai.resources.Files, "retrieve", retrieve)
+        with pytest.raises(ModelError) as stopped:
+            evaluate(ROWS[:2], METRICS, llm=model, run_dir=tmp_path, progress=False, batch=QUICK)
+    said = str(stopped.value)
+    assert said.startswith(
+        f"judge: the answer of {server.url} does not follow the OpenAI protocol (it does not say how many bytes "
+    )
+    assert evaluate(ROWS[:2], METRICS, llm=model, run_dir=tmp_path, progress=False, batch=QUICK).stopped is None
 
 
 def test_a_batch_that_was_deleted(tmp_path: Path, model: OpenAILLM, server: Server) -> None:

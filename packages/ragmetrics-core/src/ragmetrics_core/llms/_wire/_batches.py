@@ -143,6 +143,8 @@ class OpenAIBatches:
         """Write a file of the provider to this path. Its size is compared with the one that the provider names."""
         files, _ = self._resources()
         size = field_of(self._done(lambda: files.retrieve(file), file), "bytes")
+        if not isinstance(size, int):
+            raise self._failures.other_protocol(f"it does not say how many bytes {file} has")
 
         def save() -> None:
             try:
