@@ -629,7 +629,7 @@ def test_a_judge_in_this_process_needs_no_batches(tmp_path: Path) -> None:
         ({"window_rows": 0}, "window_rows must be a whole number from 1, got 0"),
         (
             {"wait": False, "finish_online": True},
-            "finish_online waits until all questions are answered: leave wait=False out",
+            "finish_online waits for all answers: leave wait=False out",
         ),
     ],
 )

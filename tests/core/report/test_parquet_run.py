@@ -6,6 +6,7 @@ import gc
 import json
 import math
 import pickle
+import re
 import sys
 import tempfile
 import time
@@ -22,6 +23,7 @@ from core.report.comparing import FAILED, by_id, judged_by, metric_column, not_a
 from ragmetrics_core import Evaluation, InvalidInput, MissingExtra, Score, Usage, evaluate
 from ragmetrics_core.llms import LexicalJudge
 from report_data import hostile, small
+from source_tree import ROOT
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -131,6 +133,11 @@ def test_the_columns_are_those_of_the_rows_and_the_metrics(tmp_path: Path) -> No
         *("metadata.lang", "m"),
     ]
     assert shown[8:14] == ["m_label", "m_error", "m_calls", "m_tokens", "m_seconds", "m_evidence"]
+    documented = (ROOT / "docs" / "report.md").read_text().partition("Their columns:")[2].partition("The files hold")[0]
+    named = set(re.findall("`(.*?)`", documented))
+    ours = {name: {name, name.removeprefix("m"), name.replace("m", "faithfulness", 1)} for name in table.column_names}
+    ours["metadata.lang"] = {"metadata.<key>"}
+    assert [name for name, words in ours.items() if named.isdisjoint(words)] == []
     assert table["metadata.lang"].to_pylist() == ["de", None, "3"]
     assert table["m"].to_pylist() == [0.5, None, None]
     assert table["m_error"].to_pylist() == [None, None, "ModelError: gone"]
@@ -325,7 +332,7 @@ class TestFiles:
         folder.mkdir()
         by_id([1.0]).to_parquet(folder / "a.parquet")
         by_id([0.5, 0.5]).to_jsonl(scores)
-        cure = "give rows/scores.jsonl, or move it away to read the others"
+        cure = "give rows/scores.jsonl, or move it away"
         assert self.refused(folder) == f"rows has Parquet files and scores.jsonl: {cure}"
         assert len(Evaluation.load(scores)) == 2
         assert len(Evaluation.load(folder / "a.parquet")) == 1

@@ -112,10 +112,8 @@ def targets_of(assignments: Iterable[Assignment]) -> dict[int, Target]:
             continue
         make = getattr(llm, "batches", None)
         if make is None or traits.identity is None:
-            raise InvalidInput(
-                f"{traits.kind} has no batches: give an OpenAILLM or an OpenAIServerLLM, or leave out ",
-                Setting("batch"),
-            )
+            why = f"{traits.kind} has no batches: give an OpenAILLM or an OpenAIServerLLM, or leave out "
+            raise InvalidInput(why, Setting("batch"))
         keys = Keys(traits.identity)
         same = (target for target in found.values() if target.keys.model == keys.model)
         found[id(llm)] = next(same, None) or Target(llm, make(), keys, traits.called)
@@ -132,13 +130,8 @@ def check_no_batches(run_dir: Path, assignments: Iterable[Assignment]) -> None:
     identities = (ModelTraits.of(llm).identity for llm in _llms(assignments)) if submissions else ()
     digests = {Keys(identity).model for identity in identities if identity is not None}
     if still_open := sum(item.model in digests for item in submissions):
-        raise InvalidInput(
-            f"{run_dir} has {still_open} open batch{'es' * (still_open != 1)}, whose questions would be paid for twice: give ",
-            Setting("batch", True),
-            " to go on with batches, or ",
-            FINISH,
-            " to cancel them",
-        )
+        why = f"{run_dir} has {still_open} open batch{'es' * (still_open != 1)}, whose questions would be paid for twice: give "
+        raise InvalidInput(why, Setting("batch", True), " to go on with batches, or ", FINISH, " to cancel them")
 
 
 def ledger_of(run_dir: Path, options: Batch | None) -> Ledger:

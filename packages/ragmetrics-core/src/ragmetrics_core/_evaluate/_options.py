@@ -85,9 +85,7 @@ class Batch:
         check_whole("window_rows", self.window_rows, least=1)
         if self.finish_online and not self.wait:
             left_out = Setting("no_wait", python="wait=False")
-            raise InvalidInput(
-                Setting("finish_online"), " waits until all questions are answered: leave ", left_out, " out"
-            )
+            raise InvalidInput(Setting("finish_online"), " waits for all answers: leave ", left_out, " out")
 
 
 WHEN_DECIDED = "when_decided"

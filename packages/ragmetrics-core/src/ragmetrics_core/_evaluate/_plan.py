@@ -15,12 +15,13 @@ RAGChecker.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from functools import lru_cache
-from operator import mul
+from operator import add, mul
 from textwrap import wrap
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._engine._reply_keys import Keys
 from .._engine._schedule import Assignment
@@ -65,19 +66,15 @@ cached_tokens = lru_cache(1000)(tokens_in)
 """The tokens of system messages and schemas, which occur many times."""
 
 
-@dataclass
-class Count:
+class Count(NamedTuple):
     """Calls, prompt tokens and completion tokens."""
 
     calls: float = 0.0
     prompt: float = 0.0
     completion: float = 0.0
 
-    def add(self, other: Count) -> None:
-        """Add another count to this one."""
-        self.calls += other.calls
-        self.prompt += other.prompt
-        self.completion += other.completion
+    def __add__(self, other: Any) -> Count:
+        return Count(*map(add, self, other))
 
     def usage(self) -> Usage:
         """Return the count in whole numbers, with at least one call unless it is zero."""
@@ -100,10 +97,9 @@ class CountedModel:
         if self.is_free:
             return 0.0, 0.0
         if isinstance(request, Ask):
-            prompt = PER_QUESTION + sum(
-                PER_MESSAGE + cached_tokens(message.content) for message in request.messages[:1]
-            )
-            prompt += sum(PER_MESSAGE + tokens_in(message.content) for message in request.messages[1:])
+            prompt = float(PER_QUESTION + PER_MESSAGE * len(request.messages))
+            prompt += sum(cached_tokens(message.content) for message in request.messages[:1])
+            prompt += sum(tokens_in(message.content) for message in request.messages[1:])
             schema = request.reply.schema
             if schema is not None and request.wants_json and settings.get("structured", "schema") == "schema":
                 sent_schema = strict_schema(schema) or dict(schema)
@@ -128,7 +124,7 @@ class MetricCount:
         failed: the number of rows that cannot be scored.
     """
 
-    left: dict[int, Count] = field(default_factory=dict)
+    left: dict[int, Count] = field(default_factory=lambda: defaultdict(Count))
     counted: Count = field(default_factory=Count)
     used: Count = field(default_factory=Count)
     shared: int = 0
@@ -139,9 +135,9 @@ class MetricCount:
         """Return the counts for the rows that are left, scaled by the rows with a score if there are enough of them."""
         if self.measured < LEAST_MEASURED:
             return self.left
-        pairs = zip(astuple(self.used), astuple(self.counted), strict=True)
+        pairs = zip(self.used, self.counted, strict=True)
         factors = [used / counted if used and counted else 1.0 for used, counted in pairs]
-        return {key: Count(*map(mul, astuple(count), factors)) for key, count in self.left.items()}
+        return {key: Count(*map(mul, count, factors)) for key, count in self.left.items()}
 
 
 class Planner:
@@ -177,20 +173,17 @@ class Planner:
             else:
                 for metric in self._metrics.values():
                     metric.failed += 1
-        metrics, models = [], {key: Count() for key in self._models}
+        metrics, models = [], dict.fromkeys(self._models, Count())
         for name, metric in self._metrics.items():
-            total = Count()
-            for key, count in metric.scaled().items():
-                total.add(count)
-                models[key].add(count)
-            metrics.append(MetricEstimate(name, total.usage(), metric.shared, metric.measured, metric.failed))
-        all_ = Count()
-        for count in models.values():
-            all_.add(count)
+            scaled = metric.scaled()
+            for key, count in scaled.items():
+                models[key] += count
+            usage = sum(scaled.values(), Count()).usage()
+            metrics.append(MetricEstimate(name, usage, metric.shared, metric.measured, metric.failed))
+        all_ = sum(models.values(), Count())
         seconds_per_call = _seconds_per_call(self._keeper.earlier)
-        seconds = all_.calls * FIRST_TOKEN + all_.completion / TOKENS_PER_SECOND
-        if seconds_per_call is not None:
-            seconds = all_.calls * seconds_per_call
+        assumed = all_.calls * FIRST_TOKEN + all_.completion / TOKENS_PER_SECOND
+        seconds = assumed if seconds_per_call is None else all_.calls * seconds_per_call
         counted = ((self._models[key].model, count.usage()) for key, count in models.items() if count.calls)
         return Estimate(
             source=source,
@@ -215,7 +208,7 @@ class Planner:
             if not row.is_asked(name):
                 continue
             metric, is_first = self._metrics[name], assignment.repeat == 0
-            counts: dict[int, Count] = {}
+            counts: dict[int, Count] = defaultdict(Count)
             score = None if record is None else record.scores.get(name)
             is_left = score is None or score.error is not None
             try:
@@ -225,14 +218,13 @@ class Planner:
                 continue
             if score is None or is_left:
                 for key, count in counts.items():
-                    metric.left.setdefault(key, Count()).add(count)
+                    metric.left[key] += count
             elif measures:
                 metric.measured += is_first
-                for count in counts.values():
-                    metric.counted.add(count)
+                metric.counted = sum(counts.values(), metric.counted)
                 if is_first:  # the score covers all repeats
                     used = score.usage
-                    metric.used.add(Count(used.calls - used.cached_calls, used.prompt_tokens, used.completion_tokens))
+                    metric.used += Count(used.calls - used.cached_calls, used.prompt_tokens, used.completion_tokens)
 
     def _count(
         self, assignment: Assignment, reading: Reading, index: int, counts: dict[int, Count], is_left: bool
@@ -270,8 +262,7 @@ class Planner:
                     self._asked.add(key)
                     is_batched = number == 0 and not isinstance(request, Ask) and not model.is_free
                     calls = 1 / TEXTS_PER_CALL if is_batched else 1
-                    count = Count(calls, *model.tokens(request, reply))
-                    counts.setdefault(id(model.model), Count()).add(count)
+                    counts[id(model.model)] += Count(calls, *model.tokens(request, reply))
         except (StopIteration, ModelError):
             pass
         finally:

@@ -129,8 +129,8 @@ class Run:
             rows = keeper.start(self._rows, self._at_most)
             ledger = None if run_dir is None else ledger_of(run_dir, batches)
             finishes = batches is not None and batches.finish_online  # open batches are cancelled
-            sent = set[bytes]() if ledger is None or finishes else ledger.open_keys()
-            planner = Planner(self._scoring.assignments, keeper, sent)
+            left_out = () if ledger is None or finishes else chain.from_iterable(map(ledger.keys, ledger.open))
+            planner = Planner(self._scoring.assignments, keeper, {key for key, _ in left_out})
             found = planner.estimate(rows, self._scoring.options.max_concurrency, self._rows.name)
             return found if batches is None or finishes else found.in_batches(self._scoring.assignments)
         finally:

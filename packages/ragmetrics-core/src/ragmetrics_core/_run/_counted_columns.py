@@ -204,11 +204,7 @@ def usable(records: object, metrics: Sequence[str], *paths: object) -> TypeGuard
     ):
         return False
     flags = ["_unusual", *(f"{name}_unusual" for name in metrics), *(["_nested"] if given else [])]
-    if not isinstance(records, ParquetRecords) or records.any(*flags):
-        return False
-    # no WHERE, as DuckDB skips groups by their lowest and highest number, of which NaN is none
-    finite = " AND ".join(f"bool_and(isfinite({quoted(name)})) IS NOT FALSE" for name in metrics)
-    return bool(records.tables.query(f"SELECT {finite} FROM run")[0][0])
+    return isinstance(records, ParquetRecords) and records.is_plain(flags, metrics)
 
 
 def column_name(path: str) -> str:

@@ -117,10 +117,6 @@ class Ledger:
         """The submissions to which replies may still come."""
         return [item for item in self.submissions if item.state not in CLOSED]
 
-    def open_keys(self) -> set[bytes]:
-        """Return the keys of the questions of all open submissions."""
-        return {key for item in self.open for key, _ in self.keys(item)}
-
     def remove_leftovers(self) -> None:
         """Remove what a kill has left: input files that are not complete, downloads. Only for the one writer of a directory."""
         kept = {LEDGER, *(self.input(item).name for item in self.open)}

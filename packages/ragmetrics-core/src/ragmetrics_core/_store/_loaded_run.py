@@ -116,9 +116,7 @@ class LoadedRun:
         """
         files = [] if (path / ACCOUNT).exists() else parquet_files(path)
         if files and (path / SCORES).exists():
-            raise InvalidInput(
-                f"{path} has Parquet files and {SCORES}: give {path / SCORES}, or move it away to read the others"
-            )
+            raise InvalidInput(f"{path} has Parquet files and {SCORES}: give {path / SCORES}, or move it away")
         if files:
             scored = ParquetRecords(path, files)
             return cls(scored.metrics, scored.account, scored, scored.settings)

@@ -295,10 +295,12 @@ class ParquetRecords(Records):
         names = (name for opened in self._opened for name in opened.schema_arrow.names)
         return [name for name in dict.fromkeys(names) if name.startswith(METADATA)]
 
-    def any(self, *names: str) -> bool:
-        """Whether one of these columns of truth values is true in any row."""
-        rows = " UNION ALL ".join(f"(SELECT 1 FROM run WHERE {quoted(name)} LIMIT 1)" for name in names)
-        return bool(self.tables.query(rows))
+    def is_plain(self, flags: Iterable[str], numbers: Iterable[str]) -> bool:
+        """Whether no row is true in a column of flags, or has NaN or infinity in a column of numbers."""
+        flagged = " UNION ALL ".join(f"(SELECT 1 FROM run WHERE {quoted(name)} LIMIT 1)" for name in flags)
+        # no WHERE, as DuckDB skips groups by their lowest and highest number, of which NaN is none
+        finite = " AND ".join(f"bool_and(isfinite({quoted(name)})) IS NOT FALSE" for name in numbers)
+        return not self.tables.query(flagged) and bool(self.tables.query(f"SELECT {finite} FROM run")[0][0])
 
     def _record(self, row: Mapping[str, Any]) -> Record:
         sample = {name: row[name] for name in ("id", *TEXTS, *LISTS) if row[name] is not None}

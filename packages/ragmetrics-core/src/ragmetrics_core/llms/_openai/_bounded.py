@@ -70,8 +70,8 @@ class Body:
             raise self.http.ReadTimeout("the answer is not complete")
         self.parts.append(part)
 
-    def check_encoding(self, response: Any) -> None:
-        """Check that no chunk can decompress to any number of bytes.
+    def checked(self, response: Any) -> Any:
+        """Return the answer, no chunk of which can decompress to any number of bytes.
 
         Raises:
             DecodingError: the answer has an encoding in which one can.
@@ -79,6 +79,7 @@ class Body:
         packed = response.headers.get("content-encoding", "").strip().lower()
         if packed not in PACKED:
             raise self.http.DecodingError(f"it is packed as {packed!r}, which was not asked for")
+        return response
 
     def of(self, response: Any) -> Any:
         """Make a new response object with this body. httpx cannot add a body to a response that was read in chunks."""
@@ -115,8 +116,7 @@ def _synchronous() -> Any:
             if stream:
                 return response
             try:
-                body.check_encoding(response)
-                for part in response.iter_bytes():
+                for part in body.checked(response).iter_bytes():
                     body.add(part)
             finally:
                 response.close()
@@ -151,8 +151,7 @@ def _asynchronous() -> Any:
                         await response.aread()
                         return response
                     try:
-                        body.check_encoding(response)
-                        async for part in response.aiter_bytes():
+                        async for part in body.checked(response).aiter_bytes():
                             body.add(part)
                     finally:
                         await response.aclose()

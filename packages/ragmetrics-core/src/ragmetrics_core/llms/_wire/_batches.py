@@ -84,11 +84,8 @@ class OpenAIBatches:
         if not isinstance(found, Failure):
             return
         if found.refused is not None and found.refused.status in (404, 405, 501):
-            raise InvalidInput(
-                f"{self._failures.model}: {self.base_url} has no batches: leave out ",
-                Setting("batch"),
-                ", or use another model",
-            )
+            why = f"{self._failures.model}: {self.base_url} has no batches: leave out "
+            raise InvalidInput(why, Setting("batch"), ", or use another model")
         raise found.problem
 
     def upload(self, path: Path) -> str:
