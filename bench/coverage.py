@@ -1,6 +1,6 @@
 """How often intervals, tests, planned rows, verdicts and gates keep what they promise, in samples of populations that are known.
 
-    python bench/coverage.py [--runs N] [--only paired,sizes,clusters,rows,verdicts,power,gates,looks,stops]
+    python bench/coverage.py [--runs N] [--only paired,sizes,clusters,rows,verdicts,power,gates,looks,stops,labels]
 
 Prints every cell, with its goal above it. A cell that misses its goal has a ``!``, and the last lines list those cells again; it
 has a ``?`` where it misses by at most two standard errors of the simulation (at 0.95 and 2,000 runs: 0.01), too little to tell.
@@ -16,18 +16,23 @@ verdicts    Share of whole comparisons with any false *better* or *worse* where 
 power       Share of the real changes that such comparisons find.
 gates       Share of commands with a gate falsely red, and of gates falsely green, where all truths are exactly at their limits.
 looks       The same over all looks of runs that stop when their gates are decided, 500 rows: any gate red, all of them green.
+labels      The same share for real labels of people: 500 of the rows of a source, with gates 0.05 and 0.1 from their mean.
 stops       Share of the rows that such runs score where the truth is 0.1 from the limit, with 500, 200 and 100 rows.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
+import json
 import math
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
@@ -42,6 +47,8 @@ from core.statistics.populations import (
     pass_rates,
 )
 
+DATA = Path(os.environ.get("RAGMETRICS_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+LABELLED = ("begin", "wice", "openqa")
 ALIKE = (0.0, 0.5, 0.9)
 SAME = (claim_fractions(), pass_rates(0.8, 0.8), grades())
 WORSE = (claim_fractions(0.057), pass_rates(0.8, 0.75), grades(0.16))
@@ -300,6 +307,25 @@ def stops(runs: int) -> Iterator[Line]:
         yield name, cells
 
 
+def labels(runs: int) -> Iterator[Line]:
+    """Labels of people as scores: whether an answer is faithful, or correct."""
+    found: dict[str, list[float]] = {}
+    with gzip.open(DATA / "rag_records.jsonl.gz", "rt", encoding="utf-8") as lines:
+        for record in map(json.loads, lines):
+            source = record["id"].partition("-")[0]
+            for name in ("faithful", "correct"):
+                if record[name] is not None and source in LABELLED:
+                    found.setdefault(f"{source}, {name}", []).append(float(record[name]))
+    for name, values in found.items():
+        mean, count = fmean(values), min(500, len(values) - 1)
+        cells = []
+        for distance in (-0.1, -0.05, 0.05, 0.1):
+            draw, few = looks_simulation.labelled(values, count), max(runs // 20, 1)
+            run = looks_simulation.looked(draw, [f"m0 >= {mean + distance:.4f}"], few)
+            cells.append(Cell(f"{name}, limit {distance:+} from the mean", run.rows, few))
+        yield f"{name}: mean {mean:.2f}, {count} rows", cells
+
+
 SECTIONS: dict[str, tuple[str, Sequence[str], Callable[[int], Iterator[Line]]]] = {
     "paired": (
         "Intervals of differences, by rows: goal 0.92 or more with 20, 0.93 to 0.98 from 50 on (Tango may be above)",
@@ -341,6 +367,11 @@ SECTIONS: dict[str, tuple[str, Sequence[str], Callable[[int], Iterator[Line]]]] 
         "Share of the rows that they score, with the truth 0.1 from the limit: goal 0.6 or less with 500 rows",
         ["500", "200", "100"],
         stops,
+    ),
+    "labels": (
+        "Share of the rows that they score, for labels of people, by the distance of the limit from the mean",
+        ["-0.1", "-0.05", "+0.05", "+0.1"],
+        labels,
     ),
 }
 

@@ -22,6 +22,7 @@ __all__ = [
     "beta_values",
     "claim_shares",
     "in_clusters",
+    "labelled",
     "looked",
     "passes",
     "several_passes",
@@ -95,6 +96,11 @@ Draw = Callable[[random.Random], Rows]
 def passes(rate: float, count: int) -> Draw:
     """Passes and fails."""
     return lambda rng: rows_of([float(rng.random() < rate) for _ in range(count)])
+
+
+def labelled(labels: Sequence[float], count: int) -> Draw:
+    """So many of these labels, without replacement."""
+    return lambda rng: rows_of(rng.sample(labels, count))
 
 
 def claim_shares(count: int) -> Draw:
