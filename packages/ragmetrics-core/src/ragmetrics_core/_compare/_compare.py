@@ -8,7 +8,8 @@ verdicts (`_verdicts`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import islice
 
 from .._calibrate._calibration import Calibration
 from .._run._columns import Run
@@ -18,10 +19,10 @@ from .._values._errors import InvalidInput, Setting
 from ..statistics import PairedDifference, holm
 from ._columns import paired_columns
 from ._comparison import ComparedRuns, MetricComparison
-from ._corrected_difference import corrected_differences
+from ._corrected_difference import CorrectedDifference, corrected_differences
 from ._credit import Credit, credit
 from ._outcomes import MetricPairs
-from ._pairs import Paired, paired_rows
+from ._pairs import Paired, Reader, paired_rows, read_run
 from ._row_changes import row_changes
 from ._verdicts import MetricTest, verdict_of
 
@@ -112,24 +113,80 @@ def compared(
     Raises:
         InvalidInput: the runs share no row or no metric, ids are not unique, a path names no column, or the margin is wrong.
     """
-    _check_margin(margin)
-    given = (before, after), _names(before, after), by, cluster
-    found = (paired_columns(*given) if calibrations is None else None) or paired_rows(*given)
+    pair = RunPair((before, after), _names(before, after), by)
+    return compared_together([pair], Rules(cluster, margin, allow_different_judges, calibrations))[0]
+
+
+@dataclass(frozen=True)
+class RunPair:
+    """Two runs to compare: the earlier and the later one, their names, and the column that slices their rows, if any."""
+
+    runs: tuple[ScoredRows, ScoredRows]
+    names: tuple[str, str]
+    by: str | None
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How runs are compared; ``Evaluation.compare`` documents the attributes."""
+
+    cluster: str | None
+    margin: float
+    allow_different_judges: bool
+    calibrations: tuple[Calibration, Calibration] | None = None
+
+
+def compared_together(pairs: Sequence[RunPair], rules: Rules, read: Reader = read_run) -> list[ComparedRuns]:
+    """Compare pairs of runs, with p-values adjusted for the tests of all pairs together: all metrics of all pairs are one family,
+    and all slices of all pairs are another.
+
+    Raises:
+        InvalidInput: as ``compared``.
+    """
+    _check_margin(rules.margin)
+    prepared = [_prepared(pair, rules, read) for pair in pairs]
+    parts = [of_metric for *_, of_metrics in prepared for of_metric in of_metrics]
+    families = [[whole for whole, *_ in parts], [each for _, *slices in parts for each in slices]]
+    metrics, slices = map(iter, finished(families))
+    done = []
+    for pair, (found, judges, of_metrics) in zip(pairs, prepared, strict=True):
+        wholes = [whole for whole, *_ in of_metrics]
+        pairwise = zip(islice(metrics, len(wholes)), wholes, strict=True)
+        changed = tuple(replace(item, changes=row_changes(found, own)) for item, own in pairwise)
+        own_slices = tuple(islice(slices, sum(map(len, of_metrics)) - len(wholes)))
+        corrected: tuple[CorrectedDifference, ...] = ()
+        if rules.calibrations is not None:
+            corrected = corrected_differences(wholes, found.read(), rules.calibrations)
+        done.append(replace(_compared(found, judges, changed, pair.by, rules), slices=own_slices, corrected=corrected))
+    return done
+
+
+Prepared = tuple[Paired, Credit, list[list[MetricPairs]]]
+"""Two runs whose rows are paired, whether a difference may be credited to the system, and each metric in each part."""
+
+
+def _prepared(pair: RunPair, rules: Rules, read: Reader) -> Prepared:
+    given = pair.runs, pair.names, pair.by, rules.cluster
+    found = (paired_columns(*given) if rules.calibrations is None else None) or paired_rows(*given, read)
+    judges = credit(found.before, found.after, _shared_metrics(found.before, found.after))
+    allowed = rules.allow_different_judges
+    return found, judges, [_checked(found, judges, name, rules.margin, allowed=allowed) for name in judges.differences]
+
+
+def _compared(
+    found: Paired, judges: Credit, metrics: tuple[MetricComparison, ...], by: str | None, rules: Rules
+) -> ComparedRuns:
+    """Return the comparison of two runs, still without slices."""
     runs = one, two = found.before, found.after
-    judges = credit(*runs, _shared_metrics(*runs))
-    of_metrics = [_checked(found, judges, name, margin, allowed=allow_different_judges) for name in judges.differences]
-    wholes = [parts[0] for parts in of_metrics]
-    metrics, slices = finished([wholes, [part for parts in of_metrics for part in parts[1:]]])
-    changed = (replace(item, changes=row_changes(found, own)) for item, own in zip(metrics, wholes, strict=True))
     incomplete = [f"{run.name} is not complete: {run.evaluation.stopped}" for run in runs if run.evaluation.stopped]
     return ComparedRuns(
         before=one.name,
         after=two.name,
-        metrics=tuple(changed),
-        slices=tuple(slices),
+        metrics=metrics,
+        slices=(),
         by=by,
-        cluster=cluster,
-        margin=float(margin),
+        cluster=rules.cluster,
+        margin=float(rules.margin),
         pairs=found.pairs,
         paired_by=found.words,
         rows_before=found.rows[0],
@@ -140,12 +197,11 @@ def compared(
         metrics_only_after=tuple(name for name in two.columns if name not in one.columns),
         warnings=_together(metrics),
         unknown=tuple(judges.unknown),
-        notes=(*incomplete, *_notes(found, by, calibrations or ())),
+        notes=(*incomplete, *_notes(found, by, rules.calibrations or ())),
         incomplete=tuple(incomplete),
-        allow_different_judges=allow_different_judges,
+        allow_different_judges=rules.allow_different_judges,
         paired=found,
         caveats=tuple(_caveats(runs)),
-        corrected=() if calibrations is None else corrected_differences(wholes, found.read(), calibrations),
     )
 
 
@@ -195,9 +251,14 @@ def _checked(paired: Paired, found: Credit, name: str, margin: float, *, allowed
     return parts
 
 
+def name_of_run(run: ScoredRows) -> str:
+    """Return the directory, the file or the source of a run; empty if it has none."""
+    return str(run.run_dir or run.records.path or run.source)
+
+
 def _names(before: ScoredRows, after: ScoredRows) -> tuple[str, str]:
     """Return the names of the runs: their directories or files, if these differ."""
-    one, two = (str(item.run_dir or item.records.path or item.source) for item in (before, after))
+    one, two = map(name_of_run, (before, after))
     if one == two and one:
         return f"{one} (first)", f"{two} (second)"
     return one or "the first run", two or "the second run"

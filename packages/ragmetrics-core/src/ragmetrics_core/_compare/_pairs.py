@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import nsmallest
 from operator import itemgetter
@@ -163,8 +163,22 @@ class Pairing(Paired):
         return self
 
 
+def read_run(run: ScoredRows, name: str, by: str | None, cluster: str | None) -> tuple[Run, RowGroups]:
+    """Read the rows of a run, with the slice and the cluster of each row; the run is named in messages."""
+    groups = RowGroups(by, cluster)
+    return Run.of(run, name, groups), groups
+
+
+Reader = Callable[[ScoredRows, str, "str | None", "str | None"], tuple[Run, RowGroups]]
+"""A function like ``read_run``, which may remember runs."""
+
+
 def paired_rows(
-    runs: tuple[ScoredRows, ScoredRows], names: tuple[str, str], by: str | None, cluster: str | None
+    runs: tuple[ScoredRows, ScoredRows],
+    names: tuple[str, str],
+    by: str | None,
+    cluster: str | None,
+    read: Reader = read_run,
 ) -> Pairing:
     """Read the rows of two runs and pair them, with the slice and the cluster of each row; a run is named in messages.
 
@@ -172,7 +186,8 @@ def paired_rows(
         InvalidInput: a run has no row; an id has several questions, in one run or in both; the runs share no row; a path names no
             column; there are too many slices, or a pair has no cluster.
     """
-    one, two, by_labels = _read(runs, names, by, cluster)
+    found = [read(run, name, by, cluster) for run, name in zip(runs, names, strict=True)]
+    one, two, by_labels = _sliced(found, by)
     before, after, pairs = _matched(one, two)
     alone = [set(range(len(run.rows))) - {pair[at] for pair in pairs} for at, run in enumerate((before, after))]
     units: list[Unit] = [*pairs, *((row, None) for row in sorted(alone[0])), *((None, row) for row in sorted(alone[1]))]
@@ -206,12 +221,9 @@ def fields_of(before: Run, after: Run, metric: str) -> set[str]:
     return {ALIASES.get(each, each) for each in inputs} & {*REFERENCES}
 
 
-def _read(
-    runs: tuple[ScoredRows, ScoredRows], names: tuple[str, str], by: str | None, cluster: str | None
-) -> tuple[Run, Run, bool]:
-    """Return both runs with the slice and the cluster of each row, and whether the slices are labels that a metric gave."""
-    groups = RowGroups(by, cluster), RowGroups(by, cluster)
-    one, two = map(Run.of, runs, names, groups)
+def _sliced(found: Sequence[tuple[Run, RowGroups]], by: str | None) -> tuple[Run, Run, bool]:
+    """Return both runs with the slice of each row, and whether the slices are labels that a metric gave."""
+    (one, _), (two, _) = found
     if by is None or any(label for run in (one, two) for label in run.slices or ()):
         return one, two, False
     one, two = (replace(run, slices=run.columns[by].labels) if by in run.columns else run for run in (one, two))
@@ -219,8 +231,8 @@ def _read(
         if by in one.columns:
             what = "this metric gives rows no labels, and no metadata column has this name"
             raise InvalidInput(Setting("by", by), f": {what}")
-        for group in groups:
-            group.check(clusters=False)
+        for _, groups in found:
+            groups.check(clusters=False)
     return one, two, True
 
 

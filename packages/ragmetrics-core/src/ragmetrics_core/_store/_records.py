@@ -101,6 +101,21 @@ class Records(LazySequence[Record]):
         return View(self, lambda record: record.scores[metric])
 
 
+class SomeRecords(Records):
+    """Some records of a run, by their positions."""
+
+    def __init__(self, source: Records, positions: Sequence[int]) -> None:
+        self._source = source
+        self._positions = positions
+        self.path = source.path
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    def _at(self, index: int) -> Record:
+        return self._source[self._positions[index]]
+
+
 class View(LazySequence[T]):
     """What a function makes of each item of a sequence, such as one part of every record. It is called when an item is used."""
 
