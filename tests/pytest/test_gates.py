@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from xml.etree import ElementTree as ET
 
@@ -329,6 +330,14 @@ class FirstLetters(Metric):
                 "ERROR: --ragmetrics-baseline: *main: scores.jsonl is damaged: the run ended with 40 rows, and 6 are there: *"
             ]
         )
+
+    def test_a_run_that_stopped_when_its_gates_were_decided_is_refused(self, suite) -> None:
+        self.sessions(suite, rows(40, 0), rows(40, 0))
+        account = suite.path / "main" / "run.json"
+        account.write_text(json.dumps({**json.loads(account.read_text()), "left": 60}))
+        result = suite.run("--ragmetrics-baseline", "main")
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        result.stderr.fnmatch_lines(["*main stopped when its gates were decided, before 60 of its rows*biased*"])
 
     def test_a_test_that_leaves_another_directory(self, suite) -> None:
         suite.tests(MARKED, rows=rows(40, 0))

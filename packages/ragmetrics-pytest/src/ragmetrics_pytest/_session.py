@@ -100,6 +100,7 @@ def check_settings(state: State) -> None:
         raise pytest.UsageError(f"--ragmetrics-baseline: there is no {baseline}")
     try:
         before = Evaluation.load(baseline)
+        before.check_all_rows("a comparison")
     except RagmetricsError as error:
         raise pytest.UsageError(f"--ragmetrics-baseline: {error}") from None
     if before.state == "damaged":
