@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -14,7 +16,7 @@ import pytest
 from pydantic import BaseModel
 
 from core.engine import virtual_time
-from core.evaluate.doubles import RATE, AsyncModel, Length, Rated, RatedContexts, questions
+from core.evaluate.doubles import RATE, AsyncModel, Embedded, Length, Rated, RatedContexts, questions
 from core.evaluate.reader import read
 from loopback import OpenAIServer
 from ragmetrics_core import (
@@ -27,6 +29,7 @@ from ragmetrics_core import (
     Prompt,
     Reply,
     Score,
+    SQLiteReplies,
     Steps,
     Usage,
     compare,
@@ -154,6 +157,23 @@ class TestCalls:
         model.identity = {"model": "named"}  # type: ignore[attr-defined]
         foreseen = estimate(rows, Rated(), llm=model, run_dir=tmp_path)
         assert (foreseen.calls, foreseen.metrics[0].shared) == (1, 4)
+
+    def test_replies_in_the_journal_are_paid_for(self, tmp_path: Path) -> None:
+        prompt: Any = Prompt("Is it good?", YesNoReply(), name="own")
+        model, metrics = AsyncModel("yes"), (Rated(prompt=prompt), Embedded())
+        model.identity = {"model": "named"}  # type: ignore[attr-defined]
+        rows = [{"user_input": f"question {number}", "response": "an answer"} for number in range(3)]
+        asked: dict[str, Any] = {"llm": model, "embeddings": HashingEmbeddings(), "run_dir": tmp_path}
+        evaluate(rows, metrics, progress=False, **asked)
+        for name in ("scores.jsonl", "run.json"):
+            (tmp_path / name).unlink()
+        assert estimate(rows, metrics, **asked).calls == 0
+        with closing(sqlite3.connect(tmp_path / "journal.sqlite")) as database:
+            ((key,),) = database.execute("SELECT key FROM replies WHERE width IS NULL LIMIT 1").fetchall()
+        with closing(SQLiteReplies(tmp_path / "journal.sqlite")) as replies:
+            replies.strike([key])
+            replies.keep(key, Reply("I cannot say."))
+        assert estimate(rows, metrics, **asked).calls == 1, "a reply that cannot be read is asked for again"
 
     def test_embeddings(self) -> None:
         @dataclass(frozen=True)
