@@ -1,6 +1,6 @@
 """How often intervals, tests, planned rows, verdicts and gates keep what they promise, in samples of populations that are known.
 
-    python bench/coverage.py [--runs N] [--only paired,sizes,clusters,rows,verdicts,power,gates,looks,stops,labels]
+    python bench/coverage.py [--runs N] [--only paired,sizes,clusters,rows,verdicts,power,several,gates,looks,stops,labels]
 
 Prints every cell, with its goal above it. A cell that misses its goal has a ``!``, and the last lines list those cells again; it
 has a ``?`` where it misses by at most two standard errors of the simulation (at 0.95 and 2,000 runs: 0.01), too little to tell.
@@ -14,6 +14,7 @@ clusters    The same intervals for rows in unequal clusters that are alike (intr
 rows        A pilot names the rows that would show a difference with 80 % power; then so many are drawn: the share that shows it.
 verdicts    Share of whole comparisons with any false *better* or *worse* where nothing changed, over all metrics and slices.
 power       Share of the real changes that such comparisons find.
+several     Share of comparisons of 3 and 10 runs in which any two are told apart where nothing differs, over all metrics.
 gates       Share of commands with a gate falsely red, and of gates falsely green, where all truths are exactly at their limits.
 looks       The same over all looks of runs that stop when their gates are decided, 500 rows: any gate red, all of them green.
 labels      The same share for real labels of people: 500 of the rows of a source, with gates 0.05 and 0.1 from their mean.
@@ -208,6 +209,16 @@ def power(runs: int) -> Iterator[Line]:
             yield name, [Cell(name, share, few) for share in shares]
 
 
+def several(runs: int) -> Iterator[Line]:
+    """Three and ten runs with nothing different."""
+    few = max(runs // 4, 1)
+    for row in (comparison_simulation.pass_or_fail, comparison_simulation.shares_of_claims):
+        for metrics in (1, 3):
+            line = f"{row.__name__.replace('_', ' ')}, {count(metrics, 'metric')}, 100 rows"
+            shares = {n: comparison_simulation.any_alarm(row, n, 100, metrics, few) for n in (3, 10)}
+            yield line, [Cell(f"{line}: {n} runs", share, few, 0.0, 0.05) for n, share in shares.items()]
+
+
 def gates(runs: int) -> Iterator[Line]:
     """One gate and eight, with the truth at the limit."""
     means = {
@@ -353,6 +364,11 @@ SECTIONS: dict[str, tuple[str, Sequence[str], Callable[[int], Iterator[Line]]]] 
         verdicts,
     ),
     "power": ("Share of real changes that whole comparisons show (correlation 0.5)", ["metrics", "slices"], power),
+    "several": (
+        "Several runs with nothing different: any two told apart, goal 0.05 or less",
+        ["3 runs", "10 runs"],
+        several,
+    ),
     "gates": (
         "Gates with the truth at their limit: falsely red (one, any of 8) or green, goal 0.05 or less; without adjustment",
         ["one", "of 8", "green", "(alone)"],

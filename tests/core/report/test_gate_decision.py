@@ -422,6 +422,7 @@ class TestResults:
             "missing": None,
             "warnings": [],
             "void": False,
+            "run": None,
         }
 
     @pytest.mark.parametrize(

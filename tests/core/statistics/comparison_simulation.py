@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from core.report.comparing import MetricComparison, metric_column, run_of
 from core.statistics.populations import NORMAL, Pair, Population
-from ragmetrics_core import Comparison
+from ragmetrics_core import Comparison, compare_runs
 
-__all__ = ["Family", "Verdicts", "by_verdict", "compared", "two_runs"]
+__all__ = ["Family", "Verdicts", "any_alarm", "by_verdict", "compared", "pass_or_fail", "shares_of_claims", "two_runs"]
 
 Family = Sequence[MetricComparison]
 Rule = Callable[[Family, Family], tuple[Sequence[bool], Sequence[bool]]]
@@ -116,3 +116,45 @@ def two_runs(
         for side in (0, 1)
     )
     return before.compare(after, by="slice" if labels else None, allow_different_judges=True)
+
+
+def pass_or_fail(rng: random.Random) -> Callable[[], float]:
+    """A row that runs pass with a chance of its own."""
+    chance = rng.betavariate(2, 0.5)
+    return lambda: float(rng.random() < chance)
+
+
+def shares_of_claims(rng: random.Random) -> Callable[[], float]:
+    """A row of 2 to 7 claims, each of which is supported with a chance that belongs to the row."""
+    chance, claims = rng.betavariate(5, 0.7), rng.randint(2, 7)
+    return lambda: sum(rng.random() < chance for _ in range(claims)) / claims
+
+
+def any_alarm(
+    row: Callable[[random.Random], Callable[[], float]], versions: int, rows: int, metrics: int, runs: int
+) -> float:
+    """The share of comparisons of several runs in which two runs are told apart although nothing differs.
+
+    Args:
+        row: draws a row: what draws its score in a run.
+        versions: how many runs are compared, at least two.
+        rows: how many rows they have.
+        metrics: how many metrics, which have nothing in common.
+        runs: how many comparisons.
+    """
+    rng = random.Random(f"several {row.__name__} {versions} {rows} {metrics}")
+    alarms = 0
+    for _ in range(runs):
+        drawn = [{f"metric {number}": row(rng) for number in range(metrics)} for _ in range(rows)]
+        made = [
+            run_of(
+                ({"id": str(place)}, {name: score() for name, score in each.items()})
+                for place, each in enumerate(drawn)
+            )
+            for _ in range(versions)
+        ]
+        found = compare_runs(made, all_pairs=True)
+        told_apart = any(item.verdict in {"better", "worse"} for pair in found.pairs for item in pair.metrics)
+        assert told_apart or not any(item.worse for item in found.best)
+        alarms += told_apart
+    return alarms / runs

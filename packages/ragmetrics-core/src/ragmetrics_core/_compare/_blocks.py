@@ -52,7 +52,7 @@ def comparison_blocks(comparison: ComparedRuns, marks: Mapping[str, str] | None 
         ),
         Items([str(item) for item in comparison.corrected]),
         _table("metric", comparison.metrics, NUMBERS),
-        Details(slices, (_slices(comparison.slices, marks), Items(reasons))),
+        Details(slices, (verdict_table("metric, slice", comparison.slices, marks), Items(reasons))),
         Details("Rows that changed most", (Items(list(_changed(comparison)), "changed most:"),)),
         Details("Rows without a pair or a value", (Items(list(row_remarks(comparison))),)),
         Details("What the numbers rest on", (Items(list(remarks(comparison))),)),
@@ -131,14 +131,15 @@ def _table(first: str, items: Iterable[MetricComparison], columns: Mapping[str, 
     return Table([first, *columns], rows)
 
 
-def _slices(items: Sequence[MetricComparison], marks: Mapping[str, str]) -> Table:
+def verdict_table(first: str, items: Sequence[MetricComparison], marks: Mapping[str, str]) -> Table:
+    """Return a table with the verdict and the numbers of each item; ``first`` is the heading of their names."""
     if len(items) > MOST_IN_ORDER:
         items = sorted(items, key=lambda item: {"worse": 0, "better": 1}.get(item.verdict, 2))
     columns: dict[str, Cell] = {
         "verdict": lambda item: f"{marks.get(item.verdict, '')}{SHORT_VERDICTS.get(item.verdict, item.verdict)}",
         **SLICE_NUMBERS,
     }
-    return _table("metric, slice", items, columns)
+    return _table(first, items, columns)
 
 
 def _changed(comparison: ComparedRuns) -> Iterator[Items]:

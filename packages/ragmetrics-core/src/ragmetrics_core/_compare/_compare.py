@@ -125,6 +125,10 @@ class RunPair:
     names: tuple[str, str]
     by: str | None
 
+    def turned(self) -> RunPair:
+        """Return the pair with the later run as the earlier one."""
+        return RunPair((self.runs[1], self.runs[0]), (self.names[1], self.names[0]), self.by)
+
 
 @dataclass(frozen=True)
 class Rules:

@@ -30,6 +30,7 @@ from ._join import join_runs
 from ._options import Batch, Stop
 from ._run import Run
 from ._scorer import Scorer
+from ._several import Comparisons, compare_runs
 
 if TYPE_CHECKING:
     import os
@@ -38,6 +39,7 @@ __all__ = [
     "Batch",
     "Calibration",
     "Comparison",
+    "Comparisons",
     "Decision",
     "Estimate",
     "Evaluation",
@@ -49,6 +51,7 @@ __all__ = [
     "SegmentReplies",
     "Stop",
     "aevaluate",
+    "compare_runs",
     "estimate",
     "evaluate",
     "join_runs",

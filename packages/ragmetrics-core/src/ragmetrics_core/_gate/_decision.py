@@ -47,7 +47,7 @@ Case = tuple[Gate, Evidence]
 
 SAME = (
     *("estimate", "rows", "scored", "failed", "by", "label"),
-    *("clusters", "repeated", "unmet", "missing", "warnings"),
+    *("clusters", "repeated", "unmet", "missing", "warnings", "run"),
 )
 """The fields that a result copies from the evidence."""
 

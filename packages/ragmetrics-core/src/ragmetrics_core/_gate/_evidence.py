@@ -53,6 +53,7 @@ class Evidence:
             interval. The attribute itself is None if no value is known to be the worst.
         warnings: caveats on all of this.
         void: why the gate stays undecided whatever the numbers are, in words; empty if the numbers decide.
+        run: the name of the run, if the gates of several runs are decided together.
     """
 
     estimate: float | None
@@ -72,6 +73,7 @@ class Evidence:
     worst_case: Callable[[Gate, float], Interval | None] | None = None
     warnings: tuple[str, ...] = ()
     void: str = ""
+    run: str = ""
 
 
 def mean_evidence(

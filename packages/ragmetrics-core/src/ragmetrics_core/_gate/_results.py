@@ -131,6 +131,7 @@ class GateResult:
             they count as the worst value.
         warnings: caveats: that judges differ between two runs, if this was allowed.
         void: whether it is undecided because it is not known that both runs measured the same thing; more rows would not decide.
+        run: the name of the run, if the gates of several runs are decided together; empty otherwise.
     """
 
     gate: Gate
@@ -151,6 +152,7 @@ class GateResult:
     missing: str = ""
     warnings: tuple[str, ...] = ()
     void: bool = False
+    run: str = ""
 
     @property
     def unscored(self) -> int:
@@ -174,16 +176,17 @@ class GateResult:
 
     @property
     def name(self) -> str:
-        """The gate and its slice, printable: ``faithfulness >= 0.8, lang=de``."""
+        """The gate, its run if there are several, and its slice, printable: ``faithfulness >= 0.8, lang=de``."""
         gate = cut_middle(str(self.gate), LONGEST_GATE)
-        return gate if self.by is None else f"{gate}, {slice_name(self.by, self.label)}"
+        parts = [gate, cut_middle(self.run, LONGEST_GATE)] if self.run else [gate]
+        return ", ".join(parts if self.by is None else [*parts, slice_name(self.by, self.label)])
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as plain JSON values."""
         interval, adjusted = self.interval, self.adjusted
         own = {"gate": str(self.gate), "metric": self.gate.metric}
         figures = {"unscored": self.unscored, "coverage": self.coverage, "why": self.why}
-        words = {"doubt": self.doubt or None, "missing": self.missing or None}
+        words = {"doubt": self.doubt or None, "missing": self.missing or None, "run": self.run or None}
         limits = {
             "interval": interval and interval[:2],
             "interval_method": interval.method if interval else None,

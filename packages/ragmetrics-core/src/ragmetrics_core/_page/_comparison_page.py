@@ -74,12 +74,12 @@ def _header(comparison: ComparedRuns, pairing: Pairing) -> Html:
     )
 
 
-def _cards(comparison: ComparedRuns) -> Html:
+def cards(comparison: ComparedRuns) -> Html:
     """Return the cards of all metrics, in their order, on comparable axes."""
     share = widest(comparison.metrics)
     people = {item.metric: f"{item}." for item in comparison.corrected}
-    cards = (_card(item, share, people.get(item.name)) for item in comparison.metrics)
-    return element("ul", *cards, class_="cards differences")
+    found = (_card(item, share, people.get(item.name)) for item in comparison.metrics)
+    return element("ul", *found, class_="cards differences")
 
 
 def _card(item: MetricComparison, share: float, people: str | None) -> Html:
@@ -196,7 +196,7 @@ def _content(comparison: ComparedRuns, pairing: Pairing, decision: Decision | No
         parts={
             "header": _header(comparison, pairing),
             "gates": gate_list(decision),
-            "cards": _cards(comparison),
+            "cards": cards(comparison),
             "slices": _slices(comparison),
             "without": section("without", "Rows without a pair or a value", without),
             "rests_on": section("rests", "What the numbers rest on", rests),

@@ -68,6 +68,11 @@ def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
+def style_of(kind: str) -> str:
+    """Return the styles of a kind of page."""
+    return "".join(source(f"{name}.css") for name in (*STYLES, OWN_STYLES[kind], "print"))
+
+
 def joined_page(title: str, parts: Mapping[str, Html], kind: str = REPORT) -> str:
     """Return the page with these parts inserted.
 
@@ -79,22 +84,22 @@ def joined_page(title: str, parts: Mapping[str, Html], kind: str = REPORT) -> st
     Raises:
         KeyError: a placeholder has no part.
     """
-    style = "".join(source(f"{name}.css") for name in (*STYLES, OWN_STYLES[kind], "print"))
+    style = style_of(kind)
     scripts = (source(f"{name}.js") for name in (*SCRIPTS, *OWN_SCRIPTS[kind], "main"))
     script = "".join(["'use strict';\n(() => {\n", *scripts, "})();\n"])
-    rows = _filled(source("rows.html"), {"filters": source(f"{kind}-filters.html")})
+    rows = filled(source("rows.html"), {"filters": source(f"{kind}-filters.html")})
     fillings = {
         **parts,
-        "overview": _filled(source(f"{kind}.html"), {**parts, "rows": rows}),
+        "overview": filled(source(f"{kind}.html"), {**parts, "rows": rows}),
         "title": shown(title),
         "policy": shown(policy(style, script)),
         "style": style,
         "script": script,
     }
-    return _filled(source("page.html"), fillings)
+    return filled(source("page.html"), fillings)
 
 
-def _filled(template: str, given: Mapping[str, str]) -> str:
+def filled(template: str, given: Mapping[str, str]) -> str:
     """Fill the placeholders of a template in one pass: inserted text is not searched for placeholders."""
     return PLACE.sub(lambda match: given[match[1]], template)
 

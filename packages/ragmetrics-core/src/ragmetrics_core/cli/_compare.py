@@ -1,8 +1,11 @@
-"""Compare two runs row by row: is RUN_B better or worse than RUN_A, and how sure is that?
+"""Compare runs row by row: is RUN_B better or worse than RUN_A, and how sure is that?
 
 \b
 Each is the directory of a run (--run-dir of `ragmetrics evaluate`) or a file
 of scores (--out). Only a directory shows which models gave the scores.
+
+With three or more runs, each is compared with the first (or with --baseline), on the rows that all of them have, and for each
+metric the best runs are named.
 
 \b
 Examples:
@@ -11,6 +14,7 @@ Examples:
   ragmetrics compare runs/before runs/after --out comparison.html
   ragmetrics compare main.jsonl branch.jsonl --markdown comment.md
   ragmetrics compare runs/before runs/after --gate 'faithfulness drop <= 0.03'
+  ragmetrics compare runs/v1 runs/v2 runs/v3 --baseline runs/v2
 
 Exit status: 0 the runs were compared, with any verdicts, and all gates passed; 1 a gate failed; 2 the runs cannot be compared,
 or no metric has a verdict because the judges differ; 3 a gate is undecided; 70 a bug; 130 stopped.
@@ -20,11 +24,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from .._evaluate._evaluation import Comparison
+from .._evaluate._several import Comparisons, compare_runs
 from .._gate._results import Decision
 from .._page._comparison_page import write_comparison
+from .._page._several_page import write_several
 from .._values._errors import InvalidInput
 from ._options import argument, flag, option
 from ._output import check_ending, check_files, clear_errors, loaded, put_texts, stop
@@ -34,6 +42,9 @@ BEFORE = argument(
     "RUN_A", "The run that came first: the directory of --run-dir, or what --out, to_jsonl() or to_parquet() wrote."
 )
 AFTER = argument("RUN_B", "The run that is compared with it.")
+MORE = argument("RUN", "More runs: all of them are compared with the first.", None)
+BASELINE = option("RUN", "The run that the others are compared with; the first if not given.")
+ALL_PAIRS = flag("--all-pairs", "Of three or more runs, show the difference between any two.")
 BY = option(
     "COLUMN",
     "Compare every value of this column too, such as lang; or every label that a metric gave in RUN_A, such as "
@@ -81,7 +92,10 @@ ENDINGS = {".md": MARKDOWN, ".markdown": MARKDOWN, ".json": JSON, ".html": HTML,
 def compare(
     before: Path = BEFORE,
     after: Path = AFTER,
+    more: list[Path] | None = MORE,
     *,
+    baseline: Path | None = BASELINE,
+    all_pairs: bool = ALL_PAIRS,
     by: str | None = BY,
     cluster: str | None = CLUSTER,
     margin: float = MARGIN,
@@ -95,22 +109,36 @@ def compare(
     undecided: str | None = UNDECIDED,
     labels: list[Path] | None = LABELS,
 ) -> None:
-    """Compare two runs, show the tables, and write the requested files."""
+    """Compare runs, show the tables, and write the requested files."""
     given = locals()
     with clear_errors():
+        paths = _baseline_first([before, after, *(more or ())], baseline)
         files = {"--out": out, "--json": as_json, "--markdown": markdown}
         if out is not None:
             check_ending(out, ENDINGS, ".html (for people), .md (a comment for a pull request) or .json (everything)")
-        check_files(files, (before, after), "a file of a run that is compared")
+        check_files(files, paths, "a file of a run that is compared")
         wanted = parse_wanted(given)
-        if labels and len(labels) != 2:
+        if labels and (len(labels) != 2 or more):
             raise InvalidInput("--labels must be given twice (the labels of RUN_A, then those of RUN_B) or not at all")
-        runs = [loaded(path, said=True) for path in (before, after)]
+        runs = [loaded(path, said=True) for path in paths]
         calibration = None if not labels else (runs[0].calibrate(labels[0]), runs[1].calibrate(labels[1]))
-        comparison = runs[0].compare(runs[1], by, cluster, margin, allow_different_judges, calibration=calibration)
-        decision = wanted.decide(runs[1], comparison)
-        show(comparison, decision, files)
-        if not any(item.credited for item in comparison.metrics):
+        how: dict[str, Any] = {
+            "by": by,
+            "cluster": cluster,
+            "margin": margin,
+            "allow_different_judges": allow_different_judges,
+        }
+        if more:
+            several = compare_runs(runs, **how, all_pairs=all_pairs)
+            decision = several.decided(wanted.gates, wanted.conditions)
+            show(several, decision, files, partial(write_several, several, decision=decision))
+            items = [item for pair in several.pairs for item in pair.metrics]
+        else:
+            comparison = runs[0].compare(runs[1], **how, calibration=calibration)
+            decision = wanted.decide(runs[1], comparison)
+            show(comparison, decision, files, partial(write_comparison, comparison, decision=decision))
+            items = list(comparison.metrics)
+        if not any(item.credited for item in items):
             stop(
                 "no difference can be credited to the system, because judges or settings differ in every metric: score both runs "
                 "alike, or add --allow-different-judges to compare them nevertheless",
@@ -120,13 +148,27 @@ def compare(
             stop(complaint, wanted.status(decision))
 
 
-def show(comparison: Comparison, decision: Decision, files: dict[str, Path | None]) -> None:
+def _baseline_first(paths: list[Path], baseline: Path | None) -> list[Path]:
+    if baseline is None:
+        return paths
+    if baseline not in paths:
+        raise InvalidInput(f"--baseline {baseline} is none of the runs: {', '.join(map(str, paths))}")
+    paths.remove(baseline)
+    return [baseline, *paths]
+
+
+def show(
+    comparison: Comparison | Comparisons,
+    decision: Decision,
+    files: dict[str, Path | None],
+    write_page: Callable[[Path], None],
+) -> None:
     """Write the files, and print the tables unless a file goes to stdout."""
     gated = bool(decision.results)
     data = {**comparison.to_dict(), **({"gates": decision.to_dict()} if gated else {})}
     out = files["--out"]
     texts: dict[str, str | Callable[[Path], None]] = {
-        HTML: lambda part: write_comparison(comparison, part, decision=decision),
+        HTML: write_page,
         JSON: json.dumps(data, indent=1, allow_nan=False),
         MARKDOWN: (f"{decision.to_markdown()}\n" if gated else "") + comparison.to_markdown(),
     }

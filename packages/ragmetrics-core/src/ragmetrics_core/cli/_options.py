@@ -19,9 +19,9 @@ def flag(name: str, text: str) -> Any:
     return typer.Option(False, name, help=text)
 
 
-def argument(metavar: str, text: str) -> Any:
-    """Declare a required argument: its name in the help, and its help text."""
-    return typer.Argument(..., metavar=metavar, help=text)
+def argument(metavar: str, text: str, default: Any = ...) -> Any:
+    """Declare an argument: its name in the help, and its help text. Without a default value it is required."""
+    return typer.Argument(default, metavar=metavar, help=text)
 
 
 LLM = option(
