@@ -91,7 +91,7 @@ def test_gates(folder: Path, limit: str, options: tuple[str, ...], status: int, 
         (("--baseline", "v4"), "--baseline v4 is none of the runs: v1, v2, v3"),
         (
             ("--labels", "v1", "--labels", "v2"),
-            "--labels must be given twice (the labels of RUN_A, then those of RUN_B) or not at all",
+            "--labels is for two runs: compare two of them, or leave --labels out",
         ),
         (("--gate", "exact_match >= 0.5"), "a comparison is about drops"),
         (("--out", "v3/scores.jsonl.html/x.html"), "--out: there is no directory"),

@@ -104,16 +104,7 @@ def compare_runs(
         InvalidInput: there are fewer than two runs, there is no such baseline, the runs share no row, two of them share no metric,
             or as ``Evaluation.compare``.
     """
-    given = [run if isinstance(run, Evaluation) else Evaluation.load(run) for run in runs]
-    if len(given) < 2:
-        raise InvalidInput(f"runs must be at least two, got {len(given)}")
-    if isinstance(baseline, bool) or not isinstance(baseline, int) or not 0 <= baseline < len(given):
-        raise InvalidInput(Setting("baseline"), f" must be a number from 0 to {len(given) - 1}, got {baseline!r}")
-    names = names_of(given)
-    given.insert(0, given.pop(baseline))
-    names.insert(0, names.pop(baseline))
-    for run in given:
-        run.check_all_rows("a comparison")
+    given, names = _baseline_first(runs, baseline)
     with damage_first(*given):
         parts, left_out = common_rows(given, names)
         rules = Rules(cluster, margin, allow_different_judges)
@@ -131,3 +122,20 @@ def compare_runs(
         caveats=tuple(f"{first_of(of)}: {text}" for text, of in caveats.items()),
         evaluations=tuple(given),
     )
+
+
+def _baseline_first(
+    runs: Iterable[Evaluation | str | os.PathLike[str]], baseline: int
+) -> tuple[list[Evaluation], list[str]]:
+    """Return the runs with their names, the baseline first."""
+    given = [run if isinstance(run, Evaluation) else Evaluation.load(run) for run in runs]
+    if len(given) < 2:
+        raise InvalidInput(f"runs must be at least two, got {len(given)}")
+    if isinstance(baseline, bool) or not isinstance(baseline, int) or not 0 <= baseline < len(given):
+        raise InvalidInput(Setting("baseline"), f" must be a number from 0 to {len(given) - 1}, got {baseline!r}")
+    names = names_of(given)
+    given.insert(0, given.pop(baseline))
+    names.insert(0, names.pop(baseline))
+    for run in given:
+        run.check_all_rows("a comparison")
+    return given, names

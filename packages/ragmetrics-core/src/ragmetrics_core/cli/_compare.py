@@ -28,7 +28,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .._evaluate._evaluation import Comparison
+from .._evaluate._evaluation import Comparison, Evaluation
 from .._evaluate._several import Comparisons, compare_runs
 from .._gate._results import Decision
 from .._page._comparison_page import write_comparison
@@ -36,7 +36,7 @@ from .._page._several_page import write_several
 from .._values._errors import InvalidInput
 from ._options import argument, flag, option
 from ._output import check_ending, check_files, clear_errors, loaded, put_texts, stop
-from ._parsing import MAX_FAILED, MIN_COVERAGE, UNDECIDED, parse_wanted
+from ._parsing import MAX_FAILED, MIN_COVERAGE, UNDECIDED, Wanted, parse_wanted
 
 BEFORE = argument(
     "RUN_A", "The run that came first: the directory of --run-dir, or what --out, to_jsonl() or to_parquet() wrote."
@@ -118,27 +118,12 @@ def compare(
             check_ending(out, ENDINGS, ".html (for people), .md (a comment for a pull request) or .json (everything)")
         check_files(files, paths, "a file of a run that is compared")
         wanted = parse_wanted(given)
-        if labels and (len(labels) != 2 or more):
+        if labels and more:
+            raise InvalidInput("--labels is for two runs: compare two of them, or leave --labels out")
+        if labels and len(labels) != 2:
             raise InvalidInput("--labels must be given twice (the labels of RUN_A, then those of RUN_B) or not at all")
-        runs = [loaded(path, said=True) for path in paths]
-        calibration = None if not labels else (runs[0].calibrate(labels[0]), runs[1].calibrate(labels[1]))
-        how: dict[str, Any] = {
-            "by": by,
-            "cluster": cluster,
-            "margin": margin,
-            "allow_different_judges": allow_different_judges,
-        }
-        if more:
-            several = compare_runs(runs, **how, all_pairs=all_pairs)
-            decision = several.decided(wanted.gates, wanted.conditions)
-            show(several, decision, files, partial(write_several, several, decision=decision))
-            items = [item for pair in several.pairs for item in pair.metrics]
-        else:
-            comparison = runs[0].compare(runs[1], **how, calibration=calibration)
-            decision = wanted.decide(runs[1], comparison)
-            show(comparison, decision, files, partial(write_comparison, comparison, decision=decision))
-            items = list(comparison.metrics)
-        if not any(item.credited for item in items):
+        credited, decision = _compared([loaded(path, said=True) for path in paths], given, wanted, files)
+        if not credited:
             stop(
                 "no difference can be credited to the system, because judges or settings differ in every metric: score both runs "
                 "alike, or add --allow-different-judges to compare them nevertheless",
@@ -146,6 +131,24 @@ def compare(
             )
         if complaint := wanted.complaint(decision):
             stop(complaint, wanted.status(decision))
+
+
+def _compared(
+    runs: list[Evaluation], given: dict[str, Any], wanted: Wanted, files: dict[str, Path | None]
+) -> tuple[bool, Decision]:
+    """Compare the runs, show the result, and return whether any difference is credited, and the decision on the gates."""
+    how = {name: given[name] for name in ("by", "cluster", "margin", "allow_different_judges")}
+    if len(runs) > 2:
+        several = compare_runs(runs, **how, all_pairs=given["all_pairs"])
+        decision = several.decided(wanted.gates, wanted.conditions)
+        show(several, decision, files, partial(write_several, several, decision=decision))
+        return any(item.credited for pair in several.pairs for item in pair.metrics), decision
+    labels = given["labels"]
+    calibration = (runs[0].calibrate(labels[0]), runs[1].calibrate(labels[1])) if labels else None
+    comparison = runs[0].compare(runs[1], **how, calibration=calibration)
+    decision = wanted.decide(runs[1], comparison)
+    show(comparison, decision, files, partial(write_comparison, comparison, decision=decision))
+    return any(item.credited for item in comparison.metrics), decision
 
 
 def _baseline_first(paths: list[Path], baseline: Path | None) -> list[Path]:
