@@ -32,7 +32,7 @@ from .._values._plain import plain
 from ._blocks import LONGEST_NAME, telling, verdict_table, warning_head
 from ._columns import paired_columns
 from ._compare import Rules, RunPair, compared_together, name_of_run
-from ._comparison import ComparedRuns, MetricComparison
+from ._comparison import ComparedRuns, MetricComparison, data_of
 from ._pairs import Reader, paired_rows, read_run
 
 RunT = TypeVar("RunT", bound=ScoredRows)
@@ -82,17 +82,13 @@ class ComparedSeveral:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as plain JSON values."""
-        own = {"runs": list(self.names), "baseline": self.names[0], "rows": self.rows, "tests": self.tests}
-        left_out = dict(zip(self.names, self.left_out, strict=True))
-        best = {item.metric: item.to_dict() for item in self.best}
-        return {**own, "left_out": left_out, "best": best, "pairs": [pair.to_dict() for pair in self.pairs]}
+        return {**data_of(self), "best": {item.metric: item.to_dict() for item in self.best}}
 
 
 def names_of(runs: Sequence[ScoredRows]) -> list[str]:
     """Return a name for each run: its directory, file or source; with its number if it has none or shares it with another run."""
-    names = [name_of_run(run) for run in runs]
-    numbered = (f"{name} ({place})" if name else f"run {place}" for place, name in enumerate(names, 1))
-    return [new if not name or names.count(name) > 1 else name for name, new in zip(names, numbered, strict=True)]
+    names = [name_of_run(run) or f"run {place}" for place, run in enumerate(runs, 1)]
+    return [f"{name} ({place})" if names.count(name) > 1 else name for place, name in enumerate(names, 1)]
 
 
 def common_rows(runs: Sequence[RunT], names: Sequence[str]) -> tuple[list[RunT], list[int]]:
@@ -112,9 +108,9 @@ def common_rows(runs: Sequence[RunT], names: Sequence[str]) -> tuple[list[RunT],
         for found in (each.read() for each in pairings)
     ]
     kept = set[int].intersection(*({position for one, _ in pairs for position in one} for pairs in records))
-    common = [[pair for pair in pairs if kept.issuperset(pair[0])] for pairs in records]
     if not kept:
         raise InvalidInput(f"{_listed(names)} have no row in common: compare runs of the same questions")
+    common = [[pair for pair in pairs if kept.issuperset(pair[0])] for pairs in records]
     positions = [kept, *({position for _, two in pairs for position in two} for pairs in common)]
     counts = [pairings[0].rows[0], *(found.rows[1] for found in pairings)]
     parts = [

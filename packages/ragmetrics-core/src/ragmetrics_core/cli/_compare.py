@@ -140,7 +140,7 @@ def _compared(
     how = {name: given[name] for name in ("by", "cluster", "margin", "allow_different_judges")}
     if len(runs) > 2:
         several = compare_runs(runs, **how, all_pairs=given["all_pairs"])
-        decision = several.decided(wanted.gates, wanted.conditions)
+        decision = several.decided(wanted.gates, wanted.conditions) if wanted.gates else Decision(())
         show(several, decision, files, partial(write_several, several, decision=decision))
         return any(item.credited for pair in several.pairs for item in pair.metrics), decision
     labels = given["labels"]
