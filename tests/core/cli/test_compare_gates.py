@@ -122,7 +122,8 @@ def test_a_run_that_ended_early_is_never_green(folder: Path) -> None:
         (
             ["--gate", "exact_match"],
             (
-                "--gate 'exact_match': write METRIC drop <= NUMBER, such as 'faithfulness drop <= 0.03' (in quotes: a shell takes "
+                "--gate 'exact_match': write METRIC drop <= NUMBER or METRIC change within NUMBER, such as "
+                "'faithfulness drop <= 0.03' (in quotes: a shell takes "
                 "> and < for itself)"
             ),
         ),

@@ -106,7 +106,7 @@ def test_what_is_no_gate(text: Any, message: str) -> None:
 
 
 def test_between_two_runs_errors_show_the_form_of_a_drop() -> None:
-    shape = "write METRIC drop <= NUMBER, such as 'faithfulness drop <= 0.03'"
+    shape = "write METRIC drop <= NUMBER or METRIC change within NUMBER, such as 'faithfulness drop <= 0.03'"
     with pytest.raises(InvalidInput) as caught:
         Gate.parse("<= 0.1", "drop")
     assert str(caught.value) == f"gate '<= 0.1': {shape}"
@@ -121,8 +121,16 @@ def test_between_two_runs_errors_show_the_form_of_a_drop() -> None:
         (("", ">=", 0.8), "a gate needs a metric's name and a number, got '' and 0.8"),
         (("faithfulness", ">=", True), "a gate needs a metric's name and a number, got 'faithfulness' and True"),
         (("faithfulness", ">=", float("inf")), "a gate needs a metric's name and a number, got 'faithfulness' and inf"),
-        (("faithfulness", ">", 0.8), "a gate must be >= or <= for the mean or the drop, got '>' for 'mean'"),
-        (("faithfulness", ">=", 0.8, "median"), "a gate must be >= or <= for the mean or the drop, got '>=' for 'median'"),
+        (("faithfulness", ">", 0.8), "a gate must be >= or <= for the mean, the drop or the change, got '>' for 'mean'"),
+        (
+            ("faithfulness", ">=", 0.8, "median"),
+            "a gate must be >= or <= for the mean, the drop or the change, got '>=' for 'median'",
+        ),
+        (
+            ("faithfulness", ">=", 0.8, "change"),
+            "gate 'faithfulness change within 0.8': a gate limits how large a change may be: "
+            "write 'faithfulness change within 0.03'",
+        ),
     ],
 )  # fmt: skip
 def test_parts_that_make_no_gate(parts: tuple[Any, ...], message: str) -> None:

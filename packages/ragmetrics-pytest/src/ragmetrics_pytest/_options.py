@@ -54,7 +54,8 @@ SETTINGS = {
         f"the directory for replies and scores, relative to pytest's root directory; {RUN_DIR} if not given", "DIR"
     ),
     "gates": Setting(
-        "'METRIC >= NUMBER' or 'METRIC drop <= NUMBER', in quotes; fails if the 95 %% interval is on the wrong side",
+        "'METRIC >= NUMBER', 'METRIC drop <= NUMBER' or 'METRIC change within NUMBER', in quotes; fails if the 95 %% interval is "
+        "on the wrong side",
         "GATE",
         several=True,
     ),

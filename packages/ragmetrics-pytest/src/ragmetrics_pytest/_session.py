@@ -89,7 +89,7 @@ def check_settings(state: State) -> None:
         if not 0 <= value <= 1:
             raise pytest.UsageError(f"ragmetrics_{name} must be a share of the rows, from 0 to 1, got {value:g}")
     baseline = _baseline(config)
-    drops = [gate for gate in gates if gate.of == "drop"]
+    drops = [gate for gate in gates if gate.of != "mean"]
     if baseline is None:
         if drops:
             raise pytest.UsageError(
@@ -131,7 +131,7 @@ def decide(config: pytest.Config, outcome: Outcome) -> None:
     if not decidable:
         return
     conditions = settings(config, *SHARES)
-    drops = any(gate.of == "drop" for gate in decidable)
+    drops = any(gate.of != "mean" for gate in decidable)
     outcome.decision = evaluation.gate(*decidable, baseline=before if drops else None, **paths, **conditions)
     if in_ci():
         outcome.failures += [f"{result.name} is {result.doubt}" for result in outcome.decision.results if result.void]
@@ -143,7 +143,7 @@ def _compare(config: pytest.Config, before: Evaluation, gates: Sequence[Gate], o
     If there are gates on drops, they decide. Without them, the session fails if a metric is clearly worse.
     """
     assert outcome.evaluation is not None
-    means, drops = ([gate for gate in gates if gate.of == kind] for kind in ("mean", "drop"))
+    means, drops = ([gate for gate in gates if (gate.of == "mean") is of_mean] for of_mean in (True, False))
     try:
         outcome.comparison = comparison = before.compare(outcome.evaluation, **settings(config, "by", "cluster"))
     except InvalidInput as error:
@@ -154,7 +154,7 @@ def _compare(config: pytest.Config, before: Evaluation, gates: Sequence[Gate], o
         what = f"{len(comparison.only_before)} of {comparison.rows_before} rows of {outcome.baseline} are not in this session"
         outcome.open(f"no drop is decided: {what}, as {chosen} chooses tests", fails=in_ci())
         return means
-    if not drops and not any(gate.of == "drop" for gate in _gates(config)):
+    if not drops and not any(gate.of != "mean" for gate in _gates(config)):
         _judge(comparison, outcome)
     shared = {item.name for item in comparison.metrics}
     for gate in drops:

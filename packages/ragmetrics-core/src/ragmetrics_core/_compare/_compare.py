@@ -95,6 +95,7 @@ def _comparison(test: MetricTest) -> MetricComparison:
         void=pairs.void,
         values=pairs.usable,
         with_lost=pairs.with_lost(absent=True),
+        lost_at_ends=pairs.lost_at_ends(),
     )
 
 

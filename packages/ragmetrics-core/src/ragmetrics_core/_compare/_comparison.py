@@ -57,6 +57,7 @@ class MetricComparison:
         short: number of rows with a value in both runs, of which the second run has more repeats without a value.
         with_lost: the pairs, together with the rows that the second run has lost or does not have, each with the worst value
             there; None if there are no such rows, or if no value is known to be the worst.
+        lost_at_ends: the same with the lowest value, and with the highest; empty if there are no such rows, or no scale is known.
     """
 
     name: str
@@ -88,6 +89,7 @@ class MetricComparison:
     short: int = 0
     values: PairedNumbers | None = field(default=None, repr=False, compare=False)
     with_lost: PairedNumbers | None = field(default=None, repr=False, compare=False)
+    lost_at_ends: tuple[PairedNumbers, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def slice(self) -> str | None:

@@ -218,6 +218,15 @@ class MetricPairs:
         scale = self.outcomes.scale
         return None if scale is None or self.higher_is_better is None else scale[0 if self.higher_is_better else 1]
 
+    def lost_at_ends(self) -> tuple[PairedNumbers, ...]:
+        """Return the values, in which rows and repeats that the second run has lost or does not have count as the lowest value of
+        the scale, and as the highest; empty if there are none, or no scale is known.
+        """
+        found = self.outcomes
+        if self.refusal or found.scale is None or not found.lost + found.short + found.absent:
+            return ()
+        return tuple(filter(None, (found.numbers(end, True) for end in found.scale)))
+
     def with_lost(self, *, absent: bool = False) -> PairedNumbers | None:
         """Return the values, in which rows and repeats that the second run has lost count as the worst value; None if there are
         no such rows.

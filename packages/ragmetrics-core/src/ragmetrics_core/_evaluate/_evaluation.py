@@ -16,8 +16,8 @@ from .._compare._blocks import MARKS, comparison_blocks
 from .._compare._comparison import ComparedRuns
 from .._compare._drops import drop_evidence
 from .._gate._decision import decide
-from .._gate._evidence import mean_evidence
-from .._gate._gates import Conditions, Gate, check_mean, parsed_gates
+from .._gate._evidence import Evidence, mean_evidence
+from .._gate._gates import Conditions, Gate, Of, check_mean, parsed_gates
 from .._gate._results import Decision
 from .._kernel._metric import Metric
 from .._page._run_page import write_html
@@ -93,7 +93,8 @@ class Evaluation(ScoredRows):
 
         Args:
             gates: texts such as ``faithfulness >= 0.8`` or ``hallucination <= 0.1``, with numbers on the scale of the metric; or
-                ``faithfulness drop <= 0.03``: at most this much worse than ``baseline``, in the direction of the metric.
+                ``faithfulness drop <= 0.03``: at most this much worse than ``baseline``, in the direction of the metric; or
+                ``faithfulness change within 0.03``: neither this much higher nor lower than ``baseline``.
             by: the path of a column, such as ``metadata.lang``: each gate is decided for all rows and for each value in the
                 column.
             cluster: the path of a column, such as ``metadata.document``: rows with the same value are alike, and intervals become
@@ -306,12 +307,12 @@ class Comparison(ComparedRuns, Result):
         If rows are sliced, each gate is decided for all rows and for each slice. For the rest see ``Evaluation.gate``.
 
         Raises:
-            InvalidInput: a gate cannot be read, is not about a drop, is about a metric that not both runs have, or is out of
-                reach.
+            InvalidInput: a gate cannot be read, is about the mean of one run or about a metric that not both runs have, or is out
+                of reach.
         """
         wanted = parsed_gates(gates, "drop")
         evidence = drop_evidence(self, wanted, Conditions(min_coverage, max_failed))
-        return decide([(gate, part) for gate in wanted for part in evidence[gate.metric]])
+        return decide([(gate, part) for gate in wanted for part in evidence[gate.of, gate.metric]])
 
     def _blocks(self) -> list[Block]:
         return comparison_blocks(self)
@@ -372,13 +373,13 @@ def gated(
         if comparison is None or gate.of == "mean":
             check_mean(gate, scales)
     means = {gate.metric: scales[gate.metric] for gate in gates if gate.of == "mean"}
-    evidence_of, dropped = {}, {}
+    evidence: dict[tuple[Of, str], list[Evidence]] = {}
     items = () if comparison is None else (*comparison.metrics, *comparison.slices)
     if means:
         absent = {(item.name, item.by, item.label): item.absent for item in items if item.absent}
-        evidence_of = mean_evidence(evaluation, means, by, cluster, conditions=conditions, absent=absent)
+        of_means = mean_evidence(evaluation, means, by, cluster, conditions=conditions, absent=absent)
+        evidence |= {("mean", name): parts for name, parts in of_means.items()}
     if comparison is not None:
-        dropped = drop_evidence(comparison, [gate for gate in gates if gate.of == "drop"], conditions)
-    found = {"mean": evidence_of, "drop": dropped}
-    cases = [(gate, evidence) for gate in gates for evidence in found[gate.of][gate.metric]]
+        evidence |= drop_evidence(comparison, [gate for gate in gates if gate.of != "mean"], conditions)
+    cases = [(gate, part) for gate in gates for part in evidence[gate.of, gate.metric]]
     return decide(cases, max(family, len(cases)) if evaluation.drawn else 0)

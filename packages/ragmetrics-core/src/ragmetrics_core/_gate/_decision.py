@@ -97,12 +97,7 @@ def _is_red(gate: Gate, evidence: Evidence, confidence: float) -> bool:
 def _side(gate: Gate, evidence: Evidence, confidence: float) -> int:
     """Return 1 if the interval lies on the good side of the limit or ends at it, -1 if it lies on the bad side, otherwise 0."""
     interval = evidence.interval_at(confidence)
-    if interval is None:
-        return 0
-    near = _near(gate, evidence)
-    worst, best = sorted((gate.sign * interval.low, gate.sign * interval.high))
-    limit = gate.sign * gate.limit
-    return 1 if worst >= limit - near else -1 if best < limit - near else 0
+    return 0 if interval is None else gate.side(interval.low, interval.high, _near(gate, evidence))
 
 
 def _near(gate: Gate, evidence: Evidence) -> float:
@@ -118,8 +113,9 @@ def _doubt(gate: Gate, evidence: Evidence, side: int, confidence: float) -> str:
     if evidence.worst_case is None:
         return f"{evidence.missing}, and no value is known to be the worst that they could count as"
     interval = evidence.worst_case(gate, confidence)
-    holds = interval is not None and (interval.low >= gate.limit if gate.sign > 0 else interval.high <= gate.limit)
-    return "" if holds else f"{evidence.missing}; counted as the worst value, they could turn it"
+    holds = interval is not None and gate.side(interval.low, interval.high) > 0
+    counted = "any value of the scale" if gate.of == "change" else "the worst value"
+    return "" if holds else f"{evidence.missing}; counted as {counted}, they could turn it"
 
 
 def _enough(gate: Gate, evidence: Evidence) -> int:
@@ -133,7 +129,7 @@ def _verdict(gate: Gate, evidence: Evidence, confidence: float, *, red: bool) ->
     if evidence.void:
         return "undecided", evidence.void
     if _side(gate, evidence, 1 - ALPHA) > 0:
-        rows = "pairs" if gate.of == "drop" else "rows"
+        rows = "rows" if gate.of == "mean" else "pairs"
         few = too_few(evidence.scored, evidence.clusters, _enough(gate, evidence), rows)
         doubt = _doubt(gate, evidence, 1, 1 - ALPHA) or few
         return "undecided" if doubt else "passed", doubt
@@ -159,7 +155,8 @@ def _result(gate: Gate, evidence: Evidence, confidence: float, *, red: bool) -> 
 
 def _rows_needed(gate: Gate, evidence: Evidence, confidence: float) -> int | None:
     """Return the number of scored rows that decide with a probability of `POWER`; ``confidence`` is the confidence for red."""
-    distance = gate.sign * ((evidence.estimate or 0.0) - gate.limit)
+    estimate = evidence.estimate or 0.0
+    distance = gate.sign * ((abs(estimate) if gate.of == "change" else estimate) - gate.limit)
     if abs(distance) <= _near(gate, evidence):
         return None
     side = 1 if distance > 0 else -1

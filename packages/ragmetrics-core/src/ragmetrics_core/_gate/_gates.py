@@ -1,7 +1,8 @@
 """Gates: the limits that a run must keep to pass, parsed from a text and checked against the run's metrics.
 
-A gate is a text, ``faithfulness >= 0.8`` or ``faithfulness drop <= 0.03``, so that a command line, a configuration file and a
-test write it in the same way. `_evidence` collects the evidence of a run, `_decision` decides, `_results` has the results.
+A gate is a text, so that a command line, a configuration file and a test write it in the same way: ``faithfulness >= 0.8``;
+``faithfulness drop <= 0.03``, which is non-inferiority, or superiority with a limit of 0 or below; ``faithfulness change within
+0.03``, which is equivalence. `_evidence` collects the evidence of a run, `_decision` decides, `_results` has the results.
 """
 
 from __future__ import annotations
@@ -14,16 +15,20 @@ from typing import Literal
 
 from .._values._errors import InvalidInput, Setting
 
-Of = Literal["mean", "drop"]
+Of = Literal["mean", "drop", "change"]
 """The quantity that a gate limits."""
 
-FORMS = {"mean": "METRIC >= NUMBER or METRIC <= NUMBER", "drop": "METRIC drop <= NUMBER"}
+FORMS = {
+    "mean": "METRIC >= NUMBER or METRIC <= NUMBER",
+    "drop": "METRIC drop <= NUMBER or METRIC change within NUMBER",
+}
 """The forms in which a gate is written."""
 
 EXAMPLES = {"mean": "'faithfulness >= 0.8'", "drop": "'faithfulness drop <= 0.03'"}
 FORM = re.compile(r"(?P<left>.*?)\s*(?P<relation>>=|<=|=>|=<|==|>|<|=|≥|≤)\s*(?P<number>[^<>=≥≤]*)", re.DOTALL)
 """The last relation in the text counts, because a metric may have any name."""
 
+CHANGE = re.compile(r"(?P<metric>.*\S)\s+change\s+within\s+(?P<number>\S+)", re.DOTALL)
 DROP = re.compile(r"(?P<metric>.*\S)\s+drop", re.DOTALL)
 RELATIONS = {">=": ">=", "≥": ">=", "<=": "<=", "≤": "<="}
 
@@ -33,14 +38,15 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Gate:
-    """A limit for the mean of a metric, or for its drop between two runs.
+    """A limit for the mean of a metric, or for its drop or change between two runs.
 
     Attributes:
         metric: name of the metric.
-        relation: ``>=`` or ``<=``.
+        relation: ``>=`` or ``<=``; for a change, ``<=``.
         limit: the number, on the scale of the metric.
         of: ``mean``: the mean of the rows. ``drop``: how much worse the second of two runs is. This is the fall of the mean if
-            high values are good, and its rise if low values are good; it is negative if the second run is better.
+            high values are good, and its rise if low values are good; it is negative if the second run is better. ``change``: how
+            far the means of the two runs lie apart, in either direction.
     """
 
     metric: str
@@ -57,16 +63,18 @@ class Gate:
         number = isinstance(self.limit, int | float) and not isinstance(self.limit, bool) and math.isfinite(self.limit)
         if not (isinstance(self.metric, str) and self.metric and number):
             raise InvalidInput(f"a gate needs a metric's name and a number, got {self.metric!r} and {self.limit!r}")
-        if self.relation not in {">=", "<="} or self.of not in {"mean", "drop"}:
+        if self.relation not in {">=", "<="} or self.of not in {"mean", "drop", "change"}:
             raise InvalidInput(
-                f"a gate must be >= or <= for the mean or the drop, got {self.relation!r} for {self.of!r}"
+                f"a gate must be >= or <= for the mean, the drop or the change, got {self.relation!r} for {self.of!r}"
             )
-        if self.of == "drop" and self.relation == ">=":
-            raise self._refused(f"a gate limits how large a drop may be: write '{self.metric} drop <= 0.03'")
+        if self.of != "mean" and self.relation == ">=":
+            right = f"{self.metric} {'drop <=' if self.of == 'drop' else 'change within'} 0.03"
+            raise self._refused(f"a gate limits how large a {self.of} may be: write '{right}'")
 
     @classmethod
     def parse(cls, text: str, usual: Of = "mean") -> Gate:
-        """Parse a gate from a text, such as ``faithfulness >= 0.8`` or ``faithfulness drop <= 0.03``.
+        """Parse a gate from a text, such as ``faithfulness >= 0.8``, ``faithfulness drop <= 0.03`` or ``faithfulness change within
+        0.03``.
 
         Args:
             text: the text.
@@ -77,6 +85,9 @@ class Gate:
         """
         if not isinstance(text, str):
             raise InvalidInput(f"a gate must be a text such as {EXAMPLES[usual]}, got {type(text).__name__}")
+        change = CHANGE.fullmatch(text.strip())
+        if change and _is_finite(change["number"]):
+            return cls(change["metric"], "<=", float(change["number"]), "change")
         match = FORM.fullmatch(text.strip())
         drop = DROP.fullmatch(match["left"]) if match else None
         relation, number = (match["relation"], match["number"].strip()) if match else ("", "")
@@ -102,8 +113,23 @@ class Gate:
         """1 if higher values are on the good side of the limit, -1 if lower values are."""
         return 1 if self.relation == ">=" else -1
 
+    def side(self, low: float, high: float, near: float = 0.0) -> int:
+        """Return 1 if an interval lies on the good side of the limit or ends at it, -1 if it lies on the bad side, otherwise 0.
+
+        Args:
+            low: the lower end of the interval.
+            high: its upper end.
+            near: the largest distance from the limit that counts as rounding.
+        """
+        worst, best = sorted((self.sign * low, self.sign * high))
+        if self.of == "change":
+            worst, best = -max(high, -low), -max(low, -high, 0.0)
+        limit = self.sign * self.limit
+        return 1 if worst >= limit - near else -1 if best < limit - near else 0
+
     def __str__(self) -> str:
-        return f"{self.metric}{' drop' if self.of == 'drop' else ''} {self.relation} {self.limit:.12g}"
+        relation = {"mean": self.relation, "drop": f"drop {self.relation}", "change": "change within"}[self.of]
+        return f"{self.metric} {relation} {self.limit:.12g}"
 
 
 SHARES = ("min_coverage", "max_failed")
@@ -176,8 +202,8 @@ def check_mean(gate: Gate, scales: Scales) -> None:
         InvalidInput: the gate is on a drop, on a metric that the run does not have, or its limit is off the scale or out of
             reach.
     """
-    if gate.of == "drop":
-        raise gate._refused("a drop needs two runs, and this is only one: compare it with another run")
+    if gate.of != "mean":
+        raise gate._refused(f"a {gate.of} needs two runs, and this is only one: compare it with another run")
     scale = _scale(gate, scales)
     if scale is None:
         return
@@ -203,14 +229,16 @@ def check_drop(gate: Gate, scales: Scales, higher_is_better: Mapping[str, bool |
             f"a comparison is about drops, such as '{gate.metric} drop <= 0.03': gate the mean of one run"
         )
     scale = _scale(gate, scales)
-    if higher_is_better[gate.metric] is None:
+    if gate.of == "drop" and higher_is_better[gate.metric] is None:
         raise gate._refused(
             f"it is unknown which end of {gate.metric} is better, so a drop is not defined: gate its mean"
         )
+    if gate.of == "change" and gate.limit <= 0:
+        raise gate._refused("no number of rows can prove that two means are equal: give a limit above 0")
     if scale is not None and not scale[0] - scale[1] < gate.limit <= scale[1] - scale[0]:
         low, high = scale
         raise gate._refused(
-            f"the scale of {gate.metric} is {low:g} to {high:g}, so a drop of {gate.limit:g} is impossible"
+            f"the scale of {gate.metric} is {low:g} to {high:g}, so a {gate.of} of {gate.limit:g} is impossible"
         )
 
 

@@ -69,8 +69,8 @@ def _numbers(result: GateResult) -> Iterator[str]:
 
 def _rows(result: GateResult) -> str:
     rows = f"{result.scored} of {result.rows} rows"
-    if result.gate.of == "drop" or result.scored == result.rows:
-        rows = count_of(result.scored, "pair" if result.gate.of == "drop" else "row")
+    if result.gate.of != "mean" or result.scored == result.rows:
+        rows = count_of(result.scored, "row" if result.gate.of == "mean" else "pair")
     return rows if result.clusters is None else rows + _grouped(result, result.clusters)
 
 
@@ -172,7 +172,7 @@ class GateResult:
 
     def is_bad(self, interval: Interval) -> bool:
         """Whether an interval lies wholly on the bad side of the limit."""
-        return interval.high < self.gate.limit if self.gate.sign > 0 else interval.low > self.gate.limit
+        return self.gate.side(interval.low, interval.high) < 0
 
     @property
     def name(self) -> str:

@@ -70,9 +70,9 @@ AS_JSON = option("FILE", "Write everything as JSON; - writes it to stdout, and t
 AS_MARKDOWN = option("FILE", "Write a comment for a pull request; - writes it to stdout.", "--markdown")
 GATES = option(
     "GATE",
-    "'METRIC drop <= NUMBER', in quotes: how much worse RUN_B may be, on the metric's scale; or 'METRIC >= NUMBER' for "
-    "its mean in RUN_B. Passes or fails (status 1) by the 95 % interval, and is undecided (status 3) else; with --by in "
-    "every slice too. Repeatable.",
+    "'METRIC drop <= NUMBER', in quotes: how much worse RUN_B may be, on the metric's scale (non-inferiority); 'METRIC change "
+    "within NUMBER': how far it may lie from RUN_A (equivalence); or 'METRIC >= NUMBER' for its mean. Passes or fails (status 1) "
+    "by the 95 % interval, and is undecided (status 3) else; with --by in every slice too. Repeatable.",
     "--gate",
 )
 LABELS = option(

@@ -117,8 +117,7 @@ STOP = flag(
     "Score rows in a random order (--seed), and stop as soon as every --gate is decided. Intervals hold at any number of rows.",
 )
 BASELINE = option(
-    "RUN",
-    "With --stop-when-decided: the run from which 'METRIC drop <= NUMBER' is measured, its directory or file of scores.",
+    "RUN", "With --stop-when-decided: the earlier run for gates on a drop or a change, its directory or file of scores."
 )
 LIMIT = option("N", "Only the first so many rows.")
 MAX_CONCURRENCY = option("N", "Most calls to models in flight.", default=16)
