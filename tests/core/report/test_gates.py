@@ -128,8 +128,8 @@ def test_between_two_runs_errors_show_the_form_of_a_drop() -> None:
         ),
         (
             ("faithfulness", ">=", 0.8, "change"),
-            "gate 'faithfulness change within 0.8': a gate limits how large a change may be: "
-            "write 'faithfulness change within 0.03'",
+            ("gate 'faithfulness change within 0.8': a gate limits how large a change may be: "
+            "write 'faithfulness change within 0.03'"),
         ),
     ],
 )  # fmt: skip
