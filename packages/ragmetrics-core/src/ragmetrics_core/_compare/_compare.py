@@ -13,7 +13,7 @@ from itertools import islice
 
 from .._calibrate._calibration import Calibration
 from .._run._columns import Run
-from .._run._scored_rows import ScoredRows
+from .._run._scored_rows import ScoredRows, name_of_run
 from .._values._counts import count_of, grouped
 from .._values._errors import InvalidInput, Setting
 from ..statistics import PairedDifference, holm
@@ -254,11 +254,6 @@ def _checked(paired: Paired, found: Credit, name: str, margin: float, *, allowed
             )
         )
     return parts
-
-
-def name_of_run(run: ScoredRows) -> str:
-    """Return the directory, the file or the source of a run; empty if it has none."""
-    return str(run.run_dir or run.records.path or run.source)
 
 
 def _names(before: ScoredRows, after: ScoredRows) -> tuple[str, str]:

@@ -21,7 +21,7 @@ from itertools import combinations
 from typing import Any, Literal, TypeVar
 
 from .._run._columns import Run
-from .._run._scored_rows import ScoredRows
+from .._run._scored_rows import ScoredRows, name_of_run
 from .._run._slices import RowGroups
 from .._show._blocks import Block, Details, Heading, Items, Note, Table
 from .._show._tables import cut_middle, number
@@ -31,7 +31,7 @@ from .._values._errors import InvalidInput
 from .._values._plain import plain
 from ._blocks import LONGEST_NAME, telling, verdict_table, warning_head
 from ._columns import paired_columns
-from ._compare import Rules, RunPair, compared_together, name_of_run
+from ._compare import Rules, RunPair, compared_together
 from ._comparison import ComparedRuns, MetricComparison, data_of
 from ._pairs import Reader, paired_rows, read_run
 

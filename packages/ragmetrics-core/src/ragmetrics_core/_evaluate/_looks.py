@@ -28,7 +28,7 @@ from .._kernel._metric import Metric
 from .._run._columns import RunRow, repeat_keys
 from .._run._slices import RowGroups
 from .._store._loaded_run import LoadedRun
-from .._store._records import KeptRecords, Record
+from .._store._records import KeptRecords, Record, SomeRecords
 from .._store._run_dir import RunAccount
 from .._store._run_settings import MetricColumn, RunSettings
 from .._values._counts import grouped
@@ -86,8 +86,10 @@ class Looks:
         self._ends = [0, *accumulate(map(len, order))]
         self._places = {row.index: place for place, row in enumerate(self.rows)}
         self._family = len(gates) * (1 + len(set(labels.slices or ())))
-        self._finished: dict[int, Record] = {}
-        self._begun = self._prefix = self._next = 0
+        self._records = KeptRecords()  # the finished rows at the beginning of the order
+        self._later: dict[int, Record] = {}  # finished rows after a row that is not finished
+        self._begun = self._next = 0
+        self._looked = -1
         self._baseline = None
         if stop.baseline is not None:
             self._baseline = _Baseline(stop.baseline, [row for group in order for _, row in group])
@@ -109,16 +111,17 @@ class Looks:
 
     def add(self, record: Record, settings: RunSettings) -> None:
         """Note a finished row, and look if enough rows were finished since the last look."""
-        self._finished[self._places[record.index]] = record
-        while self._prefix in self._finished:
-            self._prefix += 1
-        whole = self._ends[bisect_right(self._ends, self._prefix) - 1]
+        self._later[self._places[record.index]] = record
+        while (following := self._later.pop(len(self._records), None)) is not None:
+            self._records.add(following)
+        whole = self._ends[bisect_right(self._ends, len(self._records)) - 1]
         if whole > self._next:
             self._look(whole, settings)
 
     def is_over(self, settings: RunSettings) -> bool:
         """Look at all rows that were begun, which must be finished. Return whether no further row is needed."""
-        self._look(self._begun, settings)
+        if self._looked != self._begun:
+            self._look(self._begun, settings)
         return self.decided or self._begun == len(self.rows)
 
     @property
@@ -136,10 +139,8 @@ class Looks:
 
     def _look(self, count: int, settings: RunSettings) -> None:
         """Decide the gates by the first rows of the order."""
-        self._next = math.floor(count * GROWTH)
-        records = KeptRecords()
-        for place in range(count):
-            records.add(self._finished[place])
+        self._looked, self._next = count, math.floor(count * GROWTH)
+        records = SomeRecords(self._records, range(count))
         run = Evaluation.of(LoadedRun(settings.metrics, RunAccount(), records, settings))
         stop = self._stop
         comparison = None if self._baseline is None else self._baseline.compared(run, count, stop)
@@ -167,13 +168,16 @@ class _Baseline:
 
     def __init__(self, run: Evaluation | str | os.PathLike[str], rows: Sequence[RunRow]) -> None:
         self._run = run if isinstance(run, Evaluation) else Evaluation.load(run)
+        self._run.check_all_rows("a drop from it")
         places: dict[Any, int] = {
             key: place for place, row in enumerate(rows) for key in (row.texts, row.id) if key is not None
         }
-        self._records = list(self._run.records)
-        found = (RunRow.of(record, 0) for record in self._records)
-        self._places = [places.get(row.id, places.get(row.texts, -1)) for row in found]
-        self._run.check_all_rows("a drop from it")
+        self._records = KeptRecords()  # in memory, as each look reads them
+        self._places = list[int]()
+        for record in self._run.records:
+            self._records.add(record)
+            row = RunRow.of(record, 0)
+            self._places.append(places.get(row.id, places.get(row.texts, -1)))
 
     def check(self, gate: Gate, columns: Mapping[str, MetricColumn]) -> None:
         """Check that a drop from this run can be decided.
@@ -190,10 +194,7 @@ class _Baseline:
 
     def compared(self, run: Evaluation, count: int, stop: Stop) -> ComparedRuns:
         """Compare the baseline with a run that has the first rows of the order. The other rows of the order are left out."""
-        records = KeptRecords()
-        for record, place in zip(self._records, self._places, strict=True):
-            if place < count:
-                records.add(record)
-        earlier = replace(self._run, records=records)
+        positions = [position for position, place in enumerate(self._places) if place < count]
+        earlier = replace(self._run, records=SomeRecords(self._records, positions))
         allowed = stop.allow_different_judges
         return compared(earlier, run, by=stop.by, cluster=stop.cluster, margin=1.0, allow_different_judges=allowed)

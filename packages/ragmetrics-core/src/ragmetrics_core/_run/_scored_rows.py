@@ -167,7 +167,7 @@ class ScoredRows:
             InvalidInput: rows were left out because the gates were decided without them.
         """
         if self.left:
-            name = printable(str(self.run_dir or self.records.path or self.source or "this run"))
+            name = printable(name_of_run(self) or "this run")
             why = f"{name} stopped when its gates were decided, before {self.left} of its rows, so {what} would be biased: "
             cure = (
                 "score it again without ",
@@ -288,6 +288,11 @@ class ScoredRows:
     def _spare_own_scores(self, path: str | os.PathLike[str]) -> None:
         if self.run_dir is not None and Path(path).resolve() == (self.run_dir / SCORES).resolve():
             raise InvalidInput(f"{path} is the scores file of this run and already has these scores: give another path")
+
+
+def name_of_run(run: ScoredRows) -> str:
+    """Return the directory, the file or the source of a run; empty if it has none."""
+    return str(run.run_dir or run.records.path or run.source)
 
 
 def size_in_words(rows: int, metrics: int) -> str:

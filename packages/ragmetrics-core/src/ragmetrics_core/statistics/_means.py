@@ -292,16 +292,28 @@ def mean_interval(
         InvalidInput: if a value is not finite or not on the scale, if a row has no cluster, or if confidence or scale are
             impossible.
     """
+    numbers, scale = checked_numbers(values, clusters, scale, confidence)
+    one_point = scale is not None and scale[0] == scale[1]
+    one_cluster = clusters is not None and len(set(clusters)) == 1
+    enough = len(numbers) > 1 and not one_point and not one_cluster
+    return _interval_of(numbers, clusters, scale, confidence) if enough else None
+
+
+def checked_numbers(
+    values: Sequence[float] | Numbers, clusters: Sequence[Hashable] | None, scale: Scale, confidence: float
+) -> tuple[Numbers, Scale]:
+    """Return the values and their scale, after checking the arguments of ``mean_interval``. ``Numbers`` were checked before.
+
+    Raises:
+        InvalidInput: as ``mean_interval``.
+    """
     check_confidence(confidence)
     check_scale(scale)
     if not isinstance(values, Numbers):
         scale = scale_of(values, scale)
-        values = checked_values("values", values, scale)
+        values = Numbers(checked_values("values", values, scale))
     check_clusters(clusters, len(values))
-    one_point = scale is not None and scale[0] == scale[1]
-    one_cluster = clusters is not None and len(set(clusters)) == 1
-    enough = len(values) > 1 and not one_point and not one_cluster
-    return _interval_of(Numbers.of(values), clusters, scale, confidence) if enough else None
+    return values, scale
 
 
 def _interval_of(

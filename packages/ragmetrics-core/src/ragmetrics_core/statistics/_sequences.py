@@ -26,17 +26,8 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 
 from ._distributions import crossing
-from ._interval import (
-    Interval,
-    Scale,
-    check_clusters,
-    check_confidence,
-    check_scale,
-    checked_values,
-    on_scale,
-    scale_of,
-)
-from ._means import clustered_mean, units_of
+from ._interval import Interval, Scale, on_scale
+from ._means import checked_numbers, clustered_mean, units_of
 from ._numbers import Numbers
 
 BETS = tuple((place / 8) ** 2 for place in (0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5))
@@ -85,13 +76,8 @@ def always_valid_interval(
         InvalidInput: if a value is not finite or not on the scale, if a row has no cluster, or if confidence or scale are
             impossible.
     """
-    check_confidence(confidence)
-    check_scale(scale)
-    if not isinstance(values, Numbers):
-        scale = scale_of(values, scale)
-        values = Numbers(checked_values("values", values, scale))
-    check_clusters(clusters, len(values))
-    units = single_units(values) if clusters is None else units_of(values, clusters)
+    numbers, scale = checked_numbers(values, clusters, scale, confidence)
+    units = single_units(numbers) if clusters is None else units_of(numbers, clusters)
     return interval_of_units(units, scale, confidence, largest)
 
 
