@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from unittest.mock import patch
 
+import pytest
 from typer.main import get_command
 from typer.testing import CliRunner, Result
 
@@ -39,3 +40,14 @@ def write_towers(path: Path, right: int, count: int) -> None:
         for n in range(count)
     )
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def tower_runs(path: Path, rows: int, **right: int) -> Path:
+    """Score so many rows of towers in a directory, once for each name, of which so many are right; return the directory."""
+    with pytest.MonkeyPatch.context() as context:
+        context.chdir(path)
+        for name, number in right.items():
+            write_towers(path / f"{name}.rows.jsonl", number, rows)
+            made = call("evaluate", f"{name}.rows.jsonl", "-m", "exact_match", "--run-dir", name)
+            assert made.exit_code == 0
+    return path

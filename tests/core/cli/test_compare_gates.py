@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.cli.calling import call, write_towers
+from core.cli.calling import call, tower_runs
 from ragmetrics_core import Evaluation
 
 ROWS = 200
@@ -17,14 +17,7 @@ ROWS = 200
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The runs ``old`` and ``new``: 160 of 200 rows were right, then 140."""
-    path = tmp_path_factory.mktemp("runs")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(path)
-        for name, right in (("old", 160), ("new", 140)):
-            write_towers(path / f"{name}.rows.jsonl", right, ROWS)
-            made = call("evaluate", f"{name}.rows.jsonl", "-m", "exact_match", "--run-dir", name)
-            assert made.exit_code == 0
-    return path
+    return tower_runs(tmp_path_factory.mktemp("runs"), ROWS, old=160, new=140)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.cli.calling import call, write_towers
+from core.cli.calling import call, tower_runs
 from ragmetrics_core import Evaluation, compare_runs
 
 ROWS = 200
@@ -17,14 +17,7 @@ ROWS = 200
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The runs ``v1``, ``v2`` and ``v3``: 160, 140 and 165 of 200 rows are right."""
-    path = tmp_path_factory.mktemp("runs")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(path)
-        for name, right in (("v1", 160), ("v2", 140), ("v3", 165)):
-            write_towers(path / f"{name}.rows.jsonl", right, ROWS)
-            made = call("evaluate", f"{name}.rows.jsonl", "-m", "exact_match", "--run-dir", name)
-            assert made.exit_code == 0
-    return path
+    return tower_runs(tmp_path_factory.mktemp("runs"), ROWS, v1=160, v2=140, v3=165)
 
 
 @pytest.fixture
