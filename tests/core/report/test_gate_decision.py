@@ -220,6 +220,33 @@ class TestRowsThatWouldDecide:
             new = [one(text, rng.choices(values, k=needed)).verdict for _ in range(400)]
             assert 0.74 <= 1 - new.count("undecided") / 400 <= 0.87
 
+    def test_the_value_that_as_many_rows_pass(self) -> None:
+        """Wilson's interval of 30 in 40 is 0.5981 to 0.8581; (1.96 + 0.8416) / 1.96 times 0.1519 is 0.2171."""
+        result = one("m >= 0.7", [1.0, 1.0, 1.0, 0.0] * 10)
+        assert result.passes_from == pytest.approx(0.7 + 0.2171, abs=1e-4)
+        assert result.why.endswith("; as many rows pass a true mean of 0.917 in 80 % of cases")
+
+    @pytest.mark.parametrize(
+        ("text", "values"),
+        [
+            pytest.param("m >= 0.8", [1.0, 1.0, 1.0, 0.0] * 10, id="above the scale"),
+            pytest.param("m >= 0.9", [0.88, 0.9, 0.92] * 5, id="too few rows to rule out rare losses"),
+        ],
+    )
+    def test_no_value_that_as_many_rows_pass(self, text: str, values: list[float]) -> None:
+        result = one(text, values)
+        assert (result.verdict, result.passes_from) == ("undecided", None)
+        assert "as many rows" not in result.why
+
+    @pytest.mark.usefixtures("untraced")
+    def test_as_many_rows_pass_that_value_in_four_of_five_cases(self) -> None:
+        rng = random.Random(32)
+        for rows in (50, 200):
+            value = one("m >= 0.6", [1.0] * (rows * 6 // 10) + [0.0] * (rows * 4 // 10)).passes_from
+            assert value is not None
+            new = [one("m >= 0.6", [float(rng.random() < value) for _ in range(rows)]).verdict for _ in range(400)]
+            assert 0.76 <= new.count("passed") / 400 <= 0.92
+
     def test_none_above_100_000(self) -> None:
         assert one("m >= 0.7495", [1.0, 1.0, 1.0, 0.0] * 10).rows_needed is None
         assert one("m >= 0.745", [1.0, 1.0, 1.0, 0.0] * 10).rows_needed == pytest.approx(

@@ -54,17 +54,23 @@ def test_fewer_changes_than_the_difference_takes() -> None:
     """One pair of 200 changed, by 1, which is a difference of 0.005 and a variance of 0.005.
 
     For 0.03 others must change, 0.025 * 199 / 200 of them, and that is the variance they add, as they change by 1 and 1² / 1 = 1:
-    (1.96 + 0.8416)² * 0.029875 / 0.0009 + 1.92 = 262.5.
+    (1.96 + 0.8416)² * 0.029875 / 0.0009 + 1.92 = 262.5. At a power of 0.8, six changes need a few more rows than that:
+    (6 + 0.8416 * sqrt(6 * 0.97)) / 0.03 = 267.7. And 200 rows contain six if a share of 0.0401 changes: 6 + 0.8416 *
+    sqrt(6 * 0.9599) = 8.02 = 200 * 0.0401; the first formula only needs 197 rows there.
     """
     found = paired_difference([1.0] * 200, [0.0] + [1.0] * 199, scale=UNIT)
-    assert found.rows_needed(0.03) == 263
+    assert found.rows_needed(0.03) == 268
+    assert found.smallest_change() == 0.0401
 
 
 def test_six_changes_are_needed() -> None:
-    """Of rows that all but one change by almost the same, two would do; of those that half change, twelve are needed."""
+    """Of rows that all but one change by almost the same, two would do; of those that half change, fifteen are needed.
+
+    Twelve would contain six changes on average, which is in half of all cases: 6 + 0.8416 * sqrt(6 * 0.5) = 0.5 * 14.9.
+    """
     before = [0.5] * 20
     assert paired_difference(before, [0.7] * 10 + [0.71] * 10, scale=UNIT).rows_needed(0.2) == 6
-    assert paired_difference(before, [0.8] * 5 + [0.81] * 5 + [0.5] * 10, scale=UNIT).rows_needed(0.15) == 12
+    assert paired_difference(before, [0.8] * 5 + [0.81] * 5 + [0.5] * 10, scale=UNIT).rows_needed(0.15) == 15
 
 
 def test_likeness_counts() -> None:
@@ -84,6 +90,29 @@ def test_no_advice() -> None:
     assert paired_difference([0.5] * 9, [0.5] * 9, scale=UNIT).rows_needed(0.1) is None
     assert paired_difference([0.5] * 9, [0.7] * 9, scale=UNIT).rows_needed(0.1) is None
     assert paired_difference([0.5], [0.7], scale=UNIT).rows_needed(0.1) is None
+
+
+@pytest.mark.parametrize("power", [0.5, 0.8, 0.95])
+def test_the_smallest_change_needs_as_many_rows(power: float) -> None:
+    for scale, count in ((None, 100), ((-5.0, 5.0), 40)):
+        found = paired_difference(*normal_runs(count, 0.2), scale=scale)
+        smallest = found.smallest_change(power)
+        assert smallest is not None
+        assert smallest == float(f"{smallest:.3g}")
+        below, above = (found.rows_needed(smallest * share, power) for share in (0.99, 1.01))
+        assert below is not None
+        assert above is not None
+        assert above <= count <= below
+
+
+def test_no_smallest_change() -> None:
+    assert paired_difference([0.5] * 9, [0.5] * 9, scale=UNIT).smallest_change() is None
+    assert paired_difference([0.5] * 9, [0.7] * 9, scale=UNIT).smallest_change() is None
+    assert paired_difference([0.5], [0.7], scale=UNIT).smallest_change() is None
+    assert paired_difference([0.0, 1.0, 1.0], [1.0, 0.0, 0.0], scale=UNIT).smallest_change() is None, "six changes"
+    with pytest.raises(InvalidInput) as caught:
+        paired_difference(*normal_runs(10, 0.2)).smallest_change(1.0)
+    assert str(caught.value) == "power must lie between 0 and 1, got 1.0: give 0.8 for 80 %"
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,7 @@ def _comparison(test: MetricTest) -> MetricComparison:
         verdict=verdict,
         why=why,
         rows_needed=difference.rows_needed(pairs.margin) if difference and pairs.margin else None,
+        smallest_change=difference.smallest_change() if difference else None,
         absent=pairs.outcomes.absent,
         short=pairs.outcomes.short,
         warnings=pairs.warnings,

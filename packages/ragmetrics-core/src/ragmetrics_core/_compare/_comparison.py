@@ -46,6 +46,8 @@ class MetricComparison:
         why: the reason for the verdict, in words and numbers.
         rows_needed: about how many pairs would show a difference of the margin in 80 % of such comparisons; None if the pairs do
             not allow an estimate, or if it would be more than 100,000.
+        smallest_change: the smallest true difference that these pairs show in 80 % of such comparisons, on the scale of the
+            metric; None if the pairs do not allow an estimate.
         warnings: the differences in judges, prompts or settings between the runs.
         credited: whether the values may be compared. False if ``warnings`` forbid it, or if rows are sliced by a label that
             differs between the runs; ``why`` gives the reason. True if different judges were allowed; the warnings stay.
@@ -81,6 +83,7 @@ class MetricComparison:
     verdict: Verdict
     why: str
     rows_needed: int | None
+    smallest_change: float | None = None
     warnings: tuple[str, ...] = ()
     credited: bool = True
     void: str = ""

@@ -157,7 +157,17 @@ def _disagreement(test: MetricTest, found: PairedDifference, interval: Interval)
 
 
 def _rows(pairs: MetricPairs, found: PairedDifference) -> str:
-    """Describe how many rows would show a difference of the margin."""
+    """Describe how many rows would show a difference of the margin, and which difference these rows would have shown."""
+    return "; ".join(filter(None, (_rows_to_show(pairs, found), shown_by(found))))
+
+
+def shown_by(found: PairedDifference) -> str:
+    """Describe the smallest difference that these rows had the power to show; empty if it is not known."""
+    smallest = found.smallest_change()
+    return f"these rows had 80 % power to show a difference of {smallest:.3g}" if smallest else ""
+
+
+def _rows_to_show(pairs: MetricPairs, found: PairedDifference) -> str:
     needed = found.rows_needed(pairs.margin)
     difference = f"a true difference of {pairs.margin:.3g} (the margin)"
     if needed is None and (not found.changed or found.method == "constant"):

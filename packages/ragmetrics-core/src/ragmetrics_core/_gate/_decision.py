@@ -29,7 +29,7 @@ from collections.abc import Sequence
 
 from ..statistics._distributions import normal_quantile
 from ..statistics._interval import ALWAYS_VALID, ROUNDING
-from ..statistics._pairs import MOST_ROWS
+from ..statistics._pairs import MOST_ROWS, rows_to_meet_losses
 from ._evidence import Evidence, too_few
 from ._gates import Gate
 from ._results import Decision, GateResult, Verdict
@@ -140,7 +140,7 @@ def _result(gate: Gate, evidence: Evidence, confidence: float, *, red: bool) -> 
     interval = evidence.interval_at(1 - ALPHA)
     verdict, doubt = _verdict(gate, evidence, confidence, red=red)
     fixed = interval is not None and interval.method not in ALWAYS_VALID
-    needed = _rows_needed(gate, evidence, confidence) if verdict == "undecided" and fixed and not doubt else None
+    open_ = verdict == "undecided" and fixed and not doubt
     return GateResult(
         gate=gate,
         verdict=verdict,
@@ -148,7 +148,8 @@ def _result(gate: Gate, evidence: Evidence, confidence: float, *, red: bool) -> 
         void=bool(evidence.void) and not evidence.unmet,
         interval=interval,
         adjusted=evidence.interval_at(confidence),
-        rows_needed=needed,
+        rows_needed=_rows_needed(gate, evidence, confidence) if open_ else None,
+        passes_from=_passes_from(gate, evidence) if open_ else None,
         **{name: getattr(evidence, name) for name in SAME},
     )
 
@@ -172,3 +173,23 @@ def _rows_needed(gate: Gate, evidence: Evidence, confidence: float) -> int | Non
     if side > 0:
         rows = max(rows, _enough(gate, evidence) * evidence.scored / (evidence.clusters or evidence.scored))
     return None if rows > MOST_ROWS else max(math.ceil(rows - ROUNDING), evidence.scored + 1)
+
+
+def _passes_from(gate: Gate, evidence: Evidence) -> float | None:
+    """Return the true value that passes with a probability of `POWER` if the interval is as wide as it is now; None if it is
+    impossible.
+    """
+    interval, estimate = evidence.interval_at(1 - ALPHA), evidence.estimate
+    if interval is None or estimate is None:
+        return None
+    # a change may leave its limits at either end, so each end gets half of the errors
+    power = (1 + POWER) / 2 if gate.of == "change" else POWER
+    deciding = normal_quantile(1 - ALPHA / 2)
+    width = max(estimate - interval.low, interval.high - estimate)
+    value = gate.limit + gate.sign * width * (deciding + normal_quantile(power)) / deciding
+    if evidence.bounds is not None:
+        low, high = evidence.bounds
+        worst = low if gate.sign > 0 else high
+        if not low <= value <= high or rows_to_meet_losses([value], gate.sign, gate.limit, worst) > evidence.scored:
+            return None
+    return None if gate.of == "change" and value < 0 else value

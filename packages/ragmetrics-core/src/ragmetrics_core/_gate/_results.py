@@ -79,16 +79,21 @@ def _grouped(result: GateResult, clusters: int) -> str:
 
 
 def _what_decides(result: GateResult) -> str:
-    rows = result.rows_needed
+    rows, least, of = result.rows_needed, result.passes_from, result.gate.of
     if result.interval is not None and result.interval.method in ALWAYS_VALID:
         return "not decided by any of its rows"
+    power = (
+        ""
+        if least is None
+        else f"; as many rows pass a true {result.gate.of} of {_shown(least, result.gate.limit)} in 80 % of cases"
+    )
     if rows is None:
-        return f"so close to the limit that {MOST_ROWS:,} rows would not decide"
+        return f"so close to the limit that {MOST_ROWS:,} rows would not decide{power}"
     clusters = result.clusters
     where = "" if clusters is None else _grouped(result, about(math.ceil(clusters * rows / result.scored)))
-    seen = f"a true {result.gate.of} of {_shown(result.estimate or 0.0, result.gate.limit)} (as seen)"
+    seen = f"a true {of} of {_shown(result.estimate or 0.0, result.gate.limit)} (as seen)"
     of_slice = "" if result.by is None else " of this slice"
-    return new_run(f"about {about(rows):,} rows{of_slice}{where}", seen, "decide")
+    return new_run(f"about {about(rows):,} rows{of_slice}{where}", seen, "decide") + power
 
 
 def _ends(interval: Interval, limit: float) -> str:
@@ -123,6 +128,8 @@ class GateResult:
         rows_needed: how many rows with a score a new run needs to decide an undecided gate in 80 % of cases, if the true mean and
             spread are the observed ones. None if the gate is decided, if the rows allow no estimate, or if more than 100,000
             would be needed. Adding rows to this run until it is decided makes false verdicts more likely.
+        passes_from: for an undecided gate, the true mean (drop, change) that passes in 80 % of runs of as many rows, if intervals
+            are as wide as this one; None as for ``rows_needed``, or if no possible value does.
         by: the path of the column that defines the slice; None for all rows.
         label: the value of that column in the rows of the slice; None for the rows without a value.
         clusters: number of clusters of the rows; None if rows are taken to be independent.
@@ -145,6 +152,7 @@ class GateResult:
     scored: int
     failed: int
     rows_needed: int | None = None
+    passes_from: float | None = None
     by: str | None = None
     label: str | None = None
     clusters: int | None = None
