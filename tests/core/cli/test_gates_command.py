@@ -97,7 +97,8 @@ class TestStatus:
                 "gates: 1 undecided\n"
                 "UNDECIDED number >= 0.75: mean 0.800, 95 % interval 0.652 to 0.895, from 40\n"
                 "      rows; given a true mean of 0.800 (as seen), a new run of about 590 rows\n"
-                "      would decide in 80 % of cases (fix the number before you look)\n"
+                "      would decide in 80 % of cases (fix the number before you look); with 40\n"
+                "      rows, a true mean of 0.961 passes in 80 % of cases\n"
             ),
             f"ragmetrics: undecided: number >= 0.75{more}\n",
         )
@@ -204,7 +205,8 @@ class TestSlicesAndClusters:
             "      40 rows; 0.000 to 0.125 when adjusted for the number of gates\n"
             "UNDECIDED number >= 0.6: mean 0.500, 95 % interval 0.393 to 0.607, from 80\n"
             "      rows; given a true mean of 0.500 (as seen), a new run of about 230 rows\n"
-            "      would decide in 80 % of cases (fix the number before you look)\n"
+            "      would decide in 80 % of cases (fix the number before you look); with 80\n"
+            "      rows, a true mean of 0.753 passes in 80 % of cases\n"
             "PASSED number >= 0.6, lang=en: mean 1.000, 95 % interval 0.912 to 1.000, from\n"
             "      40 rows\n"
         )

@@ -90,7 +90,7 @@ class TestVerdicts:
             "drop 0.100, 95 % interval 0.066 to 0.149, from 200 pairs",
             "0.062 to 0.158 when adjusted for the number of gates",
         ]
-        assert undecided == [red[0], WHAT_DECIDES, "as many rows pass a true drop of 0.049 in 80 % of cases"]
+        assert undecided == [red[0], WHAT_DECIDES, "with 200 rows, a true drop of 0.049 passes in 80 % of cases"]
 
     def test_the_rows_that_would_decide(self) -> None:
         """At a drop of 0.12 with no gains, the variance of a change is 0.12 * 0.88: n = z² 0.12 * 0.88 / 0.02² = 1014.2.

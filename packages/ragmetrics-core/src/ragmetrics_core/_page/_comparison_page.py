@@ -126,6 +126,8 @@ def _numbers(item: MetricComparison) -> Html:
     needed = "not known" if item.rows_needed is None else f"about {about(item.rows_needed):,}"
     numbers = {name: NUMBERS[name](item) for name in IN_CARDS}
     numbers |= {"rows with a value": " \u2192 ".join(counts), f"rows to show {item.margin:.3g}": needed}
+    if item.smallest_change is not None:
+        numbers["shown with 80 % power"] = f"{item.smallest_change:.3g}"
     if item.clusters is not None:
         numbers["clusters"] = f"{item.clusters:,}"
     shown = (element("div", element("dt", name), element("dd", value)) for name, value in numbers.items())
