@@ -104,6 +104,23 @@ class AsyncModel:
             self.now -= 1
 
 
+OPENAI = "https://api.openai.com/v1"
+ONE_CALL = Usage(1, 10_000, 1_000)
+
+
+class Priced(AsyncModel):
+    """A model that says what it is and where; every call costs the same tokens."""
+
+    def __init__(self, model: str = "gpt-4o-mini", base_url: str | None = OPENAI, usage: Usage = ONE_CALL) -> None:
+        super().__init__("0.5")
+        self.usage = usage
+        self.identity = {"model": model, **({"base_url": base_url} if base_url else {})}
+
+    def reply(self, ask: Ask) -> object:
+        self.asked.append(ask.inputs["text"])
+        return Reply("0.5", self.usage)
+
+
 class SyncModel(AsyncModel):
     """The same with nothing but a blocking method."""
 

@@ -8,34 +8,19 @@ from typing import Any
 
 import pytest
 
-from core.evaluate.doubles import AsyncModel, InstantModel, Length, Rated, questions
+from core.evaluate.doubles import OPENAI, AsyncModel, InstantModel, Length, Priced, Rated, questions
 from core.report.comparing import text_at
-from ragmetrics_core import Evaluation, Reply, Usage, evaluate
+from ragmetrics_core import Evaluation, Usage, evaluate
 
 needs_table = pytest.mark.skipif(
     importlib.util.find_spec("genai_prices") is None, reason="genai-prices is not installed"
 )
 
-OPENAI = "https://api.openai.com/v1"
 TOKENS = Usage(1, 1_000_000, 100_000)
-ONE_CALL = Usage(1, 10_000, 1_000)
 
 
 def table() -> str:
     return f"genai-prices {importlib.metadata.version('genai-prices')}"
-
-
-class Priced(AsyncModel):
-    """A model that says what it is and where."""
-
-    def __init__(self, model: str = "gpt-4o-mini", base_url: str | None = OPENAI, usage: Usage = ONE_CALL) -> None:
-        super().__init__("0.5")
-        self.usage = usage
-        self.identity = {"model": model, **({"base_url": base_url} if base_url else {})}
-
-    def reply(self, ask: Any) -> object:
-        self.asked.append(ask.inputs["text"])
-        return Reply("0.5", self.usage)
 
 
 def used(model: str, base_url: str | None = OPENAI, usage: Usage = TOKENS) -> Any:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         Evaluation,
         Gate,
         GateResult,
+        Plan,
         ReplyStore,
         Scorer,
         SegmentReplies,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
         estimate,
         evaluate,
         join_runs,
+        plan,
         read_samples,
     )
     from ._names._named import embeddings_named, llm_named, metrics_named
@@ -75,6 +77,7 @@ __all__ = [
     "MissingInput",
     "ModelError",
     "Models",
+    "Plan",
     "Prompt",
     "RagmetricsError",
     "Reply",
@@ -105,6 +108,7 @@ __all__ = [
     "join_runs",
     "llm_named",
     "metrics_named",
+    "plan",
     "read_samples",
     "run",
     "together",

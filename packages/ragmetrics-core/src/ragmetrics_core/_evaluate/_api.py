@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from .._calibrate._calibration import Calibration
+from .._compare._sample_size import Plan, plan
 from .._engine._reply_keys import ReplyStore
 from .._gate._gates import Gate
 from .._gate._results import Decision, GateResult
@@ -45,6 +46,7 @@ __all__ = [
     "Evaluation",
     "Gate",
     "GateResult",
+    "Plan",
     "ReplyStore",
     "SQLiteReplies",
     "Scorer",
@@ -55,6 +57,7 @@ __all__ = [
     "estimate",
     "evaluate",
     "join_runs",
+    "plan",
     "read_samples",
 ]
 

@@ -513,6 +513,45 @@ class CorrectedMean:
             return None
         return self.labels * (_width(self.label_interval) / _width(self.interval)) ** 2
 
+    def labels_needed(self, width: float, rows: int | None = None, confidence: float = 0.95) -> int | None:
+        """Estimate how many labels would give an interval of this width.
+
+        The variances within and between the groups of rows that the judge tells apart follow from the two intervals. More labels
+        make the first part smaller; the second part is divided by the number of all rows, so it is the least that labels can
+        reach.
+
+        Args:
+            width: the width from end to end, on the scale of the labels, above 0.
+            rows: the number of rows that the judge scores; by default as many as now.
+            confidence: the confidence level of the intervals.
+
+        Returns:
+            The number of labels. None if not even labels of all rows would give it, or if there is no interval.
+        """
+        if self.interval is None or self.label_interval is None:
+            return None
+        per_square = (2 * normal_quantile((1 + confidence) / 2)) ** 2
+        ours, alone = (_width(each) ** 2 / per_square for each in (self.interval, self.label_interval))
+        between = max(alone - ours, 0.0) / (1 / self.labels - 1 / self.rows) if self.labels < self.rows else 0.0
+        return labels_for(width, alone * self.labels - between, between, rows or self.rows, confidence)
+
+
+def labels_for(width: float, within: float, between: float, rows: int, confidence: float = 0.95) -> int | None:
+    """Return the number of labels for an interval of a corrected mean of this width; None if ``rows`` do not allow it.
+
+    The variance of the mean over strata is within / labels + between / rows (Cochran 1977, Sampling Techniques, section 5A.9).
+
+    Args:
+        width: the width of the interval from end to end.
+        within: the variance of labels of rows that the judge does not tell apart.
+        between: the variance of the mean labels of rows that it tells apart.
+        rows: the number of rows that the judge scores.
+        confidence: the confidence level of the interval.
+    """
+    left = (width / 2 / normal_quantile((1 + confidence) / 2)) ** 2 - between / rows
+    labels = math.ceil(within / left) if left > 0 else math.inf
+    return int(labels) if labels <= rows else None
+
 
 def corrected_mean(  # noqa: PLR0917
     judged: Sequence[float],

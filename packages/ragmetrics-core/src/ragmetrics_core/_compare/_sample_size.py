@@ -1,0 +1,357 @@
+"""How many rows and labels an evaluation needs, before any of them is paid for.
+
+Rows for a change depend on how many rows change, and by how much. Two pilot runs of the same rows show it. One pilot run shows how
+much rows differ; how many of them change is then taken from `TYPICAL`. Without a pilot, everything is.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from .._calibrate._calibration import Calibration
+from .._gate._evidence import about
+from .._run._columns import Run, common_scale, repeat_keys
+from .._run._judgements import spread_of
+from .._run._scored_rows import ScoredRows
+from .._run._slices import RowGroups
+from .._show._blocks import Block, Heading, Items, Note, Result, Table
+from .._values._errors import InvalidInput, Setting
+from .._values._plain import plain
+from ..statistics import paired_difference
+from ..statistics._corrected import labels_for
+from ..statistics._interval import at_ends
+from ..statistics._means import clustered_mean, units_of
+from ..statistics._numbers import Numbers
+from ._compare import compared
+from ._several import names_of
+
+
+class Typical(NamedTuple):
+    """The least and the largest share of rows that change between two systems, and the size of their changes on a scale from 0
+    to 1 (root mean square).
+    """
+
+    least: float
+    most: float
+    size: float
+
+
+TYPICAL = {"passes": Typical(0.05, 0.4, 1.0), "grades": Typical(0.1, 0.7, 0.5), "shares": Typical(0.2, 0.75, 0.55)}
+"""What pairs of systems usually show, for scores at the ends of their scale, of few values, and of any value."""
+
+MOST_GRADES = 11
+"""The largest number of different values that count as grades."""
+
+ERRORS = 0.05, 0.2
+"""The share of rows that a good judge and a weak one judge differently from people."""
+
+PASSING = 0.8
+"""The share of passes that labels are planned for without a calibration."""
+
+ROWS = 1000
+"""The number of judged rows that labels are planned for if the number of rows is not known."""
+
+LEAST_REST = 0.01
+"""The least share of the variance between rows that is not taken to be the judge's."""
+
+PAIRS = 10_000
+"""The number of pairs that stand for a population."""
+
+Range = tuple[int | None, int | None]
+"""The least and the largest number; None: more than can be advised."""
+
+
+@dataclass(frozen=True)
+class MetricPlan:
+    """How many rows and labels one metric needs.
+
+    Attributes:
+        name: the name of the metric; ``passes``, ``grades`` or ``shares`` without a pilot.
+        basis: what the numbers rest on: ``two pilots``, ``one pilot`` or ``typical``.
+        rows: the least and the largest number of rows that show the change; None: more than 100,000, or unknown.
+        labels: the least and the largest number of labels for the width, if the judge scores as many rows as ``rows`` says; None if
+            all of them are too few.
+        calls: model calls for a row; None without a pilot.
+        dollars: the price of a row; None if it is not known.
+        judge_variance: the variance between judgements of the same row, divided by the variance between rows (of two pilots:
+            between changes) without it; None if rows were judged once.
+        problem: why there are no rows; empty if there are.
+    """
+
+    name: str
+    basis: str
+    rows: Range = (None, None)
+    labels: Range = (None, None)
+    calls: float | None = None
+    dollars: float | None = None
+    judge_variance: float | None = None
+    problem: str = ""
+
+    @property
+    def a_row_costs(self) -> float | None:
+        """How many times as much as a judgement a further row must cost before a second judgement of each row serves better.
+
+        If a row costs r judgements, its variance is B and that of a judgement W, then k judgements of each row need rows in
+        proportion to B + W / k, at a price of r + k for each: two are cheaper than one if r > 2 B / W (Cochran 1977, Sampling
+        Techniques, section 10.6). None if it is not known, or judgements of a row never differ.
+        """
+        return 2 / self.judge_variance if self.judge_variance else None
+
+
+@dataclass(frozen=True)
+class Plan(Result):
+    """How many rows, labels, calls and dollars an evaluation needs; ``print`` shows a table.
+
+    Attributes:
+        change: the change to be shown, as a share of the scale.
+        power: the probability with which it is shown.
+        width: the width of the interval that labels are for, as a share of the scale.
+        metrics: the plan of each metric.
+        pilots: the names of the pilot runs.
+        calibrated: whether labels were given, so that the numbers of labels rest on them.
+    """
+
+    change: float
+    power: float
+    width: float
+    metrics: tuple[MetricPlan, ...]
+    pilots: tuple[str, ...] = ()
+    calibrated: bool = False
+
+    def __getitem__(self, name: str) -> MetricPlan:
+        found = {item.name: item for item in self.metrics}
+        if name not in found:
+            raise KeyError(f"no metric {name!r}; there are {', '.join(found)}")
+        return found[name]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields as plain JSON values."""
+        return plain({**vars(self), "metrics": [{**vars(m), "a_row_costs": m.a_row_costs} for m in self.metrics]})
+
+    def _blocks(self) -> list[Block]:
+        pilots = f" (pilot: {' and '.join(self.pilots)})" if self.pilots else " (without a pilot)"
+        title = (
+            f"rows that show a change of {self.change:g} of the scale in {_percent(self.power)} of comparisons{pilots}"
+        )
+        columns: dict[str, list[str]] = {
+            "metric": [item.name for item in self.metrics],
+            "rows": [_between(item.rows) for item in self.metrics],
+        }
+        if self.pilots:
+            columns["calls"] = [_cost(item.rows, item.calls, "{:,.0f}") for item in self.metrics]
+            columns["dollars"] = [_cost(item.rows, item.dollars, "${:,.2f}") for item in self.metrics]
+        columns["labels"] = [_between(item.labels) for item in self.metrics]
+        rows = list(zip(*columns.values(), strict=True))
+        return [Heading(title), Table(tuple(columns), rows), Items(list(self._remarks())), *self._notes()]
+
+    def _remarks(self) -> Iterator[str]:
+        for item in self.metrics:
+            if item.problem:
+                yield f"{item.name}: {item.problem}"
+            if item.judge_variance == 0:
+                yield f"judge {item.name}: judgements of the same row never differ, so repeats do not help"
+            if item.a_row_costs is not None:
+                yield (
+                    f"judge {item.name}: judgements of the same row vary {item.judge_variance:.2g} times as much as rows; a second "
+                    f"judgement of each row pays if a row costs more than {item.a_row_costs:.2g} judgements, else more rows do"
+                )
+
+    def _notes(self) -> Iterator[Note]:
+        bases = {item.basis for item in self.metrics}
+        if "one pilot" in bases:
+            yield Note(
+                "one run does not show how many rows change: assumed are shares of earlier systems; two runs show it"
+            )
+        if "typical" in bases:
+            yield Note("; ".join(f"{name}: {_words(kind)}" for name, kind in TYPICAL.items()), "assumed changes")
+        labels = (
+            f"for an interval {self.width:g} of the scale wide of the mean that people would give over so many rows"
+        )
+        errors = " to ".join(map(_percent, ERRORS))
+        rest = "" if self.calibrated else f"; the judge errs in {errors} of rows, and people pass {_percent(PASSING)}"
+        yield Note(f"{labels}{rest}", "labels")
+        if self.pilots and any(item.judge_variance is None and not item.problem for item in self.metrics):
+            yield Note("a pilot with two judgements of each row (`--repeats 2`) tells whether repeats pay", "repeats")
+        if self.pilots:
+            yield Note("calls and dollars are those of one run of so many rows", "price")
+        else:
+            yield Note("`ragmetrics evaluate DATA --dry-run` tells calls and dollars of a row", "price")
+
+
+def _words(kind: Typical) -> str:
+    return f"{_percent(kind.least)} to {_percent(kind.most)} of rows, by {kind.size:g} of the scale"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:g} %"
+
+
+def _between(found: Range) -> str:
+    least, most = ("more" if each is None else f"{about(each):,}" for each in found)
+    return ("-" if least == "more" else least) if least == most else f"{least} to {most}"
+
+
+def _cost(rows: Range, each: float | None, form: str) -> str:
+    found = (
+        ["more" if row is None else form.format(about(row) * each) for row in rows] if each is not None else ["more"]
+    )
+    return found[0].replace("more", "-") if len(set(found)) == 1 else " to ".join(found)
+
+
+def plan(
+    *pilots: ScoredRows | str | os.PathLike[str],
+    change: float = 0.05,
+    power: float = 0.8,
+    width: float = 0.1,
+    cluster: str | None = None,
+    calibration: Calibration | None = None,
+) -> Plan:
+    """Say how many rows show a change between two systems, how many labels correct a mean, and what they cost. Nothing is asked.
+
+    Args:
+        pilots: no run, one run, or two runs of the same rows by two systems; or their directories or files of scores. Their
+            spread is taken to be that of the rows to come.
+        change: the change to be shown, as a share of the width of each metric's scale, above 0 and below 1.
+        power: the probability with which it is shown.
+        width: the width of the interval of the mean that people would give, as a share of the scale.
+        cluster: a column such as ``"metadata.document"``: rows with the same value are not independent.
+        calibration: the result of ``calibrate`` for the first pilot. Without it, labels are planned for judges that err in 5 to
+            20 % of rows.
+
+    Raises:
+        InvalidInput: there are more than two pilots, they share no row, change, power or width are out of range, or a path names
+            no column.
+    """
+    for name, share in (("change", change), ("power", power), ("width", width)):
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share < 1:
+            raise InvalidInput(Setting(name), f" must be a share above 0 and below 1, got {share!r}")
+    if len(pilots) > 2:
+        raise InvalidInput(f"pilots must be at most two, got {len(pilots)}: give two runs of the same rows")
+    runs = [run if isinstance(run, ScoredRows) else ScoredRows.load(run) for run in pilots]
+    aim = Aim(change, power, cluster)
+    found = _of_two(runs[0], runs[1], aim) if len(runs) == 2 else _of_one(runs[0], aim) if runs else _of_none(aim)
+    return Plan(
+        change=float(change),
+        power=float(power),
+        width=float(width),
+        metrics=tuple(replace(item, labels=_labels(item, calibration, width)) for item in found),
+        pilots=tuple(names_of(runs)),
+        calibrated=calibration is not None,
+    )
+
+
+class Aim(NamedTuple):
+    """The change to be shown as a share of the scale, the power, and the column of clusters."""
+
+    change: float
+    power: float
+    cluster: str | None
+
+    def rows(self, share: float, size: float, design_effect: float = 1.0) -> int | None:
+        """Return the number of rows if this share of them changes by this size on a scale from 0 to 1, as many up as down."""
+        moved = min(round(share * PAIRS / 2), PAIRS // 2)
+        before = [0.0] * moved + [size] * moved + [0.0] * (PAIRS - 2 * moved)
+        after = [size] * moved + [0.0] * (PAIRS - moved)
+        needed = paired_difference(before, after, scale=(0.0, 1.0)).rows_needed(self.change, self.power)
+        return needed and math.ceil(needed * design_effect)
+
+
+def _of_none(aim: Aim) -> Iterator[MetricPlan]:
+    for name, kind in TYPICAL.items():
+        yield MetricPlan(name, "typical", (aim.rows(kind.least, kind.size), aim.rows(kind.most, kind.size)))
+
+
+def _of_one(run: ScoredRows, aim: Aim) -> Iterator[MetricPlan]:
+    groups = RowGroups(None, aim.cluster)
+    read = Run.of(run, run.source, groups)
+    groups.check()
+    keys: Sequence[Hashable] = repeat_keys(read.rows) if read.clusters is None else read.clusters
+    for name, column in read.columns.items():
+        scored = [row for row, value in enumerate(column.values) if value is not None]
+        values = [column.values[row] or 0.0 for row in scored]
+        scale = common_scale(column.metric.scale, (column.scales[row] for row in scored))
+        units = units_of(values, [keys[row] for row in scored])
+        found = _priced(MetricPlan(name, "one pilot"), run)
+        if scale is None or len(set(values)) < 2 or units.total() < 2:
+            lacking = "the scale is not known" if scale is None else "rows of the pilot do not differ"
+            yield replace(found, problem=f"{lacking}: give two runs of the same rows as pilots")
+            continue
+        variance, chances = Numbers(values).squares(math.fsum(values) / len(values)) / len(values), Counter(values)
+        other = 1 - math.fsum((count / len(values)) ** 2 for count in chances.values())
+        # a row that changes is taken to get a value as if of another row with another value
+        size = math.sqrt(2 * variance / other) / (scale[1] - scale[0])
+        effect = max(clustered_mean(units).variance * (len(values) - 1) / variance, 1.0)
+        kind = TYPICAL["passes" if at_ends(values, scale) else "grades" if len(chances) <= MOST_GRADES else "shares"]
+        least, most = (aim.rows(min(share, other), size, effect) for share in (kind.least, kind.most))
+        yield replace(found, rows=(least, most), judge_variance=_judge_variance([run], name, variance))
+
+
+def _of_two(before: ScoredRows, after: ScoredRows, aim: Aim) -> Iterator[MetricPlan]:
+    for item in compared(before, after, by=None, cluster=aim.cluster, margin=1.0, allow_different_judges=False).metrics:
+        found = _priced(MetricPlan(item.name, "two pilots"), after)
+        if item.values is None or item.scale is None:
+            yield replace(found, problem=item.why if item.values is None else "the scale is not known")
+            continue
+        changes, effect = item.values.changes, aim.change * (item.scale[1] - item.scale[0])
+        needed = item.values.difference().rows_needed(effect, aim.power)
+        problem = (
+            ""
+            if changes.high - changes.low > item.values.near
+            else "pairs of the pilots do not differ among each other"
+        )
+        variance = changes.squares(changes.mean) / len(changes)
+        yield replace(
+            found,
+            rows=(needed, needed),
+            problem=problem,
+            judge_variance=_judge_variance([before, after], item.name, variance),
+        )
+
+
+def _judge_variance(runs: Sequence[ScoredRows], name: str, variance: float) -> float | None:
+    """Return the variance between judgements of the same row divided by the rest of the variance between rows or changes."""
+    within, of_means = 0.0, 0.0
+    for run in runs:
+        squares = [found for record in run.records if (found := _within(record.scores[name].details)) is not None]
+        if not squares:
+            return None
+        within += math.fsum(square for square, _ in squares) / len(squares)
+        of_means += math.fsum(square / number for square, number in squares) / len(squares)
+    return within / max(variance - of_means, LEAST_REST * variance) if variance else None
+
+
+def _within(details: Mapping[str, Any]) -> tuple[float, int] | None:
+    """Return the variance between the judgements of a row and their number; None if it was judged once."""
+    spread = spread_of(details)
+    return None if spread is None else (spread**2, len(details["repeats"]))
+
+
+def _priced(item: MetricPlan, run: ScoredRows) -> MetricPlan:
+    """Return the plan with the calls of a row of the pilot, and their price at what its calls have cost on average."""
+    calls = sum(scores.usage.calls for scores in run.scores[item.name]) / len(run)
+    models = [*run.models, *run.earlier]
+    costs = [cost.dollars for model in models if (cost := model.cost()) is not None]
+    paid = sum(model.usage.calls for model in models)
+    known = [cost for cost in costs if cost is not None] if paid else []
+    return replace(item, calls=calls, dollars=calls * sum(known) / paid if known and len(known) == len(costs) else None)
+
+
+def _labels(item: MetricPlan, calibration: Calibration | None, width: float) -> Range:
+    """Return the least and the largest number of labels for an interval of this width, of the mean over the planned rows."""
+    rows = item.rows[1] or item.rows[0] or ROWS
+    if calibration is not None:
+        found = next((each for each in calibration.metrics if each.name == item.name), None)
+        if found is None or found.corrected is None:
+            return None, None
+        low, high = (0.0, 1.0) if found.verdicts or found.scale is None else found.scale
+        needed = found.corrected.labels_needed(width * (high - low), max(rows, found.rows))
+        return needed, needed
+    least, most = (
+        labels_for(width, error * (1 - error), PASSING * (1 - PASSING) * (1 - 2 * error) ** 2, rows) for error in ERRORS
+    )
+    return least, most
