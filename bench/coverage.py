@@ -1,6 +1,7 @@
 """How often intervals, tests, planned rows, verdicts and gates keep what they promise, in samples of populations that are known.
 
-    python bench/coverage.py [--runs N] [--only paired,sizes,clusters,rows,verdicts,power,several,gates,looks,stops,labels]
+    python bench/coverage.py [--runs N] [--only paired,sizes,clusters,rows,verdicts,power,several,gates,sessions,corrected,
+        looks,stops,labels]
 
 Prints every cell, with its goal above it. A cell that misses its goal has a ``!``, and the last lines list those cells again; it
 has a ``?`` where it misses by at most two standard errors of the simulation (at 0.95 and 2,000 runs: 0.01), too little to tell.
@@ -16,7 +17,10 @@ verdicts    Share of whole comparisons with any false *better* or *worse* where 
 power       Share of the real changes that such comparisons find.
 several     Share of comparisons of 3 and 10 runs in which any two are told apart where nothing differs, over all metrics.
 gates       Share of commands with a gate falsely red, and of gates falsely green, where all truths are exactly at their limits.
-looks       The same over all looks of runs that stop when their gates are decided, 500 rows: any gate red, all of them green.
+sessions    The same for a session of tests, decided at its end: of 100 tests, and again with 100 more until it is decided, to 500.
+            Nothing protects the latter: it is there to show why numbers have to be fixed.
+corrected   Share of 95 % intervals of the difference that people would see (`compare --labels`) that contain the truth.
+looks       The same as gates, over all looks of runs that stop when their gates are decided, 500 rows: any gate red, all green.
 labels      The same share for real labels of people: 500 of the rows of a source, with gates 0.05 and 0.1 from their mean.
 stops       Share of the rows that such runs score where the truth is 0.1 from the limit, with 500, 200 and 100 rows.
 """
@@ -251,6 +255,30 @@ def gates(runs: int) -> Iterator[Line]:
             )
 
 
+def sessions(runs: int) -> Iterator[Line]:
+    """A gate of a session of tests, once and repeated with more tests."""
+    for rate in (0.8, 0.95):
+        cells = []
+        for name, sizes in (("once", (100,)), ("repeated", (100, 200, 300, 400, 500))):
+            shares = gate_simulation.repeated_sessions(rate, f"m >= {rate}", sizes, runs)
+            most = 0.05 if name == "once" else 1.0
+            cells += [
+                Cell(f"{name}, {rate}: {verdict}", share, runs, 0.0, most)
+                for verdict, share in zip(("red", "green"), shares, strict=True)
+            ]
+        yield f"pass rate >= {rate}", cells
+
+
+def corrected(runs: int) -> Iterator[Line]:
+    """Differences that people would see, with labels in both runs."""
+    few = max(runs // 4, 1)
+    for better, worse in ((0.0, 0.0), (0.05, 0.05), (0.1, 0.05), (0.0, 0.1)):
+        for errors in ((0.05, 0.05), (0.2, 0.2), (0.05, 0.2)):
+            name = f"{better:.0%} better, {worse:.0%} worse, the judge errs in {errors[0]:.0%} and {errors[1]:.0%}"
+            shares = {n: comparison_simulation.corrected(better, worse, errors, n, few) for n in (30, 100)}
+            yield name, [Cell(f"{name}, {n} labels", share, few, 0.92, 1.0) for n, share in shares.items()]
+
+
 def looks(runs: int) -> Iterator[Line]:
     """Runs that stop when their gates are decided, with all truths at their limits."""
     few = max(runs // 4, 1)
@@ -373,6 +401,16 @@ SECTIONS: dict[str, tuple[str, Sequence[str], Callable[[int], Iterator[Line]]]] 
         "Gates with the truth at their limit: falsely red (one, any of 8) or green, goal 0.05 or less; without adjustment",
         ["one", "of 8", "green", "(alone)"],
         gates,
+    ),
+    "sessions": (
+        "A gate of a session of tests, with the truth at its limit: goal 0.05 or less once, none if repeated until decided",
+        ["red", "green", "(red)", "(green)"],
+        sessions,
+    ),
+    "corrected": (
+        "Intervals of the difference that people would see, by the number of labels in both runs: goal 0.92 or more",
+        ["30", "100"],
+        corrected,
     ),
     "looks": (
         "Runs that stop when their gates are decided, with the truth at the limit: goal 0.05 or less",

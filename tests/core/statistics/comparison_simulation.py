@@ -15,7 +15,17 @@ from core.report.comparing import MetricComparison, metric_column, run_of
 from core.statistics.populations import NORMAL, Pair, Population
 from ragmetrics_core import Comparison, compare_runs
 
-__all__ = ["Family", "Verdicts", "any_alarm", "by_verdict", "compared", "pass_or_fail", "shares_of_claims", "two_runs"]
+__all__ = [
+    "Family",
+    "Verdicts",
+    "any_alarm",
+    "by_verdict",
+    "compared",
+    "corrected",
+    "pass_or_fail",
+    "shares_of_claims",
+    "two_runs",
+]
 
 Family = Sequence[MetricComparison]
 Rule = Callable[[Family, Family], tuple[Sequence[bool], Sequence[bool]]]
@@ -158,3 +168,39 @@ def any_alarm(
         assert told_apart or not any(item.worse for item in found.best)
         alarms += told_apart
     return alarms / runs
+
+
+def corrected(better: float, worse: float, errors: tuple[float, float], labels: int, runs: int) -> float:
+    """The share of 95 % intervals of the difference that people would see, with labels of some rows in both runs, that contain
+    the truth.
+
+    Args:
+        better: the share of 400 rows that people fail before a change and pass after it.
+        worse: the share that they pass before and fail after it.
+        errors: the share of rows that the judge gets wrong before and after.
+        labels: number of rows with labels.
+        runs: how many comparisons.
+    """
+    rng = random.Random(f"corrected {better} {worse} {errors} {labels}")
+    held = 0
+    for _ in range(runs):
+        people = [_verdicts_of_people(rng, better, worse) for _ in range(400)]
+        made, calibrations = [], []
+        for side, error in enumerate(errors):
+            judged = ({"m": float(pair[side] != (rng.random() < error))} for pair in people)
+            run = run_of(({"id": str(row), "question": f"{row}"}, scores) for row, scores in enumerate(judged))
+            lines = ({"id": str(row), "metric": "m", "label": people[row][side]} for row in range(labels))
+            made.append(run)
+            calibrations.append(run.calibrate(list(lines)))
+        before, after = made
+        (found,) = before.compare(after, calibration=(calibrations[0], calibrations[1])).corrected
+        interval = found.corrected and found.corrected.interval
+        held += interval is not None and interval.low <= better - worse <= interval.high
+    return held / runs
+
+
+def _verdicts_of_people(rng: random.Random, better: float, worse: float) -> tuple[bool, bool]:
+    chance, usual = rng.random(), rng.random() < 0.8
+    if chance < better + worse:
+        return chance >= better, chance < better
+    return usual, usual

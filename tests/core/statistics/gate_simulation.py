@@ -6,7 +6,7 @@ Several gates of one command are about metrics that have nothing in common here.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from core.report.comparing import metric_column, run_of
@@ -14,7 +14,7 @@ from core.statistics.comparison_simulation import two_runs
 from core.statistics.populations import Population
 from ragmetrics_core import Decision, Gate
 
-__all__ = ["Gated", "drop_gates", "mean_gates"]
+__all__ = ["Gated", "drop_gates", "mean_gates", "repeated_sessions"]
 
 
 @dataclass(frozen=True)
@@ -67,3 +67,29 @@ def _gated(decided: Callable[[random.Random], Decision], gates: int, runs: int, 
         green += verdicts.count("passed")
         alone += any(result.interval is not None and result.is_bad(result.interval) for result in results)
     return Gated(red / runs, alone / runs, green / runs / gates)
+
+
+def repeated_sessions(rate: float, gate: str, sizes: Sequence[int], runs: int) -> tuple[float, float]:
+    """Sessions of a fixed number of tests whose gate is decided at their end, run again with more tests until it is decided.
+
+    Args:
+        rate: the share of tests that pass.
+        gate: a gate on the metric m.
+        sizes: how many tests there are each time, of which the first are those of the time before.
+        runs: how often this is done.
+
+    Returns:
+        The shares that are red and green in the end.
+    """
+    rng = random.Random(f"sessions {rate} {gate} {sizes}")
+    red = green = 0
+    for _ in range(runs):
+        values = [float(rng.random() < rate) for _ in range(sizes[-1])]
+        runs_of_sizes = (
+            run_of(({"id": str(n)}, {"m": value}) for n, value in enumerate(values[:size])) for size in sizes
+        )
+        verdicts = (run.gate(gate).verdict for run in runs_of_sizes)
+        verdict = next((each for each in verdicts if each != "undecided"), "undecided")
+        red += verdict == "failed"
+        green += verdict == "passed"
+    return red / runs, green / runs
