@@ -70,7 +70,18 @@ def test_settings_under_their_former_names(former: dict[str, Any], current: str)
 
 def test_the_settings_are_shown() -> None:
     shown = inspect.signature(RagEvaluationCallback.__init__).parameters
-    settings = ["sample_rate", "seed", "only", "on_result", "max_pending", "workers", "keep", "timeout", "exit_timeout"]
+    settings = [
+        "sample_rate",
+        "seed",
+        "only",
+        "on_result",
+        "max_pending",
+        "max_concurrency",
+        "workers",
+        "keep",
+        "timeout",
+        "exit_timeout",
+    ]
     assert list(shown)[-len(settings) :] == settings
     assert (shown["keep"].default, shown["max_pending"].default) == (None, 1000)
 

@@ -27,10 +27,7 @@ for _ in range(20):
     chain.invoke("q", config={{"callbacks": [callback]}})
 """
 
-LOST = (
-    "20 evaluations are lost: the program ends, and they were not finished within another 0.2 seconds; wait for them with "
-    "flush(), or longer with exit_timeout=...\n"
-)
+LOST = "20 of 20 evaluations not judged: 0 dropped, 20 pending, after 0.2 seconds: set exit_timeout=... or close(timeout=...)\n"
 
 
 @pytest.mark.parametrize(

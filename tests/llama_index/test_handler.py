@@ -275,7 +275,18 @@ def test_a_setting_under_its_former_name() -> None:
 def test_the_settings_are_shown() -> None:
     shown = inspect.signature(QueryEvaluationHandler).parameters
     given = ["metrics", "llm", "embed_model", "metadata_mode"]
-    settings = ["sample_rate", "seed", "only", "on_result", "max_pending", "workers", "keep", "timeout", "exit_timeout"]
+    settings = [
+        "sample_rate",
+        "seed",
+        "only",
+        "on_result",
+        "max_pending",
+        "max_concurrency",
+        "workers",
+        "keep",
+        "timeout",
+        "exit_timeout",
+    ]
     assert list(shown) == [*given, *settings]
     assert (shown["keep"].default, shown["timeout"].default) == (10_000, 120.0)
 
@@ -457,10 +468,7 @@ print("pending", handler.pending)
 def test_a_judge_that_hangs_does_not_keep_the_process_from_ending() -> None:
     result = subprocess.run([sys.executable, "-c", HANGING], capture_output=True, text=True, check=False, timeout=300)
     assert (result.returncode, result.stdout) == (0, "pending 1\n")
-    assert (
-        "1 evaluations are lost: the program ends, and they were not finished within another 0.2 seconds"
-        in result.stderr
-    )
+    assert "1 of 1 evaluations not judged: 0 dropped, 1 pending, after 0.2 seconds" in result.stderr
 
 
 def test_a_handler_that_was_closed_listens_again() -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import BadReply, InvalidInput, MissingInput, ModelError, Score
-from ragmetrics_core.adapters import Counts, LiveJudging
+from ragmetrics_core.adapters import Counts, LiveJudging, in_own_thread
 from waiting import HeldClock, until
 
 LOGGER = logging.getLogger("ragmetrics_tests")
@@ -158,11 +158,89 @@ def test_one_line_for_the_first_failure_and_one_for_the_first_drop(caplog: pytes
     }
     dropped, *failed = lines(caplog)
     assert dropped == (
-        "an evaluation was dropped: 2 are waiting or being judged already; further ones are only counted, see counts"
+        "an evaluation was dropped: 2 are waiting or being judged already, and no judgement has ended yet; further ones are only "
+        "counted, see counts"
     )
     assert sorted(failed) == [
         "m failed: the key is refused; further failures are only counted, see counts",
         "n failed: 'x'; further failures are only counted, see counts",
+    ]
+
+
+@pytest.mark.parametrize(("is_async", "setting"), [(False, "workers"), (True, "max_concurrency")])
+def test_judges_that_cannot_keep_up(
+    is_async: bool, setting: str, caplog: pytest.LogCaptureFixture, held_clock: HeldClock
+) -> None:
+    """One judgement took 2 seconds. Two have waited for 0.1 seconds, so 20 come in a second, and 40 must run at a time."""
+    steps = {name: threading.Event() for name in ("begun", "go on", "second")}
+
+    def judge(begun: str, end: str) -> Score:
+        steps[begun].set()
+        assert steps[end].wait(60)
+        return Score(1.0)
+
+    async def ajudge(begun: str, end: str) -> Score:
+        return await in_own_thread(partial(judge, begun, end))
+
+    work = ajudge if is_async else judge
+    live = judging(workers=1, max_concurrency=1, max_pending=3)
+    live.judge({"m": partial(work, "begun", "go on")}, lambda outcomes: None)
+    assert steps["begun"].wait(60)
+    held_clock.move(2.0)
+    steps["go on"].set()
+    assert live.flush(60)
+    steps["go on"].clear()
+    live.judge({"m": partial(work, "second", "go on")}, lambda outcomes: None)
+    assert steps["second"].wait(60)
+    for _ in range(2):
+        live.judge({"m": partial(work, "second", "go on")}, lambda outcomes: None)
+    held_clock.move(0.1)
+    assert not live.judge({"m": partial(work, "second", "go on")}, lambda outcomes: None)
+    assert lines(caplog) == [
+        (
+            "an evaluation was dropped: 3 are waiting or being judged already. 20 judgements a second take 2 seconds each: set "
+            f"{setting} to 40 or more, or sample_rate lower; further ones are only counted, see counts"
+        )
+    ]
+    steps["go on"].set()
+    assert live.flush(60)
+
+
+def test_coroutine_functions_have_a_limit_of_their_own() -> None:
+    """With one worker, 20 judgements that wait in the loop run at the same time."""
+    arrived = threading.Barrier(21)
+
+    async def judge() -> Score:
+        await in_own_thread(partial(arrived.wait, 60))
+        return Score(1.0)
+
+    live = judging(workers=1, max_concurrency=20)
+    live.judge({f"m{number}": judge for number in range(20)}, lambda outcomes: None)
+    arrived.wait(60)
+    assert live.flush(60)
+    assert live.counts["scored"] == 20
+
+
+def test_close(caplog: pytest.LogCaptureFixture) -> None:
+    release = threading.Event()
+
+    def judge() -> Score:
+        release.wait(60)
+        return Score(1.0)
+
+    live = judging(workers=2, max_pending=2)
+    for _ in range(3):
+        live.judge({"m": judge}, lambda outcomes: None)
+    assert not live.close(0.01)
+    assert not live.judge({"m": judge}, lambda outcomes: None)
+    release.set()
+    assert live.close(60)
+    live.end()
+    first, *rest = lines(caplog)
+    assert first.startswith("an evaluation was dropped: 2 are waiting")
+    assert rest == [
+        "3 of 3 evaluations not judged: 1 dropped, 2 pending, after 0.01 seconds: set exit_timeout=... or close(timeout=...)",
+        "2 of 4 evaluations not judged: 2 dropped, 0 pending",
     ]
 
 
@@ -400,8 +478,5 @@ def test_the_end_of_the_program_waits_for_what_is_pending() -> None:
 
 
 def test_the_end_of_the_program_says_what_is_lost() -> None:
-    lost = (
-        "20 evaluations are lost: the program ends, and they were not finished within another 0.2 seconds; wait for them with "
-        "flush(), or longer with exit_timeout=...\n"
-    )
+    lost = "20 of 20 evaluations not judged: 0 dropped, 20 pending, after 0.2 seconds: set exit_timeout=... or close(timeout=...)\n"
     assert ended(count=20, seconds=1000, exit_timeout=0.2) == (0, "", lost)

@@ -290,3 +290,15 @@ def test_a_fork_of_the_program_judges_by_itself() -> None:
     release.set()
     assert live.flush(60)
     assert [record.question for record in live._kept] == ["of the program"]
+
+
+@pytest.mark.asyncio
+async def test_aclose_judges_what_is_pending_and_nothing_more(caplog: pytest.LogCaptureFixture) -> None:
+    live = Watching()
+    live.hear("first")
+    assert await live.aclose()
+    live.hear("second")
+    assert ([record.question for record in live._kept], live.dropped) == (["first"], 1)
+    assert lines(caplog) == [
+        "an evaluation was dropped: it began after close(); further ones are only counted, see counts",
+    ]

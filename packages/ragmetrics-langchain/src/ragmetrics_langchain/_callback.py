@@ -334,7 +334,9 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
             coroutine function is run to its end. What it raises is logged, and is in the ``error`` of the record in
             ``results``.
         max_pending: calls that may wait or be judged at the same time (1000); further ones are dropped and counted in ``dropped``.
-        workers: judgements (one metric on one call) that are made at the same time (4).
+        max_concurrency: judgements (one metric on one call) that are made at the same time (64). As many are needed as calls are
+            judged in a second, times the seconds that their judgements take.
+        workers: functions of yours that run at the same time, each in a thread (4).
         keep: how many records to keep, the newest ones; default: all. Set it, or clear ``results``, in a service.
         timeout: seconds that one judgement may take (120), or one call of a function of yours; after that it counts as failed, and
             the next one starts. None: no limit.

@@ -325,7 +325,8 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
         only: called in the background with a ``QueryEvaluation`` without results; whether the query is judged.
         on_result: called in the background with every ``QueryEvaluation``; a coroutine function is run to its end.
         max_pending: how many queries may wait or be judged at once; further ones are dropped and counted.
-        workers: how many judgements (one metric on one query) are made at the same time.
+        max_concurrency: how many judgements (one metric on one query) by asynchronous models are made at the same time (64).
+        workers: how many of those that can only block, each in a thread (4).
         keep: how many evaluations ``results`` keeps, the newest ones: 10,000 by default; None: all.
         timeout: seconds that a judgement or a call of your functions may take (120); after that it has failed, and the next one
             starts. None: no limit.
@@ -390,6 +391,7 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
     def attach(self) -> Self:
         """Listen to all queries of this process; further calls change nothing. After ``close`` it listens again."""
         dispatcher = get_dispatcher()
+        self._live.is_closed = False
         if not any(handler is self for handler in dispatcher.event_handlers):
             dispatcher.add_event_handler(self)
             dispatcher.add_span_handler(self._listener)
@@ -401,16 +403,19 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
         dispatcher.event_handlers = [handler for handler in dispatcher.event_handlers if handler is not self]
         dispatcher.span_handlers = [handler for handler in dispatcher.span_handlers if handler is not self._listener]
 
-    def close(self) -> None:
-        """Do the same as ``detach``."""
+    def close(self, timeout: float | None = None) -> bool:
+        """Stop listening, wait for what is pending, and log how many queries were not judged. Return False if some are still
+        pending after ``timeout`` seconds; None: after ``exit_timeout`` seconds.
+        """
         self.detach()
+        return super().close(timeout)
 
     def __enter__(self) -> Self:
         """Listen in this block. Leaving the block does not wait for judgements."""
         return self.attach()
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        self.detach()
 
     def handle(self, event: BaseEvent, **_: Any) -> None:
         """Process an event, without waiting; called by LlamaIndex."""

@@ -24,6 +24,7 @@ special about its framework. These are their parts, and what else an adapter nee
   judges in the background and counts the results (``Background`` is one of its queues, ``settled`` makes the outcome of a job).
   Judgements that are coroutine functions run in one event loop, and the metrics that they compute share their calls.
   ``judging`` marks this work, so that the calls of a judge are not evaluated. ``Counts`` are counters for many threads.
+  ``drain_on_sigterm`` judges what is pending before a signal ends the program.
 
 Importing this loads no framework, no model client and no asyncio.
 """
@@ -58,6 +59,7 @@ from ._settings import (
     name_of,
     secret_texts,
 )
+from ._signals import drain_on_sigterm
 
 __all__ = [
     "Attempts",
@@ -84,6 +86,7 @@ __all__ = [
     "conceal",
     "current_names",
     "declared_settings",
+    "drain_on_sigterm",
     "finish_reason_of",
     "in_order",
     "in_own_thread",

@@ -152,12 +152,16 @@ def _close(loop: asyncio.AbstractEventLoop, process: int) -> None:
 
 @dataclass(eq=False)
 class Job(Generic[T]):
-    """A job: its function, the listener for its outcome, its context, its time limit, and the task that runs it."""
+    """A job: its function, the listener for its outcome, its context, its time limit, when it was submitted, when it began, and the
+    task that runs it.
+    """
 
     work: Work[T]
     then: Callable[[Future[T]], object]
     context: Context
     end: float
+    submitted: float
+    begun: float = math.inf
     task: asyncio.Task[None] | None = None
 
 
@@ -173,10 +177,12 @@ class Background(Generic[T]):
     Attributes:
         finished: the number of jobs that ended, in success, error or timeout.
         timed_out: the number of jobs that took too long.
+        seconds: how long the jobs that ended have run, in all.
     """
 
     def __init__(self, *, workers: int, timeout: float | None = None, thread: LoopThread | None = None) -> None:
         self.finished = self.timed_out = 0
+        self.seconds = 0.0
         self._free = workers
         self._most_threads = workers + MOST_HANGING
         self._timeout = math.inf if timeout is None else timeout
@@ -194,6 +200,12 @@ class Background(Generic[T]):
     def pending(self) -> int:
         """The number of jobs that wait or run."""
         return self._submitted - self.finished
+
+    @property
+    def rate(self) -> float:
+        """How many of the waiting jobs were submitted in a second."""
+        waiting = [*self._waiting]
+        return len(waiting) / max(time.monotonic() - waiting[0].submitted, 0.001) if waiting else 0.0
 
     def submit(
         self, jobs: Sequence[tuple[Work[T], Callable[[Future[T]], object]]], context: Callable[[], Context] = Context
@@ -215,8 +227,8 @@ class Background(Generic[T]):
             except RuntimeError:
                 self._submitted -= len(jobs)
                 raise
-            end = time.monotonic() + self._timeout
-            self._waiting += [Job(job, then, context(), end) for job, then in jobs]
+            now = time.monotonic()
+            self._waiting += [Job(job, then, context(), now + self._timeout, now) for job, then in jobs]
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until no job is left; return False if that took more than ``timeout`` seconds."""
@@ -248,7 +260,7 @@ class Background(Generic[T]):
         assert self._thread.loop is not None
         self._free -= 1
         self._running[job] = None
-        job.end = end
+        job.end, job.begun = end, time.monotonic()
         job.context.run(running_calls.set, self._calls)
         job.task = job.context.run(self._thread.loop.create_task, self._do(job))
 
@@ -277,6 +289,7 @@ class Background(Generic[T]):
 
     def _finish(self, job: Job[T], outcome: Future[T]) -> None:
         self._running.pop(job, None)
+        self.seconds += max(0.0, time.monotonic() - job.begun)
         outcome.add_done_callback(job.then)
         with self._change:
             self.finished += 1

@@ -47,6 +47,7 @@ class LiveSettings(TypedDict, total=False):
     only: Callable[[Any], object] | None
     on_result: Callable[[Any], object] | None
     max_pending: int
+    max_concurrency: int
     workers: int
     keep: int | None
     timeout: float | None
@@ -112,11 +113,14 @@ class LiveEvaluation(Generic[R, T]):
             coroutine function.
         on_result: called in the background with every record; a coroutine function is run to its end.
         max_pending: calls that may wait or be judged; further calls are dropped and counted.
-        workers: judgements (one metric on one call) that run at the same time.
+        max_concurrency: judgements (one metric on one call) by asynchronous metrics and models that run at the same time. As many
+            are needed as calls are judged in a second, times the seconds that their judgements take.
+        workers: judgements that can only block, each in a thread, that run at the same time, and functions of the user.
         keep: the number of records to keep, the newest ones; None: all.
         timeout: seconds that one judgement or one of the user's functions may take. After that it counts as failed, and the next
             one starts. None: no limit.
-        exit_timeout: seconds that the exit of the program waits for pending work; what is lost after that is logged.
+        exit_timeout: seconds that the exit of the program waits for pending work, unless ``close`` was called; what is lost after
+            that is logged.
 
     Raises:
         InvalidInput: a setting has an impossible value.
@@ -133,6 +137,7 @@ class LiveEvaluation(Generic[R, T]):
         only: Callable[[R], object] | None = None,
         on_result: Callable[[R], object] | None = None,
         max_pending: int = 1000,
+        max_concurrency: int = 64,
         workers: int = 4,
         keep: int | None = None,
         timeout: float | None = 120.0,
@@ -140,7 +145,13 @@ class LiveEvaluation(Generic[R, T]):
     ) -> None:
         if isinstance(sample_rate, bool) or not isinstance(sample_rate, int | float) or not 0 <= sample_rate <= 1:
             raise InvalidInput(f"sample_rate is a share from 0 to 1, got {sample_rate!r}")
-        for name, number in [("max_pending", max_pending), ("workers", workers), ("keep", 1 if keep is None else keep)]:
+        whole = {
+            "max_pending": max_pending,
+            "max_concurrency": max_concurrency,
+            "workers": workers,
+            "keep": 1 if keep is None else keep,
+        }
+        for name, number in whole.items():
             check_whole(name, number, least=1)
         for name, function in [("only", only), ("on_result", on_result)]:
             if function is not None and not callable(function):
@@ -154,8 +165,15 @@ class LiveEvaluation(Generic[R, T]):
         self._kept: list[R] = []
         # reentrant, because garbage collection may end a stream in this thread, and its record is kept too
         self._keeping = threading.RLock()
-        times: Any = {"timeout": timeout, "exit_timeout": exit_timeout}
-        self._live = LiveJudging[T](logger, workers=workers, max_pending=max_pending, problem_of=problem_of, **times)
+        self._live = LiveJudging[T](
+            logger,
+            workers=workers,
+            max_concurrency=max_concurrency,
+            max_pending=max_pending,
+            problem_of=problem_of,
+            timeout=timeout,
+            exit_timeout=exit_timeout,
+        )
 
     @property
     def counts(self) -> dict[str, int]:
@@ -184,6 +202,19 @@ class LiveEvaluation(Generic[R, T]):
     async def aflush(self, timeout: float | None = None) -> bool:
         """Like ``flush``, without blocking the running loop."""
         return await in_own_thread(partial(self.flush, timeout))
+
+    def close(self, timeout: float | None = None) -> bool:
+        """Judge no further call, wait for those that are pending, and log how many were not judged. Return False if some are still
+        pending after ``timeout`` seconds; None: after ``exit_timeout`` seconds. The application can go on; its calls are dropped
+        and counted.
+
+        Servers call it at the end of their own shutdown, because many end by a signal, at which Python runs no exit functions.
+        """
+        return self._live.close(timeout)
+
+    async def aclose(self, timeout: float | None = None) -> bool:
+        """Like ``close``, without blocking the running loop."""
+        return await in_own_thread(partial(self.close, timeout))
 
     def __enter__(self) -> Self:
         """Enter a block whose end waits for the judging, as long as there is progress."""

@@ -1,17 +1,19 @@
 """The judging beside a running application: every judgement runs in the background and is counted.
 
-There are two queues. One makes the judgements. The judgements of one evaluation are made at the same time if there are enough
-workers, and the last one to end reports them all. The other queue calls the user's functions, so that a slow function delays no
-judge. Both use one event loop. Metrics that are computed in it share what was learnt about the servers, such as their limits, and
-equal questions of judgements that run at the same time are asked once.
+There are three queues. Two make the judgements: coroutine functions, which run in the loop, and other functions, which need a
+thread each and so are fewer at a time. The judgements of one evaluation are made at the same time if there is room, and the last
+one to end reports them all. The third queue calls the user's functions, so that a slow function delays no judge. All use one event
+loop. Metrics that are computed in it share what was learnt about the servers, such as their limits, and equal questions of
+judgements that run at the same time are asked once.
 
 Nothing is lost silently: the first evaluation that finds the queue full and the first failure of each cause are logged, all are
-counted, and the exit of the program waits a while for pending work and logs how much it gave up.
+counted, and ``close`` and the exit of the program wait a while for pending work and log how much of it was not judged.
 """
 
 from __future__ import annotations
 
 import atexit
+import inspect
 import math
 import os
 import threading
@@ -112,7 +114,9 @@ class LiveJudging(Generic[T]):
 
     Args:
         logger: the adapter's, by the name of its package.
-        workers: how many judgements run at the same time, and how many of the user's functions.
+        workers: how many judgements that are plain functions run at the same time, each in a thread, and how many of the user's
+            functions.
+        max_concurrency: how many judgements that are coroutine functions run at the same time.
         max_pending: evaluations that may wait or run; further ones are dropped.
         problem_of: returns what is wrong with a judgement, in words; None if nothing is.
         timeout: seconds that one judgement, or one of the user's functions, may take; None: no limit.
@@ -120,6 +124,7 @@ class LiveJudging(Generic[T]):
 
     Attributes:
         log: logs the failures.
+        is_closed: whether further evaluations are dropped.
 
     Raises:
         InvalidInput: ``timeout`` or ``exit_timeout`` is not a number of seconds.
@@ -130,6 +135,7 @@ class LiveJudging(Generic[T]):
         logger: logging.Logger,
         *,
         workers: int,
+        max_concurrency: int = 64,
         max_pending: int,
         problem_of: Callable[[T], str | None],
         timeout: float | None = 120.0,
@@ -143,10 +149,11 @@ class LiveJudging(Generic[T]):
         self._max_pending = max_pending
         self._problem_of = problem_of
         self._exit_timeout = exit_timeout
-        self._limits: Any = {"workers": workers, "timeout": timeout}
+        self._workers, self._max_concurrency, self._timeout = workers, max_concurrency, timeout
         self._door = threading.RLock()  # garbage collection may end a stream in this thread, and that enters too
         self._process: int | None = None
         self._driver: SharedDriver | None
+        self.is_closed: bool
         self._begin_anew()
 
     @property
@@ -167,7 +174,7 @@ class LiveJudging(Generic[T]):
     @property
     def progress(self) -> int:
         """A number that grows whenever a judge or a function returns."""
-        return sum(queue.finished - queue.timed_out for queue in (self._judges, self._tellers))
+        return sum(queue.finished - queue.timed_out for queue in self._queues)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -175,7 +182,7 @@ class LiveJudging(Generic[T]):
         ``dropped``. Evaluations and user functions: ``pending``. Results: ``untold``, if the queue for the user's functions was
         full or the function took too long.
         """
-        timed_out = self._judges.timed_out
+        timed_out = self._judges.timed_out + self._async_judges.timed_out
         return {
             "scored": self._count["scored"],
             "failed": max(0, self._count["failures"] - timed_out),
@@ -198,24 +205,38 @@ class LiveJudging(Generic[T]):
         Raises:
             RuntimeError: the system can start no thread, or the interpreter is ending.
         """
-        why = f"an evaluation was dropped: {self._max_pending} are waiting or being judged already"
-        if not self._admit("open", "dropped", why):
+        self._count.add("seen")
+        if not self._admit("open", "dropped", self._why_dropped):
             return False
         self._count.add("unreported")
         if isinstance(judgements, Mapping):
             self._begin(judgements, then)
         else:
-            self._submit(self._tellers, [(judgements, partial(self._begin_prepared, then))])
+            self._submit((self._tellers, [(judgements, partial(self._begin_prepared, then))]))
         return True
 
-    def _admit(self, what: str, lost: str, said: str) -> bool:
+    def _why_dropped(self) -> str:
+        """Say why an evaluation was dropped; if judges are too slow, with the number of judgements at a time that would do."""
+        if self.is_closed:
+            return "an evaluation was dropped: it began after close()"
+        why = f"an evaluation was dropped: {self._max_pending} are waiting or being judged already"
+        queue, name = max(
+            (self._async_judges, "max_concurrency"), (self._judges, "workers"), key=lambda each: each[0].pending
+        )
+        if not queue.finished:
+            return f"{why}, and no judgement has ended yet"
+        seconds = queue.seconds / queue.finished
+        enough = f"set {name} to {math.ceil(queue.rate * seconds)} or more, or sample_rate lower"
+        return f"{why}. {queue.rate:.3g} judgements a second take {seconds:.2g} seconds each: {enough}"
+
+    def _admit(self, what: str, lost: str, why: Callable[[], str]) -> bool:
         """Count one more pending item if there is room for it; return False if there is not. The first refusal is logged."""
         with self._door:
             self._enter()
-            is_full = self._count[what] >= self._max_pending
+            is_full = self._count[what] >= self._max_pending or (self.is_closed and what == "open")
             number = self._count.add(lost if is_full else what)
         if is_full and number == 1:
-            self._logger.warning("%s; further ones are only counted, see counts", said)
+            self._logger.warning("%s; further ones are only counted, see counts", why())
         return not is_full
 
     def _begin_prepared(self, then: Listener[T], outcome: Future[Judgements[T]]) -> None:
@@ -231,11 +252,16 @@ class LiveJudging(Generic[T]):
             (work, partial(self._note_judgement, name, outcomes, len(judgements), finish))
             for name, work in judgements.items()
         ]
-        self._submit(self._judges, jobs or [(lambda: None, lambda _: finish())])
+        jobs = jobs or [(lambda: None, lambda _: finish())]
+        in_loop = [job for job in jobs if inspect.iscoroutinefunction(job[0])]
+        in_threads = [job for job in jobs if not inspect.iscoroutinefunction(job[0])]
+        self._submit((self._async_judges, in_loop), (self._judges, in_threads))
 
-    def _submit(self, queue: Background[Any], jobs: list[Any]) -> None:
+    def _submit(self, *jobs: tuple[Background[Any], list[Any]]) -> None:
         try:
-            queue.submit(jobs, self._context)
+            for queue, own in jobs:
+                if own:
+                    queue.submit(own, self._context)
         except RuntimeError:
             self._count.add("unreported", -1)
             self._count.add("open", -1)
@@ -249,7 +275,7 @@ class LiveJudging(Generic[T]):
             then: called with its outcome; it should be quick.
         """
         why = f"a result was not handed on: {self._max_pending} wait for that already"
-        if not self._admit("telling", "untold", why):
+        if not self._admit("telling", "untold", lambda: why):
             return False
         ended = partial(self._note_told, then)
         try:
@@ -292,7 +318,7 @@ class LiveJudging(Generic[T]):
             self._enter()
         end = None if timeout is None else time.monotonic() + timeout
         while self.pending:  # judgements lead to calls of functions, and these may lead to judgements
-            for queue in (self._judges, self._tellers):
+            for queue in self._queues:
                 if not queue.flush(None if end is None else max(0.0, end - time.monotonic())):
                     return False
         return True
@@ -339,26 +365,35 @@ class LiveJudging(Generic[T]):
     def _begin_anew(self) -> None:
         self._count = Counts()
         self._thread = LoopThread()
-        self._judges = Background[T](thread=self._thread, **self._limits)
-        self._tellers = Background[Any](thread=self._thread, **self._limits)
+        limits: Any = {"timeout": self._timeout, "thread": self._thread}
+        self._judges = Background[T](workers=self._workers, **limits)
+        self._async_judges = Background[T](workers=self._max_concurrency, **limits)
+        self._tellers = Background[Any](workers=self._workers, **limits)
+        self._queues: tuple[Background[Any], ...] = self._judges, self._async_judges, self._tellers
         self._driver = None
+        self.is_closed = False
+
+    def close(self, timeout: float | None = None) -> bool:
+        """Accept no further evaluation, wait up to ``timeout`` seconds (None: ``exit_timeout``) for pending ones, and log how many
+        were not judged. Return whether nothing is pending.
+        """
+        self.is_closed = True
+        seconds = self._exit_timeout if timeout is None else timeout
+        try:
+            return self.flush(seconds)
+        finally:
+            pending, dropped = self._count["open"], self.dropped
+            late = (
+                f", after {round(seconds, 2):g} seconds: set exit_timeout=... or close(timeout=...)" if pending else ""
+            )
+            if pending or dropped:
+                text = "%d of %d evaluations not judged: %d dropped, %d pending%s"
+                self._logger.warning(text, pending + dropped, self._count["seen"], dropped, pending, late)
 
     def end(self) -> None:
-        """Called at the exit of the program: wait up to ``exit_timeout`` seconds for pending work, then log how many evaluations
-        are lost. Does nothing in a forked process.
-        """
-        if self._process != os.getpid():
-            return  # a forked process: the work belongs to the parent
-        try:
-            self.flush(self._exit_timeout)
-        finally:
-            if self.pending:
-                self._logger.warning(
-                    "%d evaluations are lost: the program ends, and they were not finished within another %g seconds; wait for "
-                    "them with flush(), or longer with exit_timeout=...",
-                    self.pending,
-                    self._exit_timeout,
-                )
+        """Called at the exit of the program: close, unless that was done, or the work belongs to the parent process."""
+        if self._process == os.getpid() and not (self.is_closed and not self.pending):
+            self.close(self._exit_timeout)
 
 
 def _end(live: weakref.ref[LiveJudging[Any]]) -> None:
