@@ -272,7 +272,7 @@ def sessions(runs: int) -> Iterator[Line]:
 def corrected(runs: int) -> Iterator[Line]:
     """Differences that people would see, with labels in both runs."""
     few = max(runs // 4, 1)
-    for better, worse in ((0.0, 0.0), (0.05, 0.05), (0.1, 0.05), (0.0, 0.1)):
+    for better, worse in ((0.0, 0.0), (0.05, 0.0), (0.05, 0.05), (0.1, 0.05), (0.0, 0.1)):
         for errors in ((0.05, 0.05), (0.2, 0.2), (0.05, 0.2)):
             name = f"{better:.0%} better, {worse:.0%} worse, the judge errs in {errors[0]:.0%} and {errors[1]:.0%}"
             shares = {n: comparison_simulation.corrected(better, worse, errors, n, few) for n in (30, 100)}

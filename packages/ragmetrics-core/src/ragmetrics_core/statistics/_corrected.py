@@ -63,12 +63,13 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from ._distributions import beta_cdf, beta_quantile, normal_quantile, t_quantile
-from ._interval import ROUNDING, Interval, check_confidence, student_interval, unseen_interval, weighted_mean
+from ._interval import ROUNDING, Interval, at_ends, check_confidence, student_interval, unseen_interval, weighted_mean
 from ._labelled import (
     FEWEST_FOR_INTERVAL,
     UNEVEN,
@@ -82,7 +83,9 @@ from ._labelled import (
     unseen_variance,
     variance_and_freedom,
 )
-from ._means import mean_interval
+from ._means import FEW, FewChanges, mean_interval, reach_of
+from ._numbers import Numbers
+from ._pairs import PairedNumbers
 
 
 def strata_gain(rows: LabelledRows, strata: Strata) -> bool:
@@ -140,11 +143,16 @@ SHARE_OF_LABEL = 0.5
 def labels_alone(rows: LabelledRows, confidence: float) -> Interval | None:
     """Return an interval for the population mean from the labels only.
 
-    Without weights it is that of `mean_interval`. With weights it has the same forms. Labels that are all equal count as the
+    Without weights it is that of `mean_interval`. But if most labels have the same value and it is not an end of the scale, as
+    most differences between two runs are 0, it is that of `paired_difference` for the distances from this value, which allows for
+    changes that few labels do not show. With weights it has the forms of `mean_interval`. Labels that are all equal count as the
     number of rows that would have the same variance with equal weights (Kish 1965, Survey Sampling, section 11.7). Other labels
     have the variance of a ratio (Särndal, Swensson & Wretman 1992, Model Assisted Survey Sampling, section 5.7), and on a known
     scale also the variance by heavy labels that were not drawn (`unseen_variance`).
     """
+    interval = _most_alike(rows, confidence)
+    if interval is not None:
+        return interval
     if rows.weights is None:
         return mean_interval(rows.labels, rows.label_clusters, rows.scale, confidence)
     if rows.one_cluster:
@@ -163,6 +171,36 @@ def labels_alone(rows: LabelledRows, confidence: float) -> Interval | None:
     if rows.scale is not None:
         variance += unseen_variance(rows.masses, mean, rows.scale, SHARE_OF_LABEL)
     return student_interval(mean, variance, t_quantile(share, freedom), rows.scale, "cr2" if clusters else "t")
+
+
+PARTS = 1000
+"""The number of parts of a label that weights are rounded to."""
+
+
+def _most_alike(rows: LabelledRows, confidence: float) -> Interval | None:
+    """Return an interval for labels most of which have the same value, which is not an end of the scale; None for other labels,
+    and for clusters with weights.
+    """
+    counts = Counter[float]()
+    scaled = effective_count(rows.masses) / math.fsum(rows.masses)
+    for label, mass in zip(rows.labels, rows.masses, strict=True):
+        counts[label] += mass * scaled  # type: ignore[assignment]  # parts of labels
+    (usual, most), total = counts.most_common(1)[0], math.fsum(counts.values())
+    if rows.scale is None or len(counts) == 1 or 2 * most <= total or at_ends([usual], rows.scale):
+        return None
+    low, high = rows.scale
+    if rows.weights is None:
+        same, labels = Numbers([usual] * len(rows.labels)), Numbers(rows.labels)
+        found = PairedNumbers.of(same, labels, rows.label_clusters, rows.scale).difference(confidence).interval
+        return found and Interval(max(usual + found.low, low), min(usual + found.high, high), found.method)
+    if rows.label_clusters is not None or total - most >= FEW:
+        return None
+    # parts of labels, of which there are many times as many as labels
+    parts = Counter({(label - usual, 1): round(PARTS * number) for label, number in counts.items()})
+    wholes = Counter({unit: max(round(number / PARTS), 1) for unit, number in parts.items()})
+    few = FewChanges(parts, reach_of(wholes, high - low), PARTS)
+    ends = few.limits(normal_quantile((1 + confidence) / 2))
+    return Interval(max(usual + ends[0], low), min(usual + ends[1], high), "few-changes")
 
 
 POINTS = 64
