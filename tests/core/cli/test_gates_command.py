@@ -311,6 +311,14 @@ def test_files_to_look_at_show_the_gates_too(rows: Rows, tmp_path: Path) -> None
     assert "gates-title" not in (tmp_path / "page.html").read_text()
 
 
+def numbered() -> list[str]:
+    """Number the rows, and return their lines."""
+    lines = [json.loads(line) for line in Path("q.jsonl").read_text().splitlines()]
+    texts = [json.dumps({"id": number, **line}) for number, line in enumerate(lines)]
+    Path("q.jsonl").write_text("\n".join(texts))
+    return texts
+
+
 class TestStopWhenDecided:
     def test_it_stops_with_the_verdict(self, rows: Rows) -> None:
         rows([1] * 100)
@@ -329,13 +337,27 @@ class TestStopWhenDecided:
 
     def test_a_drop_from_a_baseline(self, rows: Rows) -> None:
         rows([1] * 200)
-        lines = Path("q.jsonl").read_text().splitlines()
-        Path("q.jsonl").write_text("\n".join(json.dumps({"id": n, **json.loads(line)}) for n, line in enumerate(lines)))
+        numbered()
         evaluate("--run-dir", "before")
         options = ("--stop-when-decided", "--baseline", "before", "--cluster", "document", "--by", "lang")
         status, gates, stderr = evaluate("--gate", "number drop <= 0.3", *options)
         assert (status, stderr) == (0, "")
         assert gates.count("PASSED") == 3
+
+    def test_rows_that_only_the_baseline_has_count_in_a_mean(self, rows: Rows) -> None:
+        rows([1] * 200)
+        lines = numbered()
+        evaluate("--run-dir", "before")
+        Path("q.jsonl").write_text("\n".join(lines[:100]))
+        options = ("--gate", "number >= 0.6", "--stop-when-decided", "--baseline", "before")
+        status, gates, _ = evaluate(*options)
+        assert (status, "100 of 200 rows have a score" in gates, "less than --min-coverage 0.9" in gates) == (
+            1,
+            True,
+            True,
+        )
+        status, gates, _ = evaluate(*options, "--min-coverage", "0.5")
+        assert (status, "100 rows of the first run are not in the second" in " ".join(gates.split())) == (3, True)
 
     @pytest.mark.parametrize(
         ("options", "message"),

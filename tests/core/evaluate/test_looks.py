@@ -30,6 +30,14 @@ class Right(Metric):
         return Score(float(response))
 
 
+@dataclass(frozen=True)
+class Unscored(Right):
+    """A metric that must not score."""
+
+    def measure(self, response: str) -> Score:
+        raise AssertionError(response)
+
+
 def rows_of(values: list[Any], **columns: Callable[[int], Any]) -> list[dict[str, Any]]:
     return [
         {"id": f"q{place}", "response": str(value), **{name: make(place) for name, make in columns.items()}}
@@ -99,6 +107,8 @@ class TestStopping:
 class OneWaits(AsyncModel):
     """Answers one question only when so many others are answered."""
 
+    identity = {"model": "judge"}  # noqa: RUF012
+
     def __init__(self, answer: object, *, slow: str, until: int) -> None:
         super().__init__(answer)
         self.slow, self.until, self.others = slow, until, 0
@@ -158,6 +168,23 @@ class TestClusters:
         ]
         assert sum(row.metadata["lang"] == "de" for row in run.rows) >= first_decided(0.5)
 
+    def test_a_slice_that_the_first_rows_lack_is_waited_for(self) -> None:
+        rows = [{**row, "lang": "de"} if row["id"] > "q90" else row for row in rows_of([1.0] * 100)]
+        run = scored(rows, "right >= 0.3", stop=Stop(by="lang"))
+        assert run.decision is not None
+        assert [result.name for result in run.decision.results] == [
+            "right >= 0.3",
+            "right >= 0.3, lang=de",
+            "right >= 0.3, without lang",
+        ]
+        assert (run.decision.verdict, run.left > 0) == ("passed", True)
+
+    def test_a_slice_that_a_metric_is_not_asked_about_is_not_waited_for(self) -> None:
+        rows = rows_of([1.0] * 100, lang=lambda place: "de" if place % 2 else "en")
+        only_english = {Right(): lambda sample: sample.metadata["lang"] == "en"}
+        run = evaluate(rows, only_english, gates="right >= 0.5", stop=Stop(by="lang"), progress=False)
+        assert sum(row.metadata["lang"] == "en" for row in run.rows) == first_decided(0.5)
+
 
 class TestDrops:
     BEFORE = staticmethod(lambda rows: evaluate(rows, Right(), progress=False))
@@ -181,6 +208,15 @@ class TestDrops:
         assert run.left == 0
         assert run.decision is not None
         assert run.decision.verdict != "passed"
+
+    def test_rows_that_the_baseline_lacks_may_be_the_first(self) -> None:
+        rows = rows_of([1.0] * 200)
+        drawn = [row.id for row in scored(rows, "right >= 0.9").rows]
+        known = [row for row in rows if row["id"] not in drawn]
+        run = scored(rows, "right drop <= 0.5", stop=Stop(baseline=self.BEFORE(known)))
+        assert len(run) > len(drawn)
+        assert run.decision is not None
+        assert (run.decision.verdict, run.left > 0) == ("passed", True)
 
     def test_a_baseline_without_the_rows_or_the_metric_is_refused_before_anything_is_scored(self) -> None:
         rows = rows_of([1.0] * 100)
@@ -239,6 +275,24 @@ class TestAfterwards:
         assert ids[0] == ids[1] < ids[2]
         assert json.loads((tmp_path / "run.json").read_text())["left"] == runs[-1].left
 
+    async def test_rows_that_an_interrupted_part_began_are_finished(self, tmp_path: Path) -> None:
+        rows = [{"id": f"q{place}", "user_input": f"question {place}"} for place in range(100)]
+        slow, options = drawn_first(rows), {"run_dir": tmp_path, "stop": "when_decided", "progress": False}
+        model = OneWaits("1", slow=slow, until=1000)
+        part = asyncio.ensure_future(aevaluate(rows, Rated(), llm=model, gates="rated >= 0.9", **options))
+        while model.others < 40:
+            await asyncio.sleep(0.001)
+        part.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await part
+        kept = Evaluation.load(tmp_path)
+        assert slow not in {row.user_input for row in kept.rows}
+        again = {"llm": OneWaits("1", slow="", until=0), "max_concurrency": 1, **options}
+        run = await aevaluate(rows, Rated(), gates="rated >= 0.3", **again)
+        assert slow in {row.user_input for row in run.rows}
+        assert len(run) > len(kept) > first_decided(0.3)
+        assert (len(run) + run.left, run.gate("rated >= 0.3")) == (100, run.decision)
+
     def test_a_budget_ends_it_undecided(self) -> None:
         rows = [{"id": f"q{place}", "user_input": f"question {place}"} for place in range(100)]
         options = {"llm": AsyncModel("1"), "budget": {"calls": 5}, "progress": False}
@@ -258,6 +312,7 @@ class TestAfterwards:
         ({"gates": "right drop <= 0.1", "stop": "when_decided"}, "a drop needs two runs"),
         ({"gates": "right >= 0.5", "stop": Stop(cluster="doc")}, "cluster='doc': no row has it"),
         ({"gates": "right >= 0.5", "stop": Stop(min_coverage=2)}, "min_coverage must be a share"),
+        ({"gates": "right >= 0.5", "stop": Stop(by="id")}, "101 different values in 101 rows are too many for slices"),
         (
             {"gates": "right >= 0.5", "stop": "when_decided", "batch": True, "run_dir": "x"},
             "batch asks for all rows at once",
@@ -266,7 +321,7 @@ class TestAfterwards:
 )
 def test_mistakes_are_found_before_anything_is_scored(options: dict[str, Any], message: str) -> None:
     with pytest.raises(RagmetricsError, match=message):
-        evaluate(rows_of([1.0]), Right(), progress=False, **options)
+        evaluate(rows_of([1.0] * 101), Unscored(), progress=False, **options)
 
 
 def test_an_iterator_is_refused() -> None:

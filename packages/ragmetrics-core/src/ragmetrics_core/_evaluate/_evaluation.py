@@ -357,7 +357,7 @@ def gated(
     family: int = 0,
 ) -> Decision:
     """Decide all gates of one call together. Gates of means use the run, gates of drops its comparison with an earlier run.
-    ``family`` is the number of gates in all slices of a run that goes on; a run that has ended has a result for each.
+    ``family`` is as for ``decide``.
 
     Raises:
         InvalidInput: a gate names a metric that the run does not have, or is out of reach; or a path names no usable column.
@@ -382,4 +382,4 @@ def gated(
     if comparison is not None:
         evidence |= drop_evidence(comparison, [gate for gate in gates if gate.of != "mean"], conditions)
     cases = [(gate, part) for gate in gates for part in evidence[gate.of, gate.metric]]
-    return decide(cases, max(family, len(cases)) if evaluation.drawn else 0)
+    return decide(cases, family)

@@ -5,8 +5,9 @@ rows at the beginning of this order. If it used all rows that happen to be finis
 where bad rows take twice as long, three of four gates at their limit would be falsely green. The intervals are always valid
 (`statistics._sequences`), so any number of looks is allowed.
 
-A row that is begun is finished, also when the gates are decided meanwhile. So the rows of a run are always a beginning of the
-order, and gates that were decided are looked at once more with all of these rows.
+A row that is begun is finished, also when the gates are decided meanwhile, and so is every row before one that an earlier part of
+the run has stored. So the rows of a run are always a beginning of the order, and gates that were decided are looked at once more
+with all of these rows.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 import math
 import os
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import accumulate
@@ -22,18 +23,18 @@ from typing import Any
 
 from .._compare._compare import compared
 from .._compare._comparison import ComparedRuns
-from .._gate._gates import Conditions, Gate, check_drop, check_mean
+from .._gate._gates import Conditions, Gate
 from .._gate._results import Decision
-from .._kernel._metric import Metric
 from .._run._columns import RunRow, repeat_keys
 from .._run._slices import RowGroups
 from .._store._loaded_run import LoadedRun
-from .._store._records import KeptRecords, Record, SomeRecords
+from .._store._records import KeptRecords, Record, Records, SomeRecords
 from .._store._run_dir import RunAccount
-from .._store._run_settings import MetricColumn, RunSettings
+from .._store._run_settings import RunSettings
 from .._values._counts import grouped
 from .._values._errors import InvalidInput, Setting
 from .._values._sample import Row
+from .._values._score import Score, not_asked
 from ._evaluation import Evaluation, gated
 from ._options import WHEN_DECIDED, Stop
 
@@ -46,10 +47,10 @@ class Looks:
 
     Args:
         rows: all rows.
-        metrics: the metrics of the run.
         gates: the gates.
         stop: how they are decided.
         seed: draws the order: the same seed and rows give the same order.
+        write: the form in which results name settings.
 
     Attributes:
         rows: the rows in the drawn order.
@@ -58,14 +59,14 @@ class Looks:
         decided: whether that decided all gates.
 
     Raises:
-        InvalidInput: a row has no cluster, a gate cannot be decided, or the baseline has none of the rows or of the metrics.
+        InvalidInput: a row has no cluster, or the baseline cannot be used.
     """
 
     def __init__(
-        self, rows: Sequence[Row], metrics: Iterable[Metric], gates: Sequence[Gate], stop: Stop, seed: int
+        self, rows: Sequence[Row], gates: Sequence[Gate], stop: Stop, seed: int, write: Callable[[Setting], str]
     ) -> None:
         self._gates, self._stop = gates, stop
-        self._conditions = Conditions(stop.min_coverage, stop.max_failed)
+        self._conditions = Conditions(stop.min_coverage, stop.max_failed, write=write)
         labels = RowGroups(stop.by, stop.cluster)
         for row in rows:
             labels.add(row.sample, row.place)
@@ -85,24 +86,44 @@ class Looks:
         self.decided = False
         self._ends = [0, *accumulate(map(len, order))]
         self._places = {row.index: place for place, row in enumerate(self.rows)}
-        self._family = len(gates) * (1 + len(set(labels.slices or ())))
         self._records = KeptRecords()  # the finished rows at the beginning of the order
         self._later: dict[int, Record] = {}  # finished rows after a row that is not finished
-        self._begun = self._next = 0
+        self._family = self._begun = self._least = self._next = 0
         self._looked = -1
         self._baseline = None
         if stop.baseline is not None:
             self._baseline = _Baseline(stop.baseline, [row for group in order for _, row in group])
-        columns = {item.name: MetricColumn.of(item) for item in metrics}
-        for gate in gates:
-            if self._baseline is None or gate.of == "mean":
-                check_mean(gate, {name: item.scale for name, item in columns.items()})
-            else:
-                self._baseline.check(gate, columns)
+
+    def check(self, settings: RunSettings) -> None:
+        """Check that all rows together could decide the gates.
+
+        Raises:
+            InvalidInput: a gate cannot be decided, a path names no usable column, or the baseline cannot be compared.
+        """
+        if self._baseline is not None:
+            self._baseline.check(gate.metric for gate in self._gates if gate.of != "mean")
+        records, nothing = KeptRecords(), Score.unscored("it is not scored yet")
+        for row in self.rows:
+            scores = {
+                item.name: nothing if row.is_asked(item.name) else not_asked(item.name, item.scale)
+                for item in settings.metrics
+            }
+            records.add(Record(row.index, row.place, row.sample, scores))
+        self._family = len(self._decision_on(records, settings).results)
+
+    def reach(self, indexes: Iterable[int]) -> None:
+        """Do not stop before the rows that an earlier part of the run has stored: without those that it began and did not finish
+        they are no beginning of the order.
+        """
+        self._least = max((self._places[index] + 1 for index in indexes if index in self._places), default=0)
 
     def pulled(self, rows: Iterator[Row]) -> Iterator[Row]:
         """Yield the rows, until the gates are decided and all rows of a cluster that was begun are yielded."""
-        while not (self.decided and self._ends[bisect_left(self._ends, self._begun)] == self._begun):
+        while not (
+            self.decided
+            and self._begun >= self._least
+            and self._ends[bisect_left(self._ends, self._begun)] == self._begun
+        ):
             row = next(rows, None)
             if row is None:
                 return
@@ -138,13 +159,23 @@ class Looks:
         )
 
     def _look(self, count: int, settings: RunSettings) -> None:
-        """Decide the gates by the first rows of the order."""
+        """Decide the gates by the first rows of the order. They may all lack what was checked for all rows together, such as a
+        value to slice by, or a row in the baseline: then nothing is decided yet.
+        """
         self._looked, self._next = count, math.floor(count * GROWTH)
-        records = SomeRecords(self._records, range(count))
-        run = Evaluation.of(LoadedRun(settings.metrics, RunAccount(), records, settings))
-        stop = self._stop
-        comparison = None if self._baseline is None else self._baseline.compared(run, count, stop)
-        self.decision = gated(
+        try:
+            self.decision = self._decision_on(SomeRecords(self._records, range(count)), settings)
+        except InvalidInput:
+            self.decided = False
+            return
+        results = self.decision.results
+        clear = (result.verdict != "undecided" and not result.unmet for result in results)
+        self.decided = len(results) == self._family and all(clear)
+
+    def _decision_on(self, records: Records, settings: RunSettings) -> Decision:
+        run, stop = Evaluation.of(LoadedRun(settings.metrics, RunAccount(), records, settings)), self._stop
+        comparison = None if self._baseline is None else self._baseline.compared(run, stop)
+        return gated(
             run,
             self._gates,
             self._conditions,
@@ -153,9 +184,6 @@ class Looks:
             comparison=comparison,
             family=self._family,
         )
-        results = self.decision.results
-        clear = (result.verdict != "undecided" and not result.unmet for result in results)
-        self.decided = len(results) == self._family and all(clear)
 
 
 class _Baseline:
@@ -179,22 +207,22 @@ class _Baseline:
             row = RunRow.of(record, 0)
             self._places.append(places.get(row.id, places.get(row.texts, -1)))
 
-    def check(self, gate: Gate, columns: Mapping[str, MetricColumn]) -> None:
-        """Check that a drop from this run can be decided.
+    def check(self, metrics: Iterable[str]) -> None:
+        """Check that changes of these metrics from this run can be measured.
 
         Raises:
-            InvalidInput: the run has none of the rows, or not the metric; or the gate is out of reach.
+            InvalidInput: the run has none of the rows, or not the metric.
         """
-        scales = {name: item.scale for name, item in columns.items()}
-        check_drop(gate, scales, {name: item.higher_is_better for name, item in columns.items()})
-        if gate.metric not in {item.name for item in self._run.metrics}:
-            raise InvalidInput(Setting("baseline"), f" has no scores of {gate.metric}")
+        known = {item.name for item in self._run.metrics}
+        for name in metrics:
+            if name not in known:
+                raise InvalidInput(Setting("baseline"), f" has no scores of {name}")
         if max(self._places, default=-1) < 0:
             raise InvalidInput(Setting("baseline"), ": none of its rows is among the rows of this run")
 
-    def compared(self, run: Evaluation, count: int, stop: Stop) -> ComparedRuns:
+    def compared(self, run: Evaluation, stop: Stop) -> ComparedRuns:
         """Compare the baseline with a run that has the first rows of the order. The other rows of the order are left out."""
-        positions = [position for position, place in enumerate(self._places) if place < count]
+        positions = [position for position, place in enumerate(self._places) if place < len(run)]
         earlier = replace(self._run, records=SomeRecords(self._records, positions))
         allowed = stop.allow_different_judges
         return compared(earlier, run, by=stop.by, cluster=stop.cluster, margin=1.0, allow_different_judges=allowed)

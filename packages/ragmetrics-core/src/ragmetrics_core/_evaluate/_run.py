@@ -53,13 +53,19 @@ class Run:
         scoring: the metrics with their models.
         options: the arguments of ``evaluate`` about rows and files.
         check_first: called as ``check_first(rows, more=...)`` with the first rows before any call; raises if they show a mistake.
+        write: the form in which the decision on gates names settings.
 
     Raises:
         InvalidInput: the source of the rows cannot be used.
     """
 
     def __init__(
-        self, samples: Any, scoring: Scoring, options: RunOptions, check_first: Callable[..., None] | None = None
+        self,
+        samples: Any,
+        scoring: Scoring,
+        options: RunOptions,
+        check_first: Callable[..., None] | None = None,
+        write: Callable[[Setting], str] = str,
     ) -> None:
         self._scoring = scoring
         self._options = options
@@ -72,18 +78,17 @@ class Run:
                 raise InvalidInput(Setting("batch"), why)
         self._columns = Columns(options.columns, options.separator)
         opened = self._opened(self._columns)
+        opened = replace(opened, rows=scoring.with_conditions(opened.rows))
         self._looks: Looks | None = None
         if options.stopping is not None:
             if isinstance(samples, Iterator):
                 raise InvalidInput(
                     Setting("stop"), " draws an order of all rows: give a list or a file, not an iterator"
                 )
-            self._looks = Looks(
-                list(opened.rows), scoring.metrics, options.parsed_gates, options.stopping, options.seed
-            )
-            opened = replace(opened, rows=iter(self._looks.rows))
-        rows = opened.rows if check_first is None else _checked(opened.rows, check_first)
-        self._rows = replace(opened, rows=scoring.with_conditions(rows))
+            looks = Looks(list(opened.rows), options.parsed_gates, options.stopping, options.seed, write)
+            self._looks, opened = looks, replace(opened, rows=iter(looks.rows))
+            looks.check(self._settings)
+        self._rows = opened if check_first is None else replace(opened, rows=_checked(opened.rows, check_first))
         self._keeper: Keeper = InMemory()
         self._answers: Answers | None = None
         self._batches: BatchRun | None = None
@@ -92,10 +97,15 @@ class Run:
         self._started = time.perf_counter()
 
     @classmethod
-    def of(cls, arguments: Mapping[str, Any], check_first: Callable[..., None] | None = None) -> Run:
+    def of(
+        cls,
+        arguments: Mapping[str, Any],
+        check_first: Callable[..., None] | None = None,
+        write: Callable[[Setting], str] = str,
+    ) -> Run:
         """Return the run of a call of ``evaluate`` with these arguments, all by name."""
         scoring = Scoring(arguments["metrics"], options_of(ScorerOptions, arguments))
-        return cls(arguments["samples"], scoring, options_of(RunOptions, arguments), check_first)
+        return cls(arguments["samples"], scoring, options_of(RunOptions, arguments), check_first, write)
 
     def _opened(self, columns: Columns) -> OpenRows:
         options = self._options
@@ -111,6 +121,8 @@ class Run:
         keeper = self._opened_keeper()
         try:
             rows = keeper.start(self._rows, self._at_most)
+            if self._looks is not None:
+                self._looks.reach(keeper.stored)
             # not earlier, because the directory may hold another run, which is not part of this one
             self._keeper = keeper
             try:

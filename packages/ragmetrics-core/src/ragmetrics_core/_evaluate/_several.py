@@ -57,7 +57,7 @@ class Comparisons(ComparedSeveral, Result):
             comparison = first.compare(run, how.by, how.cluster, how.margin, how.allow_different_judges)
             evidence = drop_evidence(comparison, gates, conditions)
             cases += [(gate, replace(part, run=name)) for gate in gates for part in evidence[gate.of, gate.metric]]
-        return decide(cases, len(cases) if any(run.drawn for run in others) else 0)
+        return decide(cases)
 
     def _blocks(self) -> list[Block]:
         return several_blocks(self)

@@ -57,15 +57,17 @@ def decide(cases: Sequence[Case], family: int = 0) -> Decision:
 
     Args:
         cases: the gates with their evidence.
-        family: the number of gates of a run that may stop as soon as they are decided. Red is adjusted for all of them from the
-            beginning, because a gate that has too few rows now may be decided later.
+        family: the number of gates, if the run goes on and its first rows have no case for some of them. If runs may stop when
+            their gates are decided, red is adjusted for all of them, because a gate that has too few rows now may be decided later.
     """
-    decidable = [
-        index
+    decidable = {
+        index: interval
         for index, (_, evidence) in enumerate(cases)
-        if not (evidence.unmet or evidence.void) and evidence.interval_at(1 - ALPHA) is not None
-    ]
-    confidences, red = _adjusted(cases, decidable, max(family - len(decidable), 0))
+        if not (evidence.unmet or evidence.void) and (interval := evidence.interval_at(1 - ALPHA)) is not None
+    }
+    looks = any(interval.method in ALWAYS_VALID for interval in decidable.values())
+    later = max(family, len(cases)) - len(decidable) if looks else 0
+    confidences, red = _adjusted(cases, list(decidable), later)
     results = (_result(*case, confidences.get(index, 1 - ALPHA), red=index in red) for index, case in enumerate(cases))
     return Decision(tuple(results))
 

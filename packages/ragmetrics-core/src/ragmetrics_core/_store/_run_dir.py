@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -41,6 +41,7 @@ class InMemory:
     journal: Journal | None = None
     earlier: tuple[ModelUsage, ...] = ()
     notes: tuple[str, ...] = ()
+    stored: tuple[int, ...] = ()
 
     def __init__(self) -> None:
         self._records = KeptRecords()
@@ -306,6 +307,11 @@ class RunDir:
             self._check_may_replace(f"{self._finished} rows, and this run has at most {most}")
             self._copying = True
         return self._compared(self._scores, rows)
+
+    @property
+    def stored(self) -> Sequence[int]:
+        """The indexes of the rows that an earlier part of this run has kept; known after ``start``."""
+        return () if self._others or self._scores is None else self._scores.indexes()
 
     def earlier_record(self, index: int, sample: Sample) -> Record | None:
         """What an earlier part of this run has kept of a row; None if nothing, or if the row has changed."""

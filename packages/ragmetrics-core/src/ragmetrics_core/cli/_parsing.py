@@ -322,7 +322,7 @@ class Wanted:
         """
         if not self.gates:
             return Decision(())
-        if evaluation.decision is not None and any(gate.of != "mean" for gate in self.gates):
+        if evaluation.decision is not None:
             return evaluation.decision
         conditions = replace(self.conditions, stopped=evaluation.stopped)
         return gated(evaluation, self.gates, conditions, by=self.by, cluster=self.cluster, comparison=comparison)
