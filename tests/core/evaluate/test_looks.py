@@ -105,18 +105,19 @@ class TestStopping:
 
 
 class OneWaits(AsyncModel):
-    """Answers one question only when so many others are answered."""
+    """Answers one question only when ``go`` is set, by default when so many others are answered."""
 
     identity = {"model": "judge"}  # noqa: RUF012
 
-    def __init__(self, answer: object, *, slow: str, until: int) -> None:
+    def __init__(self, answer: object, *, slow: str, until: int, go: asyncio.Event | None = None) -> None:
         super().__init__(answer)
         self.slow, self.until, self.others = slow, until, 0
         self.enough = asyncio.Event()
+        self.go = go or self.enough
 
     async def agenerate(self, ask: Ask) -> object:
         if ask.inputs["text"] == self.slow:
-            await self.enough.wait()
+            await self.go.wait()
         else:
             self.others += 1
             if self.others >= self.until:
@@ -278,10 +279,9 @@ class TestAfterwards:
     async def test_rows_that_an_interrupted_part_began_are_finished(self, tmp_path: Path) -> None:
         rows = [{"id": f"q{place}", "user_input": f"question {place}"} for place in range(100)]
         slow, options = drawn_first(rows), {"run_dir": tmp_path, "stop": "when_decided", "progress": False}
-        model = OneWaits("1", slow=slow, until=1000)
+        model = OneWaits("1", slow=slow, until=40, go=asyncio.Event())
         part = asyncio.ensure_future(aevaluate(rows, Rated(), llm=model, gates="rated >= 0.9", **options))
-        while model.others < 40:
-            await asyncio.sleep(0.001)
+        await model.enough.wait()
         part.cancel()
         with pytest.raises(asyncio.CancelledError):
             await part
