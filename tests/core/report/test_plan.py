@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -79,31 +81,95 @@ class TestRows:
         assert plan(run_of(repeated))["m"].rows == alike.rows, "repeats are clusters"
 
     def test_two_pilots_give_what_their_comparison_gives(self) -> None:
+        """The variance v of n changes has the relative error sqrt((m - v²) / n) / v, where m is the mean of their fourth powers; an
+        80 % interval is 1.2816 of it to either side, on the logarithmic scale."""
         rng = random.Random(3)
         before = [rng.random() for _ in range(60)]
         after = [min(1.0, value + rng.choice([0, 0.1, -0.1])) for value in before]
         found = plan(run(before, "a"), run(after, "b"), change=0.02, power=0.9)
         needed = paired_difference(before, after, scale=(0, 1)).rows_needed(0.02, 0.9)
-        assert (found["m"].basis, found["m"].rows, found.pilots) == ("two pilots", (needed, needed), ("a", "b"))
+        changes = [new - old for old, new in zip(before, after, strict=True)]
+        mean = sum(changes) / 60
+        variance, fourth = (sum((change - mean) ** power for change in changes) / 60 for power in (2, 4))
+        factor = math.exp(1.2816 * math.sqrt((fourth - variance**2) / 60) / variance)
+        assert needed is not None
+        assert (found["m"].basis, found["m"].pilot, found.pilots) == ("two pilots", 60, ("a", "b"))
+        assert found["m"].rows == pytest.approx((needed / factor, needed * factor), abs=1.01)
+
+    @pytest.mark.usefixtures("untraced")
+    def test_the_range_of_two_pilots(self) -> None:
+        """Of passes of which a tenth each change up and down, about four of five pilots have the true number in their range."""
+        rng = random.Random(32)
+        held = 0
+        for _ in range(100):
+            chances = [rng.random() for _ in range(50)]
+            after = run([float(chance < 0.1 or chance > 0.2) for chance in chances], "b")
+            low, high = plan(run([float(chance > 0.1) for chance in chances], "a"), after)["m"].rows
+            held += low is not None and high is not None and low <= rows_for(0.2, 1, 0.05) <= high
+        assert 65 <= held <= 95
+
+    def test_rows_without_a_value_count(self) -> None:
+        """A fifth of the rows gets no value, so as many more are needed."""
+        all_scored, some = run(PASSES), run([*PASSES, *[None] * 25])
+        assert plan(some)["m"].rows == pytest.approx(
+            [1.25 * rows for rows in plan(all_scored)["m"].rows if rows], abs=1
+        )
+        other = [1.0 - value if n % 9 == 0 else value for n, value in enumerate(PASSES)]
+        pairs = plan(run(PASSES, "a"), run(other, "b"))["m"]
+        lacking = plan(run([*PASSES, *[None] * 25], "a"), run([*other, *[None] * 25], "b"))["m"]
+        assert lacking.rows == pytest.approx([1.25 * rows for rows in pairs.rows if rows], abs=1)
+
+    def test_clusters_of_two_pilots(self) -> None:
+        """Rows that change alike in their cluster; clusters never need fewer rows than rows that are independent."""
+        before = [({"id": f"q{n}", "doc": f"d{n // 4}"}, {"m": 1.0}) for n in range(80)]
+        after = [({"id": f"q{n}", "doc": f"d{n // 4}"}, {"m": float(n // 4 % 4 > 0)}) for n in range(80)]
+        one, two = run_of(before, settings=judged_by("m")), run_of(after, settings=judged_by("m"))
+        alone, alike = plan(one, two, change=0.2)["m"], plan(one, two, change=0.2, cluster="doc")["m"]
+        assert alone.rows[0] is not None
+        assert alike.rows[0] is not None
+        assert alike.rows[0] > 2 * alone.rows[0]
+        assert alike.clusters == (math.ceil(alike.rows[0] / 4), math.ceil((alike.rows[1] or 0) / 4))
+        assert alone.clusters is None
+        mixed = [({"id": f"q{n}", "doc": f"d{n % 20}"}, {"m": float(n % 5 > 0)}) for n in range(80)]
+        other = run_of(mixed, settings=judged_by("m"))
+        assert plan(one, other, cluster="doc")["m"].rows >= plan(one, other)["m"].rows
 
     def test_more_than_can_be_advised(self) -> None:
         found = plan(change=0.001)
         assert found["passes"].rows == (None, None)
         least, most = plan(change=0.005)["passes"].rows
         assert (least, most) == (pytest.approx(rows_for(0.05, 1, 0.005), abs=3), None)
-        assert "more" in str(plan(change=0.005))
+        assert re.search(r"passes +from 18,000 ", str(plan(change=0.005)))
+        assert "-: more than 100,000 rows" in str(found)
+
+    def test_a_range_is_in_order(self) -> None:
+        for item in plan(change=0.9).metrics:
+            least, most = item.rows
+            assert least is not None
+            assert most is not None
+            assert least <= most
 
     @pytest.mark.parametrize(
         ("values", "scale", "problem"),
         [
-            ([0.5] * 9, (0.0, 1.0), "rows of the pilot do not differ: give two runs of the same rows as pilots"),
-            ([0.5, 1.0, 7.0], None, "the scale is not known: give two runs of the same rows as pilots"),
+            ([0.5] * 20, (0.0, 1.0), "rows of the pilot do not differ: give two runs of the same rows as pilots"),
+            ([0.5, 1.0, 7.0, 1.0] * 5, None, "the scale is not known: give two runs of the same rows as pilots"),
+            (
+                [0.5, 1.0] * 9,
+                (0.0, 1.0),
+                "18 rows of the pilot have a value, too few to show how others differ: score at least 20",
+            ),
         ],
     )
     def test_what_one_pilot_cannot_tell(self, values: list[float], scale: Any, problem: str) -> None:
         found = plan(by_id(values, columns=(metric_column("m", scale, "M()"),)))
         assert (found["m"].rows, found["m"].problem) == ((None, None), problem)
-        assert f"m: {problem}" in str(found)
+        assert f"m: {problem}" in " ".join(str(found).split())
+
+    def test_too_few_clusters(self) -> None:
+        rows = [({"id": f"q{n}", "doc": n % 4}, {"m": value}) for n, value in enumerate(PASSES)]
+        problem = plan(run_of(rows), cluster="doc")["m"].problem
+        assert problem == "4 clusters of the pilot, too few to show how others differ: at least 8"
 
     def test_pilots_that_changed_alike_or_may_not_be_compared(self) -> None:
         same = plan(run(PASSES, "a"), run(PASSES, "b"))["m"]
@@ -116,7 +182,7 @@ class TestJudge:
     def test_of_one_pilot(self) -> None:
         """Judgements (1, 1), (1, 1), (0, 0), (0, 1): within rows the variance is 0.5 / 4 = 0.125. The means 1, 1, 0, 0.5 have the
         variance 0.171875, of which 0.125 / 2 is the judge's: 0.125 / 0.109375 = 8 / 7."""
-        found = plan(run([judgements(1, 1), judgements(1, 1), judgements(0, 0), judgements(0, 1)]))
+        found = plan(run([judgements(1, 1), judgements(1, 1), judgements(0, 0), judgements(0, 1)] * 5))
         assert found["m"].judge_variance == pytest.approx(8 / 7)
         assert found["m"].a_row_costs == pytest.approx(7 / 4)
         text = " ".join(str(found).split())
@@ -125,7 +191,7 @@ class TestJudge:
 
     def test_the_price_from_which_a_second_judgement_pays(self) -> None:
         """Rows in proportion to B + W / k, each at r + k judgements, with B = 1 and W = 8 / 7."""
-        (item,) = plan(run([judgements(1, 1), judgements(1, 1), judgements(0, 0), judgements(0, 1)])).metrics
+        (item,) = plan(run([judgements(1, 1), judgements(1, 1), judgements(0, 0), judgements(0, 1)] * 5)).metrics
         assert item.a_row_costs is not None
 
         def cost(row: float, times: int) -> float:
@@ -138,18 +204,20 @@ class TestJudge:
         """Changes of 1, 0, 0, -1 have the variance 0.5; each run has within rows 0.5 / 4, so 0.25, of which half is in changes."""
         before = [judgements(0, 0), judgements(0, 1), judgements(1, 1), judgements(1, 1)]
         after = [judgements(1, 1), judgements(0, 1), judgements(1, 1), judgements(0, 0)]
-        assert plan(run(before, "a"), run(after, "b"))["m"].judge_variance == pytest.approx(0.25 / (0.5 - 0.125))
+        assert plan(run(before * 5, "a"), run(after * 5, "b"))["m"].judge_variance == pytest.approx(
+            0.25 / (0.5 - 0.125)
+        )
 
     def test_rows_that_differ_by_no_more_than_the_judge(self) -> None:
         """The means 0.5, 0.5, 2 / 3 have the variance 1 / 162; within rows it is (0.5 + 0.5 + 1 / 3) / 3 = 4 / 9, which would give
         means a larger variance: 1 % of what there is is left to rows."""
-        found = plan(run([judgements(0, 1), judgements(0, 1), judgements(1, 0, 1)]))
+        found = plan(run([judgements(0, 1), judgements(0, 1), judgements(1, 0, 1)] * 7))
         assert found["m"].judge_variance == pytest.approx(4 / 9 / (0.01 / 162))
 
     def test_a_judge_that_never_differs(self) -> None:
-        found = plan(run([judgements(1, 1), judgements(0, 0), judgements(1, 1)]))
+        found = plan(run([judgements(1, 1), judgements(0, 0), judgements(1, 1)] * 7))
         assert (found["m"].judge_variance, found["m"].a_row_costs) == (0.0, None)
-        assert "judge m: judgements of the same row never differ, so repeats do not help" in str(found)
+        assert "judge: judgements of the same row never differ, so repeats do not help (m)" in str(found)
 
     def test_rows_that_were_judged_once(self) -> None:
         found = plan(run(PASSES))
@@ -251,10 +319,11 @@ class TestShown:
             "shares  650 to 2,100  81 to 260",
             "",
             "assumed changes: passes: 5 % to 40 % of rows, by 1 of the scale; grades: 10 % to 70 % of rows, by",
-            "      0.5 of the scale; shares: 20 % to 75 % of rows, by 0.55 of the scale",
+            "      0.5 of the scale; shares: 20 % to 75 % of rows, by 0.55 of the scale; the change itself comes",
+            "      on top",
             "",
-            "labels: for an interval 0.1 of the scale wide of the mean that people would give over so many",
-            "      rows; the judge errs in 5 % to 20 % of rows, and people pass 80 %",
+            "labels: for an interval 0.1 of the scale wide of the mean that people would give over the most of",
+            "      these rows; the judge errs in 5 % to 20 % of rows, and people pass 80 %",
             "",
             "price: `ragmetrics evaluate DATA --dry-run` tells calls and dollars of a row",
         ]
@@ -282,6 +351,16 @@ def test_other_mistakes(tmp_path: Path) -> None:
     one = run(PASSES)
     with pytest.raises(InvalidInput, match=r"pilots must be at most two, got 3: give two runs of the same rows"):
         plan(one, one, one)
+    with pytest.raises(InvalidInput, match="cluster='doc': without a pilot there are no clusters"):
+        plan(cluster="doc")
+    with pytest.raises(
+        InvalidInput, match=r"calibration must be what run.calibrate\(labels\) returns, got 'labels.jsonl'"
+    ):
+        plan(one, calibration="labels.jsonl")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="a pilot must be a run, its directory or a file of scores, got 3"):
+        plan(3)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="so a plan would be biased"):
+        plan(replace(one, left=3))
     with pytest.raises(InvalidInput, match=r"cluster='nope': no row has it"):
         plan(one, cluster="nope")
     with pytest.raises(KeyError, match="no metric 'n'; there are m"):

@@ -20,6 +20,7 @@ from .._run._judgements import spread_of
 from .._run._scored_rows import ScoredRows
 from .._run._slices import RowGroups
 from .._show._blocks import Block, Heading, Items, Note, Result, Table
+from .._values._counts import count_of
 from .._values._errors import InvalidInput, Setting
 from .._values._plain import plain
 from ..statistics import paired_difference
@@ -59,6 +60,18 @@ ROWS = 1000
 LEAST_REST = 0.01
 """The least share of the variance between rows that is not taken to be the judge's."""
 
+FEWEST = 20
+"""The fewest rows or pairs of a pilot. Fewer do not show how much others differ."""
+
+FEWEST_CLUSTERS = 8
+"""The fewest clusters of a pilot."""
+
+FEWEST_LABELLED = 8
+"""The fewest labels of a calibration."""
+
+CERTAIN = 1.2816
+"""The quantile of the normal distribution for an interval of 80 %."""
+
 PAIRS = 10_000
 """The number of pairs that stand for a population."""
 
@@ -73,7 +86,10 @@ class MetricPlan:
     Attributes:
         name: the name of the metric; ``passes``, ``grades`` or ``shares`` without a pilot.
         basis: what the numbers rest on: ``two pilots``, ``one pilot`` or ``typical``.
-        rows: the least and the largest number of rows that show the change; None: more than 100,000, or unknown.
+        rows: the least and the largest number of rows that show the change, with those that get no value, as in the pilot; of two
+            pilots an 80 % interval. None: more than 100,000, or unknown.
+        pilot: the number of rows or pairs of the pilot that have a value; 0 without a pilot.
+        clusters: the least and the largest number of clusters that these rows are in; None if rows are independent.
         labels: the least and the largest number of labels for the width, if the judge scores as many rows as ``rows`` says; None if
             all of them are too few.
         calls: model calls for a row; None without a pilot.
@@ -87,6 +103,8 @@ class MetricPlan:
     basis: str
     rows: Range = (None, None)
     labels: Range = (None, None)
+    pilot: int = 0
+    clusters: Range | None = None
     calls: float | None = None
     dollars: float | None = None
     judge_variance: float | None = None
@@ -113,6 +131,7 @@ class Plan(Result):
         width: the width of the interval that labels are for, as a share of the scale.
         metrics: the plan of each metric.
         pilots: the names of the pilot runs.
+        repeats: how often each of them judged a row.
         calibrated: whether labels were given, so that the numbers of labels rest on them.
     """
 
@@ -121,6 +140,7 @@ class Plan(Result):
     width: float
     metrics: tuple[MetricPlan, ...]
     pilots: tuple[str, ...] = ()
+    repeats: tuple[int, ...] = ()
     calibrated: bool = False
 
     def __getitem__(self, name: str) -> MetricPlan:
@@ -138,10 +158,12 @@ class Plan(Result):
         title = (
             f"rows that show a change of {self.change:g} of the scale in {_percent(self.power)} of comparisons{pilots}"
         )
-        columns: dict[str, list[str]] = {
-            "metric": [item.name for item in self.metrics],
-            "rows": [_between(item.rows) for item in self.metrics],
-        }
+        columns: dict[str, list[str]] = {"metric": [item.name for item in self.metrics]}
+        if self.pilots:
+            columns["pilot"] = [f"{item.pilot:,}" for item in self.metrics]
+        columns["rows"] = [_between(item.rows) for item in self.metrics]
+        if any(item.clusters for item in self.metrics):
+            columns["clusters"] = [_between(item.clusters or (None, None)) for item in self.metrics]
         if self.pilots:
             columns["calls"] = [_cost(item.rows, item.calls, "{:,.0f}") for item in self.metrics]
             columns["dollars"] = [_cost(item.rows, item.dollars, "${:,.2f}") for item in self.metrics]
@@ -153,13 +175,13 @@ class Plan(Result):
         for item in self.metrics:
             if item.problem:
                 yield f"{item.name}: {item.problem}"
-            if item.judge_variance == 0:
-                yield f"judge {item.name}: judgements of the same row never differ, so repeats do not help"
             if item.a_row_costs is not None:
                 yield (
                     f"judge {item.name}: judgements of the same row vary {item.judge_variance:.2g} times as much as rows; a second "
                     f"judgement of each row pays if a row costs more than {item.a_row_costs:.2g} judgements, else more rows do"
                 )
+        if steady := [item.name for item in self.metrics if item.judge_variance == 0]:
+            yield f"judge: judgements of the same row never differ, so repeats do not help ({', '.join(steady)})"
 
     def _notes(self) -> Iterator[Note]:
         bases = {item.basis for item in self.metrics}
@@ -168,14 +190,18 @@ class Plan(Result):
                 "one run does not show how many rows change: assumed are shares of earlier systems; two runs show it"
             )
         if "typical" in bases:
-            yield Note("; ".join(f"{name}: {_words(kind)}" for name, kind in TYPICAL.items()), "assumed changes")
-        labels = (
-            f"for an interval {self.width:g} of the scale wide of the mean that people would give over so many rows"
-        )
+            kinds = "; ".join(f"{name}: {_words(kind)}" for name, kind in TYPICAL.items())
+            yield Note(f"{kinds}; the change itself comes on top", "assumed changes")
+        if any("-" in (_between(item.rows), _between(item.labels)) and not item.problem for item in self.metrics):
+            yield Note("more than 100,000 rows, more labels than rows, or not known", "-")
         errors = " to ".join(map(_percent, ERRORS))
         rest = "" if self.calibrated else f"; the judge errs in {errors} of rows, and people pass {_percent(PASSING)}"
-        yield Note(f"{labels}{rest}", "labels")
-        if self.pilots and any(item.judge_variance is None and not item.problem for item in self.metrics):
+        over = f"for an interval {self.width:g} of the scale wide of the mean that people would give over the most of these rows"
+        yield Note(f"{over}{rest}", "labels")
+        if max(self.repeats, default=1) > 1:
+            times = " and ".join(map(str, dict.fromkeys(self.repeats)))
+            yield Note(f"rows, calls and dollars are for {times} judgements of each row, as in the pilot", "repeats")
+        elif self.pilots and not all(item.problem for item in self.metrics):
             yield Note("a pilot with two judgements of each row (`--repeats 2`) tells whether repeats pay", "repeats")
         if self.pilots:
             yield Note("calls and dollars are those of one run of so many rows", "price")
@@ -192,15 +218,15 @@ def _percent(share: float) -> str:
 
 
 def _between(found: Range) -> str:
-    least, most = ("more" if each is None else f"{about(each):,}" for each in found)
-    return ("-" if least == "more" else least) if least == most else f"{least} to {most}"
+    least, most = ("-" if each is None else f"{about(each):,}" for each in found)
+    return least if least == most else f"from {least}" if most == "-" else f"{least} to {most}"
 
 
 def _cost(rows: Range, each: float | None, form: str) -> str:
-    found = (
-        ["more" if row is None else form.format(about(row) * each) for row in rows] if each is not None else ["more"]
-    )
-    return found[0].replace("more", "-") if len(set(found)) == 1 else " to ".join(found)
+    if each is None or rows[0] is None:
+        return "-"
+    least, most = (row and form.format(about(row) * each) for row in rows)
+    return f"{least}" if least == most else f"from {least}" if most is None else f"{least} to {most}"
 
 
 def plan(
@@ -232,7 +258,16 @@ def plan(
             raise InvalidInput(Setting(name), f" must be a share above 0 and below 1, got {share!r}")
     if len(pilots) > 2:
         raise InvalidInput(f"pilots must be at most two, got {len(pilots)}: give two runs of the same rows")
+    if cluster is not None and not pilots:
+        raise InvalidInput(Setting("cluster", cluster), ": without a pilot there are no clusters")
+    if not isinstance(calibration, Calibration | None):
+        raise InvalidInput(f"calibration must be what run.calibrate(labels) returns, got {calibration!r}")
+    for run in pilots:
+        if not isinstance(run, ScoredRows | str | os.PathLike):
+            raise InvalidInput(f"a pilot must be a run, its directory or a file of scores, got {run!r}")
     runs = [run if isinstance(run, ScoredRows) else ScoredRows.load(run) for run in pilots]
+    for each in runs:
+        each.check_all_rows("a plan")
     aim = Aim(change, power, cluster)
     found = _of_two(runs[0], runs[1], aim) if len(runs) == 2 else _of_one(runs[0], aim) if runs else _of_none(aim)
     return Plan(
@@ -241,6 +276,7 @@ def plan(
         width=float(width),
         metrics=tuple(replace(item, labels=_labels(item, calibration, width)) for item in found),
         pilots=tuple(names_of(runs)),
+        repeats=tuple(int(run.settings.run.get("repeats", 1)) if run.settings else 1 for run in runs),
         calibrated=calibration is not None,
     )
 
@@ -252,18 +288,32 @@ class Aim(NamedTuple):
     power: float
     cluster: str | None
 
-    def rows(self, share: float, size: float, design_effect: float = 1.0) -> int | None:
-        """Return the number of rows if this share of them changes by this size on a scale from 0 to 1, as many up as down."""
+    def rows(self, share: float, size: float) -> int | None:
+        """Return the number of pairs if this share of them changes by this size on a scale from 0 to 1, as many up as down."""
         moved = min(round(share * PAIRS / 2), PAIRS // 2)
         before = [0.0] * moved + [size] * moved + [0.0] * (PAIRS - 2 * moved)
         after = [size] * moved + [0.0] * (PAIRS - moved)
-        needed = paired_difference(before, after, scale=(0.0, 1.0)).rows_needed(self.change, self.power)
-        return needed and math.ceil(needed * design_effect)
+        return paired_difference(before, after, scale=(0.0, 1.0)).rows_needed(self.change, self.power)
 
 
 def _of_none(aim: Aim) -> Iterator[MetricPlan]:
     for name, kind in TYPICAL.items():
-        yield MetricPlan(name, "typical", (aim.rows(kind.least, kind.size), aim.rows(kind.most, kind.size)))
+        yield MetricPlan(name, "typical", _range(aim.rows(kind.least, kind.size), aim.rows(kind.most, kind.size)))
+
+
+def _range(*numbers: int | None, factor: float = 1.0) -> Range:
+    """Return the smaller and the larger number times a factor; None is the largest."""
+    least, most = sorted(numbers, key=lambda number: math.inf if number is None else number)
+    return least and math.ceil(least * factor), most and math.ceil(most * factor)
+
+
+def _why_too_small(rows: int, clusters: int | None) -> str:
+    """Return why a pilot of so many rows or pairs, in so many clusters, shows nothing; empty if it is large enough."""
+    if rows < FEWEST:
+        return f"{count_of(rows, 'row')} of the pilot have a value, too few to show how others differ: score at least {FEWEST}"
+    if clusters is not None and clusters < FEWEST_CLUSTERS:
+        return f"{count_of(clusters, 'cluster')} of the pilot, too few to show how others differ: at least {FEWEST_CLUSTERS}"
+    return ""
 
 
 def _of_one(run: ScoredRows, aim: Aim) -> Iterator[MetricPlan]:
@@ -276,10 +326,11 @@ def _of_one(run: ScoredRows, aim: Aim) -> Iterator[MetricPlan]:
         values = [column.values[row] or 0.0 for row in scored]
         scale = common_scale(column.metric.scale, (column.scales[row] for row in scored))
         units = units_of(values, [keys[row] for row in scored])
-        found = _priced(MetricPlan(name, "one pilot"), run)
-        if scale is None or len(set(values)) < 2 or units.total() < 2:
+        found = _priced(MetricPlan(name, "one pilot", pilot=len(values)), run)
+        problem = _why_too_small(len(values), units.total() if units.total() < len(values) else None)
+        if problem or scale is None or len(set(values)) < 2:
             lacking = "the scale is not known" if scale is None else "rows of the pilot do not differ"
-            yield replace(found, problem=f"{lacking}: give two runs of the same rows as pilots")
+            yield replace(found, problem=problem or f"{lacking}: give two runs of the same rows as pilots")
             continue
         variance, chances = Numbers(values).squares(math.fsum(values) / len(values)) / len(values), Counter(values)
         other = 1 - math.fsum((count / len(values)) ** 2 for count in chances.values())
@@ -287,30 +338,41 @@ def _of_one(run: ScoredRows, aim: Aim) -> Iterator[MetricPlan]:
         size = math.sqrt(2 * variance / other) / (scale[1] - scale[0])
         effect = max(clustered_mean(units).variance * (len(values) - 1) / variance, 1.0)
         kind = TYPICAL["passes" if at_ends(values, scale) else "grades" if len(chances) <= MOST_GRADES else "shares"]
-        least, most = (aim.rows(min(share, other), size, effect) for share in (kind.least, kind.most))
-        yield replace(found, rows=(least, most), judge_variance=_judge_variance([run], name, variance))
+        pairs = (aim.rows(min(share, other), size) for share in (kind.least, kind.most))
+        rows = _range(*pairs, factor=effect * len(read.rows) / len(values))
+        clusters = _range(*rows, factor=units.total() / len(read.rows)) if read.clusters is not None else None
+        yield replace(found, rows=rows, clusters=clusters, judge_variance=_judge_variance([run], name, variance))
 
 
 def _of_two(before: ScoredRows, after: ScoredRows, aim: Aim) -> Iterator[MetricPlan]:
-    for item in compared(before, after, by=None, cluster=aim.cluster, margin=1.0, allow_different_judges=False).metrics:
-        found = _priced(MetricPlan(item.name, "two pilots"), after)
+    compared_rows = compared(before, after, by=None, cluster=aim.cluster, margin=1.0, allow_different_judges=False)
+    for item in compared_rows.metrics:
+        found = _priced(MetricPlan(item.name, "two pilots", pilot=item.pairs), after)
         if item.values is None or item.scale is None:
             yield replace(found, problem=item.why if item.values is None else "the scale is not known")
             continue
         changes, effect = item.values.changes, aim.change * (item.scale[1] - item.scale[0])
+        problem = _why_too_small(item.pairs, item.clusters)
+        if not problem and changes.high - changes.low <= item.values.near:
+            problem = "pairs of the pilots do not differ among each other"
+        if problem:
+            yield replace(found, problem=problem)
+            continue
+        alone = replace(item.values, clusters=None).difference().rows_needed(effect, aim.power)
         needed = item.values.difference().rows_needed(effect, aim.power)
-        problem = (
-            ""
-            if changes.high - changes.low > item.values.near
-            else "pairs of the pilots do not differ among each other"
+        needed = None if needed is None or alone is None else max(needed, alone)
+        # the relative error of an estimated variance
+        variance, fourth = (
+            changes.squares(changes.mean) / len(changes),
+            Numbers([(value - changes.mean) ** 2 for value, count in changes.pairs() for _ in range(count)]),
         )
-        variance = changes.squares(changes.mean) / len(changes)
-        yield replace(
-            found,
-            rows=(needed, needed),
-            problem=problem,
-            judge_variance=_judge_variance([before, after], item.name, variance),
-        )
+        error = math.sqrt(fourth.squares(fourth.mean)) / len(changes) / variance
+        factor = math.exp(CERTAIN * error)
+        rows = _range(needed and math.ceil(needed / factor), needed and math.ceil(needed * factor))
+        rows = _range(*rows, factor=item.rows_after.rows / item.pairs)
+        clusters = None if item.clusters is None else _range(*rows, factor=item.clusters / item.rows_after.rows)
+        judge = _judge_variance([before, after], item.name, variance)
+        yield replace(found, rows=rows, clusters=clusters, judge_variance=judge)
 
 
 def _judge_variance(runs: Sequence[ScoredRows], name: str, variance: float) -> float | None:
@@ -350,8 +412,8 @@ def _labels(item: MetricPlan, calibration: Calibration | None, width: float) -> 
             return None, None
         low, high = (0.0, 1.0) if found.verdicts or found.scale is None else found.scale
         needed = found.corrected.labels_needed(width * (high - low), max(rows, found.rows))
-        return needed, needed
+        return needed and max(needed, FEWEST_LABELLED), needed and max(needed, FEWEST_LABELLED)
     least, most = (
         labels_for(width, error * (1 - error), PASSING * (1 - PASSING) * (1 - 2 * error) ** 2, rows) for error in ERRORS
     )
-    return least, most
+    return least and max(least, FEWEST_LABELLED), most and max(most, FEWEST_LABELLED)
