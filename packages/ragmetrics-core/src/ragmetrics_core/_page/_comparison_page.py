@@ -134,8 +134,14 @@ def _numbers(item: MetricComparison) -> Html:
     return element("dl", *shown, class_="numbers")
 
 
-def _slices(comparison: ComparedRuns) -> Html:
-    """Return each metric in each slice, and the reasons that must be read; nothing if there are no slices."""
+def slice_section(comparison: ComparedRuns, name: str = "slices", title: str = "Slices by ") -> Html:
+    """Return each metric in each slice, and the reasons that must be read; nothing if there are no slices.
+
+    Args:
+        comparison: two runs.
+        name: the id of the section.
+        title: its title, without the column.
+    """
     if not comparison.slices or comparison.by is None:
         return EMPTY
     share, path = widest(comparison.slices), comparison.by.removeprefix(METADATA)
@@ -150,14 +156,14 @@ def _slices(comparison: ComparedRuns) -> Html:
     heads = [element("th", name, scope="col", class_=_kind(name)) for name in ("slice", *columns)]
     rows = []
     for item in items:
-        name = element("th", item.slice, scope="row", dir="auto", data_slice=path, data_value=item.label)
-        cells = (element("td", cell(item), data_name=head, class_=_kind(head)) for head, cell in columns.items())
-        rows.append(element("tr", name, *cells))
+        head = element("th", item.slice, scope="row", dir="auto", data_slice=path, data_value=item.label)
+        cells = (element("td", cell(item), data_name=column, class_=_kind(column)) for column, cell in columns.items())
+        rows.append(element("tr", head, *cells))
     reasons = [f"{item.name}, {item.slice}: {item.why}" for item in telling(items)]
     table = element("table", element("thead", element("tr", *heads)), element("tbody", *rows), class_="slices")
     return section(
-        "slices",
-        f"Slices by {path}",
+        name,
+        f"{title}{path}",
         element("div", table, class_="scroll", tabindex=0, role="region", aria_label="Table of slices"),
         as_html([Items(reasons)]),
     )
@@ -199,7 +205,7 @@ def _content(comparison: ComparedRuns, pairing: Pairing, decision: Decision | No
             "header": _header(comparison, pairing),
             "gates": gate_list(decision),
             "cards": cards(comparison),
-            "slices": _slices(comparison),
+            "slices": slice_section(comparison),
             "without": section("without", "Rows without a pair or a value", without),
             "rests_on": section("rests", "What the numbers rest on", rests),
         },

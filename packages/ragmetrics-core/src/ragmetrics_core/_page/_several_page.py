@@ -7,36 +7,55 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from .._compare._blocks import pairs_in_words
+from .._compare._blocks import pairs_in_words, warning_head
 from .._compare._several import ComparedSeveral, several_blocks, several_in_words
 from .._gate._results import Decision
-from .._show._blocks import Details, Heading, as_html
-from .._values._tags import element, joined, shown
-from ._comparison_page import cards
-from ._page import COMPARISON, filled, policy, section, source, style_of
+from .._show._blocks import Details, Items, Table, as_html
+from .._values._tags import Html, element, joined, shown
+from ._comparison_page import cards, slice_section
+from ._page import COMPARISON, filled, notice, policy, section, source, style_of
 from ._run_page import gate_list
 
 
 def write_several(found: ComparedSeveral, path: str | os.PathLike[str], decision: Decision | None = None) -> None:
     """Write the page of several runs, with the results of their gates."""
-    style, head = style_of(COMPARISON), several_in_words(found)
-    blocks = [each for each in several_blocks(found) if not isinstance(each, Heading)]
-    _, slices, rests = (each for each in blocks if isinstance(each, Details))  # cards show the reasons
-    best = element("div", as_html([each for each in blocks if not isinstance(each, Details)]), class_="scroll")
-    pairs = [(f"{pair.before} \u2192 {pair.after}", pairs_in_words(pair), cards(pair)) for pair in found.pairs]
+    style, blocks = style_of(COMPARISON), several_blocks(found)
+    best = next(each for each in blocks if isinstance(each, Items))
+    means = next(each for each in blocks if isinstance(each, Table))
+    *_, rests = (each for each in blocks if isinstance(each, Details))
+    pairs = []
+    for at, pair in enumerate(found.pairs):
+        name = f"{pair.before} \u2192 {pair.after}"
+        pairs += [
+            section(f"pair-{at}", name, element("p", pairs_in_words(pair), class_="lead"), cards(pair)),
+            slice_section(pair, f"slices-{at}", f"{name}: slices by "),
+        ]
     sections = [
         gate_list(decision),
-        section("best", "Best runs", best),
-        *(section(f"pair-{at}", names, element("p", rows), own) for at, (names, rows, own) in enumerate(pairs)),
-        section("slices", slices.title, as_html([slices])),
+        section("best", "Best runs", as_html([best]), element("div", as_html([means]), class_="scroll")),
+        *pairs,
         section("rests", rests.title, as_html([rests])),
     ]
     parts = {
-        "title": shown(f"{head} \u2013 ragmetrics comparison"),
+        "title": shown(f"{several_in_words(found)} \u2013 ragmetrics comparison"),
         "policy": shown(policy(style, "")),
         "style": style,
-        "header": element("h1", head, dir="auto"),
+        "header": _header(found),
         "main": joined(sections),
     }
     with Path(path).open("w", encoding="utf-8", newline="") as file:
         file.write(filled(source("several.html"), parts))
+
+
+def _header(found: ComparedSeveral) -> Html:
+    """Return the head of the page."""
+    warnings = [f"{pair.before}, {pair.after}: {text}" for pair in found.pairs for text in pair.warnings]
+    return joined(
+        [
+            element("p", "ragmetrics comparison", class_="kicker"),
+            element("h1", f"{len(found.names)} runs compared with {found.names[0]}", dir="auto"),
+            notice(warning_head(found.pairs[0]), "", "caveat bad", warnings) if warnings else None,
+            *(notice("Read this first", text) for text in found.caveats),
+            element("p", f"{several_in_words(found)}. Differences are after minus before.", class_="lead"),
+        ]
+    )
