@@ -270,7 +270,10 @@ def test_a_name_never_steers_the_terminal(rows: Rows) -> None:
                 "takes > and < for itself)"
             ),
         ),
-        (["--gate", "numbr >= 0.8"], "--gate 'numbr >= 0.8': 'numbr' is not among the metrics: number"),
+        (
+            ["--gate", "numbr >= 0.8"],
+            "--gate 'numbr >= 0.8': 'numbr' is not among the metrics: number; did you mean 'number'?",
+        ),
         (["--gate", "number >= 80"], "--gate 'number >= 80': the scale of number is 0 to 1, and 80 is outside it"),
         (
             ["--gate", "number drop <= 0.1"],

@@ -86,6 +86,8 @@ class TestProtection:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("m change within -0.1", "a change is not negative: give a limit above 0"),
+        ("m change <= 0.1", "'m change' is not among the metrics: m; write 'm change within 0.1'"),
         ("m change within 0", "no number of rows can prove that two means are equal: give a limit above 0"),
         ("m change within 2", "the scale of m is 0 to 1, so a change of 2 is impossible"),
     ],

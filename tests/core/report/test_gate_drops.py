@@ -364,7 +364,10 @@ class TestOfARun:
 @pytest.mark.parametrize(
     ("gates", "message"),
     [
-        (("m >= 0.8",), "gate 'm >= 0.8': a comparison is about drops, such as 'm drop <= 0.03': gate the mean of one run"),
+        (
+            ("m >= 0.8",),
+            "gate 'm >= 0.8': a comparison of runs is about drops, such as 'm drop <= 0.03': gate the mean of each run by itself",
+        ),
         (("x drop <= 0.1",), "gate 'x drop <= 0.1': 'x' is not among the metrics: m"),
         (("m drop <= 1.1",), "gate 'm drop <= 1.1': the scale of m is 0 to 1, so a drop of 1.1 is impossible"),
         (("m drop <= -1",), "gate 'm drop <= -1': the scale of m is 0 to 1, so a drop of -1 is impossible"),

@@ -160,7 +160,10 @@ def test_the_end_of_a_scale_that_every_run_reaches_leaves_the_conditions(text: s
     [
         (
             "faithfullness >= 0.8",
-            "gate 'faithfullness >= 0.8': 'faithfullness' is not among the metrics: faithfulness, correctness, free, a >= b",
+            (
+                "gate 'faithfullness >= 0.8': 'faithfullness' is not among the metrics: faithfulness, correctness, free, a >= b; "
+                "did you mean 'faithfulness'?"
+            ),
         ),
         (
             "correctness >= 0.8",

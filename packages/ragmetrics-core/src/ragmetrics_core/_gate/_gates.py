@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Literal
 
 from .._values._errors import InvalidInput, Setting
@@ -224,17 +225,18 @@ def check_drop(gate: Gate, scales: Scales, higher_is_better: Mapping[str, bool |
         InvalidInput: the gate is on a mean, its metric does not exist or has no better end, or the limit is larger than the
             scale.
     """
+    scale = _scale(gate, scales)
     if gate.of == "mean":
         raise gate._refused(
-            f"a comparison is about drops, such as '{gate.metric} drop <= 0.03': gate the mean of one run"
+            f"a comparison of runs is about drops, such as '{gate.metric} drop <= 0.03': gate the mean of each run by itself"
         )
-    scale = _scale(gate, scales)
     if gate.of == "drop" and higher_is_better[gate.metric] is None:
         raise gate._refused(
             f"it is unknown which end of {gate.metric} is better, so a drop is not defined: gate its mean"
         )
     if gate.of == "change" and gate.limit <= 0:
-        raise gate._refused("no number of rows can prove that two means are equal: give a limit above 0")
+        why = "a change is not negative" if gate.limit else "no number of rows can prove that two means are equal"
+        raise gate._refused(f"{why}: give a limit above 0")
     if scale is not None and not scale[0] - scale[1] < gate.limit <= scale[1] - scale[0]:
         low, high = scale
         raise gate._refused(
@@ -244,7 +246,12 @@ def check_drop(gate: Gate, scales: Scales, higher_is_better: Mapping[str, bool |
 
 def _scale(gate: Gate, scales: Scales) -> tuple[float, float] | None:
     if gate.metric not in scales:
-        raise gate._refused(f"{gate.metric!r} is not among the metrics: {', '.join(scales) or 'none'}")
+        metric, _, word = gate.metric.rpartition(" ")
+        close = get_close_matches(gate.metric.lower(), scales, 1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        if word == "change" and metric in scales:
+            hint = f"; write '{metric} change within {gate.limit:g}'"
+        raise gate._refused(f"{gate.metric!r} is not among the metrics: {', '.join(scales) or 'none'}{hint}")
     return scales[gate.metric]
 
 

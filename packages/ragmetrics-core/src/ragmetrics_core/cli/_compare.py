@@ -63,7 +63,7 @@ ALLOW_DIFFERENT_JUDGES = flag(
 )
 OUT = option(
     "FILE",
-    "Write a page to look at (.html: verdicts, slices, and changed rows side by side), a comment for a pull request "
+    "Write a page to look at (.html: verdicts, slices, and of two runs changed rows side by side), a comment for a pull request "
     "(.md), or everything for programs (.json).",
 )
 AS_JSON = option("FILE", "Write everything as JSON; - writes it to stdout, and the table to stderr.", "--json")
@@ -71,8 +71,8 @@ AS_MARKDOWN = option("FILE", "Write a comment for a pull request; - writes it to
 GATES = option(
     "GATE",
     "'METRIC drop <= NUMBER', in quotes: how much worse RUN_B may be, on the metric's scale (non-inferiority); 'METRIC change "
-    "within NUMBER': how far it may lie from RUN_A (equivalence); or 'METRIC >= NUMBER' for its mean. Passes or fails (status 1) "
-    "by the 95 % interval, and is undecided (status 3) else; with --by in every slice too. Repeatable.",
+    "within NUMBER': how far it may lie from RUN_A (equivalence); or, with two runs, 'METRIC >= NUMBER' for its mean. Passes or "
+    "fails (status 1) by the 95 % interval, and is undecided (status 3) else; with --by in every slice too. Repeatable.",
     "--gate",
 )
 LABELS = option(
