@@ -244,7 +244,7 @@ class TestGates:
         assert of_c.unmet == ("100 of 200 rows of a have a value in both runs, less than min_coverage=0.9",)
 
     def test_only_drops(self, three: Comparisons) -> None:
-        with pytest.raises(InvalidInput, match="a comparison is about drops"):
+        with pytest.raises(InvalidInput, match="a comparison of runs is about drops"):
             three.gate("m >= 0.5")
 
 
