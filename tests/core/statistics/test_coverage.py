@@ -228,7 +228,7 @@ class TestLooks:
         [
             (looks_simulation.passes(0.8, 150), "m0 >= 0.8", {}),
             (looks_simulation.passes(0.8, 150), "m0 >= 0.8", {"slow": 2.0}),
-            (looks_simulation.two_runs(0.05, 0.1, 150), "m0 drop <= 0.05", {}),
+            (looks_simulation.two_runs(0.05, 0.1, 100), "m0 drop <= 0.05", {}),
             (looks_simulation.in_clusters(0.8, 5, 0.3, 150), "m0 >= 0.8", {"cluster": "doc"}),
         ],
     )
