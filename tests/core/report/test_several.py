@@ -106,7 +106,12 @@ class TestNumbers:
         assert (found.rows, found.left_out) == (95, (5, 0, 5))
         alike = compare_runs([paths[0], paths[2], paths[2]])
         assert (alike.rows, alike.left_out) == (100, (0, 0, 0))
-        assert alike.names == (str(paths[0]), f"{paths[2]} (2)", f"{paths[2]} (3)")
+        assert alike.names == (f"{paths[0]} (1)", f"{paths[2]} (2)", f"{paths[2]} (3)")
+
+    def test_names_that_look_the_same_have_numbers(self) -> None:
+        assert compare_runs([run(A, name) for name in ("x", "x", "x (1)")]).names == ("x (1)", "x (2)", "x (1) (3)")
+        found = compare_runs([run(A, f"results/of the prompt {name}/with its temperature/scores") for name in "abc"])
+        assert len({*str(found.best[0]).replace(" cannot be told apart", "").replace(" and ", ", ").split(", ")}) == 3
 
     def test_the_baseline_is_first(self) -> None:
         found = compare_runs([run(A, "a"), run(B, "b"), run(C, "c")], baseline=1)

@@ -86,9 +86,11 @@ class ComparedSeveral:
 
 
 def names_of(runs: Sequence[ScoredRows]) -> list[str]:
-    """Return a name for each run: its directory, file or source; with its number if it has none or shares it with another run."""
+    """Return a name for each run: its directory, file or source, or its number; with numbers if two of them look the same."""
     names = [name_of_run(run) or f"run {place}" for place, run in enumerate(runs, 1)]
-    return [f"{name} ({place})" if names.count(name) > 1 else name for place, name in enumerate(names, 1)]
+    if len({*map(_cut, names)}) == len(names):
+        return names
+    return [f"{name} ({place})" for place, name in enumerate(names, 1)]
 
 
 def common_rows(runs: Sequence[RunT], names: Sequence[str]) -> tuple[list[RunT], list[int]]:
@@ -175,7 +177,7 @@ def best_runs(
 
 
 def _cut(name: str) -> str:
-    return cut_middle(name, LONGEST_NAME // 2)
+    return cut_middle(name, LONGEST_NAME)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -68,13 +68,8 @@ def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def style_of(kind: str) -> str:
-    """Return the styles of a kind of page."""
-    return "".join(source(f"{name}.css") for name in (*STYLES, OWN_STYLES[kind], "print"))
-
-
 def joined_page(title: str, parts: Mapping[str, Html], kind: str = REPORT) -> str:
-    """Return the page with these parts inserted.
+    """Return the page with rows and these parts inserted.
 
     Args:
         title: the title in the browser's tab.
@@ -84,19 +79,27 @@ def joined_page(title: str, parts: Mapping[str, Html], kind: str = REPORT) -> st
     Raises:
         KeyError: a placeholder has no part.
     """
-    style = style_of(kind)
     scripts = (source(f"{name}.js") for name in (*SCRIPTS, *OWN_SCRIPTS[kind], "main"))
     script = "".join(["'use strict';\n(() => {\n", *scripts, "})();\n"])
     rows = filled(source("rows.html"), {"filters": source(f"{kind}-filters.html")})
-    fillings = {
-        **parts,
+    own = {
+        "skip": '<a class="skip" href="#rows">Skip to the rows</a>\n',
         "overview": filled(source(f"{kind}.html"), {**parts, "rows": rows}),
+        "row": source("row.html"),
+    }
+    return framed(title, {**parts, **own}, kind, script)
+
+
+def framed(title: str, parts: Mapping[str, str], kind: str, script: str = "") -> str:
+    """Return the frame of a page with its header and overview inserted, the styles of its kind, and its script, if any."""
+    style = "".join(source(f"{name}.css") for name in (*STYLES, OWN_STYLES[kind], "print"))
+    own = {
         "title": shown(title),
         "policy": shown(policy(style, script)),
         "style": style,
-        "script": script,
+        "script": script and f"<script>{script}</script>\n",
     }
-    return filled(source("page.html"), fillings)
+    return filled(source("page.html"), {"skip": "", "row": "", "data": "", **parts, **own})
 
 
 def filled(template: str, given: Mapping[str, str]) -> str:

@@ -11,21 +11,22 @@ from .._compare._blocks import pairs_in_words, warning_head
 from .._compare._several import ComparedSeveral, several_blocks, several_in_words
 from .._gate._results import Decision
 from .._show._blocks import Details, Items, Table, as_html
-from .._values._tags import Html, element, joined, shown
+from .._values._layout import printable
+from .._values._tags import Html, element, joined
 from ._comparison_page import cards, slice_section
-from ._page import COMPARISON, filled, notice, policy, section, source, style_of
+from ._page import COMPARISON, framed, notice, section
 from ._run_page import gate_list
 
 
 def write_several(found: ComparedSeveral, path: str | os.PathLike[str], decision: Decision | None = None) -> None:
     """Write the page of several runs, with the results of their gates."""
-    style, blocks = style_of(COMPARISON), several_blocks(found)
+    blocks = several_blocks(found)
     best = next(each for each in blocks if isinstance(each, Items))
     means = next(each for each in blocks if isinstance(each, Table))
     *_, rests = (each for each in blocks if isinstance(each, Details))
     pairs = []
     for at, pair in enumerate(found.pairs):
-        name = f"{pair.before} \u2192 {pair.after}"
+        name = printable(f"{pair.before} \u2192 {pair.after}")
         pairs += [
             section(f"pair-{at}", name, element("p", pairs_in_words(pair), class_="lead"), cards(pair)),
             slice_section(pair, f"slices-{at}", f"{name}: slices by "),
@@ -36,15 +37,9 @@ def write_several(found: ComparedSeveral, path: str | os.PathLike[str], decision
         *pairs,
         section("rests", rests.title, as_html([rests])),
     ]
-    parts = {
-        "title": shown(f"{several_in_words(found)} \u2013 ragmetrics comparison"),
-        "policy": shown(policy(style, "")),
-        "style": style,
-        "header": _header(found),
-        "main": joined(sections),
-    }
+    title = f"{printable(several_in_words(found))} \u2013 ragmetrics comparison"
     with Path(path).open("w", encoding="utf-8", newline="") as file:
-        file.write(filled(source("several.html"), parts))
+        file.write(framed(title, {"header": _header(found), "overview": joined(sections)}, COMPARISON))
 
 
 def _header(found: ComparedSeveral) -> Html:
@@ -53,7 +48,7 @@ def _header(found: ComparedSeveral) -> Html:
     return joined(
         [
             element("p", "ragmetrics comparison", class_="kicker"),
-            element("h1", f"{len(found.names)} runs compared with {found.names[0]}", dir="auto"),
+            element("h1", f"{len(found.names)} runs compared with {printable(found.names[0])}", dir="auto"),
             notice(warning_head(found.pairs[0]), "", "caveat bad", warnings) if warnings else None,
             *(notice("Read this first", text) for text in found.caveats),
             element("p", f"{several_in_words(found)}. Differences are after minus before.", class_="lead"),
