@@ -347,6 +347,15 @@ class TestStopWhenDecided:
         assert (status, stderr) == (0, "")
         assert gates.count("PASSED") == 3
 
+    @pytest.mark.usefixtures("rows")
+    def test_its_estimate_is_an_upper_limit(self) -> None:
+        lines = ({"question": f"Is it {number}?", "answer": "It is.", "contexts": ["It is."]} for number in range(9))
+        Path("q.jsonl").write_text("\n".join(map(json.dumps, lines)))
+        options = ("evaluate", "q.jsonl", "-m", "faithfulness", "--gate", "faithfulness >= 0.5", "--dry-run")
+        limit = "upper limit: for all rows; the run stops as soon as its gates are decided"
+        assert limit in call(*options, "--stop-when-decided").stdout
+        assert limit not in call(*options).stdout
+
     def test_rows_that_only_the_baseline_has_count_in_a_mean(self, rows: Rows) -> None:
         rows([1] * 200)
         lines = numbered()

@@ -226,6 +226,8 @@ class TestDrops:
             scored(rows, "right drop <= 0.1", stop=Stop(baseline=self.BEFORE(others)))
         with pytest.raises(InvalidInput, match="baseline has no scores of right"):
             scored(rows, "right drop <= 0.1", stop=Stop(baseline=evaluate(rows, Right("wrong"), progress=False)))
+        with pytest.raises(InvalidInput, match="the scale of right is 0 to 1, so a drop of 3 is impossible"):
+            evaluate(rows, Unscored(), gates="right drop <= 3", stop=Stop(baseline=self.BEFORE(rows)), progress=False)
         early = scored(rows, "right >= 0.5")
         with pytest.raises(
             InvalidInput, match="stopped when its gates were decided, before .* a drop from it would be biased"

@@ -71,6 +71,7 @@ class Estimate:
         seconds_per_call: seconds that a call has taken so far; None if that is assumed.
         unforeseen: names of prompts whose replies cannot be made up, so that later questions are not counted.
         waiting: questions in open batches, which are paid for and not counted.
+        may_stop: whether the run stops when its gates are decided: then this is an upper limit.
     """
 
     source: str
@@ -82,6 +83,7 @@ class Estimate:
     seconds_per_call: float | None = None
     unforeseen: tuple[str, ...] = ()
     waiting: int = 0
+    may_stop: bool = False
 
     @property
     def usage(self) -> Usage:
@@ -212,6 +214,8 @@ class Estimate:
             if cost is not None:
                 seen = f"unknown ({cost.source})" if cost.dollars is None else str(cost)
                 notes.append(f"price {printable(model.name)}: {seen}")
+        if self.calls and self.may_stop:
+            notes.append("upper limit: for all rows; the run stops as soon as its gates are decided")
         if self.calls:
             one = self.seconds_per_call
             assumed = "assumed are 0.6 seconds for a call, and one for 70 tokens that are written"

@@ -23,7 +23,7 @@ from typing import Any
 
 from .._compare._compare import compared
 from .._compare._comparison import ComparedRuns
-from .._gate._gates import Conditions, Gate
+from .._gate._gates import Conditions, Gate, check_drop
 from .._gate._results import Decision
 from .._run._columns import RunRow, repeat_keys
 from .._run._slices import RowGroups
@@ -101,7 +101,7 @@ class Looks:
             InvalidInput: a gate cannot be decided, a path names no usable column, or the baseline cannot be compared.
         """
         if self._baseline is not None:
-            self._baseline.check(gate.metric for gate in self._gates if gate.of != "mean")
+            self._baseline.check([gate for gate in self._gates if gate.of != "mean"], settings)
         records, nothing = KeptRecords(), Score.unscored("it is not scored yet")
         for row in self.rows:
             scores = {
@@ -166,6 +166,8 @@ class Looks:
         try:
             self.decision = self._decision_on(SomeRecords(self._records, range(count)), settings)
         except InvalidInput:
+            if count == len(self.rows):
+                raise
             self.decided = False
             return
         results = self.decision.results
@@ -207,16 +209,18 @@ class _Baseline:
             row = RunRow.of(record, 0)
             self._places.append(places.get(row.id, places.get(row.texts, -1)))
 
-    def check(self, metrics: Iterable[str]) -> None:
-        """Check that changes of these metrics from this run can be measured.
+    def check(self, gates: Iterable[Gate], settings: RunSettings) -> None:
+        """Check that gates on changes from this run can be decided.
 
         Raises:
-            InvalidInput: the run has none of the rows, or not the metric.
+            InvalidInput: the run has none of the rows, or not the metric; or the gate is out of reach.
         """
-        known = {item.name for item in self._run.metrics}
-        for name in metrics:
-            if name not in known:
-                raise InvalidInput(Setting("baseline"), f" has no scores of {name}")
+        columns = {item.name: item for item in settings.metrics}
+        for gate in gates:
+            scales = {name: item.scale for name, item in columns.items()}
+            check_drop(gate, scales, {name: item.higher_is_better for name, item in columns.items()})
+            if gate.metric not in {item.name for item in self._run.metrics}:
+                raise InvalidInput(Setting("baseline"), f" has no scores of {gate.metric}")
         if max(self._places, default=-1) < 0:
             raise InvalidInput(Setting("baseline"), ": none of its rows is among the rows of this run")
 

@@ -144,6 +144,7 @@ class Run:
             left_out = () if ledger is None or finishes else chain.from_iterable(map(ledger.keys, ledger.open))
             planner = Planner(self._scoring.assignments, keeper, {key for key, _ in left_out})
             found = planner.estimate(rows, self._scoring.options.max_concurrency, self._rows.name)
+            found = replace(found, may_stop=self._looks is not None)
             return found if batches is None or finishes else found.in_batches(self._scoring.assignments)
         finally:
             keeper.close()
