@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import math
 from collections.abc import Callable
@@ -294,6 +295,22 @@ class TestAfterwards:
         assert slow in {row.user_input for row in run.rows}
         assert len(run) > len(kept) > first_decided(0.3)
         assert (len(run) + run.left, run.gate("rated >= 0.3")) == (100, run.decision)
+
+    def test_a_part_that_asks_nothing_new_ends_the_run(self, tmp_path: Path) -> None:
+        scored_so_far = itertools.count()
+
+        class Bug(Right):
+            def measure(self, response: str) -> Score:
+                if next(scored_so_far) == 5:
+                    raise RuntimeError
+                return super().measure(response)
+
+        options = {"gates": "right >= 0.5", "stop": "when_decided", "run_dir": tmp_path, "progress": False}
+        with pytest.raises(RuntimeError):
+            evaluate(rows_of([1.0] * 100), Bug(), **options)
+        assert Evaluation.load(tmp_path).state == "stopped"
+        run, again = evaluate(rows_of([1.0] * 100), Bug(), **options), Evaluation.load(tmp_path)
+        assert (len(again), again.left, again.state) == (len(run), run.left, "finished")
 
     def test_a_budget_ends_it_undecided(self) -> None:
         rows = [{"id": f"q{place}", "user_input": f"question {place}"} for place in range(100)]

@@ -238,7 +238,7 @@ class Run:
 
     def _finished(self, stopped: str | None) -> Evaluation:
         account = self._account(stopped)
-        records = self._keeper.finish(account, complete=stopped is None and not account.left)
+        records = self._keeper.finish(account)
         result = self._evaluation(records, replace(account, caveats=(*account.caveats, *self._keeper.notes)))
         return result if stopped or self._looks is None else replace(result, decision=self._looks.decision)
 

@@ -65,7 +65,7 @@ class InMemory:
         """The rows that are finished so far, in input order."""
         return self._records.in_order()
 
-    def finish(self, account: RunAccount, *, complete: bool) -> Records:  # noqa: ARG002  nothing is written
+    def finish(self, account: RunAccount) -> Records:  # noqa: ARG002  nothing is written
         """The finished rows, at the end of the run."""
         return self.snapshot()
 
@@ -348,9 +348,10 @@ class RunDir:
             return ScoresFile(self.path / SCORES, writing=False).records()
         return self._waiting_records()
 
-    def finish(self, account: RunAccount, *, complete: bool) -> Records:
-        """End the run and write one line per row. Rows of an earlier part of the run are kept, unless this part is complete."""
-        if complete and not self._unanswered and not self._begun:
+    def finish(self, account: RunAccount) -> Records:
+        """End the run and write one line per row. Rows of an earlier part of the run are kept, unless this part has all rows."""
+        complete = account.stopped is None and not account.left
+        if account.stopped is None and not self._unanswered and not self._begun:
             self._begin()
         if not self._begun or self._scores is None:
             return self._waiting_records()
