@@ -348,6 +348,26 @@ class TestStopWhenDecided:
         assert gates.count("PASSED") == 3
 
     @pytest.mark.usefixtures("rows")
+    def test_a_baseline_whose_judge_is_not_known_is_refused_before_anything_is_scored(self, rows: Rows) -> None:
+        rows([1] * 100)
+        numbered()
+        evaluate("--out", "before.jsonl")
+        gate = (
+            "--gate",
+            "number drop <= 0.3",
+            "--stop-when-decided",
+            "--baseline",
+            "before.jsonl",
+            "--run-dir",
+            "after",
+        )
+        status, _, stderr = evaluate(*gate)
+        assert status == 2
+        assert "--baseline: only scores are known of before.jsonl" in stderr
+        assert "score it again as this run, or give --allow-different-judges" in stderr
+        assert not Path("after").exists()
+        assert evaluate(*gate, "--allow-different-judges")[0] == 0
+
     def test_its_estimate_is_an_upper_limit(self) -> None:
         lines = ({"question": f"Is it {number}?", "answer": "It is.", "contexts": ["It is."]} for number in range(9))
         Path("q.jsonl").write_text("\n".join(map(json.dumps, lines)))
@@ -376,6 +396,7 @@ class TestStopWhenDecided:
         [
             (("--stop-when-decided",), "--stop-when-decided needs a gate: add --gate 'METRIC >= NUMBER'"),
             (("--baseline", "before"), "--baseline only applies to --stop-when-decided"),
+            (("--allow-different-judges",), "--allow-different-judges only applies to --stop-when-decided"),
             (("--stop-when-decided", "--gate", "number drop <= 0.1"), "a drop needs two runs"),
         ],
     )

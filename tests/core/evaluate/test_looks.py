@@ -211,6 +211,19 @@ class TestDrops:
         assert run.decision is not None
         assert run.decision.verdict != "passed"
 
+    def test_another_judge_is_refused_before_it_is_asked(self) -> None:
+        rows, models = [{"id": "q1", "user_input": "question"}], [AsyncModel("1"), AsyncModel("1")]
+        for name, model in zip("ab", models, strict=True):
+            model.identity = {"model": name}  # type: ignore[attr-defined]
+        before = evaluate(rows, Rated(), llm=models[0], progress=False)
+        with pytest.raises(
+            InvalidInput, match="baseline: the LLM is a in the first run, b in the second run.*: score it again"
+        ):
+            evaluate(
+                rows, Rated(), llm=models[1], gates="rated drop <= 0.3", stop=Stop(baseline=before), progress=False
+            )
+        assert models[1].asked == []
+
     def test_rows_that_the_baseline_lacks_may_be_the_first(self) -> None:
         rows = rows_of([1.0] * 200)
         drawn = [row.id for row in scored(rows, "right >= 0.9").rows]

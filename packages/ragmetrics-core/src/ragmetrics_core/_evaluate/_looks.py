@@ -100,8 +100,6 @@ class Looks:
         Raises:
             InvalidInput: a gate cannot be decided, a path names no usable column, or the baseline cannot be compared.
         """
-        if self._baseline is not None:
-            self._baseline.check([gate for gate in self._gates if gate.of != "mean"], settings)
         records, nothing = KeptRecords(), Score.unscored("it is not scored yet")
         for row in self.rows:
             scores = {
@@ -109,6 +107,10 @@ class Looks:
                 for item in settings.metrics
             }
             records.add(Record(row.index, row.place, row.sample, scores))
+        if self._baseline is not None:
+            self._baseline.check(
+                [gate for gate in self._gates if gate.of != "mean"], _run_of(records, settings), self._stop
+            )
         self._family = len(self._decision_on(records, settings).results)
 
     def reach(self, indexes: Iterable[int]) -> None:
@@ -175,7 +177,7 @@ class Looks:
         self.decided = len(results) == self._family and all(clear)
 
     def _decision_on(self, records: Records, settings: RunSettings) -> Decision:
-        run, stop = Evaluation.of(LoadedRun(settings.metrics, RunAccount(), records, settings)), self._stop
+        run, stop = _run_of(records, settings), self._stop
         comparison = None if self._baseline is None else self._baseline.compared(run, stop)
         return gated(
             run,
@@ -186,6 +188,10 @@ class Looks:
             comparison=comparison,
             family=self._family,
         )
+
+
+def _run_of(records: Records, settings: RunSettings) -> Evaluation:
+    return Evaluation.of(LoadedRun(settings.metrics, RunAccount(), records, settings))
 
 
 class _Baseline:
@@ -209,13 +215,14 @@ class _Baseline:
             row = RunRow.of(record, 0)
             self._places.append(places.get(row.id, places.get(row.texts, -1)))
 
-    def check(self, gates: Iterable[Gate], settings: RunSettings) -> None:
-        """Check that gates on changes from this run can be decided.
+    def check(self, gates: Sequence[Gate], run: Evaluation, stop: Stop) -> None:
+        """Check that gates on changes from this run to another one can be decided, whatever the scores of that are.
 
         Raises:
-            InvalidInput: the run has none of the rows, or not the metric; or the gate is out of reach.
+            InvalidInput: this run has none of the rows, or not the metric; the gate is out of reach; or it is known that judges
+                differ, or not known that they are the same.
         """
-        columns = {item.name: item for item in settings.metrics}
+        columns = {item.name: item for item in run.metrics}
         for gate in gates:
             scales = {name: item.scale for name, item in columns.items()}
             check_drop(gate, scales, {name: item.higher_is_better for name, item in columns.items()})
@@ -223,6 +230,13 @@ class _Baseline:
                 raise InvalidInput(Setting("baseline"), f" has no scores of {gate.metric}")
         if max(self._places, default=-1) < 0:
             raise InvalidInput(Setting("baseline"), ": none of its rows is among the rows of this run")
+        comparison = self.compared(run, stop)
+        for item in (comparison[gate.metric] for gate in gates):
+            if item.void or not item.credited:
+                allow = Setting("allow_different_judges", True)
+                raise InvalidInput(
+                    Setting("baseline"), f": {item.void or item.why}: score it again as this run, or give ", allow
+                )
 
     def compared(self, run: Evaluation, stop: Stop) -> ComparedRuns:
         """Compare the baseline with a run that has the first rows of the order. The other rows of the order are left out."""

@@ -36,7 +36,7 @@ from .._page._several_page import write_several
 from .._values._errors import InvalidInput
 from ._options import argument, flag, option
 from ._output import check_ending, check_files, clear_errors, loaded, put_texts, stop
-from ._parsing import MAX_FAILED, MIN_COVERAGE, UNDECIDED, Wanted, parse_wanted
+from ._parsing import ALLOW_DIFFERENT_JUDGES, MAX_FAILED, MIN_COVERAGE, UNDECIDED, Wanted, parse_wanted
 
 BEFORE = argument(
     "RUN_A", "The run that came first: the directory of --run-dir, or what --out, to_jsonl() or to_parquet() wrote."
@@ -57,10 +57,6 @@ CLUSTER = option(
     "--cluster",
 )
 MARGIN = option("SHARE", "The largest difference that does not matter, as a share of a metric's scale.", default=0.03)
-ALLOW_DIFFERENT_JUDGES = flag(
-    "--allow-different-judges",
-    "Compare also where judge, prompts, parameters or settings differ; the warning stays on everything.",
-)
 OUT = option(
     "FILE",
     "Write a page to look at (.html: verdicts, slices, and of two runs changed rows side by side), a comment for a pull request "

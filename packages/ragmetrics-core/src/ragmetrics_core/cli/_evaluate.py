@@ -52,6 +52,7 @@ from ._output import (
     write,
 )
 from ._parsing import (
+    ALLOW_DIFFERENT_JUDGES,
     COLUMNS,
     MAX_FAILED,
     MIN_COVERAGE,
@@ -177,6 +178,7 @@ def evaluate(
     undecided: str | None = UNDECIDED,
     stop_when_decided: bool = STOP,
     baseline: Path | None = BASELINE,
+    allow_different_judges: bool = ALLOW_DIFFERENT_JUDGES,
     run_dir: Path | None = RUN_DIR,
     replace: bool = REPLACE,
     limit: int | None = LIMIT,

@@ -34,7 +34,7 @@ from .._summary._summary import MetricSummary, Summary
 from .._values._errors import InvalidInput, Setting
 from .._values._sample import Sample
 from ..metrics import Jury, catalogue
-from ._options import option
+from ._options import flag, option
 from ._output import as_option
 
 SHORT = {"user_input": "question", "response": "answer", "retrieved_contexts": "contexts", "reference": "reference"}
@@ -284,6 +284,10 @@ def _certainty(item: MetricSummary, least: float, *, is_under: bool) -> str:
     return f" (95 % interval {item.interval}{chance})"
 
 
+ALLOW_DIFFERENT_JUDGES = flag(
+    "--allow-different-judges",
+    "Compare also where judge, prompts, parameters or settings differ; the warning stays on everything.",
+)
 MIN_COVERAGE = option("SHARE", "A --gate fails if less than this share of its rows has a score; 0.9 if not given.")
 MAX_FAILED = option("SHARE", "A --gate fails if more than this share of its rows failed; 0.05 if not given.")
 UNDECIDED = option("WORD", "pass: an undecided --gate ends with status 0; fail: with 1. Without it, with status 3.")
@@ -333,17 +337,16 @@ class Wanted:
         Raises:
             InvalidInput: an option makes sense only with another one.
         """
-        baseline = given["baseline"]
+        how = {name: given[name] for name in ("baseline", "allow_different_judges")}
         if not given["stop_when_decided"]:
-            if baseline is not None:
-                raise InvalidInput(
-                    "--baseline only applies to --stop-when-decided: `ragmetrics compare` compares finished runs"
-                )
+            if lonely := [as_option(Setting(name)) for name, value in how.items() if value]:
+                why = "only applies to --stop-when-decided: `ragmetrics compare` compares finished runs"
+                raise InvalidInput(f"{lonely[0]} {why}")
             return {"gates": (), "stop": None}
         if not self.gates:
             raise InvalidInput("--stop-when-decided needs a gate: add --gate 'METRIC >= NUMBER'")
         conditions = {name: getattr(self.conditions, name) for name in SHARES}
-        return {"gates": self.gates, "stop": Stop(self.by, self.cluster, **conditions, baseline=baseline)}
+        return {"gates": self.gates, "stop": Stop(self.by, self.cluster, **conditions, **how)}
 
     def status(self, decision: Decision) -> int:
         """Return the exit status of a decision."""
