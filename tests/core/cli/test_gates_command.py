@@ -334,9 +334,10 @@ class TestStopWhenDecided:
     def test_red_has_status_1_and_undecided_3(self, rows: Rows) -> None:
         rows([0, 1] * 50)
         assert evaluate("--gate", "number >= 0.9", "--stop-when-decided")[0] == 1
-        status, gates, _ = evaluate("--gate", "number >= 0.5", "--stop-when-decided")
+        status, gates, stderr = evaluate("--gate", "number >= 0.5", "--stop-when-decided")
         assert status == 3
         assert "not decided by any of its rows" in " ".join(gates.split())
+        assert "a new run of more rows may decide; --undecided pass" in stderr
 
     def test_a_drop_from_a_baseline(self, rows: Rows) -> None:
         rows([1] * 200)

@@ -28,7 +28,7 @@ import math
 from collections.abc import Sequence
 
 from ..statistics._distributions import normal_quantile
-from ..statistics._interval import ALWAYS_VALID, ROUNDING
+from ..statistics._interval import ROUNDING
 from ..statistics._pairs import MOST_ROWS, rows_to_meet_losses
 from ._evidence import Evidence, too_few
 from ._gates import Gate
@@ -65,7 +65,7 @@ def decide(cases: Sequence[Case], family: int = 0) -> Decision:
         for index, (_, evidence) in enumerate(cases)
         if not (evidence.unmet or evidence.void) and (interval := evidence.interval_at(1 - ALPHA)) is not None
     }
-    looks = any(interval.method in ALWAYS_VALID for interval in decidable.values())
+    looks = any(interval.is_always_valid for interval in decidable.values())
     later = max(family, len(cases)) - len(decidable) if looks else 0
     confidences, red = _adjusted(cases, list(decidable), later)
     results = (_result(*case, confidences.get(index, 1 - ALPHA), red=index in red) for index, case in enumerate(cases))
@@ -141,7 +141,7 @@ def _verdict(gate: Gate, evidence: Evidence, confidence: float, *, red: bool) ->
 def _result(gate: Gate, evidence: Evidence, confidence: float, *, red: bool) -> GateResult:
     interval = evidence.interval_at(1 - ALPHA)
     verdict, doubt = _verdict(gate, evidence, confidence, red=red)
-    fixed = interval is not None and interval.method not in ALWAYS_VALID
+    fixed = interval is not None and not interval.is_always_valid
     open_ = verdict == "undecided" and fixed and not doubt
     return GateResult(
         gate=gate,

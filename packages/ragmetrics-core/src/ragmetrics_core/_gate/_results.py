@@ -19,7 +19,6 @@ from .._values._counts import count_of
 from .._values._layout import printable
 from .._values._plain import plain
 from ..statistics import Interval
-from ..statistics._interval import ALWAYS_VALID
 from ..statistics._pairs import MOST_ROWS
 from ._evidence import about, new_run
 from ._gates import Gate
@@ -80,7 +79,7 @@ def _grouped(result: GateResult, clusters: int) -> str:
 
 def _what_decides(result: GateResult) -> str:
     rows, least, of = result.rows_needed, result.passes_from, result.gate.of
-    if result.interval is not None and result.interval.method in ALWAYS_VALID:
+    if result.interval is not None and result.interval.is_always_valid:
         return "not decided by any of its rows"
     power = ""
     if least is not None:

@@ -359,10 +359,9 @@ class Wanted:
         failed, open_ = decision.of("failed"), decision.of("undecided")
         parts = [f"{word}: {_names(found)}" for word, found in (("failed", failed), ("undecided", open_)) if found]
         if open_ and not failed and self.undecided == STATUS[None] and not all(result.void for result in open_):
-            parts.append(
-                "a new run of more rows may decide (fix the number before you look); "
-                "--undecided pass or --undecided fail decides now"
-            )
+            looked = any(result.interval is not None and result.interval.is_always_valid for result in open_)
+            fix = "" if looked else " (fix the number before you look)"
+            parts.append(f"a new run of more rows may decide{fix}; --undecided pass or --undecided fail decides now")
         return "; ".join(parts)
 
 

@@ -38,9 +38,6 @@ METHODS = {
 """The methods, as a summary names them."""
 
 
-ALWAYS_VALID = frozenset({"betting", "asymptotic"})
-"""The methods whose intervals hold at every number of rows at once."""
-
 Scale = tuple[float, float] | None
 """The lowest and the highest possible value; None if they are not known."""
 
@@ -57,6 +54,11 @@ class Interval(NamedTuple):
     low: float
     high: float
     method: str
+
+    @property
+    def is_always_valid(self) -> bool:
+        """Whether it is from a method whose intervals hold at every number of rows at once."""
+        return self.method in {"betting", "asymptotic"}
 
     def __str__(self) -> str:
         return f"{self.low:.3f} to {self.high:.3f}"
