@@ -50,11 +50,11 @@ from ragmetrics_core.adapters import (
     FormsOfReply,
     HomeLoop,
     LLMBridge,
+    asks_an_llm,
     declared_settings,
     finish_reason_of,
     is_cut_off,
     json_settings,
-    prompts_of,
     secret_texts,
     strict_schema,
     usage_of,
@@ -367,7 +367,7 @@ def models_of(metric: Metric, llm: Any, embeddings: Any) -> Models:
     own = metric.models
     llm = own.llm if own.llm is not None else llm
     embeddings = own.embeddings if own.embeddings is not None else embeddings
-    if llm is None and _asks_an_llm(metric):
+    if llm is None and asks_an_llm(metric):
         raise InvalidInput(
             f"{metric.name} asks an LLM, but none is set: give llm=..., a LangChain chat model such as ChatOpenAI(...), "
             "a LangChainLLM(...) with its own config, or any LLM of ragmetrics_core"
@@ -376,14 +376,6 @@ def models_of(metric: Metric, llm: Any, embeddings: Any) -> Models:
     return replace(own, llm=wrapped(llm), embeddings=wrapped(embeddings)).each(
         lambda models: replace(models, llm=wrapped(models.llm))
     )
-
-
-def _asks_an_llm(metric: Metric) -> bool:
-    """Whether a metric, or a part of it without an LLM, has prompts. A metric that makes its prompts later fails only when it
-    asks.
-    """
-    own = type(metric).calls != "none" and bool(prompts_of(metric))
-    return own or any(part.llm is None and _asks_an_llm(part) for part in metric.parts)
 
 
 def wrapped(model: Any) -> Any:

@@ -18,13 +18,13 @@ special about its framework. These are their parts, and what else an adapter nee
 * How is an application asked the questions of a data set? ``asked_rows``. How does a value become JSON? ``json_walk``. How do two
   functions share one list of arguments? ``with_arguments_of``.
 * Is a setting valid? ``check_whole``, ``check_switch``, ``check_calls``, ``check_known``; ``kind_of`` for messages.
-* What does a metric ask a model? ``prompts_of``.
+* What does a metric ask a model? ``prompts_of``, ``asks_an_llm``.
 * How is a running application evaluated? The callback or handler of an adapter is a ``LiveEvaluation`` with ``LiveSettings``
   (``current_names`` knows former names, ``shows_settings`` shows them), and hands over each ``Finished`` call. ``LiveJudging``
   judges in the background and counts the results (``Background`` is one of its queues, ``settled`` makes the outcome of a job).
   Judgements that are coroutine functions run in one event loop, and the metrics that they compute share their calls.
   ``judging`` marks this work, so that the calls of a judge are not evaluated. ``Counts`` are counters for many threads.
-  ``drain_on_sigterm`` judges what is pending before a signal ends the program.
+  ``drain_on_sigterm`` judges what is pending before a signal ends the program. ``observe`` is the handler of plain Python.
 
 Importing this loads no framework, no model client and no asyncio.
 """
@@ -50,6 +50,7 @@ from ._judging import is_judging, judging
 from ._live_evaluation import Finished, LiveEvaluation, LiveSettings, current_names, shows_settings
 from ._live_judging import LiveJudging
 from ._loops import HomeLoop, Turn, run_blocking
+from ._observe import Observation, Observer, asks_an_llm, observe
 from ._rows import asked_rows
 from ._settings import (
     blocking,
@@ -76,8 +77,11 @@ __all__ = [
     "LiveEvaluation",
     "LiveJudging",
     "LiveSettings",
+    "Observation",
+    "Observer",
     "Turn",
     "asked_rows",
+    "asks_an_llm",
     "blocking",
     "check_calls",
     "check_known",
@@ -104,6 +108,7 @@ __all__ = [
     "metric_paths",
     "model_error",
     "name_of",
+    "observe",
     "prompts_of",
     "read_in_order",
     "readable_texts",

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 T = TypeVar("T")
-F = TypeVar("F", bound=Callable[..., None])
+F = TypeVar("F", bound=Callable[..., Any])
 
 PATIENCE = 60.0
 """Seconds without progress after which the end of a ``with`` block stops waiting."""

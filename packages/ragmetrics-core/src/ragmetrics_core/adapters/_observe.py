@@ -1,0 +1,232 @@
+"""Live evaluation of plain Python: a block, or a function, is a call of the application."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from .._kernel._drive import Models, arun
+from .._kernel._metric import Metric, prompts_of
+from .._values._errors import InvalidInput, RagmetricsError
+from .._values._requests import AnyEmbeddings, AnyLLM
+from .._values._sample import KNOWN_NAMES, Sample
+from .._values._score import Score
+from ._judging import is_judging, judging
+from ._live_evaluation import LiveEvaluation, LiveSettings, shows_settings
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from typing_extensions import Unpack
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_open: ContextVar[tuple[dict[str, Any], ...]] = ContextVar("ragmetrics_observed", default=())
+"""The records of the blocks that this code is in, the innermost last."""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One call of the application, with its scores.
+
+    Attributes:
+        sample: what was observed; None if the record cannot be read.
+        scores: by name of the metric; a metric that failed has a failed score.
+        error: what ``only`` or ``on_result`` raised, or why the record cannot be read; None if nothing went wrong.
+        timestamp: when the call had ended, with its time zone (UTC).
+    """
+
+    sample: Sample | None
+    scores: Mapping[str, Score] = field(default_factory=dict)
+    error: str | None = None
+    timestamp: datetime = field(default_factory=partial(datetime.now, timezone.utc), compare=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values. They can be written as JSON if the metadata can."""
+        return {
+            "timestamp": self.timestamp.isoformat(),
+            "sample": None if self.sample is None else self.sample.to_dict(),
+            "scores": {name: score.to_dict() for name, score in self.scores.items()},
+            "error": self.error,
+        }
+
+
+class Call:
+    """A call that has ended: what was recorded of it, and the metrics that judge it."""
+
+    def __init__(self, given: Mapping[str, Any], metrics: Mapping[str, tuple[Metric, Models]]) -> None:
+        self._given, self._metrics = given, metrics
+        self._observation = Observation(None)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the record was read."""
+        return self._observation.sample is not None
+
+    def complete(self) -> None:
+        """Read the record."""
+        try:
+            self._observation = replace(self._observation, sample=Sample.from_mapping(self._given))
+        except RagmetricsError as error:
+            self._observation = replace(self._observation, error=str(error))
+            raise
+
+    def record(self) -> Observation:
+        """Return the observation without scores."""
+        return self._observation
+
+    def judgements(self) -> dict[str, Callable[[], Coroutine[Any, Any, Score]]]:
+        """Return the coroutine function that computes the score of each metric."""
+        return {name: partial(self._score, *found) for name, found in self._metrics.items()}
+
+    async def _score(self, metric: Metric, models: Models) -> Score:
+        assert self._observation.sample is not None
+        with judging():
+            return await arun(metric.program(self._observation.sample), models)
+
+    def judged(self, outcomes: Mapping[str, Future[Score]]) -> Observation:
+        """Return the observation with its scores."""
+        return replace(self._observation, scores={name: self._outcome(name, each) for name, each in outcomes.items()})
+
+    def _outcome(self, name: str, outcome: Future[Score]) -> Score:
+        error = outcome.exception()
+        if error is None:
+            return outcome.result()
+        score = Score.failed(error if isinstance(error, RagmetricsError) else f"{type(error).__name__}: {error}")
+        return score.made_by(name, self._metrics[name][0].scale, score.usage, {})
+
+
+class Observer(LiveEvaluation[Observation, Score]):
+    """What ``observe`` returns: ``with`` it, or decorate functions with it. One observer serves all threads and tasks.
+
+    A ``with`` block is one call, and yields its record, a dictionary. Fill it with fields under their common names
+    (``question``, ``answer``, ``contexts``, ``reference``); other keys become metadata. If the block raises, the call is not
+    judged. A block inside another one is a call too.
+
+    Attributes:
+        results: the observations so far, oldest first. The list may be cleared.
+    """
+
+    def __init__(
+        self,
+        metrics: Metric | Iterable[Metric],
+        llm: AnyLLM | None,
+        embeddings: AnyEmbeddings | None,
+        settings: LiveSettings,
+    ) -> None:
+        super().__init__(logging.getLogger("ragmetrics"), lambda score: score.error, "an Observation", **settings)
+        self._metrics: dict[str, tuple[Metric, Models]] = {}
+        for metric in [metrics] if isinstance(metrics, Metric) else metrics:
+            if not isinstance(metric, Metric):
+                raise InvalidInput(f"metrics must be Metric instances such as Faithfulness(), got {metric!r}")
+            if metric.name in self._metrics:
+                raise InvalidInput(f"two metrics are named {metric.name!r}: give one of them another name=...")
+            given = {"llm": llm, "embeddings": embeddings}
+            lacking: dict[str, Any] = {
+                kind: model for kind, model in given.items() if getattr(metric.models, kind) is None
+            }
+            models = replace(metric.models, **lacking)
+            if models.llm is None and asks_an_llm(metric):
+                raise InvalidInput(f"{metric.name} asks an LLM, but none is set: give llm=...")
+            self._metrics[metric.name] = metric, models
+
+    @property
+    def results(self) -> list[Observation]:
+        """The observations so far, oldest first. The list may be cleared."""
+        return self._kept
+
+    def __enter__(self) -> dict[str, Any]:  # type: ignore[override]  # a block is one call, not the life of the observer
+        record: dict[str, Any] = {}
+        _open.set((*_open.get(), record))
+        return record
+
+    def __exit__(self, *raised: object) -> None:
+        *outer, record = _open.get()
+        _open.set(tuple(outer))
+        if raised[:1] in {(), (None,)} and not is_judging() and self._is_sampled():
+            self._judge(Call(dict(record), self._metrics))
+
+    async def __aenter__(self) -> dict[str, Any]:  # type: ignore[override]
+        return self.__enter__()
+
+    async def __aexit__(self, *raised: object) -> None:
+        self.__exit__(*raised)
+
+    def __call__(self, function: F) -> F:
+        """Return the function, every call of which is judged. Its arguments that are named as fields are recorded, and its first
+        argument, if this is a text, as the question. It returns the answer as a text, or a mapping with fields.
+        """
+        signature = inspect.signature(function)
+
+        def fill(record: dict[str, Any], arguments: tuple[Any, ...], named: Mapping[str, Any], result: Any) -> None:
+            given = signature.bind(*arguments, **named).arguments
+            first = next(iter(given.values()), None)
+            record |= {name: value for name, value in given.items() if name in KNOWN_NAMES}
+            record |= {} if record or not isinstance(first, str) else {"question": first}
+            record |= result if isinstance(result, Mapping) else {"answer": result} if isinstance(result, str) else {}
+
+        @wraps(function)
+        def call(*arguments: Any, **named: Any) -> Any:
+            with self as record:
+                result = function(*arguments, **named)
+                fill(record, arguments, named, result)
+            return result
+
+        @wraps(function)
+        async def acall(*arguments: Any, **named: Any) -> Any:
+            with self as record:
+                result = await function(*arguments, **named)
+                fill(record, arguments, named, result)
+            return result
+
+        return cast("F", acall if inspect.iscoroutinefunction(function) else call)
+
+    def _with_problem(self, record: Observation, function: str, problem: BaseException) -> Observation:
+        return replace(record, error=f"{function} raised {type(problem).__name__}: {problem}")
+
+
+@shows_settings()
+def observe(
+    metrics: Metric | Iterable[Metric],
+    *,
+    llm: AnyLLM | None = None,
+    embeddings: AnyEmbeddings | None = None,
+    **settings: Unpack[LiveSettings],
+) -> Observer:
+    """Judge calls of plain Python code in the background. ::
+
+        observer = observe([Faithfulness()], llm=judge)
+
+        with observer as record:
+            record.update(question=question, contexts=contexts, answer=answer)
+
+        @observer
+        def answer(question: str) -> dict[str, object]:
+            ...
+            return {"answer": text, "contexts": contexts}
+
+    Args:
+        metrics: what to judge; each needs its own name.
+        llm: a judge for metrics without one.
+        embeddings: an embedding model for metrics without one.
+        settings: those of ``LiveEvaluation``.
+
+    Raises:
+        InvalidInput: a setting is impossible, an item is not a metric, two metrics have the same name, or a metric asks an LLM and
+            there is none.
+    """
+    return Observer(metrics, llm, embeddings, settings)
+
+
+def asks_an_llm(metric: Metric) -> bool:
+    """Whether a metric, or a part of it without an LLM, has prompts. A metric that makes its prompts later fails only when it
+    asks.
+    """
+    own = type(metric).calls != "none" and bool(prompts_of(metric))
+    return own or any(part.llm is None and asks_an_llm(part) for part in metric.parts)

@@ -1,0 +1,224 @@
+"""``observe``: blocks and functions of plain Python, judged in the background."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from ragmetrics_core import InvalidInput
+from ragmetrics_core.adapters import Observer, judging, observe
+from ragmetrics_core.metrics import ContextRecall, ExactMatch, Faithfulness
+from ragmetrics_core.testing import ScriptedLLM
+
+ROW = {"question": "Who built it?", "answer": "Eiffel", "reference": "Eiffel"}
+
+
+def exact(**settings: Any) -> Observer:
+    return observe(ExactMatch(), **settings)
+
+
+def values(observer: Observer) -> list[tuple[Any, Any]]:
+    """The answers with their scores."""
+    assert observer.flush(60)
+    return [(found.sample and found.sample.response, found.scores["exact_match"].value) for found in observer.results]
+
+
+class TestBlocks:
+    def test_a_block_is_a_call(self) -> None:
+        observer = exact()
+        with observer as record:
+            record.update(ROW, lang="de")
+        assert values(observer) == [("Eiffel", 1.0)]
+        (found,) = observer.results
+        assert found.sample is not None
+        assert (found.sample.user_input, found.sample.metadata, found.error) == ("Who built it?", {"lang": "de"}, None)
+        assert found.to_dict()["scores"]["exact_match"]["value"] == 1.0
+        assert found.to_dict()["timestamp"].endswith("+00:00")
+
+    def test_written_at_once(self) -> None:
+        with observe([ExactMatch()]) as record:
+            record.update(ROW)
+
+    def test_a_block_inside_a_block(self) -> None:
+        observer = exact(workers=1, max_concurrency=1)
+        with observer as outer:
+            outer.update(ROW)
+            with observer as inner:
+                inner.update(ROW, answer="Sauvestre")
+        assert values(observer) == [("Sauvestre", 0.0), ("Eiffel", 1.0)]
+
+    def test_a_block_that_raises_is_not_judged(self) -> None:
+        observer = exact()
+        with pytest.raises(KeyError), observer as record:
+            record.update(ROW, answer=ROW["missing"])
+        assert values(observer) == []
+        assert observer.counts["scored"] == 0
+
+    def test_what_is_changed_afterwards_does_not_count(self) -> None:
+        observer = exact()
+        with observer as record:
+            record.update(ROW)
+        record["answer"] = "nobody"
+        assert values(observer) == [("Eiffel", 1.0)]
+
+    @pytest.mark.asyncio
+    async def test_tasks_have_records_of_their_own(self) -> None:
+        observer, arrived = exact(), asyncio.Barrier(5) if hasattr(asyncio, "Barrier") else None
+
+        async def call(number: int) -> None:
+            async with observer as record:
+                if arrived is not None:
+                    await arrived.wait()
+                record.update(ROW, answer=str(number), reference=str(number))
+
+        await asyncio.gather(*map(call, range(5)))
+        assert await observer.aclose(60)
+        assert sorted(values(observer)) == [(str(number), 1.0) for number in range(5)]
+
+    def test_threads_have_records_of_their_own(self) -> None:
+        observer = exact()
+
+        def call(number: int) -> None:
+            with observer as record:
+                record.update(ROW, answer=str(number), reference=str(number))
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(call, range(50)))
+        assert sorted(int(answer) for answer, value in values(observer) if value == 1.0) == list(range(50))
+
+    def test_the_calls_of_a_judge_are_no_calls(self) -> None:
+        observer = exact()
+        with judging(), observer as record:
+            record.update(ROW)
+        assert values(observer) == []
+
+
+class TestFunctions:
+    def test_a_function_that_returns_a_text(self) -> None:
+        observer = exact()
+
+        @observer
+        def ask(text: str, reference: str, client: object = None) -> str:
+            """Ask."""
+            return reference.upper()
+
+        assert ask("Who?", reference="EIFFEL", client=object()) == "EIFFEL"
+        assert ask.__doc__ == "Ask."
+        assert values(observer) == [("EIFFEL", 1.0)]
+        assert observer.results[0].sample is not None
+        assert observer.results[0].sample.metadata == {}
+
+    def test_the_first_text_is_the_question(self) -> None:
+        observer = observe(Faithfulness(), llm=ScriptedLLM(lambda ask: '{"claims": []}'))
+
+        @observer
+        def ask(text: str) -> dict[str, Any]:
+            return {"answer": "It stands in Paris.", "contexts": ["Paris"]}
+
+        ask("Where?")
+        assert observer.flush(60)
+        (found,) = observer.results
+        assert found.sample is not None
+        assert (found.sample.user_input, found.sample.retrieved_contexts) == ("Where?", ["Paris"])
+        assert found.scores["faithfulness"].state == "unscored"
+
+    @pytest.mark.asyncio
+    async def test_a_coroutine_function(self) -> None:
+        observer = exact()
+
+        @observer
+        async def ask(question: str, reference: str) -> str:
+            await asyncio.sleep(0)
+            return reference
+
+        assert await ask("Who?", "Eiffel") == "Eiffel"
+        assert await observer.aclose(60)
+        assert values(observer) == [("Eiffel", 1.0)]
+
+    def test_what_it_raises_is_raised(self) -> None:
+        observer = exact()
+
+        @observer
+        def ask(question: str) -> str:
+            raise KeyError(question)
+
+        with pytest.raises(KeyError, match="Who"):
+            ask("Who?")
+        assert values(observer) == []
+
+    def test_another_result_lacks_an_answer(self, caplog: pytest.LogCaptureFixture) -> None:
+        observer = exact()
+
+        @observer
+        def ask(question: str) -> object:
+            return object()
+
+        ask("Who?")
+        assert observer.flush(60)
+        assert observer.counts["missing"] == 1
+        assert observer.results[0].scores["exact_match"].state == "failed"
+
+
+class TestProblems:
+    def test_a_record_that_cannot_be_read(self, caplog: pytest.LogCaptureFixture) -> None:
+        observer = exact()
+        with observer as record:
+            record.update(ROW, response="other")
+        assert observer.flush(60)
+        (found,) = observer.results
+        assert (found.sample, found.scores) == (None, {})
+        assert found.error is not None
+        assert "response" in found.error
+        assert found.to_dict()["sample"] is None
+        assert "the preparation of an evaluation failed" in caplog.text
+
+    def test_a_judge_that_fails_or_is_broken(self, caplog: pytest.LogCaptureFixture) -> None:
+        def broken(ask: Any) -> str:
+            raise KeyError("bug")
+
+        observer = observe([Faithfulness()], llm=ScriptedLLM(broken))
+        with observer as record:
+            record.update(ROW, contexts=["Paris"])
+        assert observer.flush(60)
+        score = observer.results[0].scores["faithfulness"]
+        assert score.state == "failed"
+        assert "KeyError" in (score.error or "")
+        assert observer.counts["failed"] == 1
+
+    def test_only_and_on_result(self) -> None:
+        told: list[Any] = []
+
+        def tell(found: Any) -> None:
+            told.append(found.sample.response)
+            raise ValueError("full")
+
+        observer = exact(only=lambda found: found.sample.response != "no", on_result=tell)
+        for answer in ("no", "Eiffel"):
+            with observer as record:
+                record.update(ROW, answer=answer)
+        assert values(observer) == [("Eiffel", 1.0)]
+        assert told == ["Eiffel"]
+        assert observer.results[0].error == "on_result raised ValueError: full"
+
+    @pytest.mark.parametrize(
+        ("metrics", "message"),
+        [
+            (["faithfulness"], "metrics must be Metric instances such as Faithfulness(), got 'faithfulness'"),
+            ([ExactMatch(), ExactMatch()], "two metrics are named 'exact_match': give one of them another name=..."),
+            ([ContextRecall()], "context_recall asks an LLM, but none is set: give llm=..."),
+        ],
+    )
+    def test_mistakes(self, metrics: Any, message: str) -> None:
+        with pytest.raises(InvalidInput) as caught:
+            observe(metrics)
+        assert str(caught.value) == message
+
+    def test_a_share_of_the_calls(self) -> None:
+        observer = exact(sample_rate=0.5, seed=1)
+        for _ in range(100):
+            with observer as record:
+                record.update(ROW)
+        assert 30 < len(values(observer)) < 70
