@@ -211,8 +211,7 @@ class TestLostRows:
         assert result.missing == (
             "1 row lost the value that the first run gave and 1 row of the first run is not in the second"
         )
-        with_lost = comparison["m"].with_lost
-        assert with_lost is not None
+        with_lost, _ = comparison["m"].lost_at_ends
         assert (len(with_lost), with_lost.after.changed) == (202, 100)
 
     def test_a_row_that_is_not_there_may_be_in_a_cluster_or_in_none(self) -> None:
@@ -221,9 +220,9 @@ class TestLostRows:
         after = run_of([(row, {"m": 1.0}) for row in fields[:200]], name="new")
         item = before.compare(after, cluster="document")["m"]
         assert (item.clusters, item.absent) == (50, 4)
-        assert item.with_lost is not None
-        assert item.with_lost.clusters is not None
-        assert item.with_lost.clusters.total() == 53  # rows 200 and 201 share one, 202 and 203 stand alone
+        with_lost, _ = item.lost_at_ends
+        assert with_lost.clusters is not None
+        assert with_lost.clusters.total() == 53  # rows 200 and 201 share one, 202 and 203 stand alone
 
     def test_without_a_worst_value_nobody_knows(self) -> None:
         column = metric_column("m", None, "M()")

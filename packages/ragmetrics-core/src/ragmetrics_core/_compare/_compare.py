@@ -95,7 +95,6 @@ def _comparison(test: MetricTest) -> MetricComparison:
         credited=not pairs.refusal,
         void=pairs.void,
         values=pairs.usable,
-        with_lost=pairs.with_lost(absent=True),
         lost_at_ends=pairs.lost_at_ends(),
     )
 

@@ -57,9 +57,8 @@ class MetricComparison:
         values: the pairs of values; None if there are none, or ``credited`` is false.
         absent: number of rows with a value in the first run that the second run does not have, or did not score with this metric.
         short: number of rows with a value in both runs, of which the second run has more repeats without a value.
-        with_lost: the pairs, together with the rows that the second run has lost or does not have, each with the worst value
-            there; None if there are no such rows, or if no value is known to be the worst.
-        lost_at_ends: the same with the lowest value, and with the highest; empty if there are no such rows, or no scale is known.
+        lost_at_ends: the pairs, together with the rows that the second run has lost or does not have, each with the lowest value,
+            and with the highest; empty if there are no such rows, or no scale is known.
     """
 
     name: str
@@ -91,7 +90,6 @@ class MetricComparison:
     absent: int = 0
     short: int = 0
     values: PairedNumbers | None = field(default=None, repr=False, compare=False)
-    with_lost: PairedNumbers | None = field(default=None, repr=False, compare=False)
     lost_at_ends: tuple[PairedNumbers, ...] = field(default=(), repr=False, compare=False)
 
     @property

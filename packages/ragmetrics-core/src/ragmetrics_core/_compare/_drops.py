@@ -118,9 +118,10 @@ class _Change:
 def _drop(comparison: ComparedRuns, item: MetricComparison, conditions: Conditions, of: Of) -> Evidence:
     """Return the evidence for one metric in one part of two runs."""
     sign = 1 if of == "change" or item.higher_is_better is False else -1
+    ends = item.lost_at_ends if of == "change" else item.lost_at_ends[:1] if sign < 0 else item.lost_at_ends[1:]
     change = _Change(
         item.values,
-        item.lost_at_ends if of == "change" else tuple(filter(None, [item.with_lost])),
+        ends,
         sign,
         (1, -1) if of == "change" else (-sign,),
         item.clusters or item.pairs,

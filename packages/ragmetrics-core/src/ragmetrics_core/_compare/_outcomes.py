@@ -227,12 +227,10 @@ class MetricPairs:
             return ()
         return tuple(filter(None, (found.numbers(end, True) for end in found.scale)))
 
-    def with_lost(self, *, absent: bool = False) -> PairedNumbers | None:
+    def with_lost(self) -> PairedNumbers | None:
         """Return the values, in which rows and repeats that the second run has lost count as the worst value; None if there are
         no such rows.
-
-        With ``absent``, rows that the second run does not have count in the same way.
         """
         found = self.outcomes
-        missing = found.lost + found.short + (found.absent if absent else 0)
-        return None if self.refusal or self.worst is None or not missing else found.numbers(self.worst, absent)
+        lost = found.lost + found.short
+        return None if self.refusal or self.worst is None or not lost else found.numbers(self.worst, False)
