@@ -97,15 +97,10 @@ class Run:
         self._started = time.perf_counter()
 
     @classmethod
-    def of(
-        cls,
-        arguments: Mapping[str, Any],
-        check_first: Callable[..., None] | None = None,
-        write: Callable[[Setting], str] = str,
-    ) -> Run:
-        """Return the run of a call of ``evaluate`` with these arguments, all by name."""
+    def of(cls, arguments: Mapping[str, Any], **others: Callable[..., Any]) -> Run:
+        """Return the run of a call of ``evaluate`` with these arguments, all by name; ``others`` are those of ``Run``."""
         scoring = Scoring(arguments["metrics"], options_of(ScorerOptions, arguments))
-        return cls(arguments["samples"], scoring, options_of(RunOptions, arguments), check_first, write)
+        return cls(arguments["samples"], scoring, options_of(RunOptions, arguments), **others)
 
     def _opened(self, columns: Columns) -> OpenRows:
         options = self._options

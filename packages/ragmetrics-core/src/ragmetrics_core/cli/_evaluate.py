@@ -225,8 +225,8 @@ def _evaluate(data: str, out: Path | None, given: Mapping[str, Any]) -> None:
     parsed = {"columns": columns, "budget": budget, "progress": progress, "batch": parse_batch(given)}
     arguments = {**given, **models, **parsed, **wanted.stopping(given), "samples": data, "metrics": metrics}
     if calls_models:
-        check_first = RowGroups(wanted.by, wanted.cluster).check_first
-        _report(Run.of(arguments, check_first, as_option).block(), metrics, out, given["run_dir"], wanted)
+        run = Run.of(arguments, check_first=RowGroups(wanted.by, wanted.cluster).check_first, write=as_option)
+        _report(run.block(), metrics, out, given["run_dir"], wanted)
     else:
         _show_price(Run.of(arguments).estimate())
 
