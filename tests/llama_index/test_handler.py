@@ -280,6 +280,7 @@ def test_the_settings_are_shown() -> None:
         "seed",
         "only",
         "on_result",
+        "sinks",
         "max_pending",
         "max_concurrency",
         "workers",

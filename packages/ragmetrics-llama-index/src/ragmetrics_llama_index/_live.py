@@ -324,6 +324,7 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
         seed: makes the choice of the sample repeatable.
         only: called in the background with a ``QueryEvaluation`` without results; whether the query is judged.
         on_result: called in the background with every ``QueryEvaluation``; a coroutine function is run to its end.
+        sinks: more such functions; one that fails does not keep the others from their records.
         max_pending: how many queries may wait or be judged at once; further ones are dropped and counted.
         max_concurrency: how many judgements (one metric on one query) by asynchronous models are made at the same time (64).
         workers: how many of those that can only block, each in a thread (4).
@@ -466,10 +467,6 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
         super()._keep(record)
         self._errors.extend(record.errors.values())
         self._count.add("evaluated")
-
-    @judging()
-    def _tell(self, record: QueryEvaluation) -> None:
-        super()._tell(record)
 
     def _with_problem(self, record: QueryEvaluation, function: str, problem: BaseException) -> QueryEvaluation:  # noqa: ARG002
         self._errors.append(problem)

@@ -25,6 +25,7 @@ special about its framework. These are their parts, and what else an adapter nee
   Judgements that are coroutine functions run in one event loop, and the metrics that they compute share their calls.
   ``judging`` marks this work, so that the calls of a judge are not evaluated. ``Counts`` are counters for many threads.
   ``drain_on_sigterm`` judges what is pending before a signal ends the program. ``observe`` is the handler of plain Python.
+  ``JsonlSink`` writes the records to a file of scores.
 
 Importing this loads no framework, no model client and no asyncio.
 """
@@ -61,6 +62,7 @@ from ._settings import (
     secret_texts,
 )
 from ._signals import drain_on_sigterm
+from ._sinks import JsonlSink
 
 __all__ = [
     "Attempts",
@@ -72,6 +74,7 @@ __all__ = [
     "Finished",
     "FormsOfReply",
     "HomeLoop",
+    "JsonlSink",
     "Kept",
     "LLMBridge",
     "LiveEvaluation",

@@ -12,7 +12,7 @@ import inspect
 import random
 import threading
 import warnings
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypedDict, TypeVar
 
@@ -46,6 +46,7 @@ class LiveSettings(TypedDict, total=False):
     seed: int | None
     only: Callable[[Any], object] | None
     on_result: Callable[[Any], object] | None
+    sinks: Iterable[Callable[[Any], object]]
     max_pending: int
     max_concurrency: int
     workers: int
@@ -112,6 +113,8 @@ class LiveEvaluation(Generic[R, T]):
         only: decides which of these calls to judge. It is called in the background with the record without scores; it may be a
             coroutine function.
         on_result: called in the background with every record; a coroutine function is run to its end.
+        sinks: more functions that are called as ``on_result`` is, such as a ``JsonlSink``. One that fails does not keep the others
+            from their records.
         max_pending: calls that may wait or be judged; further calls are dropped and counted.
         max_concurrency: judgements (one metric on one call) by asynchronous metrics and models that run at the same time. As many
             are needed as calls are judged in a second, times the seconds that their judgements take.
@@ -136,6 +139,7 @@ class LiveEvaluation(Generic[R, T]):
         seed: int | None = None,
         only: Callable[[R], object] | None = None,
         on_result: Callable[[R], object] | None = None,
+        sinks: Iterable[Callable[[R], object]] = (),
         max_pending: int = 1000,
         max_concurrency: int = 64,
         workers: int = 4,
@@ -153,14 +157,11 @@ class LiveEvaluation(Generic[R, T]):
         }
         for name, number in whole.items():
             check_whole(name, number, least=1)
-        for name, function in [("only", only), ("on_result", on_result)]:
-            if function is not None and not callable(function):
-                raise InvalidInput(f"{name} must be a function{f' of {record}' if record else ''}, got {function!r}")
+        self._only = _functions(record, only=only).get("only")
+        self._told = _functions(record, sinks, on_result=on_result)
         self._logger = logger
         self._sample_rate = sample_rate
         self._random = random.Random(seed)  # noqa: S311  no secret depends on it
-        self._only = only
-        self._on_result = on_result
         self._most = keep
         self._kept: list[R] = []
         # reentrant, because garbage collection may end a stream in this thread, and its record is kept too
@@ -292,20 +293,16 @@ class LiveEvaluation(Generic[R, T]):
 
     def _keep_and_tell(self, record: R) -> None:
         self._keep(record)
-        if self._on_result is not None:
-            self._live.tell(partial(self._tell, record), partial(self._note_result, record))
+        for name, function in self._told.items():
+            self._live.tell(partial(_tell, function, record), partial(self._note_result, record, name))
 
-    def _tell(self, record: R) -> None:
-        if self._on_result is not None:
-            _call(self._on_result, record)
-
-    def _note_result(self, record: R, outcome: Future[None]) -> None:
+    def _note_result(self, record: R, name: str, outcome: Future[Any]) -> None:
         error = outcome.exception()
         if error is None:
-            self._live.log.succeeded("on_result")
+            self._live.log.succeeded(name)
             return
-        self._live.log.failed("on_result", error, "are not logged")
-        changed = self._with_problem(record, "on_result", error)
+        self._live.log.failed(name, error, "are not logged")
+        changed = self._with_problem(record, name, error)
         if changed is not record:
             with self._keeping:  # the user may have taken it away
                 self._kept[:] = [changed if kept is record else kept for kept in self._kept]
@@ -327,6 +324,26 @@ def shows_settings(**defaults: Any) -> Callable[[F], F]:
         return init
 
     return with_signature
+
+
+def _functions(
+    record: str | None, sinks: Iterable[Callable[[R], object]] = (), **named: Callable[[R], object] | None
+) -> dict[str, Callable[[R], object]]:
+    """Return the user's functions of a ``record`` by name.
+
+    Raises:
+        InvalidInput: one of them is not a function.
+    """
+    given = named | {f"sinks[{place}] ({type(sink).__name__})": sink for place, sink in enumerate(sinks)}
+    for name, function in given.items():
+        if function is not None and not callable(function):
+            raise InvalidInput(f"{name} must be a function{f' of {record}' if record else ''}, got {function!r}")
+    return {name: function for name, function in given.items() if function is not None}
+
+
+@judging()  # calls that the function makes are not calls of the application
+def _tell(function: Callable[[R], object], record: R) -> None:
+    _call(function, record)
 
 
 def _call(function: Callable[[R], object], record: R) -> object:
