@@ -222,10 +222,9 @@ class _Baseline:
             InvalidInput: this run has none of the rows, or not the metric; the gate is out of reach; or it is known that judges
                 differ, or not known that they are the same.
         """
-        columns = {item.name: item for item in run.metrics}
+        scales = {item.name: item.scale for item in run.metrics}
         for gate in gates:
-            scales = {name: item.scale for name, item in columns.items()}
-            check_drop(gate, scales, {name: item.higher_is_better for name, item in columns.items()})
+            check_drop(gate, scales, {item.name: item.higher_is_better for item in run.metrics})
             if gate.metric not in {item.name for item in self._run.metrics}:
                 raise InvalidInput(Setting("baseline"), f" has no scores of {gate.metric}")
         if max(self._places, default=-1) < 0:
