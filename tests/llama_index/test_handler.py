@@ -281,6 +281,7 @@ def test_the_settings_are_shown() -> None:
         "only",
         "on_result",
         "sinks",
+        "on_problem",
         "max_pending",
         "max_concurrency",
         "workers",

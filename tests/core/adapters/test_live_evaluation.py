@@ -302,3 +302,49 @@ async def test_aclose_judges_what_is_pending_and_nothing_more(caplog: pytest.Log
     assert lines(caplog) == [
         "an evaluation was dropped: it began after close(); further ones are only counted, see counts",
     ]
+
+
+def test_what_is_logged_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    """The first failure of a cause, and one after a recovery; what ``on_problem`` raises is logged, and not told again."""
+    scores = iter([Score.failed("ModelError: down")] * 3 + [Score(1.0), Score.failed("ModelError: down again")])
+    told: list[tuple[str, str]] = []
+
+    def tell(name: str, problem: BaseException | str) -> None:
+        told.append((name, str(problem)))
+        raise ValueError("no pager")
+
+    live = Watching(lambda _: next(scores), workers=1, on_problem=tell)
+    for number in range(5):
+        live.hear(str(number))
+    assert live.flush(60)
+    assert told == [("m", "ModelError: down"), ("m", "ModelError: down again")]
+    assert "on_problem failed: no pager; further failures are not logged" in lines(caplog)
+
+
+def test_stats() -> None:
+    """Of a thousand and one judgements the first is forgotten."""
+    scores = iter([Score.failed("ModelError: down"), Score.failed("BadReply: no JSON"), *[Score(1.0)] * 999])
+    live = Watching(lambda _: next(scores), workers=1, max_pending=2000)
+    for number in range(1001):
+        live.hear(str(number))
+    assert live.flush(120)
+    stats = live.stats()
+    assert {name: stats[name] for name in live.counts} == live.counts
+    assert stats["causes"] == {"m: ModelError": 1, "m: BadReply": 1}
+    assert 0 <= stats["seconds"]["m"]["p50"] <= stats["seconds"]["m"]["p99"] <= stats["seconds"]["m"]["most"] < 60
+
+
+@pytest.mark.asyncio
+async def test_stats_of_coroutine_functions() -> None:
+    async def judge() -> Score:
+        await asyncio.sleep(0.02)
+        return Score(1.0)
+
+    class Slow(Call):
+        def judgements(self) -> dict[str, Any]:
+            return {"m": judge}
+
+    live = Watching()
+    live._judge(Slow("q", lambda _: Score(1.0)))
+    assert await live.aclose(60)
+    assert live.stats()["seconds"]["m"]["p50"] >= 0.015

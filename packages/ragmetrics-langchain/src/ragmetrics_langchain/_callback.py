@@ -334,6 +334,7 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
             coroutine function is run to its end. What it raises is logged, and is in the ``error`` of the record in
             ``results``.
         sinks: more such functions, such as ``JsonlSink("live.jsonl")``; one that fails does not keep the others from their records.
+        on_problem: called in the background with the name of the metric or function and what went wrong, whenever this is logged.
         max_pending: calls that may wait or be judged at the same time (1000); further ones are dropped and counted in ``dropped``.
         max_concurrency: judgements (one metric on one call) that are made at the same time (64). As many are needed as calls are
             judged in a second, times the seconds that their judgements take.

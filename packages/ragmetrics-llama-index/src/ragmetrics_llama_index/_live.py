@@ -325,6 +325,7 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
         only: called in the background with a ``QueryEvaluation`` without results; whether the query is judged.
         on_result: called in the background with every ``QueryEvaluation``; a coroutine function is run to its end.
         sinks: more such functions; one that fails does not keep the others from their records.
+        on_problem: called in the background with the name of the evaluator or function and what went wrong, whenever it is logged.
         max_pending: how many queries may wait or be judged at once; further ones are dropped and counted.
         max_concurrency: how many judgements (one metric on one query) by asynchronous models are made at the same time (64).
         workers: how many of those that can only block, each in a thread (4).

@@ -47,6 +47,7 @@ class LiveSettings(TypedDict, total=False):
     only: Callable[[Any], object] | None
     on_result: Callable[[Any], object] | None
     sinks: Iterable[Callable[[Any], object]]
+    on_problem: Callable[[str, BaseException | str], object] | None
     max_pending: int
     max_concurrency: int
     workers: int
@@ -115,6 +116,8 @@ class LiveEvaluation(Generic[R, T]):
         on_result: called in the background with every record; a coroutine function is run to its end.
         sinks: more functions that are called as ``on_result`` is, such as a ``JsonlSink``. One that fails does not keep the others
             from their records.
+        on_problem: called in the background with the name of the metric or function, and what went wrong, whenever this is logged:
+            at the first failure of each cause, and again after a recovery.
         max_pending: calls that may wait or be judged; further calls are dropped and counted.
         max_concurrency: judgements (one metric on one call) by asynchronous metrics and models that run at the same time. As many
             are needed as calls are judged in a second, times the seconds that their judgements take.
@@ -140,6 +143,7 @@ class LiveEvaluation(Generic[R, T]):
         only: Callable[[R], object] | None = None,
         on_result: Callable[[R], object] | None = None,
         sinks: Iterable[Callable[[R], object]] = (),
+        on_problem: Callable[[str, BaseException | str], object] | None = None,
         max_pending: int = 1000,
         max_concurrency: int = 64,
         workers: int = 4,
@@ -175,6 +179,8 @@ class LiveEvaluation(Generic[R, T]):
             timeout=timeout,
             exit_timeout=exit_timeout,
         )
+        for problem_listener in _functions(None, on_problem=on_problem).values():
+            self._live.log.on_logged = partial(self._tell_problem, problem_listener)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -193,6 +199,12 @@ class LiveEvaluation(Generic[R, T]):
     def pending(self) -> int:
         """The number of calls that wait, are being judged, or wait for ``on_result``."""
         return self._live.pending
+
+    def stats(self) -> dict[str, Any]:
+        """Return ``counts``; ``causes``: how often each cause of a failure occurred; and ``seconds``: for each metric the times of
+        its last 1,000 judgements, as ``p50``, ``p99`` and ``most``.
+        """
+        return self._live.stats()
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until every call so far is judged; return False if that took more than ``timeout`` seconds. If one of the user's
@@ -296,6 +308,15 @@ class LiveEvaluation(Generic[R, T]):
         for name, function in self._told.items():
             self._live.tell(partial(_tell, function, record), partial(self._note_result, record, name))
 
+    def _tell_problem(self, function: Callable[..., object], name: str, problem: BaseException | str) -> None:
+        if name != "on_problem":
+            self._live.tell(partial(_tell, partial(function, name), problem), self._note_problem)
+
+    def _note_problem(self, outcome: Future[Any]) -> None:
+        error = outcome.exception()
+        if error is not None:
+            self._live.log.failed("on_problem", error, "are not logged")
+
     def _note_result(self, record: R, name: str, outcome: Future[Any]) -> None:
         error = outcome.exception()
         if error is None:
@@ -327,8 +348,8 @@ def shows_settings(**defaults: Any) -> Callable[[F], F]:
 
 
 def _functions(
-    record: str | None, sinks: Iterable[Callable[[R], object]] = (), **named: Callable[[R], object] | None
-) -> dict[str, Callable[[R], object]]:
+    record: str | None, sinks: Iterable[Callable[..., object]] = (), **named: Callable[..., object] | None
+) -> dict[str, Callable[..., object]]:
     """Return the user's functions of a ``record`` by name.
 
     Raises:

@@ -19,10 +19,11 @@ import os
 import threading
 import time
 import weakref
+from collections import Counter, deque
 from collections.abc import Callable, Coroutine, Mapping
 from contextvars import Context, ContextVar
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from .._kernel._drive import Models, driver
 from .._kernel._steps import Steps
@@ -43,6 +44,9 @@ Listener = Callable[["dict[str, Future[T]]"], object]
 _at_work: ContextVar[object] = ContextVar("ragmetrics_at_work", default=None)
 """The ``LiveJudging`` whose job runs in this context."""
 
+LATEST = 1000
+"""The number of judgements of a metric whose times are kept."""
+
 MOST_CALLS = 64
 """The largest number of calls to models in flight; fewer if a server refuses some."""
 
@@ -61,9 +65,15 @@ class FailureLog:
 
     Args:
         logger: the adapter's.
+
+    Attributes:
+        causes: how often each cause occurred, by the name of the metric or function and the class of the error.
+        on_logged: called with the name and the problem of each failure that is logged; None for nothing.
     """
 
     def __init__(self, logger: logging.Logger) -> None:
+        self.causes = Counter[str]()
+        self.on_logged: Callable[[str, BaseException | str], object] | None = None
         self._logger = logger
         self._lock = threading.RLock()  # garbage collection may end a stream in this thread, and that may fail too
         self._logged: dict[tuple[str, str, bool], int] = {}
@@ -94,6 +104,7 @@ class FailureLog:
             kind = ""  # texts without the class of an error may differ each time, so they are one cause
         cause = (name, kind, bool(getattr(raised, "fatal", False)))
         with self._lock:
+            self.causes[f"{name}: {kind}" if kind else name] += 1
             times = self._logged.get(cause, 0)
             in_a_row = self._in_a_row.get(name, 0)
             # a known cause is logged again only after 1, 2, 4, ... scores in a row; a missing field never
@@ -106,6 +117,8 @@ class FailureLog:
             more = "rows with missing fields" if is_missing else "failures"
             trace = None if isinstance(raised, RagmetricsError) else raised
             self._logger.warning("%s failed: %s; further %s %s", name, description, more, further, exc_info=trace)
+            if self.on_logged is not None:
+                self.on_logged(name, problem)
         return is_missing
 
 
@@ -193,6 +206,17 @@ class LiveJudging(Generic[T]):
             "untold": self._count["untold"] + self._tellers.timed_out,
         }
 
+    def stats(self) -> dict[str, Any]:
+        """Return the counts; ``causes``: how often each cause of a failure occurred; and ``seconds``: for each metric, the median,
+        the 99 % quantile and the maximum of what its last 1,000 judgements took.
+        """
+        seconds = {}
+        for name, durations in list(self._seconds.items()):
+            ordered = sorted(durations)
+            places = {"p50": len(ordered) // 2, "p99": len(ordered) * 99 // 100, "most": -1}
+            seconds[name] = {what: ordered[place] for what, place in places.items()}
+        return {**self.counts, "causes": dict(self.log.causes), "seconds": seconds}
+
     def judge(self, judgements: Judgements[T] | Callable[[], Judgements[T]], then: Listener[T]) -> bool:
         """Submit an evaluation without waiting; return False if the queue is full.
 
@@ -249,13 +273,36 @@ class LiveJudging(Generic[T]):
         outcomes: dict[str, Future[T]] = {}
         finish = partial(self._finish, tuple(judgements), outcomes, then)
         jobs: list[Any] = [
-            (work, partial(self._note_judgement, name, outcomes, len(judgements), finish))
+            (self._timed(name, work), partial(self._note_judgement, name, outcomes, len(judgements), finish))
             for name, work in judgements.items()
         ]
         jobs = jobs or [(lambda: None, lambda _: finish())]
         in_loop = [job for job in jobs if inspect.iscoroutinefunction(job[0])]
         in_threads = [job for job in jobs if not inspect.iscoroutinefunction(job[0])]
         self._submit((self._async_judges, in_loop), (self._judges, in_threads))
+
+    def _timed(self, name: str, work: Work[T]) -> Work[T]:
+        """Return the work, which notes how long it took."""
+        given: Any = work
+
+        def note(begun: float) -> None:
+            self._seconds.setdefault(name, deque(maxlen=LATEST)).append(time.monotonic() - begun)
+
+        def run() -> T:
+            begun = time.monotonic()
+            try:
+                return cast("T", given())
+            finally:
+                note(begun)
+
+        async def arun() -> T:
+            begun = time.monotonic()
+            try:
+                return cast("T", await given())
+            finally:
+                note(begun)
+
+        return arun if inspect.iscoroutinefunction(work) else run
 
     def _submit(self, *jobs: tuple[Background[Any], list[Any]]) -> None:
         try:
@@ -371,6 +418,7 @@ class LiveJudging(Generic[T]):
         self._tellers = Background[Any](workers=self._workers, **limits)
         self._queues: tuple[Background[Any], ...] = self._judges, self._async_judges, self._tellers
         self._driver = None
+        self._seconds: dict[str, deque[float]] = {}
         self.is_closed = False
 
     def close(self, timeout: float | None = None) -> bool:
