@@ -86,7 +86,7 @@ def test_gates(folder: Path, limit: str, options: tuple[str, ...], status: int, 
             ("--labels", "v1", "--labels", "v2"),
             "--labels is for two runs: compare two of them, or leave --labels out",
         ),
-        (("--gate", "exact_match >= 0.5"), "a comparison is about drops"),
+        (("--gate", "exact_match >= 0.5"), "a comparison of runs is about drops"),
         (("--out", "v3/scores.jsonl.html/x.html"), "--out: there is no directory"),
     ],
 )
