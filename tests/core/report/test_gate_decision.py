@@ -239,6 +239,15 @@ class TestRowsThatWouldDecide:
         assert (result.verdict, result.passes_from) == ("undecided", None)
         assert "passes in" not in result.why
 
+    def test_few_clusters_pass_no_value_however_many_rows_they_have(self) -> None:
+        """Rare large losses are losses of clusters: 12 of them are too few to rule any out between 0.66 and about 0.74."""
+        alike = [float(row % 10 < 7 + cluster % 3 - 1) for cluster in range(12) for row in range(10)]
+        few = one("m >= 0.66", alike, clusters=[row // 10 for row in range(120)])
+        many = one("m >= 0.7", [1.0, 1.0, 1.0, 0.0] * 50, clusters=[row // 2 for row in range(200)])
+        assert (few.verdict, few.passes_from) == ("undecided", None)
+        assert many.verdict == "undecided"
+        assert 0.75 < (many.passes_from or 0.0) < 0.85
+
     @pytest.mark.usefixtures("untraced")
     def test_as_many_rows_pass_that_value_in_four_of_five_cases(self) -> None:
         rng = random.Random(32)

@@ -186,12 +186,17 @@ def _passes_from(gate: Gate, evidence: Evidence) -> float | None:
         return None
     # a change may leave its limits at either end, so each end gets half of the errors
     power = (1 + POWER) / 2 if gate.of == "change" else POWER
-    deciding = normal_quantile(1 - ALPHA / 2)
+    deciding, more = normal_quantile(1 - ALPHA / 2), normal_quantile(power)
     width = max(estimate - interval.low, interval.high - estimate)
-    value = gate.limit + gate.sign * width * (deciding + normal_quantile(power)) / deciding
+    value = gate.limit + gate.sign * width * (1 + more / deciding)
     if evidence.bounds is not None:
         low, high = evidence.bounds
         worst = low if gate.sign > 0 else high
-        if not low <= value <= high or rows_to_meet_losses([value], gate.sign, gate.limit, worst) > evidence.scored:
+        if not low <= value <= high:
+            return None
+        enough = float(rows_to_meet_losses([value], gate.sign, gate.limit, worst))
+        if evidence.clusters is not None:  # at the end of the scale, few clusters have the interval of equal values
+            enough = max(enough, (deciding + more) ** 2 * (gate.limit - worst) / (value - gate.limit))
+        if enough > (evidence.clusters or evidence.scored):
             return None
     return None if gate.of == "change" and value < 0 else value
