@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -165,8 +165,8 @@ class Plan(Result):
         if any(item.clusters for item in self.metrics):
             columns["clusters"] = [_between(item.clusters or (None, None)) for item in self.metrics]
         if self.pilots:
-            columns["calls"] = [_cost(item.rows, item.calls, "{:,.0f}") for item in self.metrics]
-            columns["dollars"] = [_cost(item.rows, item.dollars, "${:,.2f}") for item in self.metrics]
+            columns["calls"] = [_between(item.rows, item.calls) for item in self.metrics]
+            columns["dollars"] = [_between(item.rows, item.dollars, "${:,.2f}") for item in self.metrics]
         columns["labels"] = [_between(item.labels) for item in self.metrics]
         rows = list(zip(*columns.values(), strict=True))
         return [Heading(title), Table(tuple(columns), rows), Items(list(self._remarks())), *self._notes()]
@@ -217,16 +217,10 @@ def _percent(share: float) -> str:
     return f"{100 * share:g} %"
 
 
-def _between(found: Range) -> str:
-    least, most = ("-" if each is None else f"{about(each):,}" for each in found)
+def _between(found: Range, each: float | None = 1, form: str = "{:,.0f}") -> str:
+    """Return a range as text, with two digits, times ``each``; a dash if it is not known."""
+    least, most = ("-" if row is None or each is None else form.format(about(row) * each) for row in found)
     return least if least == most else f"from {least}" if most == "-" else f"{least} to {most}"
-
-
-def _cost(rows: Range, each: float | None, form: str) -> str:
-    if each is None or rows[0] is None:
-        return "-"
-    least, most = (row and form.format(about(row) * each) for row in rows)
-    return f"{least}" if least == most else f"from {least}" if most is None else f"{least} to {most}"
 
 
 def plan(
@@ -301,10 +295,10 @@ def _of_none(aim: Aim) -> Iterator[MetricPlan]:
         yield MetricPlan(name, "typical", _range(aim.rows(kind.least, kind.size), aim.rows(kind.most, kind.size)))
 
 
-def _range(*numbers: int | None, factor: float = 1.0) -> Range:
+def _range(*numbers: float | None, factor: float = 1.0) -> Range:
     """Return the smaller and the larger number times a factor; None is the largest."""
     least, most = sorted(numbers, key=lambda number: math.inf if number is None else number)
-    return least and math.ceil(least * factor), most and math.ceil(most * factor)
+    return None if least is None else math.ceil(least * factor), None if most is None else math.ceil(most * factor)
 
 
 def _why_too_small(rows: int, clusters: int | None) -> str:
@@ -361,15 +355,13 @@ def _of_two(before: ScoredRows, after: ScoredRows, aim: Aim) -> Iterator[MetricP
         alone = replace(item.values, clusters=None).difference().rows_needed(effect, aim.power)
         needed = item.values.difference().rows_needed(effect, aim.power)
         needed = None if needed is None or alone is None else max(needed, alone)
+        variance = changes.squares(changes.mean) / len(changes)
+        squares = Numbers([(value - changes.mean) ** 2 for value in changes.values], changes.counts)
         # the relative error of an estimated variance
-        variance, fourth = (
-            changes.squares(changes.mean) / len(changes),
-            Numbers([(value - changes.mean) ** 2 for value, count in changes.pairs() for _ in range(count)]),
-        )
-        error = math.sqrt(fourth.squares(fourth.mean)) / len(changes) / variance
+        error = math.sqrt(squares.squares(squares.mean)) / len(changes) / variance
         factor = math.exp(CERTAIN * error)
-        rows = _range(needed and math.ceil(needed / factor), needed and math.ceil(needed * factor))
-        rows = _range(*rows, factor=item.rows_after.rows / item.pairs)
+        pairs = needed and needed / factor, needed and needed * factor
+        rows = _range(*pairs, factor=item.rows_after.rows / item.pairs)
         clusters = None if item.clusters is None else _range(*rows, factor=item.clusters / item.rows_after.rows)
         judge = _judge_variance([before, after], item.name, variance)
         yield replace(found, rows=rows, clusters=clusters, judge_variance=judge)
@@ -379,18 +371,13 @@ def _judge_variance(runs: Sequence[ScoredRows], name: str, variance: float) -> f
     """Return the variance between judgements of the same row divided by the rest of the variance between rows or changes."""
     within, of_means = 0.0, 0.0
     for run in runs:
-        squares = [found for record in run.records if (found := _within(record.scores[name].details)) is not None]
-        if not squares:
+        judged = [record.scores[name].details for record in run.records]
+        spreads = [(spread, len(each["repeats"])) for each in judged if (spread := spread_of(each)) is not None]
+        if not spreads:
             return None
-        within += math.fsum(square for square, _ in squares) / len(squares)
-        of_means += math.fsum(square / number for square, number in squares) / len(squares)
+        within += math.fsum(spread**2 for spread, _ in spreads) / len(spreads)
+        of_means += math.fsum(spread**2 / number for spread, number in spreads) / len(spreads)
     return within / max(variance - of_means, LEAST_REST * variance) if variance else None
-
-
-def _within(details: Mapping[str, Any]) -> tuple[float, int] | None:
-    """Return the variance between the judgements of a row and their number; None if it was judged once."""
-    spread = spread_of(details)
-    return None if spread is None else (spread**2, len(details["repeats"]))
 
 
 def _priced(item: MetricPlan, run: ScoredRows) -> MetricPlan:
@@ -412,8 +399,8 @@ def _labels(item: MetricPlan, calibration: Calibration | None, width: float) -> 
             return None, None
         low, high = (0.0, 1.0) if found.verdicts or found.scale is None else found.scale
         needed = found.corrected.labels_needed(width * (high - low), max(rows, found.rows))
-        return needed and max(needed, FEWEST_LABELLED), needed and max(needed, FEWEST_LABELLED)
-    least, most = (
-        labels_for(width, error * (1 - error), PASSING * (1 - PASSING) * (1 - 2 * error) ** 2, rows) for error in ERRORS
-    )
+        least = most = needed
+    else:
+        between = PASSING * (1 - PASSING)
+        least, most = (labels_for(width, error * (1 - error), between * (1 - 2 * error) ** 2, rows) for error in ERRORS)
     return least and max(least, FEWEST_LABELLED), most and max(most, FEWEST_LABELLED)
