@@ -149,6 +149,10 @@ class TestClusters:
         assert {docs.count(doc) for doc in docs} == {3}
         assert run.decision is not None
         assert run.decision.results[0].clusters == first_decided(0.5)
+        interval, shown = run.decision.results[0].interval, run.summary()["right"].interval
+        assert interval is not None
+        assert shown is not None
+        assert shown.low == pytest.approx(interval.low)  # all rows of a cluster are alike, the worst that may be
         assert run.gate("right >= 0.5") == run.gate("right >= 0.5", cluster="doc") == run.decision
         with pytest.raises(InvalidInput, match="cluster='lang': the rows of this run were drawn by doc"):
             run.gate("right >= 0.5", cluster="lang")

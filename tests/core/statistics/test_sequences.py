@@ -75,6 +75,27 @@ class TestBetting:
         clusters = [place // 2 for place in range(80)]
         assert always_valid_interval(twice, clusters, SCALE) == always_valid_interval(once, scale=SCALE)
 
+    @given(VALUES, st.integers(1, 4))
+    def test_rows_in_hidden_clusters_count_as_if_all_were_alike(self, values: list[float], size: int) -> None:
+        hidden = always_valid_interval(values * size, scale=SCALE, largest=size, hidden=True)
+        known = always_valid_interval(values, scale=SCALE)
+        assert hidden is not None
+        assert known is not None
+        assert hidden[:2] == pytest.approx(known[:2], abs=1e-9)
+
+    @given(VALUES, st.randoms())
+    def test_however_rows_are_in_hidden_clusters_the_interval_is_no_narrower(
+        self, values: list[float], rng: random.Random
+    ) -> None:
+        clusters = [rng.randrange(len(values)) for _ in values]
+        largest = max(map(clusters.count, clusters))
+        hidden = always_valid_interval(values, scale=SCALE, largest=largest, hidden=True)
+        known = always_valid_interval(values, clusters, SCALE)
+        assert hidden is not None
+        assert known is not None
+        assert hidden.low <= known.low + 1e-9
+        assert hidden.high >= known.high - 1e-9
+
     def test_the_largest_cluster_that_may_come_lowers_the_lower_end(self) -> None:
         values = [1.0, 0.0, 1.0, 1.0] * 10
         near, far = (always_valid_interval(values, range(40), SCALE, largest=rows) for rows in (1, 4))
@@ -84,6 +105,17 @@ class TestBetting:
 
 
 class TestAsymptotic:
+    def test_hidden_clusters_of_two_need_twice_the_rows(self) -> None:
+        rows = [0.0, 1.0] * 49
+        assert always_valid_interval(rows, largest=2, hidden=True) is None
+        wide, plain = (always_valid_interval(rows * 2, largest=2, hidden=hidden) for hidden in (True, False))
+        once = always_valid_interval(rows)
+        assert wide is not None
+        assert plain is not None
+        assert once is not None
+        assert wide.high - 0.5 == pytest.approx(once.high - 0.5, rel=0.01)
+        assert wide.high > plain.high
+
     def test_the_formula(self) -> None:
         values = [0.0, 3.0] * 50
         tightness = (-2 * math.log(0.05) + math.log(1 - 2 * math.log(0.05))) / 100

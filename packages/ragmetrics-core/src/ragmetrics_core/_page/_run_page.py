@@ -195,7 +195,7 @@ def _slice_tables(rows: RunRows, summaries: Sequence[MetricSummary]) -> Iterator
 def _score(item: MetricSummary, run: Run, rows: Sequence[int]) -> dict[str, Any]:
     column = run.columns[item.name].values
     values = [value for value in (column[row] for row in rows) if value is not None]
-    interval = run.evaluation.interval_of(values, None, item.scale)
+    interval = run.evaluation.interval_of_rows(values, None, item.scale)
     low, high = interval[:2] if interval else (None, None)
     return {"scored": len(values), "mean": mean_of(values), "low": low, "high": high}
 

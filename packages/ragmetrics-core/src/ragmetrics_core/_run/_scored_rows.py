@@ -160,6 +160,11 @@ class ScoredRows:
         """
         return mean_interval if self.largest is None else partial(always_valid_interval, largest=self.largest)
 
+    @property
+    def interval_of_rows(self) -> Callable[..., Interval | None]:
+        """The same for values whose clusters are not given: an always-valid interval holds whichever rows are alike."""
+        return self.interval_of if self.largest is None else partial(self.interval_of, hidden=True)
+
     def check_all_rows(self, what: str) -> None:
         """Check that the number of rows did not depend on their scores; ``what`` cannot use the run otherwise.
 

@@ -285,4 +285,4 @@ def _blank(run: ScoredRows) -> dict[str, Counts]:
 
 
 def _summaries(run: ScoredRows, part: Mapping[str, Counts]) -> list[MetricSummary]:
-    return [summed_up(part[item.name], item, run.interval_of) for item in run.metrics]
+    return [summed_up(part[item.name], item, run.interval_of_rows) for item in run.metrics]

@@ -53,6 +53,7 @@ def always_valid_interval(
     confidence: float = 0.95,
     *,
     largest: int = 0,
+    hidden: bool = False,
 ) -> Interval | None:
     """Return an interval for the mean that holds at every number of rows at once, so that a run may stop when it decides.
 
@@ -67,6 +68,8 @@ def always_valid_interval(
             two ends fails with half of the rest.
         largest: the number of rows of the largest cluster that the run may draw. It must be known before the first row; the
             largest cluster so far counts if it is larger.
+        hidden: whether rows are in clusters of up to ``largest`` rows that are not given. The interval holds whichever rows are
+            alike, and is as wide as if so many rows counted as one.
 
     Returns:
         The interval, with the method ``betting`` inside the scale, or ``asymptotic`` without a scale. None if there is no value,
@@ -78,7 +81,7 @@ def always_valid_interval(
     """
     numbers, scale = checked_numbers(values, clusters, scale, confidence)
     units = single_units(numbers) if clusters is None else units_of(numbers, clusters)
-    return interval_of_units(units, scale, confidence, largest)
+    return interval_of_units(units, scale, confidence, largest, max(largest, 1) if hidden else 1)
 
 
 def single_units(values: Numbers) -> Counter[tuple[float, int]]:
@@ -90,16 +93,20 @@ def single_units(values: Numbers) -> Counter[tuple[float, int]]:
 
 
 def interval_of_units(
-    units: Counter[tuple[float, int]], scale: Scale, confidence: float, largest: int = 0
+    units: Counter[tuple[float, int]], scale: Scale, confidence: float, largest: int = 0, share: int = 1
 ) -> Interval | None:
-    """Return the always-valid interval; ``units`` says how many rows or clusters have a sum of values and a number of rows."""
+    """Return the always-valid interval; ``units`` says how many rows or clusters have a sum of values and a number of rows.
+
+    If so many rows ``share`` an unknown cluster, the capital of a bet on the cluster is at least the geometric mean of those of
+    bets on its rows, as the logarithm is concave. So that mean counts.
+    """
     if not units.total() or (scale is not None and scale[0] == scale[1]):
         return None
     if scale is None:
-        return _asymptotic(units, confidence)
+        return _asymptotic(units, confidence, share)
     low, width = scale[0], scale[1] - scale[0]
-    most = max([largest, *(rows for _, rows in units)])
-    shares = [((total - low * rows) / width, rows, number) for (total, rows), number in units.items()]
+    most = 1 if share > 1 else max([largest, *(rows for _, rows in units)])
+    shares = [((total - low * rows) / width, rows, number / share) for (total, rows), number in units.items()]
     rows = sum(rows * number for _, rows, number in shares)
     mean = math.fsum(total * number for total, _, number in shares) / rows
     needed = math.log(2 / (1 - confidence))
@@ -108,7 +115,7 @@ def interval_of_units(
     return on_scale(ends[0], ends[1], low + mean * width, scale, "betting")
 
 
-def _lowest(shares: Sequence[tuple[float, int, int]], mean: float, most: int, needed: float) -> float:
+def _lowest(shares: Sequence[tuple[float, int, float]], mean: float, most: int, needed: float) -> float:
     """Return the lowest mean against which the logarithm of the capital stays below ``needed``, as a share of the scale.
 
     Args:
@@ -117,7 +124,7 @@ def _lowest(shares: Sequence[tuple[float, int, int]], mean: float, most: int, ne
         most: the number of rows of the largest unit.
         needed: the logarithm of the capital that excludes a mean.
     """
-    once, often = ([unit for unit in shares if (unit[2] > 1) is several] for several in (False, True))
+    once, often = ([unit for unit in shares if (unit[2] != 1) is several] for several in (False, True))
 
     def excess(supposed: float) -> float:
         gains = [(total / supposed - rows) / most for total, rows, _ in once]
@@ -137,13 +144,13 @@ def _lowest(shares: Sequence[tuple[float, int, int]], mean: float, most: int, ne
     return crossing(excess, SMALLEST, mean)
 
 
-def _asymptotic(units: Counter[tuple[float, int]], confidence: float) -> Interval | None:
-    number = units.total()
+def _asymptotic(units: Counter[tuple[float, int]], confidence: float, share: int) -> Interval | None:
+    number = units.total() / share
     found = clustered_mean(units) if number >= BURN_IN else None
     if found is None or not found.variance > 0:
         return None
     alpha = 1 - confidence
     tightness = (-2 * math.log(alpha) + math.log(1 - 2 * math.log(alpha))) / TIGHTEST
     growth = number * tightness + 1
-    half = math.sqrt(found.variance * 2 * growth / (number * tightness) * math.log(math.sqrt(growth) / alpha))
+    half = math.sqrt(found.variance * share * 2 * growth / (number * tightness) * math.log(math.sqrt(growth) / alpha))
     return Interval(found.mean - half, found.mean + half, "asymptotic")
