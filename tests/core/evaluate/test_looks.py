@@ -242,7 +242,7 @@ class TestDrops:
         others = [{**row, "id": f"other {row['id']}"} for row in rows]
         with pytest.raises(InvalidInput, match="baseline: none of its rows is among the rows"):
             scored(rows, "right drop <= 0.1", stop=Stop(baseline=self.BEFORE(others)))
-        with pytest.raises(InvalidInput, match="baseline has no scores of right"):
+        with pytest.raises(InvalidInput, match="baseline has no scores of right; it has "):
             scored(rows, "right drop <= 0.1", stop=Stop(baseline=evaluate(rows, Right("wrong"), progress=False)))
         with pytest.raises(InvalidInput, match="the scale of right is 0 to 1, so a drop of 3 is impossible"):
             evaluate(rows, Unscored(), gates="right drop <= 3", stop=Stop(baseline=self.BEFORE(rows)), progress=False)
@@ -277,6 +277,8 @@ class TestAfterwards:
         for refused in (lambda: run.compare(whole), lambda: whole.compare(run), lambda: run.calibrate(labels)):
             with pytest.raises(InvalidInput, match="stopped when its gates were decided.*score it again without stop"):
                 refused()
+        with pytest.raises(InvalidInput, match="of other settings: seed=0 there, seed=5 here"):
+            scored(rows, "right >= 0.5", run_dir=tmp_path, seed=5)
         with pytest.raises(InvalidInput, match="holds the finished scores of other settings"):
             evaluate(rows, Right(), run_dir=tmp_path, progress=False)
         finished = evaluate(rows, Right(), run_dir=tmp_path, progress=False, replace=True)

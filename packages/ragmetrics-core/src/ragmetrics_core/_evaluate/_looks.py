@@ -225,8 +225,9 @@ class _Baseline:
         scales = {item.name: item.scale for item in run.metrics}
         for gate in gates:
             check_drop(gate, scales, {item.name: item.higher_is_better for item in run.metrics})
-            if gate.metric not in {item.name for item in self._run.metrics}:
-                raise InvalidInput(Setting("baseline"), f" has no scores of {gate.metric}")
+            known = [item.name for item in self._run.metrics]
+            if gate.metric not in known:
+                raise InvalidInput(Setting("baseline"), f" has no scores of {gate.metric}; it has {', '.join(known)}")
         if max(self._places, default=-1) < 0:
             raise InvalidInput(Setting("baseline"), ": none of its rows is among the rows of this run")
         comparison = self.compared(run, stop)

@@ -389,7 +389,12 @@ def _other_run(there: RunSettings, here: RunSettings) -> Iterable[str]:
     for name, value in here.run.items():
         if there.run.get(name) != value:
             yield f"{name}={there.run.get(name)} there, {name}={value} here"
-    if there.sampled != here.sampled:
+    if there.sampled and here.sampled:
+        for name in sorted(there.sampled.keys() | here.sampled.keys()):
+            one, two = there.sampled.get(name), here.sampled.get(name)
+            if one != two:
+                yield f"{name}={one} there, {name}={two} here"
+    elif there.sampled != here.sampled:
         yield f"{_choice(there.sampled)} there, {_choice(here.sampled)} here"
 
 
