@@ -288,6 +288,15 @@ def test_the_page_needs_no_script(three: Comparisons, tmp_path: Path) -> None:
     assert page.count("</svg>") == 2
 
 
+@pytest.mark.parametrize("baseline", [0, 1])
+def test_names_turn_no_text_of_the_page(tmp_path: Path, baseline: int) -> None:
+    turned, escape = "a\N{RIGHT-TO-LEFT OVERRIDE}b", "c\x1b[31md"
+    found = compare_runs([run(A, turned), run(B, escape), run(C, "e")], baseline=baseline)
+    found.to_html(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert not {"\N{RIGHT-TO-LEFT OVERRIDE}", "\x1b"} & {*page}
+
+
 def test_the_page_does_not_replace_the_scores_of_a_run(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     kept = join_runs([run(A, "a")], folder)

@@ -28,6 +28,7 @@ from .._show._tables import cut_middle, number
 from .._store._records import SomeRecords
 from .._values._counts import count_of, grouped
 from .._values._errors import InvalidInput
+from .._values._layout import printable
 from .._values._plain import plain
 from ._blocks import LONGEST_NAME, telling, verdict_table, warning_head
 from ._columns import paired_columns
@@ -217,7 +218,7 @@ def _named(found: ComparedSeveral, which: Literal["metrics", "slices"]) -> list[
 def several_in_words(found: ComparedSeveral) -> str:
     """Say how many runs and rows are compared."""
     rows = f"{count_of(found.rows, 'row')} in all of them, paired by {found.pairs[0].paired_by}"
-    return f"{len(found.names)} runs, compared with {found.names[0]}: {rows}"
+    return f"{len(found.names)} runs, compared with {printable(found.names[0])}: {rows}"
 
 
 def several_remarks(found: ComparedSeveral) -> Iterator[str]:

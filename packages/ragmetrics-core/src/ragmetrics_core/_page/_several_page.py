@@ -37,7 +37,7 @@ def write_several(found: ComparedSeveral, path: str | os.PathLike[str], decision
         *pairs,
         section("rests", rests.title, as_html([rests])),
     ]
-    title = f"{printable(several_in_words(found))} \u2013 ragmetrics comparison"
+    title = f"{several_in_words(found)} \u2013 ragmetrics comparison"
     with Path(path).open("w", encoding="utf-8", newline="") as file:
         file.write(framed(title, {"header": _header(found), "overview": joined(sections)}, COMPARISON))
 
