@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,7 +27,8 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from growth import slowness
 from llama_index.doubles import Completions, openai_like
 from loopback import OpenAIServer
-from ragmetrics_core import InvalidInput
+from ragmetrics_core import Evaluation, InvalidInput, ModelError
+from ragmetrics_core.adapters import JsonlSink
 from ragmetrics_core.metrics import NDCG, ContextRecall, ExactMatch, RefineFaithfulness, TokenF1
 from ragmetrics_core.testing import ScriptedLLM
 from ragmetrics_llama_index import MetricEvaluator, QueryEvaluation, QueryEvaluationHandler
@@ -61,6 +63,27 @@ def test_a_query_is_evaluated(index: Any) -> None:
         "exact_match": 1.0,
     }
     assert (handler.counts, handler.errors, handler.pending) == ({"evaluated": 1}, [], 0)
+
+
+def test_a_file_of_scores(index: Any, tmp_path: Path) -> None:
+    """Metrics of the core keep scale, evidence and usage; a judge that fails and an evaluator of LlamaIndex have scores too."""
+    down = ScriptedLLM(lambda ask: ModelError("down"))
+    metrics = [ExactMatch(), NDCG(), ContextRecall(llm=down), TheirFaithfulness(llm=Completions("yes"))]
+    sink = JsonlSink(tmp_path / "live.jsonl")
+    with QueryEvaluationHandler(metrics, llm=YES, sinks=[sink]) as handler:
+        for reference in ("London", "Paris"):
+            with instrument_tags({"reference": reference, "example_id": 7, "response": "ignored"}):
+                index.as_query_engine(llm=Completions("London")).query("Where was Ada born?")
+        assert handler.flush(60)
+    run = Evaluation.load(tmp_path / "live.jsonl")
+    values = {name: [score.value for score in scores] for name, scores in run.scores.items()}
+    assert sorted(values["exact_match"], key=str) == [0.0, 1.0]
+    assert values["context_recall"] == [None, None]
+    assert {score.error for score in run.scores["context_recall"]} == {"ModelError: down"}
+    assert [score.scale for score in run.scores["exact_match"]] == [(0.0, 1.0)] * 2
+    assert {record.sample.response for record in run.records} == {"London"}
+    assert {record.sample.metadata["example_id"] for record in run.records} == {7}
+    assert values["FaithfulnessEvaluator"] == [1.0, 1.0]
 
 
 async def test_fifty_queries_at_once_give_fifty_consistent_results(server: OpenAIServer, index: Any) -> None:

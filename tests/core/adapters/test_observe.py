@@ -207,7 +207,7 @@ class TestProblems:
         ("metrics", "message"),
         [
             (["faithfulness"], "metrics must be Metric instances such as Faithfulness(), got 'faithfulness'"),
-            ([ExactMatch(), ExactMatch()], "two metrics are named 'exact_match': give one of them another name=..."),
+            ([ExactMatch(), ExactMatch()], "two metrics are named 'exact_match': give one of them another name"),
             ([ContextRecall()], "context_recall asks an LLM, but none is set: give llm=..."),
         ],
     )

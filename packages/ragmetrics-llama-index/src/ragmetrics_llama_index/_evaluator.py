@@ -31,6 +31,7 @@ from ragmetrics_core import (
     Sample,
     Score,
     Steps,
+    Usage,
     arun,
     run,
 )
@@ -63,6 +64,20 @@ class MetricResult(EvaluationResult):
     usage: dict[str, int] = Field(default_factory=dict)
     error: str | None = None
     label: str | None = None
+
+
+def score_of(result: EvaluationResult) -> Score:
+    """Return the score of the core that a result stands for."""
+    details: dict[str, Any] = {}
+    if isinstance(result, MetricResult):
+        details = {"details": result.details, "metric": result.metric, "scale": result.scale, "label": result.label}
+        details["usage"] = Usage(**result.usage)
+    if result.score is not None and not result.invalid_result:
+        return Score(float(result.score), passing=result.passing, reason=result.feedback, **details)
+    reason = result.invalid_reason or "there is no score"
+    if isinstance(result, MetricResult) and result.error is None:
+        return Score(None, reason=reason, **details)
+    return Score(None, error=reason, **details)
 
 
 def result_of(

@@ -38,7 +38,7 @@ from llama_index.core.instrumentation.events.span import SpanDropEvent  # type: 
 from llama_index.core.instrumentation.span_handlers import NullSpanHandler
 from llama_index.core.schema import MetadataMode
 
-from ragmetrics_core import InvalidInput, Metric, RagmetricsError
+from ragmetrics_core import InvalidInput, Metric, RagmetricsError, Sample, Score
 from ragmetrics_core.adapters import (
     Counts,
     LiveEvaluation,
@@ -50,7 +50,7 @@ from ragmetrics_core.adapters import (
     shows_settings,
 )
 
-from ._evaluator import MetricEvaluator, MetricResult
+from ._evaluator import MetricEvaluator, MetricResult, score_of
 from ._models import judge_of, scorer_of
 from ._open import Done, OpenCalls, heard, heard_async, words_of
 from ._responses import contexts_of, mode_of, nodes_of, text_of
@@ -87,6 +87,28 @@ class QueryEvaluation:
     tags: Mapping[str, Any] = field(default_factory=dict)
     span_id: str | None = None
     timestamp: datetime = field(default_factory=partial(datetime.now, timezone.utc), compare=False)
+
+    @property
+    def scores(self) -> dict[str, Score]:
+        """The results as scores of the core. Only those of its metrics have a scale, evidence and usage."""
+        failed = {name: Score.failed(f"{type(error).__name__}: {error}") for name, error in self.errors.items()}
+        return {**{name: score_of(result) for name, result in self.results.items()}, **failed}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, as ``JsonlSink`` writes them. They can be written as JSON if the tags can."""
+        sample = Sample(
+            user_input=self.query,
+            response=self.response,
+            retrieved_contexts=self.contexts,
+            reference=self.tags.get("reference"),
+            metadata={name: tag for name, tag in self.tags.items() if name != "reference"},
+        )
+        return {
+            "timestamp": self.timestamp.isoformat(),
+            "span_id": self.span_id,
+            "sample": sample.to_dict(),
+            "scores": {name: score.to_dict() for name, score in self.scores.items()},
+        }
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from .._kernel._drive import Models, arun
 from .._kernel._metric import Metric, prompts_of
-from .._values._errors import InvalidInput, RagmetricsError
+from .._values._errors import InvalidInput, RagmetricsError, Setting
 from .._values._requests import AnyEmbeddings, AnyLLM
 from .._values._sample import KNOWN_NAMES, Sample
 from .._values._score import Score
@@ -126,14 +126,14 @@ class Observer(LiveEvaluation[Observation, Score]):
             if not isinstance(metric, Metric):
                 raise InvalidInput(f"metrics must be Metric instances such as Faithfulness(), got {metric!r}")
             if metric.name in self._metrics:
-                raise InvalidInput(f"two metrics are named {metric.name!r}: give one of them another name=...")
+                raise InvalidInput(f"two metrics are named {metric.name!r}: give one of them another name")
             given = {"llm": llm, "embeddings": embeddings}
             lacking: dict[str, Any] = {
                 kind: model for kind, model in given.items() if getattr(metric.models, kind) is None
             }
             models = replace(metric.models, **lacking)
             if models.llm is None and asks_an_llm(metric):
-                raise InvalidInput(f"{metric.name} asks an LLM, but none is set: give llm=...")
+                raise InvalidInput(f"{metric.name} asks an LLM, but none is set: give ", Setting("llm", ...))
             self._metrics[metric.name] = metric, models
 
     @property
