@@ -33,8 +33,8 @@ class MetricComparison:
         interval: 95 % interval of the difference, with its method; None if there is no interval.
         p_value: two-sided p-value of "there is no difference"; None without an interval.
         p_adjusted: the p-value, adjusted by Holm's method for the number of metrics, or of metrics and slices, that are compared.
-            If there are slices, each of these two families gets half of the error rate, so that all verdicts together err in at
-            most 5 %.
+            If there are slices, each of these two families gets half of the error rate, so that all *better* and *worse*
+            together err in at most 5 %; *no difference larger than the margin* is not adjusted.
         method: the method of the interval; ``none`` without an interval.
         pairs: number of rows that have a value in both runs.
         changed: number of pairs whose two values differ by more than rounding.

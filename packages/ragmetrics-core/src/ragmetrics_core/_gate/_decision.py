@@ -1,7 +1,8 @@
 """Decide gates by intervals, all gates of one call together.
 
 *Green* needs no adjustment. A gate passes if the lower end of its 95 % interval reaches the limit (for ``<=``, the upper end). It
-is less likely that all of several gates pass by chance than that one of them does. A pass also needs enough rows to have met rare
+is less likely that all of several gates pass by chance than that one of them does (Berger 1982, Technometrics 24:295). That holds
+for the decision, not for the list of gates that pass. A pass also needs enough rows to have met rare
 large losses, which an interval of few rows cannot show (`statistics._pairs`). It must also hold if rows that only an earlier run
 has count as the worst value.
 
