@@ -27,8 +27,10 @@ __all__ = [
     "HaystackLLM",
     "LLMEvaluator",
     "MetricEvaluator",
+    "RagmetricsTracer",
     "RecallMode",
     "SASEvaluator",
+    "with_fields",
 ]
 
 __version__ = "0.1.0"

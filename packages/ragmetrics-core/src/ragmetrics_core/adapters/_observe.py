@@ -149,7 +149,12 @@ class Observer(LiveEvaluation[Observation, Score]):
     def __exit__(self, *raised: object) -> None:
         *outer, record = _open.get()
         _open.set(tuple(outer))
-        if raised[:1] in {(), (None,)} and not is_judging() and self._is_sampled():
+        if raised[:1] in {(), (None,)}:
+            self.hear(record)
+
+    def hear(self, record: Mapping[str, Any]) -> None:
+        """Judge a call that has ended, without waiting; the record has its fields. Calls of judges are left out."""
+        if not is_judging() and self._is_sampled():
             self._judge(Call(dict(record), self._metrics))
 
     async def __aenter__(self) -> dict[str, Any]:  # type: ignore[override]

@@ -15,6 +15,7 @@ from ._metric_evaluator import MetricEvaluator
 from ._models import HaystackEmbeddings, HaystackLLM
 from ._rankings import DocumentMAPEvaluator, DocumentMRREvaluator, DocumentNDCGEvaluator, DocumentRecallEvaluator
 from ._scored import ContextRelevanceEvaluator, FaithfulnessEvaluator
+from ._tracer import RagmetricsTracer, with_fields
 
 __all__ = [
     "AnswerExactMatchEvaluator",
@@ -28,6 +29,8 @@ __all__ = [
     "HaystackLLM",
     "LLMEvaluator",
     "MetricEvaluator",
+    "RagmetricsTracer",
     "RecallMode",
     "SASEvaluator",
+    "with_fields",
 ]
