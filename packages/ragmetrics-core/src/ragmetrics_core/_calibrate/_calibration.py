@@ -51,8 +51,9 @@ class SliceCalibration:
             by the metric's own verdicts; for grades, the mean distance between the judge's and people's grades. With its 95 %
             interval.
         rest: the error in all other rows.
-        difference: ``error`` minus ``rest``, with an interval that holds for all slices together in 95 % of cases.
-        worse: whether the judge is worse in this slice: the interval of ``difference`` lies above 0.
+        difference: ``error`` minus ``rest``, with an interval that is adjusted for the number of slices and metrics.
+        worse: whether the judge is worse in this slice: the interval of ``difference`` lies above 0, and for pass or fail an exact
+            test agrees. Over all slices and metrics together, this is said wrongly in about 5 % of cases or less.
     """
 
     by: str
@@ -361,7 +362,7 @@ def _remarks(calibration: Calibration) -> Iterator[str]:
     if any(item.slices for item in calibration.metrics):
         yield (
             "slices: error is the share on which judge and people differ, of grades their mean distance; worse: it is larger "
-            "than in all other rows, for all slices together with 95 % certainty"
+            "than in all other rows, for all slices and metrics together with 95 % certainty"
         )
     if calibration.cluster is not None:
         yield f"clusters: rows with the same {calibration.cluster} are not independent"

@@ -392,3 +392,17 @@ def rate_mid_p(hits: int, count: int, rate: float) -> float:
     at_most = beta_cdf(1 - rate, count - hits, hits + 1) if hits < count else 1.0
     fewer = beta_cdf(1 - rate, count - hits + 1, hits) if hits else 0.0
     return (at_most + fewer) / 2
+
+
+def larger_rate_mid_p(hits: int, count: int, other_hits: int, other_count: int) -> float:
+    """Return the one-sided mid-p value of "the first of two rates is not larger": the probability of more hits in the first sample,
+    plus half that of exactly as many, if all hits are spread at random over both samples.
+
+    Source: Fisher 1935, The Design of Experiments, section 21 (exact test); Lancaster 1961, JASA 56:223 (mid-p).
+    """
+    total = hits + other_hits
+    ways = math.comb(count + other_count, total)
+    weights = {hits: 0.5, **dict.fromkeys(range(hits + 1, min(total, count) + 1), 1.0)}
+    return sum(
+        weight * (math.comb(count, k) * math.comb(other_count, total - k) / ways) for k, weight in weights.items()
+    )
