@@ -38,6 +38,7 @@ from ragmetrics_core.statistics._labelled import (
     unseen_variance,
     weight_problem,
 )
+from ragmetrics_core.statistics._means import larger_rate_mid_p
 
 pytestmark = pytest.mark.slow
 
@@ -760,3 +761,12 @@ class TestMostLabelsAlike:
             found = corrected_mean([0.0] * 400, labels, None if ratio == 1 else weights, scale=(-1.0, 1.0)).interval
             held += found is not None and found.low <= 0.05 <= found.high
         assert held / 300 >= 0.92
+
+
+@pytest.mark.parametrize(
+    ("hits", "count", "other_hits", "other_count"), [(5, 10, 3, 40), (0, 8, 4, 20), (9, 9, 1, 30), (0, 5, 0, 5)]
+)
+def test_a_larger_rate_as_scipy_counts_it(hits: int, count: int, other_hits: int, other_count: int) -> None:
+    found = larger_rate_mid_p(hits, count, other_hits, other_count)
+    drawn = stats.hypergeom(count + other_count, hits + other_hits, count)
+    assert found == pytest.approx(drawn.sf(hits) + drawn.pmf(hits) / 2)

@@ -15,7 +15,6 @@ from scipy import stats
 
 from ragmetrics_core import InvalidInput
 from ragmetrics_core.statistics import Interval, mean_interval, rate_interval
-from ragmetrics_core.statistics._means import larger_rate_mid_p
 
 pytestmark = pytest.mark.slow
 
@@ -253,12 +252,3 @@ class TestCoverage:
         chosen = coverage(draw, truth, 50, lambda values: mean_interval(values, scale=UNIT))
         assert plain < 0.91
         assert chosen > plain + 0.03
-
-
-@pytest.mark.parametrize(
-    ("hits", "count", "other_hits", "other_count"), [(5, 10, 3, 40), (0, 8, 4, 20), (9, 9, 1, 30), (0, 5, 0, 5)]
-)
-def test_a_larger_rate_as_scipy_counts_it(hits: int, count: int, other_hits: int, other_count: int) -> None:
-    found = larger_rate_mid_p(hits, count, other_hits, other_count)
-    drawn = stats.hypergeom(count + other_count, hits + other_hits, count)
-    assert found == pytest.approx(drawn.sf(hits) + drawn.pmf(hits) / 2)
