@@ -171,6 +171,14 @@ class TestRows:
         problem = plan(run_of(rows), cluster="doc")["m"].problem
         assert problem == "4 clusters of the pilot, too few to show how others differ: at least 8"
 
+    def test_a_tiny_scale(self) -> None:
+        column = metric_column("m", (0.0, 1e-170), "M()")
+        one, two = ([1e-170 * (n % k > 0) for n in range(40)] for k in (4, 5))
+        pilots = [by_id(values, columns=(column,), settings=judged_by("m")) for values in (one, two)]
+        assert pilots[0].compare(pilots[1])["m"].pairs == 40
+        assert plan(pilots[0])["m"].problem.startswith("rows of the pilot do not differ")
+        assert plan(*pilots)["m"].problem == "pairs of the pilots do not differ among each other"
+
     def test_pilots_that_changed_alike_or_may_not_be_compared(self) -> None:
         same = plan(run(PASSES, "a"), run(PASSES, "b"))["m"]
         assert (same.rows, same.problem) == ((None, None), "pairs of the pilots do not differ among each other")
@@ -187,7 +195,7 @@ class TestJudge:
         assert found["m"].a_row_costs == pytest.approx(7 / 4)
         text = " ".join(str(found).split())
         assert "judgements of the same row vary 1.1 times as much as rows" in text
-        assert "pays if a row costs more than 1.7 judgements, else more rows do" in text
+        assert "pays if a row costs more than 1.8 judgements, else more rows do" in text
 
     def test_the_price_from_which_a_second_judgement_pays(self) -> None:
         """Rows in proportion to B + W / k, each at r + k judgements, with B = 1 and W = 8 / 7."""
@@ -199,6 +207,15 @@ class TestJudge:
 
         for row in (item.a_row_costs * 0.9, item.a_row_costs * 1.1):
             assert (cost(row, 2) < cost(row, 1)) is (row > item.a_row_costs)
+
+    def test_judgements_without_a_value_do_not_count(self) -> None:
+        """Of three judgements one is lost: two are left, as in `test_of_one_pilot`."""
+        rows = [(1.0, 1.0), (1.0, 1.0), (0.0, 0.0), (0.0, 1.0)] * 5
+        lost = [
+            Score(sum(pair) / 2, details={"repeats": [{"value": pair[0]}, {"value": None}, {"value": pair[1]}]})
+            for pair in rows
+        ]
+        assert plan(run(lost))["m"].judge_variance == pytest.approx(8 / 7)
 
     def test_of_two_pilots_it_is_beside_the_changes(self) -> None:
         """Changes of 1, 0, 0, -1 have the variance 0.5; each run has within rows 0.5 / 4, so 0.25, of which half is in changes."""
@@ -244,6 +261,9 @@ class TestLabels:
         corrected = calibration["m"].corrected
         assert corrected is not None
         needed = corrected.labels_needed(0.12, found["m"].rows[1])
+        other = run([0.0, *PASSES[1:]])
+        with pytest.raises(InvalidInput, match="calibration belongs to another run"):
+            plan(other, calibration=calibration)
         assert needed is not None
         assert (found["m"].labels, found.calibrated) == ((needed, needed), True)
         assert "the judge errs" not in str(found)
@@ -262,6 +282,11 @@ class TestLabels:
         width = found.interval.high - found.interval.low
         assert found.labels_needed(width * (1 + 1e-9)) == 60
         assert found.labels_needed(width / 20) is None
+        for wrong in (0.0, -1.0, math.nan, math.inf):
+            with pytest.raises(InvalidInput, match="width must be a number above 0"):
+                found.labels_needed(wrong)
+        with pytest.raises(InvalidInput, match="rows must be at least 1, got 0"):
+            found.labels_needed(0.1, 0)
 
     @pytest.mark.usefixtures("untraced")
     def test_the_width_is_reached(self) -> None:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from .._calibrate._calibration import Calibration
 from .._gate._evidence import about
 from .._run._columns import Run, common_scale, repeat_keys
-from .._run._judgements import spread_of
+from .._run._judgements import repeated_values, variance_of
 from .._run._scored_rows import ScoredRows
 from .._run._slices import RowGroups
 from .._show._blocks import Block, Heading, Items, Note, Result, Table
@@ -26,7 +26,7 @@ from .._values._plain import plain
 from ..statistics import paired_difference
 from ..statistics._corrected import labels_for
 from ..statistics._interval import at_ends
-from ..statistics._means import clustered_mean, units_of
+from ..statistics._means import clustered_mean, mean_of, units_of
 from ..statistics._numbers import Numbers
 from ._compare import compared
 from ._several import names_of
@@ -175,10 +175,12 @@ class Plan(Result):
         for item in self.metrics:
             if item.problem:
                 yield f"{item.name}: {item.problem}"
-            if item.a_row_costs is not None:
+            if item.judge_variance and item.a_row_costs:
+                what = "rows" if item.basis == "one pilot" else "changes"
+                times, costs = (float(f"{each:.2g}") for each in (item.judge_variance, item.a_row_costs))
                 yield (
-                    f"judge {item.name}: judgements of the same row vary {item.judge_variance:.2g} times as much as rows; a second "
-                    f"judgement of each row pays if a row costs more than {item.a_row_costs:.2g} judgements, else more rows do"
+                    f"judge {item.name}: judgements of the same row vary {times:,g} times as much as {what}; a second judgement of "
+                    f"each row pays if a row costs more than {costs:,g} judgements, else more rows do"
                 )
         if steady := [item.name for item in self.metrics if item.judge_variance == 0]:
             yield f"judge: judgements of the same row never differ, so repeats do not help ({', '.join(steady)})"
@@ -262,13 +264,16 @@ def plan(
     runs = [run if isinstance(run, ScoredRows) else ScoredRows.load(run) for run in pilots]
     for each in runs:
         each.check_all_rows("a plan")
-    aim = Aim(change, power, cluster)
-    found = _of_two(runs[0], runs[1], aim) if len(runs) == 2 else _of_one(runs[0], aim) if runs else _of_none(aim)
+    aim, judged = Aim(change, power, cluster), [_Judged.of(run) for run in runs]
+    found = _of_none(aim)
+    if runs:
+        found = _of_two(runs, judged, aim) if len(runs) == 2 else _of_one(runs[0], judged[0], aim)
+    first = judged[0] if judged else {}
     return Plan(
         change=float(change),
         power=float(power),
         width=float(width),
-        metrics=tuple(replace(item, labels=_labels(item, calibration, width)) for item in found),
+        metrics=tuple(replace(item, labels=_labels(item, first.get(item.name), calibration, width)) for item in found),
         pilots=tuple(names_of(runs)),
         repeats=tuple(int(run.settings.run.get("repeats", 1)) if run.settings else 1 for run in runs),
         calibrated=calibration is not None,
@@ -310,7 +315,7 @@ def _why_too_small(rows: int, clusters: int | None) -> str:
     return ""
 
 
-def _of_one(run: ScoredRows, aim: Aim) -> Iterator[MetricPlan]:
+def _of_one(run: ScoredRows, judged: Mapping[str, _Judged], aim: Aim) -> Iterator[MetricPlan]:
     groups = RowGroups(None, aim.cluster)
     read = Run.of(run, run.source, groups)
     groups.check()
@@ -320,13 +325,14 @@ def _of_one(run: ScoredRows, aim: Aim) -> Iterator[MetricPlan]:
         values = [column.values[row] or 0.0 for row in scored]
         scale = common_scale(column.metric.scale, (column.scales[row] for row in scored))
         units = units_of(values, [keys[row] for row in scored])
-        found = _priced(MetricPlan(name, "one pilot", pilot=len(values)), run)
+        found = _priced(MetricPlan(name, "one pilot", pilot=len(values)), run, judged[name])
         problem = _why_too_small(len(values), units.total() if units.total() < len(values) else None)
-        if problem or scale is None or len(set(values)) < 2:
+        variance = Numbers(values).squares(math.fsum(values) / len(values)) / len(values) if values else 0.0
+        if problem or scale is None or not variance:
             lacking = "the scale is not known" if scale is None else "rows of the pilot do not differ"
             yield replace(found, problem=problem or f"{lacking}: give two runs of the same rows as pilots")
             continue
-        variance, chances = Numbers(values).squares(math.fsum(values) / len(values)) / len(values), Counter(values)
+        chances = Counter(values)
         other = 1 - math.fsum((count / len(values)) ** 2 for count in chances.values())
         # a row that changes is taken to get a value as if of another row with another value
         size = math.sqrt(2 * variance / other) / (scale[1] - scale[0])
@@ -335,19 +341,21 @@ def _of_one(run: ScoredRows, aim: Aim) -> Iterator[MetricPlan]:
         pairs = (aim.rows(min(share, other), size) for share in (kind.least, kind.most))
         rows = _range(*pairs, factor=effect * len(read.rows) / len(values))
         clusters = _range(*rows, factor=units.total() / len(read.rows)) if read.clusters is not None else None
-        yield replace(found, rows=rows, clusters=clusters, judge_variance=_judge_variance([run], name, variance))
+        yield replace(found, rows=rows, clusters=clusters, judge_variance=_judge_variance([judged[name]], variance))
 
 
-def _of_two(before: ScoredRows, after: ScoredRows, aim: Aim) -> Iterator[MetricPlan]:
+def _of_two(runs: Sequence[ScoredRows], judged: Sequence[Mapping[str, _Judged]], aim: Aim) -> Iterator[MetricPlan]:
+    before, after = runs
     compared_rows = compared(before, after, by=None, cluster=aim.cluster, margin=1.0, allow_different_judges=False)
     for item in compared_rows.metrics:
-        found = _priced(MetricPlan(item.name, "two pilots", pilot=item.pairs), after)
+        found = _priced(MetricPlan(item.name, "two pilots", pilot=item.pairs), after, judged[1][item.name])
         if item.values is None or item.scale is None:
             yield replace(found, problem=item.why if item.values is None else "the scale is not known")
             continue
         changes, effect = item.values.changes, aim.change * (item.scale[1] - item.scale[0])
         problem = _why_too_small(item.pairs, item.clusters)
-        if not problem and changes.high - changes.low <= item.values.near:
+        variance = changes.squares(changes.mean) / len(changes)  # 0 on scales so small that squares vanish
+        if not problem and (changes.high - changes.low <= item.values.near or not variance):
             problem = "pairs of the pilots do not differ among each other"
         if problem:
             yield replace(found, problem=problem)
@@ -355,7 +363,6 @@ def _of_two(before: ScoredRows, after: ScoredRows, aim: Aim) -> Iterator[MetricP
         alone = replace(item.values, clusters=None).difference().rows_needed(effect, aim.power)
         needed = item.values.difference().rows_needed(effect, aim.power)
         needed = None if needed is None or alone is None else max(needed, alone)
-        variance = changes.squares(changes.mean) / len(changes)
         squares = Numbers([(value - changes.mean) ** 2 for value in changes.values], changes.counts)
         # the relative error of an estimated variance
         error = math.sqrt(squares.squares(squares.mean)) / len(changes) / variance
@@ -363,44 +370,63 @@ def _of_two(before: ScoredRows, after: ScoredRows, aim: Aim) -> Iterator[MetricP
         pairs = needed and needed / factor, needed and needed * factor
         rows = _range(*pairs, factor=item.rows_after.rows / item.pairs)
         clusters = None if item.clusters is None else _range(*rows, factor=item.clusters / item.rows_after.rows)
-        judge = _judge_variance([before, after], item.name, variance)
+        judge = _judge_variance([each[item.name] for each in judged], variance)
         yield replace(found, rows=rows, clusters=clusters, judge_variance=judge)
 
 
-def _judge_variance(runs: Sequence[ScoredRows], name: str, variance: float) -> float | None:
+class _Judged:
+    """What a pilot says of a metric: its values, the calls that they took, and the variance and number of repeated judgements."""
+
+    def __init__(self) -> None:
+        self.values: list[float] = []
+        self.calls = 0
+        self.repeated: list[tuple[float, int]] = []
+
+    @classmethod
+    def of(cls, run: ScoredRows) -> dict[str, _Judged]:
+        """Read all records of a run once."""
+        found = {item.name: cls() for item in run.metrics}
+        for record in run.records:
+            for name, score in record.scores.items():
+                judged, repeats = found[name], repeated_values(score.details)
+                judged.calls += score.usage.calls
+                judged.values += [] if score.value is None else [score.value]
+                variance = variance_of(repeats)
+                judged.repeated += [] if variance is None else [(variance, len(repeats))]
+        return found
+
+
+def _judge_variance(judged: Sequence[_Judged], variance: float) -> float | None:
     """Return the variance between judgements of the same row divided by the rest of the variance between rows or changes."""
-    within, of_means = 0.0, 0.0
-    for run in runs:
-        judged = [record.scores[name].details for record in run.records]
-        spreads = [(spread, len(each["repeats"])) for each in judged if (spread := spread_of(each)) is not None]
-        if not spreads:
-            return None
-        within += math.fsum(spread**2 for spread, _ in spreads) / len(spreads)
-        of_means += math.fsum(spread**2 / number for spread, number in spreads) / len(spreads)
-    return within / max(variance - of_means, LEAST_REST * variance) if variance else None
+    if not variance or not all(each.repeated for each in judged):
+        return None
+    within = sum(math.fsum(each for each, _ in run.repeated) / len(run.repeated) for run in judged)
+    of_means = sum(math.fsum(each / number for each, number in run.repeated) / len(run.repeated) for run in judged)
+    return within / max(variance - of_means, LEAST_REST * variance)
 
 
-def _priced(item: MetricPlan, run: ScoredRows) -> MetricPlan:
+def _priced(item: MetricPlan, run: ScoredRows, judged: _Judged) -> MetricPlan:
     """Return the plan with the calls of a row of the pilot, and their price at what its calls have cost on average."""
-    calls = sum(scores.usage.calls for scores in run.scores[item.name]) / len(run)
     models = [*run.models, *run.earlier]
     costs = [cost.dollars for model in models if (cost := model.cost()) is not None]
-    paid = sum(model.usage.calls for model in models)
+    paid, calls = sum(model.usage.calls for model in models), judged.calls / len(run)
     known = [cost for cost in costs if cost is not None] if paid else []
     return replace(item, calls=calls, dollars=calls * sum(known) / paid if known and len(known) == len(costs) else None)
 
 
-def _labels(item: MetricPlan, calibration: Calibration | None, width: float) -> Range:
+def _labels(item: MetricPlan, pilot: _Judged | None, calibration: Calibration | None, width: float) -> Range:
     """Return the least and the largest number of labels for an interval of this width, of the mean over the planned rows."""
-    rows = item.rows[1] or item.rows[0] or ROWS
+    rows = item.rows[1] or item.rows[0]
     if calibration is not None:
-        found = next((each for each in calibration.metrics if each.name == item.name), None)
+        values = pilot.values if pilot else []
+        found = calibration.corrected_of(item.name, len(values), mean_of(values))
         if found is None or found.corrected is None:
             return None, None
         low, high = (0.0, 1.0) if found.verdicts or found.scale is None else found.scale
-        needed = found.corrected.labels_needed(width * (high - low), max(rows, found.rows))
-        least = most = needed
+        least = most = found.corrected.labels_needed(width * (high - low), rows)
     else:
-        between = PASSING * (1 - PASSING)
-        least, most = (labels_for(width, error * (1 - error), between * (1 - 2 * error) ** 2, rows) for error in ERRORS)
+        of_passes = PASSING * (1 - PASSING)
+        least, most = (
+            labels_for(width, error * (1 - error), of_passes * (1 - 2 * error) ** 2, rows or ROWS) for error in ERRORS
+        )
     return least and max(least, FEWEST_LABELLED), most and max(most, FEWEST_LABELLED)

@@ -79,15 +79,26 @@ def prompts_of(details: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield from ((str(name), str(version)) for name, version in asked.items())
 
 
-def spread_of(details: Mapping[str, Any]) -> float | None:
-    """Return the standard deviation of the judgements of one row; None if fewer than two have a value."""
+def repeated_values(details: Mapping[str, Any]) -> list[float]:
+    """Return the values of the judgements of one row that have one; empty if it was judged once."""
     repeats = details.get("repeats")
     items = [item for item in repeats if isinstance(item, Mapping)] if isinstance(repeats, list) else []
-    values = [item["value"] for item in items if isinstance(item.get("value"), int | float)]
+    values = [item.get("value") for item in items]
+    return [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+
+
+def variance_of(values: Sequence[float]) -> float | None:
+    """Return the variance of the judgements of one row; None for fewer than two."""
     if len(values) < 2:
         return None
     mean = mean_of_repeats(values)
-    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
+    return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
+
+
+def spread_of(details: Mapping[str, Any]) -> float | None:
+    """Return the standard deviation of the judgements of one row; None if fewer than two have a value."""
+    variance = variance_of(repeated_values(details))
+    return None if variance is None else math.sqrt(variance)
 
 
 def mean_of_repeats(values: Sequence[float]) -> float:

@@ -68,8 +68,18 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
+from .._values._errors import InvalidInput
 from ._distributions import beta_cdf, beta_quantile, normal_quantile, t_quantile
-from ._interval import ROUNDING, Interval, at_ends, check_confidence, student_interval, unseen_interval, weighted_mean
+from ._interval import (
+    ROUNDING,
+    Interval,
+    at_ends,
+    check_confidence,
+    is_finite,
+    student_interval,
+    unseen_interval,
+    weighted_mean,
+)
 from ._labelled import (
     FEWEST_FOR_INTERVAL,
     UNEVEN,
@@ -565,7 +575,16 @@ class CorrectedMean:
 
         Returns:
             The number of labels. None if not even labels of all rows would give it, or if there is no interval.
+
+        Raises:
+            InvalidInput: if the width is not a number above 0, or if rows is below 1.
         """
+        if not (is_finite(width) and width > 0):
+            raise InvalidInput(
+                f"width must be a number above 0, got {width!r}: give that of the interval from end to end"
+            )
+        if rows is not None and rows < 1:
+            raise InvalidInput(f"rows must be at least 1, got {rows!r}")
         if self.interval is None or self.label_interval is None:
             return None
         per_square = (2 * normal_quantile((1 + confidence) / 2)) ** 2

@@ -254,7 +254,7 @@ class PairedDifference:
 
         def rows(effect: float) -> float:
             missing = max(effect - abs(mean), 0.0) * (1 - changed / count)
-            needed = (z + more) ** 2 * (observed + missing * square / size) * design_effect / effect**2
+            needed = (z + more) ** 2 * (observed + missing * square / size) * design_effect / effect / effect
             share = min(max(changed / count, effect / size), 1.0)
             changes_needed = FEWEST_CHANGED + more * math.sqrt(FEWEST_CHANGED * (1 - share))
             return max(needed + z * z / 2 * (count / pairs.units), changes_needed / share)
