@@ -252,18 +252,9 @@ def plan(
     for name, share in (("change", change), ("power", power), ("width", width)):
         if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share < 1:
             raise InvalidInput(Setting(name), f" must be a share above 0 and below 1, got {share!r}")
-    if len(pilots) > 2:
-        raise InvalidInput(f"pilots must be at most two, got {len(pilots)}: give two runs of the same rows")
-    if cluster is not None and not pilots:
-        raise InvalidInput(Setting("cluster", cluster), ": without a pilot there are no clusters")
+    runs = _pilots(pilots, cluster)
     if not isinstance(calibration, Calibration | None):
         raise InvalidInput(f"calibration must be what run.calibrate(labels) returns, got {calibration!r}")
-    for run in pilots:
-        if not isinstance(run, ScoredRows | str | os.PathLike):
-            raise InvalidInput(f"a pilot must be a run, its directory or a file of scores, got {run!r}")
-    runs = [run if isinstance(run, ScoredRows) else ScoredRows.load(run) for run in pilots]
-    for each in runs:
-        each.check_all_rows("a plan")
     aim, judged = Aim(change, power, cluster), [_Judged.of(run) for run in runs]
     found = _of_none(aim)
     if runs:
@@ -278,6 +269,26 @@ def plan(
         repeats=tuple(int(run.settings.run.get("repeats", 1)) if run.settings else 1 for run in runs),
         calibrated=calibration is not None,
     )
+
+
+def _pilots(given: Sequence[ScoredRows | str | os.PathLike[str]], cluster: str | None) -> list[ScoredRows]:
+    """Return the pilots as runs.
+
+    Raises:
+        InvalidInput: there are more than two, one cannot be read or stopped when its gates were decided, or there are none and yet
+            clusters.
+    """
+    if len(given) > 2:
+        raise InvalidInput(f"pilots must be at most two, got {len(given)}: give two runs of the same rows")
+    if cluster is not None and not given:
+        raise InvalidInput(Setting("cluster", cluster), ": without a pilot there are no clusters")
+    for run in given:
+        if not isinstance(run, ScoredRows | str | os.PathLike):
+            raise InvalidInput(f"a pilot must be a run, its directory or a file of scores, got {run!r}")
+    runs = [run if isinstance(run, ScoredRows) else ScoredRows.load(run) for run in given]
+    for each in runs:
+        each.check_all_rows("a plan")
+    return runs
 
 
 class Aim(NamedTuple):
