@@ -393,10 +393,10 @@ class _Judged:
         self.calls = 0
         self.repeated: list[tuple[float, int]] = []
 
-    @classmethod
-    def of(cls, run: ScoredRows) -> dict[str, _Judged]:
+    @staticmethod
+    def of(run: ScoredRows) -> dict[str, _Judged]:
         """Read all records of a run once."""
-        found = {item.name: cls() for item in run.metrics}
+        found = {item.name: _Judged() for item in run.metrics}
         for record in run.records:
             for name, score in record.scores.items():
                 judged, repeats = found[name], repeated_values(score.details)
