@@ -40,6 +40,7 @@ def test_two_calls_with_the_same_question_pay_once(server: OpenAIServer) -> None
         for _ in range(2):
             lcel().invoke(QUESTION, config(callback))
         assert until(lambda: len(begun.names) == 4 and len(server.chats) == 1)
+        assert not callback.flush(0.5)  # a judgement that has begun still has to ask
         release.set()
     assert len(server.chats) == 1
     scores = [score for record in callback.results for score in record.scores.values()]
