@@ -10,6 +10,7 @@ import pytest
 from lc_parts import ANSWER, QUESTION, lcel
 
 from ragmetrics_core import InvalidInput
+from ragmetrics_core.adapters import LiveSettings
 from ragmetrics_core.metrics import ExactMatch, Faithfulness
 from ragmetrics_langchain import EvaluationRecord, RagEvaluationCallback
 
@@ -70,20 +71,7 @@ def test_settings_under_their_former_names(former: dict[str, Any], current: str)
 
 def test_the_settings_are_shown() -> None:
     shown = inspect.signature(RagEvaluationCallback.__init__).parameters
-    settings = [
-        "sample_rate",
-        "seed",
-        "only",
-        "on_result",
-        "sinks",
-        "on_problem",
-        "max_pending",
-        "max_concurrency",
-        "workers",
-        "keep",
-        "timeout",
-        "exit_timeout",
-    ]
+    settings = list(LiveSettings.__annotations__)  # tests/core/adapters/test_live_evaluation.py names them
     assert list(shown)[-len(settings) :] == settings
     assert (shown["keep"].default, shown["max_pending"].default) == (None, 1000)
 

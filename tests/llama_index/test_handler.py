@@ -28,7 +28,7 @@ from growth import slowness
 from llama_index.doubles import Completions, openai_like
 from loopback import OpenAIServer
 from ragmetrics_core import Evaluation, InvalidInput, ModelError
-from ragmetrics_core.adapters import JsonlSink
+from ragmetrics_core.adapters import JsonlSink, LiveSettings
 from ragmetrics_core.metrics import NDCG, ContextRecall, ExactMatch, RefineFaithfulness, TokenF1
 from ragmetrics_core.testing import ScriptedLLM
 from ragmetrics_llama_index import MetricEvaluator, QueryEvaluation, QueryEvaluationHandler
@@ -298,20 +298,7 @@ def test_a_setting_under_its_former_name() -> None:
 def test_the_settings_are_shown() -> None:
     shown = inspect.signature(QueryEvaluationHandler).parameters
     given = ["metrics", "llm", "embed_model", "metadata_mode"]
-    settings = [
-        "sample_rate",
-        "seed",
-        "only",
-        "on_result",
-        "sinks",
-        "on_problem",
-        "max_pending",
-        "max_concurrency",
-        "workers",
-        "keep",
-        "timeout",
-        "exit_timeout",
-    ]
+    settings = list(LiveSettings.__annotations__)  # tests/core/adapters/test_live_evaluation.py names them
     assert list(shown) == [*given, *settings]
     assert (shown["keep"].default, shown["timeout"].default) == (10_000, 120.0)
 

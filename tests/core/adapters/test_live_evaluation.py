@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import InvalidInput, Score
-from ragmetrics_core.adapters import LiveEvaluation, current_names
+from ragmetrics_core.adapters import LiveEvaluation, LiveSettings, current_names
 from waiting import HeldClock, until
 
 LOGGER = logging.getLogger("ragmetrics_tests")
@@ -319,6 +319,23 @@ def test_what_is_logged_is_told(caplog: pytest.LogCaptureFixture) -> None:
     assert live.flush(60)
     assert told == [("m", "ModelError: down"), ("m", "ModelError: down again")]
     assert "on_problem failed: no pager; further failures are not logged" in lines(caplog)
+
+
+def test_the_settings() -> None:
+    assert list(LiveSettings.__annotations__) == [
+        "sample_rate",
+        "seed",
+        "only",
+        "on_result",
+        "sinks",
+        "on_problem",
+        "max_pending",
+        "max_concurrency",
+        "workers",
+        "keep",
+        "timeout",
+        "exit_timeout",
+    ]
 
 
 def test_stats() -> None:

@@ -31,17 +31,18 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs
 from langchain_core.tracers.context import register_configure_hook
 
-from ragmetrics_core import InvalidInput, Metric, MissingInput, RagmetricsError, Sample, Score
+from ragmetrics_core import InvalidInput, Metric, MissingInput, Sample, Score
 from ragmetrics_core.adapters import (
     LiveEvaluation,
     LiveSettings,
     current_names,
+    score_of_outcome,
     settled,
     shows_settings,
 )
 
 from ._models import wrapped
-from ._runnable import MetricRunnable, failed_score, no_tracing
+from ._runnable import MetricRunnable, no_tracing
 from ._runs import FinishedRun, RunWatcher, hearing_graphs
 from ._samples import sample_in_metadata
 from ._texts import answer_in, question_in
@@ -270,7 +271,7 @@ class Call:
     def judged(self, outcomes: Mapping[str, Future[Score]]) -> EvaluationRecord:
         """Return the record with its scores. Every error becomes a failed score, because no caller could catch it."""
         record, metrics = self.record(), self._callback._metrics
-        scores = {name: _outcome(metrics[name].metric, outcome) for name, outcome in outcomes.items()}
+        scores = {name: score_of_outcome(metrics[name].metric, outcome) for name, outcome in outcomes.items()}
         failures = {name: score.error for name, score in scores.items() if score.error is not None}
         error = _together(record.error, *(f"{name}: {error}" for name, error in failures.items()))
         # if only fields are missing, the judges are not at fault
@@ -300,13 +301,6 @@ def _extracted(name: str, found: Any) -> dict[str, Any]:
 
 def _together(*problems: str | None) -> str | None:
     return "; ".join(filter(None, problems)) or None
-
-
-def _outcome(metric: Metric, outcome: Future[Score]) -> Score:
-    error = outcome.exception()
-    if error is None:
-        return outcome.result()
-    return failed_score(metric, error if isinstance(error, RagmetricsError) else f"{type(error).__name__}: {error}")
 
 
 _attached: ContextVar[BaseCallbackHandler | None] = ContextVar("ragmetrics_attached", default=None)

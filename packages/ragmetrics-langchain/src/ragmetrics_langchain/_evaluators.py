@@ -13,9 +13,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ragmetrics_core import InvalidInput, Metric, RagmetricsError, Score
-from ragmetrics_core.adapters import settled, with_arguments_of
+from ragmetrics_core.adapters import failed_score, settled, with_arguments_of
 
-from ._runnable import MetricRunnable, failed_score, no_tracing
+from ._runnable import MetricRunnable, no_tracing
 from ._samples import sample_of_example
 from ._values import REFERENCES, messages_in
 

@@ -18,7 +18,7 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.pydantic import create_model_v2
 
 from ragmetrics_core import InvalidInput, Metric, Models, RagmetricsError, Score, Steps, arun, run
-from ragmetrics_core.adapters import check_known, judging
+from ragmetrics_core.adapters import check_known, failed_score, judging
 
 from ._models import called_below, models_of
 from ._samples import sample_of
@@ -160,12 +160,6 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
         if self.on_error == "raise":
             raise error
         return failed_score(self.metric, error)
-
-
-def failed_score(metric: Metric, error: RagmetricsError | str) -> Score:
-    """Make the failed score of a metric, with the usage of the attempt."""
-    score = Score.failed(error)
-    return score.made_by(metric.name, metric.scale, score.usage, {})
 
 
 TYPES: Mapping[str, Any] = {

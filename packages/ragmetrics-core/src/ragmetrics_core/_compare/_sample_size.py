@@ -23,11 +23,13 @@ from .._show._blocks import Block, Heading, Items, Note, Result, Table
 from .._values._counts import count_of
 from .._values._errors import InvalidInput, Setting
 from .._values._plain import plain
-from ..statistics import paired_difference
-from ..statistics._corrected import labels_for
+from ..statistics._corrected import MOST_GRADES, labels_for
+from ..statistics._distributions import normal_quantile
 from ..statistics._interval import at_ends
+from ..statistics._labelled import FEWEST_LABELS
 from ..statistics._means import clustered_mean, mean_of, units_of
 from ..statistics._numbers import Numbers
+from ..statistics._pairs import PairedNumbers
 from ._compare import compared
 from ._several import names_of
 
@@ -44,9 +46,6 @@ class Typical(NamedTuple):
 
 TYPICAL = {"passes": Typical(0.05, 0.4, 1.0), "grades": Typical(0.1, 0.7, 0.5), "shares": Typical(0.2, 0.75, 0.55)}
 """What pairs of systems usually show, for scores at the ends of their scale, of few values, and of any value."""
-
-MOST_GRADES = 11
-"""The largest number of different values that count as grades."""
 
 ERRORS = 0.05, 0.2
 """The share of rows that a good judge and a weak one judge differently from people."""
@@ -66,11 +65,8 @@ FEWEST = 20
 FEWEST_CLUSTERS = 8
 """The fewest clusters of a pilot."""
 
-FEWEST_LABELLED = 8
-"""The fewest labels of a calibration."""
-
-CERTAIN = 1.2816
-"""The quantile of the normal distribution for an interval of 80 %."""
+CERTAIN = 0.8
+"""The confidence of the range of two pilots."""
 
 PAIRS = 10_000
 """The number of pairs that stand for a population."""
@@ -301,9 +297,9 @@ class Aim(NamedTuple):
     def rows(self, share: float, size: float) -> int | None:
         """Return the number of pairs if this share of them changes by this size on a scale from 0 to 1, as many up as down."""
         moved = min(round(share * PAIRS / 2), PAIRS // 2)
-        before = [0.0] * moved + [size] * moved + [0.0] * (PAIRS - 2 * moved)
-        after = [size] * moved + [0.0] * (PAIRS - moved)
-        return paired_difference(before, after, scale=(0.0, 1.0)).rows_needed(self.change, self.power)
+        counts = [moved, moved, PAIRS - 2 * moved]
+        before, after = Numbers([0.0, size, 0.0], counts), Numbers([size, 0.0, 0.0], counts)
+        return PairedNumbers.of(before, after, None, (0.0, 1.0)).difference().rows_needed(self.change, self.power)
 
 
 def _of_none(aim: Aim) -> Iterator[MetricPlan]:
@@ -377,7 +373,7 @@ def _of_two(runs: Sequence[ScoredRows], judged: Sequence[Mapping[str, _Judged]],
         squares = Numbers([(value - changes.mean) ** 2 for value in changes.values], changes.counts)
         # the relative error of an estimated variance
         error = math.sqrt(squares.squares(squares.mean)) / len(changes) / variance
-        factor = math.exp(CERTAIN * error)
+        factor = math.exp(normal_quantile((1 + CERTAIN) / 2) * error)
         pairs = needed and needed / factor, needed and needed * factor
         rows = _range(*pairs, factor=item.rows_after.rows / item.pairs)
         clusters = None if item.clusters is None else _range(*rows, factor=item.clusters / item.rows_after.rows)
@@ -440,4 +436,4 @@ def _labels(item: MetricPlan, pilot: _Judged | None, calibration: Calibration | 
         least, most = (
             labels_for(width, error * (1 - error), of_passes * (1 - 2 * error) ** 2, rows or ROWS) for error in ERRORS
         )
-    return least and max(least, FEWEST_LABELLED), most and max(most, FEWEST_LABELLED)
+    return least and max(least, FEWEST_LABELS), most and max(most, FEWEST_LABELS)

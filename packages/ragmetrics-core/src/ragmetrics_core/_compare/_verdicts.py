@@ -158,13 +158,8 @@ def _disagreement(test: MetricTest, found: PairedDifference, interval: Interval)
 
 def _rows(pairs: MetricPairs, found: PairedDifference) -> str:
     """Describe how many rows would show a difference of the margin, and which difference these rows would have shown."""
-    return "; ".join(filter(None, (_rows_to_show(pairs, found), shown_by(found))))
-
-
-def shown_by(found: PairedDifference) -> str:
-    """Describe the smallest difference that these rows had the power to show; empty if it is not known."""
-    smallest = found.smallest_change()
-    return f"these rows had 80 % power to show a difference of {smallest:.3g}" if smallest else ""
+    smallest, needed = found.smallest_change(), _rows_to_show(pairs, found)
+    return f"{needed}; these rows had 80 % power to show a difference of {smallest:.3g}" if smallest else needed
 
 
 def _rows_to_show(pairs: MetricPairs, found: PairedDifference) -> str:

@@ -223,9 +223,10 @@ class _Baseline:
                 differ, or not known that they are the same.
         """
         scales = {item.name: item.scale for item in run.metrics}
+        higher_is_better = {item.name: item.higher_is_better for item in run.metrics}
+        known = [item.name for item in self._run.metrics]
         for gate in gates:
-            check_drop(gate, scales, {item.name: item.higher_is_better for item in run.metrics})
-            known = [item.name for item in self._run.metrics]
+            check_drop(gate, scales, higher_is_better)
             if gate.metric not in known:
                 raise InvalidInput(Setting("baseline"), f" has no scores of {gate.metric}; it has {', '.join(known)}")
         if max(self._places, default=-1) < 0:

@@ -277,7 +277,7 @@ def _checked_texts(values: Mapping[str, Any]) -> dict[str, str]:
     return {name: checked_text(value) for name, value in values.items()}
 
 
-def unequal_names(there: Mapping[str, str], here: Mapping[str, str]) -> Sequence[str]:
+def unequal_names(there: Mapping[str, Any], here: Mapping[str, Any]) -> Sequence[str]:
     """Return the names whose digests differ, and those that only one of the two has."""
     return sorted(name for name in there.keys() | here.keys() if there.get(name) != here.get(name))
 
@@ -390,10 +390,8 @@ def _other_run(there: RunSettings, here: RunSettings) -> Iterable[str]:
         if there.run.get(name) != value:
             yield f"{name}={there.run.get(name)} there, {name}={value} here"
     if there.sampled and here.sampled:
-        for name in sorted(there.sampled.keys() | here.sampled.keys()):
-            one, two = there.sampled.get(name), here.sampled.get(name)
-            if one != two:
-                yield f"{name}={one} there, {name}={two} here"
+        for name in unequal_names(there.sampled, here.sampled):
+            yield f"{name}={there.sampled.get(name)} there, {name}={here.sampled.get(name)} here"
     elif there.sampled != here.sampled:
         yield f"{_choice(there.sampled)} there, {_choice(here.sampled)} here"
 

@@ -24,6 +24,7 @@ special about its framework. These are their parts, and what else an adapter nee
   judges in the background and counts the results (``Background`` is one of its queues, ``settled`` makes the outcome of a job).
   Judgements that are coroutine functions run in one event loop, and the metrics that they compute share their calls.
   ``judging`` marks this work, so that the calls of a judge are not evaluated. ``Counts`` are counters for many threads.
+  ``score_of_outcome`` and ``failed_score`` make scores of what judgements gave or raised.
   ``drain_on_sigterm`` judges what is pending before a signal ends the program. ``observe`` is the handler of plain Python.
   ``JsonlSink`` writes the records to a file of scores.
 
@@ -51,7 +52,7 @@ from ._judging import is_judging, judging
 from ._live_evaluation import Finished, LiveEvaluation, LiveSettings, current_names, shows_settings
 from ._live_judging import LiveJudging
 from ._loops import HomeLoop, Turn, run_blocking
-from ._observe import Observation, Observer, asks_an_llm, observe
+from ._observe import Observation, Observer, asks_an_llm, failed_score, observe, score_of_outcome
 from ._rows import asked_rows
 from ._settings import (
     blocking,
@@ -94,6 +95,7 @@ __all__ = [
     "current_names",
     "declared_settings",
     "drain_on_sigterm",
+    "failed_score",
     "finish_reason_of",
     "in_order",
     "in_own_thread",
@@ -116,6 +118,7 @@ __all__ = [
     "read_in_order",
     "readable_texts",
     "run_blocking",
+    "score_of_outcome",
     "seconds_to_wait",
     "secret_texts",
     "settled",

@@ -204,8 +204,11 @@ class Background(Generic[T]):
     @property
     def rate(self) -> float:
         """How many of the waiting jobs were submitted in a second."""
-        waiting = [*self._waiting]
-        return len(waiting) / max(time.monotonic() - waiting[0].submitted, 0.001) if waiting else 0.0
+        try:
+            first = self._waiting[0]  # the loop may take jobs meanwhile
+        except IndexError:
+            return 0.0
+        return len(self._waiting) / max(time.monotonic() - first.submitted, 0.001)
 
     def submit(
         self, jobs: Sequence[tuple[Work[T], Callable[[Future[T]], object]]], context: Callable[[], Context] = Context

@@ -179,8 +179,8 @@ class LiveEvaluation(Generic[R, T]):
             timeout=timeout,
             exit_timeout=exit_timeout,
         )
-        for problem_listener in _functions(None, on_problem=on_problem).values():
-            self._live.log.on_logged = partial(self._tell_problem, problem_listener)
+        listener = _functions(None, on_problem=on_problem).get("on_problem")
+        self._live.log.on_logged = None if listener is None else partial(self._tell_problem, listener)
 
     @property
     def counts(self) -> dict[str, int]:

@@ -20,10 +20,11 @@ import threading
 import time
 import weakref
 from collections import Counter, deque
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import Context, ContextVar
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .._kernel._drive import Models, driver
 from .._kernel._steps import Steps
@@ -249,9 +250,9 @@ class LiveJudging(Generic[T]):
         )
         if not queue.finished:
             return f"{why}, and no judgement has ended yet"
-        seconds = queue.seconds / queue.finished
-        enough = f"set {name} to {math.ceil(queue.rate * seconds)} or more, or sample_rate lower"
-        return f"{why}. {queue.rate:.3g} judgements a second take {seconds:.2g} seconds each: {enough}"
+        rate, seconds = queue.rate, queue.seconds / queue.finished
+        enough = f"set {name} to {math.ceil(rate * seconds)} or more, or sample_rate lower"
+        return f"{why}. {rate:.3g} judgements a second take {seconds:.2g} seconds each: {enough}"
 
     def _admit(self, what: str, lost: str, why: Callable[[], str]) -> bool:
         """Count one more pending item if there is room for it; return False if there is not. The first refusal is logged."""
@@ -272,37 +273,32 @@ class LiveJudging(Generic[T]):
     def _begin(self, judgements: Judgements[T], then: Listener[T]) -> None:
         outcomes: dict[str, Future[T]] = {}
         finish = partial(self._finish, tuple(judgements), outcomes, then)
-        jobs: list[Any] = [
-            (self._timed(name, work), partial(self._note_judgement, name, outcomes, len(judgements), finish))
-            for name, work in judgements.items()
-        ]
-        jobs = jobs or [(lambda: None, lambda _: finish())]
-        in_loop = [job for job in jobs if inspect.iscoroutinefunction(job[0])]
-        in_threads = [job for job in jobs if not inspect.iscoroutinefunction(job[0])]
+        in_loop: list[Any] = []
+        in_threads: list[Any] = [] if judgements else [(lambda: None, lambda _: finish())]
+        for name, work in judgements.items():
+            noted = partial(self._note_judgement, name, outcomes, len(judgements), finish)
+            if inspect.iscoroutinefunction(work):
+                in_loop.append((partial(self._await_timed, name, work), noted))
+            else:
+                in_threads.append((partial(self._call_timed, name, work), noted))
         self._submit((self._async_judges, in_loop), (self._judges, in_threads))
 
-    def _timed(self, name: str, work: Work[T]) -> Work[T]:
-        """Return the work, which notes how long it took."""
-        given: Any = work
+    async def _await_timed(self, name: str, work: Any) -> Any:
+        with self._timing(name):
+            return await work()
 
-        def note(begun: float) -> None:
+    def _call_timed(self, name: str, work: Any) -> Any:
+        with self._timing(name):
+            return work()
+
+    @contextmanager
+    def _timing(self, name: str) -> Iterator[None]:
+        """Note how long the block takes."""
+        begun = time.monotonic()
+        try:
+            yield
+        finally:
             self._seconds.setdefault(name, deque(maxlen=LATEST)).append(time.monotonic() - begun)
-
-        def run() -> T:
-            begun = time.monotonic()
-            try:
-                return cast("T", given())
-            finally:
-                note(begun)
-
-        async def arun() -> T:
-            begun = time.monotonic()
-            try:
-                return cast("T", await given())
-            finally:
-                note(begun)
-
-        return arun if inspect.iscoroutinefunction(work) else run
 
     def _submit(self, *jobs: tuple[Background[Any], list[Any]]) -> None:
         try:

@@ -92,14 +92,8 @@ class Call:
 
     def judged(self, outcomes: Mapping[str, Future[Score]]) -> Observation:
         """Return the observation with its scores."""
-        return replace(self._observation, scores={name: self._outcome(name, each) for name, each in outcomes.items()})
-
-    def _outcome(self, name: str, outcome: Future[Score]) -> Score:
-        error = outcome.exception()
-        if error is None:
-            return outcome.result()
-        score = Score.failed(error if isinstance(error, RagmetricsError) else f"{type(error).__name__}: {error}")
-        return score.made_by(name, self._metrics[name][0].scale, score.usage, {})
+        scores = {name: score_of_outcome(self._metrics[name][0], each) for name, each in outcomes.items()}
+        return replace(self._observation, scores=scores)
 
 
 class Observer(LiveEvaluation[Observation, Score]):
@@ -227,6 +221,20 @@ def observe(
             there is none.
     """
     return Observer(metrics, llm, embeddings, settings)
+
+
+def failed_score(metric: Metric, error: RagmetricsError | str) -> Score:
+    """Return the failed score of a metric, with the usage of the attempt."""
+    score = Score.failed(error)
+    return score.made_by(metric.name, metric.scale, score.usage, {})
+
+
+def score_of_outcome(metric: Metric, outcome: Future[Score]) -> Score:
+    """Return the score that a judgement gave; a failed one if it raised anything, because no caller could catch it."""
+    error = outcome.exception()
+    if error is None:
+        return outcome.result()
+    return failed_score(metric, error if isinstance(error, RagmetricsError) else f"{type(error).__name__}: {error}")
 
 
 def asks_an_llm(metric: Metric) -> bool:

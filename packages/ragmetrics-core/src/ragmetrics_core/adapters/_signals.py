@@ -35,7 +35,8 @@ def drain_on_sigterm(*live: LiveEvaluation[Any, Any], timeout: float = 10.0) -> 
     def handle(number: int, frame: FrameType | None) -> None:
         if not draining.is_set():
             draining.set()
-            start(drain, here=True)  # not here: the main thread may hold a lock that the judging waits for
+            # in another thread, if one can be started: the main thread may hold a lock that the judging waits for
+            start(drain, here=True)
             return
         signal.signal(number, signal.SIG_DFL)
         if callable(previous):

@@ -1,4 +1,4 @@
-"""Where the records of live evaluation go, besides the memory."""
+"""Files that the records of live evaluation are written to."""
 
 from __future__ import annotations
 
