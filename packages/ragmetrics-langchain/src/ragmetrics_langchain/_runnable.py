@@ -167,6 +167,7 @@ TYPES: Mapping[str, Any] = {
     "texts": list[str],
     "documents": list[Any],
     "rubric": dict[int, str],
+    "turns": list[Any],
     "any": Any,
 }
 """The type of each kind of input in the schema."""

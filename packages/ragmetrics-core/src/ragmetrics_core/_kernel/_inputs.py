@@ -55,7 +55,33 @@ def checked_rubric(path: str, value: Any) -> dict[int, str]:
     return dict(sorted(rubric.items()))
 
 
-Kind = Literal["text", "texts", "documents", "rubric", "any"]
+ROLES = ("user", "assistant", "system", "tool")
+
+
+def checked_history(path: str, value: Any) -> list[dict[str, Any]]:
+    """Return earlier turns, each with its role, its text and, if it has any, its contexts; other keys are left out.
+
+    Raises:
+        InvalidInput: the value is not a list of such turns; the message starts with ``path``.
+    """
+    if not isinstance(value, list | tuple):
+        cure = 'write [{"role": "user", "content": "..."}, ...], or rename the column if it means something else'
+        raise InvalidInput(f"{path} must be a list of earlier turns, got {type(value).__name__}: {cure}")
+    turns = []
+    for index, item in enumerate(value):
+        where = f"{path}[{index}]"
+        if not isinstance(item, Mapping):
+            raise InvalidInput(f'{where} must be {{"role": "user", "content": "..."}}, got {type(item).__name__}')
+        if item.get("role") not in ROLES:
+            raise InvalidInput(f"{where}.role must be user, assistant, system or tool, got {item.get('role')!r}")
+        turn = {"role": item["role"], "content": _text(f"{where}.content", item.get("content"))}
+        if item.get("retrieved_contexts") is not None:
+            turn["retrieved_contexts"] = _texts(f"{where}.retrieved_contexts", item["retrieved_contexts"])
+        turns.append(turn)
+    return turns
+
+
+Kind = Literal["text", "texts", "documents", "rubric", "turns", "any"]
 
 FIELD_KINDS: dict[str, Kind] = {
     "user_input": "text",
@@ -66,6 +92,7 @@ FIELD_KINDS: dict[str, Kind] = {
     "retrieved_documents": "documents",
     "reference_documents": "documents",
     "rubric": "rubric",
+    "history": "turns",
 }
 
 
@@ -85,7 +112,7 @@ class Input(str):
 
     Attributes:
         name: the name of a sample field, or of another column.
-        kind: ``text``, ``texts``, ``documents``, ``rubric`` or ``any`` (passed to the metric without validation).
+        kind: ``text``, ``texts``, ``documents``, ``rubric``, ``turns`` or ``any`` (passed to the metric without validation).
         required: False if the metric works without this input.
         takes_empty: whether the metric has a value if nothing was retrieved or answered, and so accepts an empty list or text.
     """
@@ -109,8 +136,14 @@ class Input(str):
 
     @classmethod
     def named(cls, name: str, hint: Any = None, *, required: bool = True) -> Input:
-        """Return the input of this name; its kind follows from the name or else from the annotation (``str``, ``list[str]``)."""
-        return cls(name, FIELD_KINDS.get(ALIASES.get(name, name)) or _kind_of(hint), required=required)
+        """Return the input of this name; its kind follows from the name or else from the annotation (``str``, ``list[str]``).
+
+        A column ``history`` may be something else than earlier turns, so there an annotation of these comes first.
+        """
+        kind, hinted = FIELD_KINDS.get(ALIASES.get(name, name)), _kind_of(hint)
+        if kind is None or (kind == "turns" and hinted != "any"):
+            kind = hinted
+        return cls(name, kind, required=required)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the attributes as JSON values; ``Input(**data)`` reads them back."""
@@ -149,8 +182,9 @@ class Input(str):
         if isinstance(value, str):
             return "" if value and not value.isspace() else "is blank"
         if isinstance(value, list | tuple | Mapping) and not value:
-            # an empty result list is a legitimate outcome of retrieval
-            return "" if self.name == "retrieved_documents" else "is an empty list"
+            # an empty result list is a legitimate outcome of retrieval, and a first turn has no earlier ones
+            is_normal = self.name == "retrieved_documents" or (self.kind == "turns" and self.required)
+            return "" if is_normal else "is an empty list"
         if self.kind == "texts" and isinstance(value, list | tuple):
             are_blank = all(isinstance(item, str) and not item.strip() for item in value)
             return "contains only blank texts" if are_blank else ""
@@ -234,6 +268,7 @@ CHECKS: dict[Kind, Callable[[str, Any], Any]] = {
     "texts": _texts,
     "documents": _documents,
     "rubric": checked_rubric,
+    "turns": checked_history,
     "any": lambda _, value: value,
 }
 

@@ -217,6 +217,8 @@ def judged_text(sample: Sample) -> str:
     for found in (sample.retrieved_contexts, sample.reference_contexts, sample.retrieved_documents):
         if isinstance(found, (list, tuple)):
             texts += found
+    if isinstance(sample.history, (list, tuple)):
+        texts += [item.get("content") for item in sample.history if isinstance(item, Mapping)]
     contents = (item.content if isinstance(item, Document) else item for item in texts)
     return "\n".join(item for item in contents if isinstance(item, str))
 

@@ -75,6 +75,9 @@ def read_cell(field: str, value: Any, column: str, separator: str | None) -> Any
         if not isinstance(parsed, dict):
             raise InvalidInput(f'{column}: the cell is neither a JSON nor a Python object: write {{"key": "text"}}')
         return parsed
+    if field == "history" and isinstance(value, str):
+        parsed = literal(value)
+        return parsed if isinstance(parsed, list) else value  # the metric that reads it says what is wrong
     return value
 
 

@@ -36,7 +36,8 @@ class RunRow:
 
     Attributes:
         id: the id as text; None if the data has no id.
-        question: the question with line ends and spaces normalized; None if the data has no question.
+        question: the question with line ends and spaces normalized; None if the data has no question. Without an id, it ends with
+            a digest of the earlier turns, because many conversations ask the same short question.
         references: for each field that the row is judged by, a digest of its value; fields without a value are left out.
         name: the name shown to people: the id, or the place in the input.
         place: the place in the input.
@@ -55,6 +56,8 @@ class RunRow:
         """Return the row of one record."""
         sample = record.sample
         row_id, question, reference = as_label(sample.id), _text(sample.user_input), _text(sample.reference)
+        if question is not None and row_id is None and sample.history:
+            question += f" {row_digest(sample, ('history',))}"
         references = {name: row_digest(sample, (name,)) for name in REFERENCES[1:] if getattr(sample, name)}
         if reference is not None:
             references[REFERENCES[0]] = digest_of(reference)

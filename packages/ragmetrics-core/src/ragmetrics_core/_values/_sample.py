@@ -23,6 +23,7 @@ _OTHER_NAMES = {
     "retrieved_contexts": "contexts context retrieval_context",
     "reference": "ground_truth reference_answer ground_truth_answer expected_answer expected_output",
     "rubric": "rubrics",
+    "history": "chat_history",
 }
 ALIASES = {name: field for field, names in _OTHER_NAMES.items() for name in names.split()}
 """Other common column names, and the field that each of them means."""
@@ -126,6 +127,8 @@ class Sample:
         rubric: what each score means, for rubric metrics.
         id: the identifier of the sample, copied to the results.
         metadata: other data, copied to the results. It is never judged, unless a ``CustomJudge`` asks for a column by name.
+        history: the earlier turns of the conversation, oldest first, each a mapping with ``role`` (``user``, ``assistant``,
+            ``system`` or ``tool``), ``content`` (a text) and, if known, ``retrieved_contexts`` (texts). The question is not in it.
     """
 
     user_input: str | None = None
@@ -138,6 +141,7 @@ class Sample:
     rubric: Mapping[int, str] | None = None
     id: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    history: Sequence[Mapping[str, Any]] | None = field(default=None, hash=False)
 
     @classmethod
     def from_mapping(cls, row: Mapping[str, Any]) -> Sample:

@@ -94,6 +94,7 @@ SOCKETS: Mapping[str, Any] = {
     "texts": list[list[str]] | list[list[Document]],
     "documents": list[list[Document]],
     "rubric": list[dict[int, str]],
+    "turns": list[list[dict[str, Any]]],
     "any": list[Any],
 }
 """The type of the socket for each kind of input."""
