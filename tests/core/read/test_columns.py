@@ -337,16 +337,16 @@ class TestColumnsThatAreNowhere:
         (
             {"qestion": "prompt"},
             (
-                "columns={'qestion': 'prompt'}: neither name is a field; did you mean 'question'? (the fields are id, metadata, "
-                "reference, reference_contexts, reference_documents, response, retrieved_contexts, retrieved_documents, rubric, "
+                "columns={'qestion': 'prompt'}: neither name is a field; did you mean 'question'? (the fields are history, id, "
+                "metadata, reference, reference_contexts, reference_documents, response, retrieved_contexts, retrieved_documents, rubric, "
                 "user_input)"
             ),
         ),
         (
             {"a_*": "b_*"},
             (
-                "columns={'a_*': 'b_*'}: neither name is a field (the fields are id, metadata, reference, reference_contexts, "
-                "reference_documents, response, retrieved_contexts, retrieved_documents, rubric, user_input)"
+                "columns={'a_*': 'b_*'}: neither name is a field (the fields are history, id, metadata, reference, "
+                "reference_contexts, reference_documents, response, retrieved_contexts, retrieved_documents, rubric, user_input)"
             ),
         ),
         (

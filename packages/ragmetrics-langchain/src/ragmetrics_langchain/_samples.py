@@ -16,7 +16,7 @@ from langchain_core.documents import Document as LangChainDocument
 from langchain_core.messages import BaseMessage
 
 from ragmetrics_core import Input, InvalidInput, Sample
-from ragmetrics_core.adapters import settled
+from ragmetrics_core.adapters import before_question, settled
 
 from ._texts import Answer, answer_in, find_answer, question_in, reference_in
 from ._values import (
@@ -24,17 +24,20 @@ from ._values import (
     CONTEXTS,
     CONVERSATIONS,
     EXPECTED,
+    HISTORY,
     QUESTIONS,
     REFERENCES,
     are_texts,
     contexts_in,
     core_documents,
     found_by_tools,
+    history_in,
     last_answer,
     last_question,
     mapping_of,
     messages_in,
     said_in,
+    turns_in,
     with_contexts,
 )
 
@@ -95,6 +98,8 @@ def _field(name: str, item: Any, answer: Answer | None) -> tuple[str, Any, dict[
         item = reference_in(name, item, answer)
     if name in RESPONSES:
         return "response" if name in UNKNOWN_TO_ROWS else name, answer_in(item), {}
+    if name in HISTORY:
+        return name, history_in(item), {}
     return name, item, {}
 
 
@@ -123,7 +128,8 @@ def _from_messages(messages: Sequence[Any]) -> dict[str, Any]:
     """Return question, answer and contexts of the last turn."""
     contexts = found_by_tools(messages)
     fields = {"retrieved_contexts": contexts or None} if are_texts(contexts) else with_contexts(contexts)
-    return {"user_input": last_question(messages), "response": last_answer(messages), **fields}
+    spoken = {"user_input": last_question(messages), "response": last_answer(messages)}
+    return {**spoken, "history": before_question(turns_in(messages)), **fields}
 
 
 def sample_in_metadata(metadata: Mapping[str, Any]) -> tuple[Sample, list[str]]:
@@ -189,6 +195,7 @@ def sample_of_example(inputs: Any, outputs: Any, expected: Any, keys: Keys, *, n
         retrieved_contexts=produced.retrieved_contexts or input_sample.retrieved_contexts,
         retrieved_documents=produced.retrieved_documents or input_sample.retrieved_documents,
         id=produced.id,
+        history=produced.history or input_sample.history,
         metadata={**input_sample.metadata, **produced.metadata},
     )
 

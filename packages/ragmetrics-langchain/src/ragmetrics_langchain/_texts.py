@@ -37,7 +37,7 @@ from ._values import (
     text_of,
 )
 
-NEITHER = frozenset({*CONTEXTS, *REFERENCES, *HISTORY})
+NEITHER = frozenset({*CONTEXTS, *REFERENCES, *HISTORY, "messages"})
 NO_ANSWER = NEITHER.union(QUESTIONS)
 NO_QUESTION = NEITHER.union(ANSWERS)
 

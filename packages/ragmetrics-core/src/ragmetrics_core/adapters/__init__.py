@@ -26,7 +26,7 @@ special about its framework. These are their parts, and what else an adapter nee
   ``judging`` marks this work, so that the calls of a judge are not evaluated. ``Counts`` are counters for many threads.
   ``score_of_outcome`` and ``failed_score`` make scores of what judgements gave or raised.
   ``drain_on_sigterm`` judges what is pending before a signal ends the program. ``observe`` is the handler of plain Python.
-  ``JsonlSink`` writes the records to a file of scores.
+  ``JsonlSink`` writes the records to a file of scores. ``turns_of`` and ``before_question`` read the messages of a conversation.
 
 Importing this loads no framework, no model client and no asyncio.
 """
@@ -48,6 +48,7 @@ from ._answers import finish_reason_of, is_cut_off, usage_of
 from ._background import Background, Counts, settled
 from ._bridge import Bridge, EmbeddingsBridge, FormsOfReply, LLMBridge, without_retries
 from ._failures import Explained, is_bug, is_of_a_client, is_of_other_loop, model_error
+from ._history import before_question, turns_of
 from ._judging import is_judging, judging
 from ._live_evaluation import Finished, LiveEvaluation, LiveSettings, current_names, shows_settings
 from ._live_judging import LiveJudging
@@ -86,6 +87,7 @@ __all__ = [
     "Turn",
     "asked_rows",
     "asks_an_llm",
+    "before_question",
     "blocking",
     "check_calls",
     "check_known",
@@ -124,6 +126,7 @@ __all__ = [
     "settled",
     "shows_settings",
     "strict_schema",
+    "turns_of",
     "usage_of",
     "with_arguments_of",
     "without_retries",
