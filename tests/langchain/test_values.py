@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 from langchain_core.documents import Document as LangChainDocument
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, LLMResult
 from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel
@@ -56,6 +56,9 @@ TALK = [
     found("found", artifact=[page("p", "1"), page("p", "1"), page("r", "2")]),
     said("a"),
 ]
+
+TURNS = [{"role": "user", "content": "earlier"}, {"role": "assistant", "content": "before"}]
+WITH_CONTEXTS = {"role": "assistant", "content": "before", "retrieved_contexts": ["c"]}
 
 
 class Order(BaseModel):
@@ -271,8 +274,20 @@ def test_a_reference_is_one_text(value: Any, got: str) -> None:
         (said("a"), Sample(response="a")),
         (
             TALK,
-            Sample("q", "a", ["p", "r"], retrieved_documents=[Document("p", "1"), Document("r", "2")]),
+            Sample(
+                "q",
+                "a",
+                ["p", "r"],
+                retrieved_documents=[Document("p", "1"), Document("r", "2")],
+                history=TURNS,
+            ),
         ),
+        ({"question": "q", "chat_history": TALK[:2]}, Sample("q", history=TURNS)),
+        ({"question": "q", "history": [("human", "earlier"), ("ai", "before")]}, Sample("q", history=TURNS)),
+        ({"question": "q", "history": [TURNS[0], WITH_CONTEXTS]}, Sample("q", history=[TURNS[0], WITH_CONTEXTS])),
+        ({"question": "q", "history": "in 1889"}, Sample("q", history="in 1889")),  # type: ignore[arg-type]
+        ({"messages": [SystemMessage("Be brief."), asked("q"), said("a")]}, Sample("q", "a")),
+        ({"messages": TALK, "chat_history": TURNS[:1]}, replace(sample_of(TALK), history=TURNS[:1])),
         ([asked("q"), found("x"), said("a")], Sample("q", "a", ["x"])),
         ({"messages": [asked("q"), said("a")], "response": "own"}, Sample("q", "own")),
         ({"messages": 3, "answer": "a"}, Sample(response="a", metadata={"messages": 3})),

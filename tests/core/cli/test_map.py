@@ -65,9 +65,9 @@ def test_look_shows_what_the_option_does(tmp_path: Path) -> None:
         (
             "qestion=prompt",
             (
-                "--map qestion=prompt: neither name is a field; did you mean 'question'? (the fields are id, metadata, "
-                "reference, reference_contexts, reference_documents, response, retrieved_contexts, retrieved_documents, rubric, "
-                "user_input)"
+                "--map qestion=prompt: neither name is a field; did you mean 'question'? (the fields are history, id, "
+                "metadata, reference, reference_contexts, reference_documents, response, retrieved_contexts, retrieved_documents, "
+                "rubric, user_input)"
             ),
         ),
         ("question", "--map: 'question' is not a pair of names: write FIELD=COLUMN, such as question=prompt"),

@@ -338,8 +338,8 @@ class TestColumnsThatAreNowhere:
             {"qestion": "prompt"},
             (
                 "columns={'qestion': 'prompt'}: neither name is a field; did you mean 'question'? (the fields are history, id, "
-                "metadata, reference, reference_contexts, reference_documents, response, retrieved_contexts, retrieved_documents, rubric, "
-                "user_input)"
+                "metadata, reference, reference_contexts, reference_documents, response, retrieved_contexts, retrieved_documents, "
+                "rubric, user_input)"
             ),
         ),
         (
