@@ -49,7 +49,15 @@ class Likeness(Metric):
 
 def outputs(text: str) -> dict[str, Any]:
     """Everything that a notebook may show of data in which every text is this one."""
-    row = {"user_input": text, "response": text, "contexts": [text, text], f"k{text}": text, "lang": text}
+    turns = [{"role": text, "content": text, "retrieved_contexts": [text]}, text]
+    row = {
+        "history": turns,
+        "user_input": text,
+        "response": text,
+        "contexts": [text, text],
+        f"k{text}": text,
+        "lang": text,
+    }
     rows = [Sample.from_mapping({**row, "reference": "x" * number, "id": f"{text}{number}"}) for number in range(1, 6)]
     others = [Sample.from_mapping({**row, "reference": word, "id": f"{text}{word}"}) for word in ("lost", "none")]
     metrics = [Errors(name=f"m{text}"), Likeness(name=f"l{text}")]

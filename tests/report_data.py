@@ -176,6 +176,7 @@ def _hostile_line(number: int, text: str, name: str, value: float) -> dict[str, 
         "retrieved_documents": [document, document],
         "reference_contexts": [text],
         "rubric": {text: text},
+        "history": [{"role": text, "content": text, text: [text]}, text],
         "metadata": {text: text, "lang": XSS[number % 2], name: number % 3, "deep": {text: [text]}},
     }
     other = score("other", None, error=text, details=details) if number % 2 else score("other", None, reason=text)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, TextIO
+from typing import Any, ClassVar, TextIO
 
 import pytest
 
@@ -152,6 +152,26 @@ def test_one_row_in_full(run: Path) -> None:
         "\n"
         "  size: 0.4 (scale 0 to 1)\n"
     )
+
+
+def test_the_earlier_turns_of_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    turns = [
+        {"role": "user", "content": "Who?"},
+        {"role": "assistant", "content": "\x1b[31mShe.", "retrieved_contexts": ["She did."]},
+    ]
+    rows: list[dict[str, Any]] = [{"id": "a", "response": "half", "history": turns}, {"id": "b", "history": ["hi"]}]
+    evaluate(rows, [Size()], run_dir="run", progress=False)
+    assert shown("run", "--row", "a") == (
+        "a (row 1)\n"
+        "  earlier user: Who?\n"
+        "  earlier assistant: \\x1b[31mShe.\n"
+        "  earlier passage 1: She did.\n"
+        "  answer: half\n"
+        "\n"
+        "  size: 0.4 (scale 0 to 1)\n"
+    )
+    assert shown("run", "--row", "b").startswith("b (row 2)\n  earlier turn: hi\n\n  size: failed\n")
 
 
 def test_a_row_without_an_id_is_called_by_its_line(run: Path) -> None:

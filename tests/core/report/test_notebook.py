@@ -127,6 +127,12 @@ def test_rows_that_hold_anything() -> None:
     assert [text for text in Read(shown).texts if text in ("question: 7", "1", "None")] == ["question: 7", "1", "None"]
 
 
+def test_the_earlier_turns_of_a_row_are_folded() -> None:
+    rows = [{"user_input": "How high?", "response": "x", "history": [{"role": "user", "content": "Who?"}]}]
+    shown = evaluate(rows, Length(), progress=False).worst("length")._repr_html_()
+    assert Read(shown).texts[1:4] == ["earlier turns", "earlier user: Who?", "question: How high?"]
+
+
 def test_a_test_set() -> None:
     samples = tuple(
         Sample(user_input=f"Q{n}?", reference="R.", reference_contexts=["P."], metadata={"document_id": "d"})

@@ -60,8 +60,12 @@ def failed_lines(record: Record, scores: Mapping[str, Score], width: int) -> Ite
 
 
 def full_lines(record: Record, metrics: Sequence[str], width: int) -> Iterator[Line]:
-    """Return everything about a row: its texts, passages, documents and metadata in full, and the evidence of these metrics."""
-    yield from _head(record, width, tuple(ASKED))
+    """Return everything about a row: its earlier turns, texts, passages, documents and metadata in full, and the evidence of these
+    metrics.
+    """
+    yield from _lines(title_of(record), width, "", "  ", "title")
+    for text in (*_turns(record.sample.history), *text_lines(record.sample)):
+        yield from _lines(text, width)
     for field, name in LISTS.items():
         for text in _items(getattr(record.sample, field), name):
             yield from _lines(text, width)
@@ -83,6 +87,14 @@ def _head(record: Record, width: int, fields: Iterable[str]) -> Iterator[Line]:
     yield from _lines(title_of(record), width, "", "  ", "title")
     for text in text_lines(record.sample, fields):
         yield from _lines(text, width)
+
+
+def _turns(history: Any) -> Iterator[str]:
+    """Return the texts of earlier turns, each after the word for its speaker."""
+    for turn in history if isinstance(history, list | tuple) else [] if history is None else [history]:
+        known = turn if isinstance(turn, Mapping) else {"role": "turn", "content": turn}
+        yield f"earlier {_text(known.get('role'))}: {_text(known.get('content'))}"
+        yield from _items(known.get("retrieved_contexts"), "earlier passage")
 
 
 def _items(values: Any, name: str) -> list[str]:
@@ -130,6 +142,7 @@ def row_parts(records: Sequence[Record], metric: str, unfolded: int = 0) -> list
             element(
                 "details",
                 element("summary", f"{readable(title_of(record))}: {value}"),
+                _earlier(record.sample.history),
                 *(element("p", readable(line)) for line in text_lines(record.sample)),
                 score_body(score),
                 _passages(record.sample.retrieved_contexts),
@@ -137,6 +150,12 @@ def row_parts(records: Sequence[Record], metric: str, unfolded: int = 0) -> list
             )
         )
     return parts
+
+
+def _earlier(history: object) -> Html:
+    """Return the earlier turns, folded."""
+    lines = [element("p", readable(line)) for line in _turns(history)]
+    return element("details", element("summary", "earlier turns"), *lines) if lines else EMPTY
 
 
 def _passages(contexts: object) -> Html:

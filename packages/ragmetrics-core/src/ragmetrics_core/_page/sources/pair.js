@@ -120,9 +120,9 @@ function bothSides(row, record) {
   const one = samples[0];
   const same = (part) => samples.every((sample) => JSON.stringify(part(sample)) === JSON.stringify(part(one)));
   const marks = views.some((view) => view && marksOf(view.tables, "reference").length); // claims of a reference stand on their side
-  const shared = { question: same((sample) => sample.user_input), reference: same((sample) => sample.reference) && !marks, rest: same(restOf) };
+  const shared = { question: same((sample) => [sample.history, sample.user_input]), reference: same((sample) => sample.reference) && !marks, rest: same(restOf) };
   return [
-    shared.question ? textPart("Question", one.user_input) : null,
+    shared.question ? questionParts(one) : null,
     shared.reference ? textPart("Reference", one.reference) : null,
     pairOf((side) => views[side] && answerPart(row, record, views[side], shared), "Answer and score"),
     pairOf((side) => views[side] && sourcesPart(views, side, shared), "Contexts"),
@@ -143,7 +143,7 @@ function sideView(records, side, metric) {
 function answerPart(row, record, { sample, score, side, at, count: records, tables }, shared) {
   return [
     records > 1 ? recordChoice(row, record, side, at, records) : null,
-    shared.question ? null : textPart("Question", sample.user_input),
+    shared.question ? null : questionParts(sample),
     textPart("Answer", sample.response, marksOf(tables, "response")),
     shared.reference ? null : textPart("Reference", sample.reference, marksOf(tables, "reference")),
     scorePart(row, side, scoreEvidence(score, tables, sample)),

@@ -44,10 +44,26 @@ function contextMarks(tables, number, text) {
 
 function sampleTexts(sample, tables) {
   return [
-    textPart("Question", sample.user_input),
+    questionParts(sample),
     textPart("Answer", sample.response, marksOf(tables, "response")),
     textPart("Reference", sample.reference, marksOf(tables, "reference")),
   ];
+}
+
+/** The question, below the turns that it follows. */
+const questionParts = (sample) => [historyPart(sample.history), textPart("Question", sample.user_input)];
+
+function historyPart(history) {
+  const turns = Array.isArray(history) ? history : [history ?? []].flat();
+  if (!turns.length) return null;
+  return el("details", { class: "part" }, el("summary", null, `Earlier turns (${turns.length})`), el("ol", { class: "contexts" }, turns.map(turnItem)));
+}
+
+function turnItem(turn) {
+  const known = turn && typeof turn === "object" ? turn : { content: turn };
+  const { role, content, ...rest } = known;
+  const text = typeof content === "string" ? content : JSON.stringify(content) ?? "";
+  return el("li", null, el("p", { class: "limits" }, String(role ?? "")), el("p", { class: "text", dir: "auto" }, text), Object.keys(rest).length ? tree(rest, true) : null);
 }
 
 function contextList(sample, tables) {
@@ -85,7 +101,7 @@ function textPart(title, text, marks) {
   return el("section", { class: "part" }, el("h2", null, title), el("p", { class: "text", dir: "auto" }, body));
 }
 
-const TOLD = new Set(["user_input", "response", "reference", "retrieved_contexts", "id"]);
+const TOLD = new Set(["user_input", "response", "reference", "retrieved_contexts", "id", "history"]);
 const restOf = (sample) => Object.fromEntries(Object.entries(sample).filter(([name]) => !TOLD.has(name)));
 
 /** All that the row holds besides: metadata, documents, reference contexts, rubric. */
