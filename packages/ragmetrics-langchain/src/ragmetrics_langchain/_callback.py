@@ -35,6 +35,7 @@ from ragmetrics_core import InvalidInput, Metric, MissingInput, Sample, Score
 from ragmetrics_core.adapters import (
     LiveEvaluation,
     LiveSettings,
+    before_question,
     current_names,
     score_of_outcome,
     settled,
@@ -49,6 +50,8 @@ from ._texts import answer_in, question_in
 from ._values import (
     ANSWERS,
     CONTEXTS,
+    CONVERSATIONS,
+    HISTORY,
     QUESTIONS,
     are_texts,
     calls_tools,
@@ -60,6 +63,7 @@ from ._values import (
     returned_contexts,
     said_in,
     text_of,
+    turns_in,
     with_contexts,
 )
 
@@ -132,6 +136,30 @@ def question_of(run: FinishedRun) -> str | None:
     return question_in(run.inputs) or question_in(came_back) or next(iter(run.queries), None)
 
 
+def condensed_of(run: FinishedRun) -> str | None:
+    """Return the question as a step of the chain rewrote it: the first search query, else what a step returned under a name such
+    as ``standalone_question``, else the user's question.
+    """
+    return next(iter(run.queries), None) or run.rewritten or question_of(run)
+
+
+def history_of(run: FinishedRun) -> list[dict[str, Any]] | None:
+    """Return the earlier turns: the history in the inputs, else the one that a step got, else the messages before the user's last
+    one. None if there are none.
+    """
+    if is_many(run):
+        return None
+    inputs = run.inputs[0] if run.kind == "llm" and isinstance(run.inputs, list) and run.inputs else run.inputs
+    given, state = mapping_of(inputs) or {}, mapping_of(run.outputs) or {}
+    earlier = (turns_in(_spoken(found)) for found in (*map(given.get, HISTORY), run.history))
+    all_messages = (state.get("messages"), inputs, *map(given.get, (*QUESTIONS, "messages")))
+    return next(filter(None, (*earlier, *(before_question(turns_in(_spoken(found))) for found in all_messages))), None)
+
+
+def _spoken(value: Any) -> list[BaseMessage]:
+    return (messages_in(value) or []) if isinstance(value, CONVERSATIONS) else []
+
+
 def answer_of(run: FinishedRun) -> str | None:
     """Return the final answer, complete or not; None if a graph stopped before there was an answer.
 
@@ -199,7 +227,8 @@ def is_waiting(run: FinishedRun) -> bool:
     return any(map(calls_tools, _messages(run)[-1:]))
 
 
-BUILT_IN: Mapping[str, Extractor] = {"question": question_of, "answer": answer_of, "contexts": contexts_of}
+WAYS: Mapping[Any, Extractor] = {"last": question_of, "condensed": condensed_of}
+BUILT_IN = frozenset({question_of, condensed_of, answer_of, contexts_of, history_of})
 
 
 class Call:
@@ -220,7 +249,7 @@ class Call:
         self._fields: dict[str, Any] = {}
         self._missing: dict[str, Extractor] = {}
         for name, extractor in callback._extractors.items():
-            if extractor is BUILT_IN[name]:
+            if extractor in BUILT_IN:
                 self._extract(name, extractor)
             else:
                 self._missing[name] = extractor
@@ -294,6 +323,8 @@ def _extracted(name: str, found: Any) -> dict[str, Any]:
     is_message = isinstance(found, BaseMessage)
     if found is not None and not is_message and not isinstance(found, str):
         raise Unusable(f"returned {type(found).__name__}: return a text, a message or None")
+    if name == "history":
+        return {"history": found}
     if name == "question":
         return {"user_input": text_of(found)}
     return {"response": said_in(found) if is_message else found}  # a blank text is not missing
@@ -314,9 +345,12 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
         metrics: what to judge; each needs its own name.
         llm: a judge for metrics without one: a LangChain chat model, or any LLM of the core.
         embeddings: an embedding model for metrics without one, of LangChain or of the core.
-        question, answer, contexts: functions from a ``FinishedRun`` to the question, the answer (texts or messages), and the
-            contexts (texts or documents, one or a list), instead of the built-in ones. They are called in the background. If one
-            raises or returns anything else, the field stays empty and the record says why.
+        question: what is judged as the question: ``last``, the last message of the user; ``condensed``, the question as the chain
+            rewrote it with the history: the query of its first retriever, else the output of a step under a name such as
+            ``standalone_question``, else the last message; or a function as below.
+        answer, contexts: functions from a ``FinishedRun`` to the answer (a text or a message) and the contexts (texts or
+            documents, one or a list), instead of the built-in ones. They are called in the background. If one raises or returns
+            anything else, the field stays empty and the record says why.
         config: LangChain config of the judging, such as callbacks that trace it; that of the chain is never used for it.
         trace: whether the judging is sent to LangSmith where tracing is on. Each judgement is a separate trace, with the tag
             ``ragmetrics``.
@@ -356,7 +390,7 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
         *,
         llm: Any = None,
         embeddings: Any = None,
-        question: Extractor = question_of,
+        question: Literal["last", "condensed"] | Extractor = "last",
         answer: Extractor = answer_of,
         contexts: Extractor = contexts_of,
         config: RunnableConfig | None = None,
@@ -372,10 +406,12 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
         LiveEvaluation.__init__(
             self, logging.getLogger("ragmetrics_langchain"), attrgetter("error"), "an EvaluationRecord", **live_settings
         )
-        self._extractors = {"question": question, "answer": answer, "contexts": contexts}
+        asked: Any = WAYS.get(question, question) if isinstance(question, str) else question
+        self._extractors = {"question": asked, "answer": answer, "contexts": contexts, "history": history_of}
         for name, extractor in self._extractors.items():
             if not callable(extractor):
-                raise InvalidInput(f"{name} must be a function of a FinishedRun, got {extractor!r}")
+                words = "'last', 'condensed' or " if name == "question" else ""
+                raise InvalidInput(f"{name} must be {words}a function of a FinishedRun, got {extractor!r}")
         self._metrics = _runnables(metrics, llm, embeddings)
         self._config = merge_configs({"tags": ["ragmetrics"]}, config)
         self._trace = trace

@@ -42,7 +42,7 @@ from langchain_core.runnables.config import var_child_runnable_config
 from ragmetrics_core import Score
 from ragmetrics_core.adapters import is_judging
 
-from ._values import distinct_documents, document_lists, mapping_of, returned_contexts
+from ._values import HISTORY, REWRITTEN, distinct_documents, document_lists, mapping_of, returned_contexts, text_of
 
 Kind = Literal["chain", "llm", "retriever", "tool"]
 Outcome = Literal["complete", "error", "incomplete", "interrupted"]
@@ -64,6 +64,8 @@ class FinishedRun:
         listed: the last list of documents that any step returned, for chains that retrieve without a retriever.
         texts: the last contexts that any step returned as texts, under a name such as ``context``.
         queries: the queries of its retrievers.
+        rewritten: the first text that a step returned under a name such as ``standalone_question``.
+        history: the earlier messages that a step got, or loaded, under a name such as ``chat_history``.
         written: the keys of a graph's state that its steps wrote in this call; None if it is not a graph, or they are unknown.
         earlier: ids of the messages that a graph had before this call.
         metadata, tags: of the root run, from its config.
@@ -81,6 +83,8 @@ class FinishedRun:
     listed: Sequence[Document] | None = None
     texts: Sequence[str] | None = None
     queries: Sequence[str] = ()
+    rewritten: str | None = None
+    history: Sequence[Any] = ()
     written: frozenset[str] | None = None
     earlier: frozenset[str] = frozenset()
     metadata: Mapping[str, Any] = field(default_factory=dict)
@@ -136,6 +140,8 @@ class Tree:
         self._has_steps = False
         self._steps_ended = False
         self._is_readable = True
+        self._rewritten: str | None = None
+        self._history: Sequence[Any] = ()
         self._note_finder(self.root)
 
     def begin(self, run_id: UUID, node: Node, inputs: Any, tags: Sequence[str]) -> None:
@@ -147,7 +153,15 @@ class Tree:
             messages = (mapping_of(inputs) or {}).get("messages")
             if not self._steps_ended and isinstance(messages, list | tuple):
                 self._earlier.update(item.id for item in messages if isinstance(item, BaseMessage) and item.id)
+        if not self._steps_ended:
+            self._note_history(inputs)
         self._note_finder(node)
+
+    def _note_history(self, value: Any) -> None:
+        """Copy the first earlier messages that a step got, because the program may add to its list."""
+        if not self._history and isinstance(value, Mapping):
+            lists = (value[name] for name in HISTORY if isinstance(value.get(name), list | tuple))
+            self._history = tuple(next(lists, ()))
 
     def _note_finder(self, node: Node) -> None:
         """Remember the run if it may find documents: an outermost retriever, or a tool."""
@@ -166,6 +180,9 @@ class Tree:
                 self._listed = documents
             if isinstance(outputs, Mapping):
                 self._texts = returned_contexts(outputs)[1] or self._texts
+                self._rewritten = self._rewritten or next(filter(None, map(text_of, map(outputs.get, REWRITTEN))), None)
+                if not self._has_steps:  # what a step of a graph returns may be of this turn
+                    self._note_history(outputs)
         if node.is_step:
             self.step_returned(outputs)
         if node.parent is self.root:
@@ -216,6 +233,8 @@ class Tree:
             texts=self._texts,
             written=frozenset(self._written) if self._has_steps and self._is_readable else None,
             earlier=frozenset(self._earlier),
+            rewritten=self._rewritten,
+            history=self._history,
             queries=tuple(node.query for node in self._finders if node.kind == "retriever" and node.query),
             outcome=outcome,
             error=error,

@@ -54,6 +54,7 @@ CONTEXTS = (
 REFERENCES = ("reference", "ground_truth", "reference_answer", "ground_truth_answer", "expected_answer")
 EXPECTED = ("reference_contexts", "reference_documents", "rubric")
 HISTORY = ("chat_history", "history")
+REWRITTEN = ("standalone_question", "condensed_question", "rewritten_question", "rephrased_question")
 
 # if one mapping is the whole context, its text may have been joined from its documents, for the prompt
 DOCUMENTS_FIRST = sorted(CONTEXTS, key=lambda name: "doc" not in name)
