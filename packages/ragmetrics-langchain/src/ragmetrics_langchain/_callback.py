@@ -228,7 +228,7 @@ def is_waiting(run: FinishedRun) -> bool:
 
 
 WAYS: Mapping[Any, Extractor] = {"last": question_of, "condensed": condensed_of}
-BUILT_IN = frozenset({question_of, condensed_of, answer_of, contexts_of, history_of})
+BUILT_IN = (question_of, condensed_of, answer_of, contexts_of, history_of)
 
 
 class Call:
@@ -315,6 +315,8 @@ class Unusable(Exception):
 
 def _extracted(name: str, found: Any) -> dict[str, Any]:
     """Return the value of an extractor as fields of the sample."""
+    if name == "history":
+        return {"history": found}
     if name == "contexts":
         contexts = contexts_in(found)
         if contexts is None and found is not None and not isinstance(found, str):
@@ -323,8 +325,6 @@ def _extracted(name: str, found: Any) -> dict[str, Any]:
     is_message = isinstance(found, BaseMessage)
     if found is not None and not is_message and not isinstance(found, str):
         raise Unusable(f"returned {type(found).__name__}: return a text, a message or None")
-    if name == "history":
-        return {"history": found}
     if name == "question":
         return {"user_input": text_of(found)}
     return {"response": said_in(found) if is_message else found}  # a blank text is not missing
