@@ -27,6 +27,7 @@ special about its framework. These are their parts, and what else an adapter nee
   ``score_of_outcome`` and ``failed_score`` make scores of what judgements gave or raised.
   ``drain_on_sigterm`` judges what is pending before a signal ends the program. ``observe`` is the handler of plain Python.
   ``JsonlSink`` writes the records to a file of scores. ``turns_of`` and ``before_question`` read the messages of a conversation.
+  ``current_span`` and ``in_span`` find the span of a call, and show it to those who get its scores.
 
 Importing this loads no framework, no model client and no asyncio.
 """
@@ -65,6 +66,7 @@ from ._settings import (
 )
 from ._signals import drain_on_sigterm
 from ._sinks import JsonlSink
+from ._spans import current_span, in_span
 
 __all__ = [
     "Attempts",
@@ -95,12 +97,14 @@ __all__ = [
     "check_whole",
     "conceal",
     "current_names",
+    "current_span",
     "declared_settings",
     "drain_on_sigterm",
     "failed_score",
     "finish_reason_of",
     "in_order",
     "in_own_thread",
+    "in_span",
     "in_threads",
     "is_bug",
     "is_cut_off",
