@@ -306,11 +306,13 @@ class LiveEvaluation(Generic[R, T]):
     def _keep_and_tell(self, record: R) -> None:
         self._keep(record)
         for name, function in self._told.items():
-            self._live.tell(partial(_tell, function, record), partial(self._note_result, record, name))
+            # a sink writes in order; a function of the user may wait for something else
+            workers = int(name != "on_result")
+            self._live.tell(partial(_tell, function, record), partial(self._note_result, record, name), name, workers=workers)
 
     def _tell_problem(self, function: Callable[..., object], name: str, problem: BaseException | str) -> None:
         if name != "on_problem":
-            self._live.tell(partial(_tell, partial(function, name), problem), self._note_problem)
+            self._live.tell(partial(_tell, partial(function, name), problem), self._note_problem, "on_problem")
 
     def _note_problem(self, outcome: Future[Any]) -> None:
         error = outcome.exception()

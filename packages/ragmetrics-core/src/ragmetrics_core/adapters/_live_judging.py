@@ -1,9 +1,9 @@
 """The judging beside a running application: every judgement runs in the background and is counted.
 
-There are three queues. Two make the judgements: coroutine functions, which run in the loop, and other functions, which need a
-thread each and so are fewer at a time. The judgements of one evaluation are made at the same time if there is room, and the last
-one to end reports them all. The third queue calls the user's functions, so that a slow function delays no judge. All use one event
-loop. Metrics that are computed in it share what was learnt about the servers, such as their limits, and equal questions of
+Two queues make the judgements: one those that are coroutine functions, which run in the loop, and one the other functions, which
+need a thread each and so are fewer at a time. The judgements of one evaluation are made at the same time if there is room, and the
+last one to end reports them all. Each of the user's functions has a queue too, so that a slow function delays neither a judge nor
+another function. All use one event loop. Metrics that are computed in it share what was learnt about the servers, such as their limits, and equal questions of
 judgements that run at the same time are asked once.
 
 Nothing is lost silently: the first evaluation that finds the queue full and the first failure of each cause are logged, all are
@@ -186,6 +186,10 @@ class LiveJudging(Generic[T]):
         return self._count["dropped"]
 
     @property
+    def _queues(self) -> list[Background[Any]]:
+        return [self._judges, self._async_judges, *self._tellers.values()]
+
+    @property
     def progress(self) -> int:
         """A number that grows whenever a judge or a function returns."""
         return sum(queue.finished - queue.timed_out for queue in self._queues)
@@ -204,7 +208,7 @@ class LiveJudging(Generic[T]):
             "timed_out": timed_out,
             "dropped": self.dropped,
             "pending": self.pending,
-            "untold": self._count["untold"] + self._tellers.timed_out,
+            "untold": self._count["untold"] + sum(queue.timed_out for queue in self._tellers.values()),
         }
 
     def stats(self) -> dict[str, Any]:
@@ -237,7 +241,7 @@ class LiveJudging(Generic[T]):
         if isinstance(judgements, Mapping):
             self._begin(judgements, then)
         else:
-            self._submit((self._tellers, [(judgements, partial(self._begin_prepared, then))]))
+            self._submit((self._teller(""), [(judgements, partial(self._begin_prepared, then))]))
         return True
 
     def _why_dropped(self) -> str:
@@ -254,11 +258,14 @@ class LiveJudging(Generic[T]):
         enough = f"set {name} to {math.ceil(rate * seconds)} or more, or sample_rate lower"
         return f"{why}. {rate:.3g} judgements a second take {seconds:.2g} seconds each: {enough}"
 
-    def _admit(self, what: str, lost: str, why: Callable[[], str]) -> bool:
-        """Count one more pending item if there is room for it; return False if there is not. The first refusal is logged."""
+    def _admit(self, what: str, lost: str, why: Callable[[], str], queue: Background[Any] | None = None) -> bool:
+        """Count one more pending item if there is room for it, in the queue if there is one; return False if there is not. The
+        first refusal is logged.
+        """
         with self._door:
             self._enter()
-            is_full = self._count[what] >= self._max_pending or (self.is_closed and what == "open")
+            pending = self._count[what] if queue is None else queue.pending
+            is_full = pending >= self._max_pending or (self.is_closed and what == "open")
             number = self._count.add(lost if is_full else what)
         if is_full and number == 1:
             self._logger.warning("%s; further ones are only counted, see counts", why())
@@ -273,8 +280,8 @@ class LiveJudging(Generic[T]):
     def _begin(self, judgements: Judgements[T], then: Listener[T]) -> None:
         outcomes: dict[str, Future[T]] = {}
         finish = partial(self._finish, tuple(judgements), outcomes, then)
-        in_loop: list[Any] = []
-        in_threads: list[Any] = [] if judgements else [(lambda: None, lambda _: finish())]
+        in_loop: list[Any] = [] if judgements else [(_nothing, lambda _: finish())]
+        in_threads: list[Any] = []
         for name, work in judgements.items():
             noted = partial(self._note_judgement, name, outcomes, len(judgements), finish)
             if inspect.iscoroutinefunction(work):
@@ -310,22 +317,34 @@ class LiveJudging(Generic[T]):
             self._count.add("open", -1)
             raise
 
-    def tell(self, job: Callable[[], object], then: Callable[[Future[Any]], object]) -> bool:
-        """Submit a call of one of the user's functions without waiting; return False if the queue is full.
+    def tell(
+        self, job: Callable[[], object], then: Callable[[Future[Any]], object], name: str = "", *, workers: int = 0
+    ) -> bool:
+        """Submit a call of one of the user's functions without waiting; return False if its queue is full.
 
         Args:
             job: the call.
             then: called with its outcome; it should be quick.
+            name: the function. Each has a queue, so that one that hangs delays no other.
+            workers: how many calls of this function run at the same time; 0: as many as of plain judgements.
         """
-        why = f"a result was not handed on: {self._max_pending} wait for that already"
-        if not self._admit("telling", "untold", lambda: why):
+        queue = self._teller(name, workers)
+        why = f"a result was not handed on: {self._max_pending} wait for {name or 'that'} already"
+        if not self._admit("telling", "untold", lambda: why, queue):
             return False
         ended = partial(self._note_told, then)
         try:
-            self._tellers.submit([(job, ended)], self._context)
+            queue.submit([(job, ended)], self._context)
         except RuntimeError:  # the program is ending, or no thread can be started: call it in this thread
             settled(partial(self._context().run, job), ended)
         return True
+
+    def _teller(self, name: str, workers: int = 0) -> Background[Any]:
+        with self._door:
+            self._enter()
+            if name not in self._tellers:
+                self._tellers[name] = Background(workers=workers or self._workers, **self._limits)
+            return self._tellers[name]
 
     def _note_told(self, then: Callable[[Future[Any]], object], outcome: Future[Any]) -> None:
         try:
@@ -408,11 +427,10 @@ class LiveJudging(Generic[T]):
     def _begin_anew(self) -> None:
         self._count = Counts()
         self._thread = LoopThread()
-        limits: Any = {"timeout": self._timeout, "thread": self._thread}
-        self._judges = Background[T](workers=self._workers, **limits)
-        self._async_judges = Background[T](workers=self._max_concurrency, **limits)
-        self._tellers = Background[Any](workers=self._workers, **limits)
-        self._queues: tuple[Background[Any], ...] = self._judges, self._async_judges, self._tellers
+        self._limits: Any = {"timeout": self._timeout, "thread": self._thread}
+        self._judges = Background[T](workers=self._workers, **self._limits)
+        self._async_judges = Background[T](workers=self._max_concurrency, **self._limits)
+        self._tellers: dict[str, Background[Any]] = {}
         self._driver = None
         self._seconds: dict[str, deque[float]] = {}
         self.is_closed = False
@@ -438,6 +456,10 @@ class LiveJudging(Generic[T]):
         """Called at the exit of the program: close, unless that was done, or the work belongs to the parent process."""
         if self._process == os.getpid() and not (self.is_closed and not self.pending):
             self.close(self._exit_timeout)
+
+
+async def _nothing() -> None:
+    """The work of an evaluation that asks no metric."""
 
 
 def _end(live: weakref.ref[LiveJudging[Any]]) -> None:
