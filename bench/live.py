@@ -21,6 +21,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 from langchain_core.documents import Document
@@ -29,9 +30,9 @@ from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnablePassthrough
-from ragmetrics_langchain import RagEvaluationCallback
 
 from ragmetrics_core.metrics import Faithfulness
+from ragmetrics_langchain import RagEvaluationCallback
 
 JUDGES = ("none", "none again", "good", "slow", "hung", "dead")
 RATE = 40
@@ -55,7 +56,9 @@ def chain() -> Runnable[Any, Any]:
     prompt = ChatPromptTemplate.from_template("{context}\n\n{question}")
     model = FakeListChatModel(responses=["It was built in 1861."], sleep=0.02)
     found = {"context": Retriever(), "question": RunnablePassthrough()}
-    return RunnablePassthrough.assign(answer=prompt | model | StrOutputParser()).with_config(run_name="rag").__ror__(found)
+    return (
+        RunnablePassthrough.assign(answer=prompt | model | StrOutputParser()).with_config(run_name="rag").__ror__(found)
+    )
 
 
 class Judge:
@@ -70,7 +73,9 @@ class Judge:
         if self.kind == "dead":
             raise RuntimeError("the judge is dead")
         await asyncio.sleep({"good": 0.0, "slow": 1.0}[self.kind])
-        return VERDICTS if "It was built" in ask.messages[-1].content and "number" in ask.messages[0].content else CLAIMS
+        return (
+            VERDICTS if "It was built" in ask.messages[-1].content and "number" in ask.messages[0].content else CLAIMS
+        )
 
 
 def evaluated(kind: str, **settings: Any) -> tuple[RagEvaluationCallback | None, Judge]:
@@ -120,7 +125,10 @@ def cell(kind: str, seconds: float) -> dict[str, float]:
 
     asyncio.run(run())
     took.sort()
-    return {name: took[place] * 1000 for name, place in (("p50", len(took) // 2), ("p99", len(took) * 99 // 100), ("max", -1))}
+    return {
+        name: took[place] * 1000
+        for name, place in (("p50", len(took) // 2), ("p99", len(took) * 99 // 100), ("max", -1))
+    }
 
 
 def rounds(count: int, seconds: float) -> None:
@@ -129,7 +137,7 @@ def rounds(count: int, seconds: float) -> None:
     for number in range(count):
         for kind in JUDGES[number % 2 :] + JUDGES[: number % 2]:
             command = [sys.executable, __file__, "cell", "--judge", kind, "--seconds", str(seconds)]
-            made = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
+            made = subprocess.run(command, check=True, capture_output=True, text=True)
             found[kind].append(json.loads(made.stdout.splitlines()[-1]))
     print(f"{count} rounds of {seconds:g} s at {RATE} requests/s" if seconds else f"{count} bursts of 200 requests")
     print(f"{'judge':12}{'p50 ms':>9}{'p99 ms':>9}{'max ms':>9}   median difference to none, of pairs")
@@ -139,14 +147,15 @@ def rounds(count: int, seconds: float) -> None:
         for name in ("p50", "p99"):
             pairs = [each[name] - none[name] for each, none in zip(cells, found["none"], strict=True)]
             ratio = statistics.median(each[name] / none[name] for each, none in zip(cells, found["none"], strict=True))
-            differences.append(f"{name} {statistics.median(pairs):+.2f} ms ({min(pairs):+.2f} to {max(pairs):+.2f}), x {ratio:.2f}")
+            differences.append(
+                f"{name} {statistics.median(pairs):+.2f} ms ({min(pairs):+.2f} to {max(pairs):+.2f}), x {ratio:.2f}"
+            )
         print(f"{kind:12}{middle['p50']:9.2f}{middle['p99']:9.2f}{middle['max']:9.1f}   {'; '.join(differences)}")
 
 
 def memory() -> float:
     """The megabytes that this process holds."""
-    with open("/proc/self/statm", encoding="ascii") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE") / 1e6
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGESIZE") / 1e6
 
 
 def soak(minutes: float) -> None:
@@ -164,7 +173,10 @@ def soak(minutes: float) -> None:
                 await at_rate(app, 10, {"callbacks": [callback]}, times)
                 took["seen"] += len(times)
                 held.append(memory())
-            print(f"{kind}: {held[-1]:.1f} MB, p50 {statistics.median(times) * 1000:.1f} ms, {callback.counts}", flush=True)
+            print(
+                f"{kind}: {held[-1]:.1f} MB, p50 {statistics.median(times) * 1000:.1f} ms, {callback.counts}",
+                flush=True,
+            )
 
     asyncio.run(run())
     callback.close(30)
@@ -172,9 +184,10 @@ def soak(minutes: float) -> None:
     total = sum(counts[name] for name in ("scored", "failed", "missing", "timed_out", "dropped", "pending"))
     settled = held[len(held) * 5 // 30 :]  # five of thirty minutes
     print(f"seen {took['seen']}, accounted for {total}: {counts}")
-    print(f"memory after a sixth of the time {settled[0]:.1f} MB, then {min(settled):.1f} to {max(settled):.1f}, at the end {settled[-1]:.1f}")
+    least, most = min(settled), max(settled)
+    print(f"memory after a sixth of the time {settled[0]:.1f} MB, then {least:.1f} to {most:.1f}")
     assert total == took["seen"], "requests are not accounted for"
-    assert max(settled) - settled[0] < 10, "the memory grows"
+    assert most - settled[0] < 10, "the memory grows"
 
 
 def main() -> None:

@@ -191,14 +191,14 @@ def test_a_judge_that_hangs_loses_its_place(held_clock: HeldClock) -> None:
 
 
 def test_equal_questions_of_two_metrics_are_one_call() -> None:
-    """Also if they are given one LLM of LlamaIndex, which has no asynchronous methods."""
+    """Also if they are given one LLM of LlamaIndex, which has no asynchronous methods. An equal query is judged once."""
     llm = Completions("yes", delay=0.3)
     metrics = [RefineFaithfulness(name="one"), RefineFaithfulness(name="other")]
     with QueryEvaluationHandler(metrics, llm=llm) as handler:
-        for asked in (1, 2):
+        for _ in range(2):
             Engine().query("Where?")
             assert handler.flush(60)
-            assert len(llm.prompts) == asked
+            assert len(llm.prompts) == 1
     assert [result.score for item in handler.results for result in item.results.values()] == [1.0] * 4
 
 

@@ -53,6 +53,9 @@ class Call:
     def judgements(self) -> dict[str, Callable[[], Score]]:
         return {"m": lambda: self.judge(self.question)}
 
+    def identity(self, name: str) -> str | None:
+        return f"{name} of {self.question}"
+
     def judged(self, outcomes: Mapping[str, Future[Score]]) -> Record:
         return Record(self.question, {name: outcome.result().value for name, outcome in outcomes.items()})
 
@@ -66,8 +69,8 @@ class Watching(LiveEvaluation[Record, Score]):
         self.left_out: list[str] = []
 
     def hear(self, question: str, slow: Callable[[], object] | None = None) -> None:
-        if self._is_sampled():
-            self._judge(Call(question, self.judge, slow))
+        if (draw := self._sampling.draw({})) is not None:
+            self._judge(Call(question, self.judge, slow), draw)
 
     def _leave_out(self, record: Record) -> None:
         self.left_out.append(record.question)
@@ -325,6 +328,7 @@ def test_the_settings() -> None:
     assert list(LiveSettings.__annotations__) == [
         "sample_rate",
         "seed",
+        "budget",
         "only",
         "on_result",
         "sinks",

@@ -49,6 +49,9 @@ class Call:
     def judgements(self) -> dict[str, Callable[[], Any]]:
         return {name: partial(metric.ascore, self.sample) for name, metric in self.metrics.items()}
 
+    def identity(self, name: str) -> None:
+        return None
+
     def judged(self, outcomes: Mapping[str, Future[Score]]) -> Scores:
         return {
             name: outcome.result() if outcome.exception() is None else Score.failed(str(outcome.exception()))

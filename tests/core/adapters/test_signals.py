@@ -25,6 +25,8 @@ class Call:
     is_complete = True
     def judgements(self):
         return {{"m": lambda: time.sleep({seconds}) or Score(1.0)}}
+    def identity(self, name):
+        return None
     def judged(self, outcomes):
         return outcomes["m"].result().value
 

@@ -37,6 +37,7 @@ from ragmetrics_core.adapters import (
     LiveSettings,
     before_question,
     current_names,
+    row_digest,
     score_of_outcome,
     settled,
     shows_settings,
@@ -297,6 +298,10 @@ class Call:
         sample, callback = self.record().sample, self._callback
         return {name: partial(callback._judgement, metric, sample) for name, metric in callback._metrics.items()}
 
+    def identity(self, name: str) -> str:
+        """Return a digest of everything that a metric reads of this call."""
+        return row_digest(self.record().sample, self._callback._metrics[name].metric.inputs)
+
     def judged(self, outcomes: Mapping[str, Future[Score]]) -> EvaluationRecord:
         """Return the record with its scores. Every error becomes a failed score, because no caller could catch it."""
         record, metrics = self.record(), self._callback._metrics
@@ -354,8 +359,11 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
         config: LangChain config of the judging, such as callbacks that trace it; that of the chain is never used for it.
         trace: whether the judging is sent to LangSmith where tracing is on. Each judgement is a separate trace, with the tag
             ``ragmetrics``.
-        sample_rate: share of the complete calls to judge, 0 to 1; the others become records with the status ``skipped``.
+        sample_rate: share of the complete calls to judge, 0 to 1, or shares of metrics by name; the others become records with the
+            status ``skipped``. Of calls with a ``session_id`` or ``thread_id`` in their metadata, whole sessions are chosen.
         seed: makes the choice of these repeatable.
+        budget: the most that judging may cost in an hour and a day, such as ``{"hour": {"calls": 500}}``; calls beyond that are
+            dropped.
         only: which of these to judge: a function of the record without scores, called in the background. The others are skipped
             too. What it raises is in the ``error`` of the record.
         on_result: called in the background with every record but the skipped ones, such as ``langsmith_feedback(client)``; a
@@ -403,16 +411,16 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
         workers = live_settings.get("workers", 4)
         if type(queue) is type(workers) is int and queue > 0:
             live_settings["max_pending"] = queue + workers  # the queue did not count the calls that were being judged
-        LiveEvaluation.__init__(
-            self, logging.getLogger("ragmetrics_langchain"), attrgetter("error"), "an EvaluationRecord", **live_settings
-        )
+        self._metrics = _runnables(metrics, llm, embeddings)
+        judges = {name: runnable.models for name, runnable in self._metrics.items()}
+        log = logging.getLogger("ragmetrics_langchain")
+        LiveEvaluation.__init__(self, log, attrgetter("error"), "an EvaluationRecord", judges=judges, **live_settings)
         asked: Any = WAYS.get(question, question) if isinstance(question, str) else question
         self._extractors = {"question": asked, "answer": answer, "contexts": contexts, "history": history_of}
         for name, extractor in self._extractors.items():
             if not callable(extractor):
                 words = "'last', 'condensed' or " if name == "question" else ""
                 raise InvalidInput(f"{name} must be {words}a function of a FinishedRun, got {extractor!r}")
-        self._metrics = _runnables(metrics, llm, embeddings)
         self._config = merge_configs({"tags": ["ragmetrics"]}, config)
         self._trace = trace
 
@@ -443,13 +451,14 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
         if run.outcome == "complete" and is_waiting(run):
             run = replace(run, outcome="interrupted")
         status: Status = "scored" if run.outcome == "complete" else run.outcome
-        if status == "scored" and not self._is_sampled():
+        draw = self._sampling.draw(run.metadata)
+        if status == "scored" and draw is None:
             status = "skipped"
         call = Call(self, run, status)
         if status == "scored" and call.is_complete and is_many(run):
             call.status = "skipped"
-        if call.status == "scored":
-            self._judge(call)
+        if call.status == "scored" and draw is not None:
+            self._judge(call, draw)
         elif call.is_complete:
             self._keep_and_tell(call.record())
         else:

@@ -38,19 +38,21 @@ from llama_index.core.instrumentation.events.span import SpanDropEvent  # type: 
 from llama_index.core.instrumentation.span_handlers import NullSpanHandler
 from llama_index.core.schema import MetadataMode
 
-from ragmetrics_core import InvalidInput, Metric, RagmetricsError, Sample, Score
+from ragmetrics_core import InvalidInput, Metric, Models, RagmetricsError, Sample, Score
 from ragmetrics_core.adapters import (
     Counts,
     LiveEvaluation,
     LiveSettings,
+    NotAsked,
     current_names,
     in_own_thread,
     is_judging,
     judging,
+    row_digest,
     shows_settings,
 )
 
-from ._evaluator import MetricEvaluator, MetricResult, score_of
+from ._evaluator import MetricEvaluator, MetricResult, result_of, score_of
 from ._models import judge_of, scorer_of
 from ._open import Done, OpenCalls, heard, heard_async, words_of
 from ._responses import contexts_of, mode_of, nodes_of, text_of
@@ -136,9 +138,21 @@ class Asked:
         """Return the coroutine function that makes the result of each evaluator, by name."""
         return {name: partial(self._judge, evaluator) for name, evaluator in self.evaluators.items()}
 
+    def identity(self, name: str) -> str | None:
+        """Return a digest of everything that a metric reads of this query; None for evaluators that are no metric."""
+        evaluator = self.evaluators[name]
+        if not isinstance(evaluator, MetricEvaluator):
+            return None
+        contexts = contexts_of(self.answer.source_nodes, self.mode)
+        tags = {f"tag {key}": tag for key, tag in self._inputs(evaluator).items()}
+        sample = Sample(self.query, self.answer.response, contexts, metadata=tags)
+        return row_digest(sample, ["user_input", "response", "retrieved_contexts", *tags])
+
+    def _inputs(self, evaluator: BaseEvaluator) -> dict[str, Any]:
+        return {key: value for key, value in self.tags.items() if key in _known(evaluator)}
+
     async def _judge(self, evaluator: BaseEvaluator) -> EvaluationResult:
-        inputs = {key: value for key, value in self.tags.items() if key in _known(evaluator)}
-        arguments: dict[str, Any] = {"query": self.query, "response": self.answer, **inputs}
+        arguments: dict[str, Any] = {"query": self.query, "response": self.answer, **self._inputs(evaluator)}
         with judging():
             own = [getattr(type(evaluator), name, None) for name in ("evaluate", "evaluate_response")]
             if own == [MetricEvaluator.evaluate, MetricEvaluator.evaluate_response]:  # a metric shares its calls
@@ -154,6 +168,9 @@ class Asked:
             problem = outcome.exception()
             if problem is None:
                 results[name] = outcome.result()
+            elif isinstance(problem, NotAsked):
+                score = Score.unscored(str(problem)).made_by(name, None)
+                results[name] = result_of(score, self.query, self.answer.response, contexts, None)
             elif isinstance(problem, RagmetricsError):
                 results[name] = self._failed(problem, contexts)
             else:
@@ -342,8 +359,11 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
         llm: the judge of the metrics; None: ``Settings.llm``.
         embed_model: the embedding model of the metrics; None: ``Settings.embed_model``.
         metadata_mode: which metadata of the source nodes the metrics read with their text; by default what the generator saw.
-        sample_rate: share of the queries that is evaluated, 0 to 1.
+        sample_rate: share of the queries that is evaluated, 0 to 1, or shares of metrics by name. Of queries with a ``session_id``
+            or ``thread_id`` in their tags, whole sessions are chosen.
         seed: makes the choice of the sample repeatable.
+        budget: the most that judging may cost in an hour and a day, such as ``{"hour": {"calls": 500}}``; further queries are
+            dropped. Evaluators that are no metrics are not counted.
         only: called in the background with a ``QueryEvaluation`` without results; whether the query is judged.
         on_result: called in the background with every ``QueryEvaluation``; a coroutine function is run to its end.
         sinks: more such functions; one that fails does not keep the others from their records.
@@ -372,9 +392,13 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
     ) -> None:
         super().__init__()
         live_settings: Any = {"keep": 10_000, **current_names(settings, {"sampling_rate": "sample_rate"})}
-        LiveEvaluation.__init__(self, logging.getLogger("ragmetrics_llama_index"), problem_of, **live_settings)
         mode = mode_of("QueryEvaluationHandler", metadata_mode)
-        self._asked = partial(Asked, evaluators_by_name(metrics, llm, embed_model, mode), mode)
+        evaluators = evaluators_by_name(metrics, llm, embed_model, mode)
+        own = {name: item._models() for name, item in evaluators.items() if isinstance(item, MetricEvaluator)}
+        judges = {name: own.get(name, Models()) for name in evaluators}
+        log = logging.getLogger("ragmetrics_llama_index")
+        LiveEvaluation.__init__(self, log, problem_of, judges=judges, **live_settings)
+        self._asked = partial(Asked, evaluators, mode)
         self._open = OpenCalls()
         self._writing = Writing()
         self._listener = SpanListener(self)
@@ -458,10 +482,13 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
         query = self._open.end(span_id)
         if query is None or response is None:
             return
-        if query.nested or not self._is_sampled():
+        draw = None if query.nested else self._sampling.draw(query.tags)
+        if draw is None:
             self._count.add("nested" if query.nested else "not_sampled")
             return
-        submit = partial(self._submit, asked, response, dict(query.tags), span_id)
+        submit = partial(
+            self._submit, partial(self._asked, asked, tags=dict(query.tags), span_id=span_id), response, draw
+        )
         if isinstance(response, StreamingResponse | AsyncStreamingResponse) and response.response_txt is None:
             self._count.add("unread")
             listening: Any = heard if isinstance(response, StreamingResponse) else heard_async
@@ -479,9 +506,9 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
         else:
             submit(text)
 
-    def _submit(self, query: str, response: Any, tags: dict[str, Any], span_id: str | None, text: str) -> None:
+    def _submit(self, asked: Callable[..., Asked], response: Any, draw: float, text: str) -> None:
         # a copy, because users may change their response
-        self._judge(self._asked(query, Response(text, nodes_of(response) or []), tags, span_id))
+        self._judge(asked(answer=Response(text, nodes_of(response) or [])), draw)
 
     def _leave_out(self, record: QueryEvaluation) -> None:  # noqa: ARG002
         self._count.add("left_out")

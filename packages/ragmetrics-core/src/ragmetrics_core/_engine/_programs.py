@@ -82,22 +82,23 @@ class SharedDriver:
     Args:
         max_concurrency: the largest number of calls in flight.
         max_retries: the largest number of retries of a lost call.
+        budget: what the calls may cost; None: there is no limit.
     """
 
-    def __init__(self, max_concurrency: int, max_retries: int) -> None:
-        self._settings = max_concurrency, max_retries
+    def __init__(self, max_concurrency: int, max_retries: int, budget: Budget | None = None) -> None:
+        self._settings = max_concurrency, max_retries, budget or Budget(None)
         self._begin_anew()
 
     def _begin_anew(self) -> None:
-        max_concurrency, max_retries = self._settings
-        self._answers = Answers(Traffic(max_concurrency), max_retries, Budget(None), None)
+        max_concurrency, max_retries, budget = self._settings
+        self._answers = Answers(Traffic(max_concurrency), max_retries, budget, None)
         self._ready = ReadyModels(lambda model: blocking_twin(prepared(model, 1)))
 
     async def run(self, program: Steps[T], models: Models) -> T:
         """Return the result of a program. If this is cancelled, the calls that no other program waits for are cancelled too.
 
         Raises:
-            ModelError: a model could not answer and the program did not catch it.
+            ModelError: a model could not answer and the program did not catch it, or the budget is used up.
         """
         if len(self._ready) > MOST_MODELS:
             self._begin_anew()
@@ -108,6 +109,8 @@ class SharedDriver:
             results.append(await run_program(program, ready, self._answers, tasks))
 
         await tasks.run([work()])
+        if results[0] is None and (why := self._answers.budget.used_up) is not None:
+            raise ModelError(f"{why}, so this was not asked to its end")
         if isinstance(results[0], ModelError):
             raise results[0]
         result: T = results[0]

@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
-from .._engine._budget import Budget
 from .._engine._programs import ReadyModels
 from .._engine._questions import Answers
 from .._engine._reply_keys import ReplyStore
@@ -23,7 +22,7 @@ from .._kernel._model_traits import prepared
 from .._kernel._steps import Outcome
 from .._names._named import embeddings_named, llm_named
 from .._run._judgements import combined, with_worst_value
-from .._store._prices import Prices
+from .._store._prices import budget_of
 from .._store._records import Record
 from .._values._sample import Row
 from .._values._score import Score
@@ -54,7 +53,7 @@ class Scoring:
         self.names = [metric.name for metric in self.metrics]
         self._conditions = conditions_of(metrics)
         self.assignments = _assignments(self.metrics, models, options.repeats)
-        self.budget = _budget(options.budget, self.assignments)
+        self.budget = budget_of(options.budget, [item.models for item in self.assignments])
         self._traffic = self._new_traffic()
 
     @contextmanager
@@ -106,17 +105,6 @@ class Scoring:
                 juror = "".join(f"juror {place + 1}, " for place in ask.to)
                 found.setdefault(assignment.metric.name, []).append(f"{juror}{ask.prompt.name}{judgement} {key.hex()}")
         return found
-
-
-def _budget(limits: Mapping[str, float] | None, assignments: Iterable[Assignment]) -> Budget:
-    """Return the budget; a budget of dollars gets the price of every model."""
-    prices = Prices()
-    budget = Budget(limits, prices)
-    if "dollars" in budget.limits:
-        for models in (one for assignment in assignments for one in assignment.models.leaves()):
-            prices.check(models.llm, local=False)
-            prices.check(models.embeddings, local=True)
-    return budget
 
 
 def _assignments(metrics: Iterable[Metric], models: Models, repeats: int) -> list[Assignment]:

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
+from .._engine._budget import Budget
+from .._kernel._drive import Models
 from .._kernel._model_traits import ModelTraits, is_instant
 from .._values._errors import InvalidInput, MissingExtra, Setting
 from .._values._requests import Usage
@@ -145,6 +147,22 @@ class Prices:
         if importlib.util.find_spec("genai_prices") is None:
             raise MissingExtra(f"a budget of dollars needs the table of prices: {INSTALL}")
         self(model, Usage(1, 1, 1))
+
+
+def budget_of(limits: Mapping[str, float] | None, models: Iterable[Models]) -> Budget:
+    """Return a budget for calls to these models and their members.
+
+    Raises:
+        InvalidInput: a limit is impossible, or it is one of dollars and the price of a model is not known.
+        MissingExtra: a limit is one of dollars, and the table of prices is not installed.
+    """
+    prices = Prices()
+    budget = Budget(limits, prices)
+    if "dollars" in budget.limits:
+        for one in (leaf for item in models for leaf in item.leaves()):
+            prices.check(one.llm, local=False)
+            prices.check(one.embeddings, local=True)
+    return budget
 
 
 def add_up(*parts: Iterable[ModelUsage]) -> tuple[ModelUsage, ...]:

@@ -24,7 +24,8 @@ special about its framework. These are their parts, and what else an adapter nee
   judges in the background and counts the results (``Background`` is one of its queues, ``settled`` makes the outcome of a job).
   Judgements that are coroutine functions run in one event loop, and the metrics that they compute share their calls.
   ``judging`` marks this work, so that the calls of a judge are not evaluated. ``Counts`` are counters for many threads.
-  ``score_of_outcome`` and ``failed_score`` make scores of what judgements gave or raised.
+  ``score_of_outcome`` and ``failed_score`` make scores of what judgements gave or raised (``NotAsked``: nothing).
+  ``row_digest`` says whether two calls are equal for a metric.
   ``drain_on_sigterm`` judges what is pending before a signal ends the program. ``observe`` is the handler of plain Python.
   ``JsonlSink`` writes the records to a file of scores. ``turns_of`` and ``before_question`` read the messages of a conversation.
   ``current_span`` and ``in_span`` find the span of a call, and show it to those who get its scores.
@@ -37,6 +38,7 @@ from __future__ import annotations
 from .._kernel._metric import prompts_of
 from .._kernel._model_traits import readable_texts
 from .._kernel._saved_settings import metric_paths
+from .._store._run_settings import row_digest
 from .._support._retry_after import seconds_to_wait
 from .._support._secrets import Kept, conceal, is_secret
 from .._support._signatures import with_arguments_of
@@ -56,6 +58,7 @@ from ._live_judging import LiveJudging
 from ._loops import HomeLoop, Turn, run_blocking
 from ._observe import Observation, Observer, asks_an_llm, failed_score, observe, score_of_outcome
 from ._rows import asked_rows
+from ._selection import NotAsked
 from ._settings import (
     blocking,
     declared_settings,
@@ -84,6 +87,7 @@ __all__ = [
     "LiveEvaluation",
     "LiveJudging",
     "LiveSettings",
+    "NotAsked",
     "Observation",
     "Observer",
     "Turn",
@@ -123,6 +127,7 @@ __all__ = [
     "prompts_of",
     "read_in_order",
     "readable_texts",
+    "row_digest",
     "run_blocking",
     "score_of_outcome",
     "seconds_to_wait",

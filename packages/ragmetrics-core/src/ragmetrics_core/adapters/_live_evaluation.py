@@ -9,10 +9,9 @@ logged and noted in the record, and never reaches the application. An invalid se
 from __future__ import annotations
 
 import inspect
-import random
 import threading
 import warnings
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypedDict, TypeVar
 
@@ -23,12 +22,15 @@ from ._background import failed_outcome, settled
 from ._judging import judging
 from ._live_judging import Judgements, LiveJudging
 from ._loops import run_blocking
+from ._selection import NotAsked, RollingBudget, Sampling
 
 if TYPE_CHECKING:
     import logging
     from concurrent.futures import Future
 
     from typing_extensions import Self
+
+    from .._kernel._drive import Models
 
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
@@ -42,8 +44,9 @@ PATIENCE = 60.0
 class LiveSettings(TypedDict, total=False):
     """The settings of a live evaluation, the same for all frameworks; ``LiveEvaluation`` explains them."""
 
-    sample_rate: float
+    sample_rate: float | Mapping[str, float]
     seed: int | None
+    budget: Mapping[str, Mapping[str, float]] | None
     only: Callable[[Any], object] | None
     on_result: Callable[[Any], object] | None
     sinks: Iterable[Callable[[Any], object]]
@@ -97,8 +100,14 @@ class Finished(Protocol[R_co, T]):
         """Return the function that computes the score of each metric."""
         ...
 
+    def identity(self, name: str) -> str | None:
+        """Return a digest of everything that a metric reads of this call; None if it is not known."""
+        ...
+
     def judged(self, outcomes: Mapping[str, Future[T]]) -> R_co:
-        """Return the record with the outcomes of the judgements; without outcomes if ``complete`` or ``only`` failed."""
+        """Return the record with the outcomes of the judgements; without outcomes if ``complete`` or ``only`` failed. The outcome
+        of a metric that was not asked, because this call is outside its sample, is the error ``NotAsked``.
+        """
         ...
 
 
@@ -109,10 +118,14 @@ class LiveEvaluation(Generic[R, T]):
         logger: the adapter's, by the name of its package.
         problem_of: returns what is wrong with a judgement, in words; None if nothing is.
         record: the name of a record in messages, such as ``an EvaluationRecord``; None: messages leave it out.
-        sample_rate: share of the finished calls to judge, 0 to 1.
-        seed: makes the random choice of these calls repeatable.
-        only: decides which of these calls to judge. It is called in the background with the record without scores; it may be a
-            coroutine function.
+        judges: the models of each metric, by its name; None: they are not known.
+        sample_rate: share of the finished calls to judge, 0 to 1; or the shares of metrics by name (1 for those without). Of calls
+            whose metadata name a session (``session_id``, ``thread_id`` or ``conversation_id``), whole sessions are chosen.
+        seed: makes the random choice of these calls repeatable; the choice of sessions is repeatable without one.
+        budget: the most that the calls to models may cost in an hour and in a day, such as ``{"hour": {"calls": 500}, "day":
+            {"dollars": 5}}`` (also ``tokens``). Calls of the application beyond that are dropped. Each process has its own budget.
+        only: decides which of these calls to judge, or returns the names of the metrics that judge it. It is called in the
+            background with the record without scores; it may be a coroutine function.
         on_result: called in the background with every record; a coroutine function is run to its end.
         sinks: more functions that are called as ``on_result`` is, such as a ``JsonlSink``. One that fails does not keep the others
             from their records.
@@ -138,8 +151,10 @@ class LiveEvaluation(Generic[R, T]):
         problem_of: Callable[[T], str | None],
         record: str | None = None,
         *,
-        sample_rate: float = 1.0,
+        judges: Mapping[str, Models] | None = None,
+        sample_rate: float | Mapping[str, float] = 1.0,
         seed: int | None = None,
+        budget: Mapping[str, Mapping[str, float]] | None = None,
         only: Callable[[R], object] | None = None,
         on_result: Callable[[R], object] | None = None,
         sinks: Iterable[Callable[[R], object]] = (),
@@ -151,8 +166,6 @@ class LiveEvaluation(Generic[R, T]):
         timeout: float | None = 120.0,
         exit_timeout: float = 10.0,
     ) -> None:
-        if isinstance(sample_rate, bool) or not isinstance(sample_rate, int | float) or not 0 <= sample_rate <= 1:
-            raise InvalidInput(f"sample_rate is a share from 0 to 1, got {sample_rate!r}")
         whole = {
             "max_pending": max_pending,
             "max_concurrency": max_concurrency,
@@ -164,8 +177,9 @@ class LiveEvaluation(Generic[R, T]):
         self._only = _functions(record, only=only).get("only")
         self._told = _functions(record, sinks, on_result=on_result)
         self._logger = logger
-        self._sample_rate = sample_rate
-        self._random = random.Random(seed)  # noqa: S311  no secret depends on it
+        judges = judges or {}
+        self._sampling = Sampling(sample_rate, seed, judges)
+        self._names = tuple(judges)
         self._most = keep
         self._kept: list[R] = []
         # reentrant, because garbage collection may end a stream in this thread, and its record is kept too
@@ -178,6 +192,7 @@ class LiveEvaluation(Generic[R, T]):
             problem_of=problem_of,
             timeout=timeout,
             exit_timeout=exit_timeout,
+            budget=RollingBudget(budget, judges.values()),
         )
         listener = _functions(None, on_problem=on_problem).get("on_problem")
         self._live.log.on_logged = None if listener is None else partial(self._tell_problem, listener)
@@ -256,38 +271,52 @@ class LiveEvaluation(Generic[R, T]):
         name = type(self).__name__
         raise TypeError(f"a {name} cannot be pickled, as it has threads and results: make one in each process")
 
-    def _is_sampled(self) -> bool:
-        """Whether the next call belongs to the share of calls that is judged."""
-        return self._sample_rate == 1 or self._random.random() < self._sample_rate
-
-    def _judge(self, finished: Finished[R, T]) -> None:
-        """Queue a finished call to be judged, kept and passed to ``on_result``, without waiting."""
+    def _judge(self, finished: Finished[R, T], draw: float = 0.0) -> None:
+        """Queue a finished call to be judged, kept and passed to ``on_result``, without waiting. ``draw`` is what ``Sampling``
+        drew for it; all metrics judge it if it is 0.
+        """
         if finished.is_complete and self._only is None:
-            self._live.judge(finished.judgements(), lambda outcomes: self._keep_and_tell(finished.judged(outcomes)))
+            work = self._work(finished, draw)
+            self._live.judge(
+                work, lambda outcomes: self._keep_and_tell(self._judged(finished, outcomes)), finished.identity
+            )
             return
-        answers = [settled(lambda: True)]
-        self._live.judge(partial(self._chosen, finished, answers), partial(self._judge_chosen, finished, answers))
+        answers = [settled(lambda: _ALL)]
+        self._live.judge(
+            partial(self._chosen, finished, draw, answers),
+            partial(self._judge_chosen, finished, answers),
+            finished.identity,
+        )
 
-    def _chosen(self, finished: Finished[R, T], answers: list[Future[bool]]) -> Judgements[T]:
+    def _work(self, finished: Finished[R, T], draw: float) -> Judgements[T]:
+        return {name: work for name, work in finished.judgements().items() if self._sampling.includes(name, draw)}
+
+    def _judged(self, finished: Finished[R, T], outcomes: Mapping[str, Future[T]]) -> R:
+        """Return the record of a call that was judged, also by metrics that were not asked."""
+        unasked: Future[T] = failed_outcome(NotAsked("not asked: this call is outside the sample of the metric"))
+        return finished.judged({**dict.fromkeys(self._names, unasked), **outcomes})
+
+    def _chosen(self, finished: Finished[R, T], draw: float, answers: list[Future[Collection[str]]]) -> Judgements[T]:
         """Return the judgements of a call; none if ``only`` rejects the call. Runs in a background thread."""
         finished.complete()
-        if self._only is not None:
-            only, record = self._only, finished.record()
-            answers.append(failed_outcome(TimeoutError("no answer in time")))
-            with judging():  # calls that it makes are not calls of the application
-                answers.append(settled(lambda: bool(_call(only, record))))
-            if not answers[-1].result():
-                return {}
-        return finished.judgements()
+        work = self._work(finished, draw)
+        if self._only is None:
+            return work
+        only, record = self._only, finished.record()
+        answers.append(failed_outcome(TimeoutError("no answer in time")))
+        with judging():  # calls that it makes are not calls of the application
+            answers.append(settled(lambda: _names_in(_call(only, record))))
+        asked = answers[-1].result()
+        return {name: each for name, each in work.items() if asked is _ALL or name in asked}
 
     def _judge_chosen(
-        self, finished: Finished[R, T], answers: list[Future[bool]], outcomes: Mapping[str, Future[T]]
+        self, finished: Finished[R, T], answers: list[Future[Collection[str]]], outcomes: Mapping[str, Future[T]]
     ) -> None:
         problem = answers[-1].exception()  # of the last answer of ``only``
         if problem is None and not answers[-1].result():
             self._leave_out(finished.record())
             return
-        record = finished.judged(outcomes)
+        record = self._judged(finished, outcomes) if outcomes else finished.judged(outcomes)
         self._keep_and_tell(record if problem is None else self._with_problem(record, "only", problem))
 
     def _leave_out(self, record: R) -> None:
@@ -308,7 +337,9 @@ class LiveEvaluation(Generic[R, T]):
         for name, function in self._told.items():
             # a sink writes in order; a function of the user may wait for something else
             workers = int(name != "on_result")
-            self._live.tell(partial(_tell, function, record), partial(self._note_result, record, name), name, workers=workers)
+            self._live.tell(
+                partial(_tell, function, record), partial(self._note_result, record, name), name, workers=workers
+            )
 
     def _tell_problem(self, function: Callable[..., object], name: str, problem: BaseException | str) -> None:
         if name != "on_problem":
@@ -347,6 +378,17 @@ def shows_settings(**defaults: Any) -> Callable[[F], F]:
         return init
 
     return with_signature
+
+
+_ALL: Collection[str] = ("all metrics",)
+"""The answer of ``only`` that all metrics judge a call."""
+
+
+def _names_in(answer: object) -> Collection[str]:
+    """Return the names of the metrics that judge a call, by the answer of ``only``."""
+    if isinstance(answer, list | tuple | set | frozenset):
+        return frozenset(map(str, answer))
+    return _ALL if answer else ()
 
 
 def _functions(

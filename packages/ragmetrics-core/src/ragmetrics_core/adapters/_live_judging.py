@@ -3,8 +3,8 @@
 Two queues make the judgements: one those that are coroutine functions, which run in the loop, and one the other functions, which
 need a thread each and so are fewer at a time. The judgements of one evaluation are made at the same time if there is room, and the
 last one to end reports them all. Each of the user's functions has a queue too, so that a slow function delays neither a judge nor
-another function. All use one event loop. Metrics that are computed in it share what was learnt about the servers, such as their limits, and equal questions of
-judgements that run at the same time are asked once.
+another function. All use one event loop. Metrics that are computed in it share what was learnt about the servers, such as their
+limits, equal questions of judgements that run at the same time are asked once, and equal calls of the application are judged once.
 
 Nothing is lost silently: the first evaluation that finds the queue full and the first failure of each cause are logged, all are
 counted, and ``close`` and the exit of the program wait a while for pending work and log how much of it was not judged.
@@ -28,7 +28,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .._kernel._drive import Models, driver
 from .._kernel._steps import Steps
-from .._values._errors import InvalidInput, MissingInput, RagmetricsError
+from .._values._errors import InvalidInput, MissingInput, ModelError, RagmetricsError
+from .._values._requests import Usage
+from .._values._score import Score
 from ._background import Background, Counts, LoopThread, Work, settled
 
 if TYPE_CHECKING:
@@ -36,17 +38,20 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from .._engine._programs import SharedDriver
+    from ._selection import RollingBudget
 
 T = TypeVar("T")
 
 Judgements = Mapping[str, Work[T]]
 Listener = Callable[["dict[str, Future[T]]"], object]
 
+Identity = Callable[[str], "str | None"]
+
 _at_work: ContextVar[object] = ContextVar("ragmetrics_at_work", default=None)
 """The ``LiveJudging`` whose job runs in this context."""
 
 LATEST = 1000
-"""The number of judgements of a metric whose times are kept."""
+"""The number of judgements that are kept for equal calls, and of a metric whose times are kept."""
 
 MOST_CALLS = 64
 """The largest number of calls to models in flight; fewer if a server refuses some."""
@@ -135,6 +140,7 @@ class LiveJudging(Generic[T]):
         problem_of: returns what is wrong with a judgement, in words; None if nothing is.
         timeout: seconds that one judgement, or one of the user's functions, may take; None: no limit.
         exit_timeout: seconds that the exit of the program waits for pending work.
+        budget: what the calls to models may cost; None: there is no limit.
 
     Attributes:
         log: logs the failures.
@@ -154,6 +160,7 @@ class LiveJudging(Generic[T]):
         problem_of: Callable[[T], str | None],
         timeout: float | None = 120.0,
         exit_timeout: float = 10.0,
+        budget: RollingBudget | None = None,
     ) -> None:
         if timeout is not None:
             _check_seconds("timeout", timeout, least=0.001)
@@ -163,6 +170,7 @@ class LiveJudging(Generic[T]):
         self._max_pending = max_pending
         self._problem_of = problem_of
         self._exit_timeout = exit_timeout
+        self._budget = budget
         self._workers, self._max_concurrency, self._timeout = workers, max_concurrency, timeout
         self._door = threading.RLock()  # garbage collection may end a stream in this thread, and that enters too
         self._process: int | None = None
@@ -222,14 +230,21 @@ class LiveJudging(Generic[T]):
             seconds[name] = {what: ordered[place] for what, place in places.items()}
         return {**self.counts, "causes": dict(self.log.causes), "seconds": seconds}
 
-    def judge(self, judgements: Judgements[T] | Callable[[], Judgements[T]], then: Listener[T]) -> bool:
-        """Submit an evaluation without waiting; return False if the queue is full.
+    def judge(
+        self,
+        judgements: Judgements[T] | Callable[[], Judgements[T]],
+        then: Listener[T],
+        identity: Identity = lambda _: None,
+    ) -> bool:
+        """Submit an evaluation without waiting; return False if the queue is full or the budget is used up.
 
         Args:
             judgements: the work of each metric; or a function that returns this and is called in the background first, such as
                 one that calls the user's functions. If it takes too long or raises, there are no judgements.
             then: called with all outcomes in the order of the judgements, in a background thread. It should be quick; use
                 ``tell`` for slow work.
+            identity: returns a digest of what a metric, by its name, reads; equal ones are judged once, if by a coroutine
+                function. None: not known.
 
         Raises:
             RuntimeError: the system can start no thread, or the interpreter is ending.
@@ -239,15 +254,17 @@ class LiveJudging(Generic[T]):
             return False
         self._count.add("unreported")
         if isinstance(judgements, Mapping):
-            self._begin(judgements, then)
+            self._begin(judgements, then, identity)
         else:
-            self._submit((self._teller(""), [(judgements, partial(self._begin_prepared, then))]))
+            self._submit((self._teller(""), [(judgements, partial(self._begin_prepared, then, identity))]))
         return True
 
     def _why_dropped(self) -> str:
         """Say why an evaluation was dropped; if judges are too slow, with the number of judgements at a time that would do."""
         if self.is_closed:
             return "an evaluation was dropped: it began after close()"
+        if self._budget is not None and not self._budget.allows():
+            return f"an evaluation was dropped: {self._budget.used_up}"
         why = f"an evaluation was dropped: {self._max_pending} are waiting or being judged already"
         queue, name = max(
             (self._async_judges, "max_concurrency"), (self._judges, "workers"), key=lambda each: each[0].pending
@@ -260,24 +277,31 @@ class LiveJudging(Generic[T]):
 
     def _admit(self, what: str, lost: str, why: Callable[[], str], queue: Background[Any] | None = None) -> bool:
         """Count one more pending item if there is room for it, in the queue if there is one; return False if there is not. The
-        first refusal is logged.
+        first refusal is logged, and the first one after all was done again.
         """
         with self._door:
             self._enter()
             pending = self._count[what] if queue is None else queue.pending
-            is_full = pending >= self._max_pending or (self.is_closed and what == "open")
-            number = self._count.add(lost if is_full else what)
-        if is_full and number == 1:
+            is_full = pending >= self._max_pending
+            if what == "open":
+                is_full = is_full or self.is_closed or (self._budget is not None and not self._budget.allows())
+            self._count.add(lost if is_full else what)
+            is_first = is_full and lost not in self._refusing
+            if is_full:
+                self._refusing.add(lost)
+            elif not pending:
+                self._refusing.discard(lost)
+        if is_first:
             self._logger.warning("%s; further ones are only counted, see counts", why())
         return not is_full
 
-    def _begin_prepared(self, then: Listener[T], outcome: Future[Judgements[T]]) -> None:
+    def _begin_prepared(self, then: Listener[T], identity: Identity, outcome: Future[Judgements[T]]) -> None:
         error = outcome.exception()
         if error is not None:
             self._note_failure("the preparation of an evaluation", error)
-        self._begin({} if error is not None else outcome.result(), then)
+        self._begin({} if error is not None else outcome.result(), then, identity)
 
-    def _begin(self, judgements: Judgements[T], then: Listener[T]) -> None:
+    def _begin(self, judgements: Judgements[T], then: Listener[T], identity: Identity) -> None:
         outcomes: dict[str, Future[T]] = {}
         finish = partial(self._finish, tuple(judgements), outcomes, then)
         in_loop: list[Any] = [] if judgements else [(_nothing, lambda _: finish())]
@@ -285,14 +309,38 @@ class LiveJudging(Generic[T]):
         for name, work in judgements.items():
             noted = partial(self._note_judgement, name, outcomes, len(judgements), finish)
             if inspect.iscoroutinefunction(work):
-                in_loop.append((partial(self._await_timed, name, work), noted))
+                in_loop.append((partial(self._judge_once, name, work, identity), noted))
             else:
                 in_threads.append((partial(self._call_timed, name, work), noted))
         self._submit((self._async_judges, in_loop), (self._judges, in_threads))
 
-    async def _await_timed(self, name: str, work: Any) -> Any:
-        with self._timing(name):
-            return await work()
+    async def _judge_once(self, name: str, work: Any, identity: Identity) -> Any:
+        """Return the judgement of an equal call if there is one, or will be one; else make it."""
+        import asyncio  # noqa: PLC0415  costs more to import than all of this package
+        from concurrent.futures import Future  # noqa: PLC0415  the same
+
+        digest = identity(name)
+        key = None if digest is None else (name, digest)
+        found = self._judged.get(key)
+        if found is not None and not (found.done() and _has_failed(found, self._problem_of)):
+            self._count.add("repeated")
+            waiting = asyncio.wrap_future(found)
+            waiting.add_done_callback(lambda done: done.cancelled() or done.exception())  # also if this one is cut off
+            return _repeated(await asyncio.shield(waiting))
+        future: Future[T] = Future()
+        if key is not None:
+            self._judged[key] = future
+            if len(self._judged) > LATEST:
+                del self._judged[next(iter(self._judged))]
+        try:
+            with self._timing(name):
+                result = await work()
+        except BaseException as error:
+            cut = ModelError("the judgement of an equal call was cut off", transient=True)
+            future.set_exception(error if isinstance(error, Exception) else cut)
+            raise
+        future.set_result(result)
+        return result
 
     def _call_timed(self, name: str, work: Any) -> Any:
         with self._timing(name):
@@ -367,7 +415,7 @@ class LiveJudging(Generic[T]):
         if asyncio.get_running_loop() is not self._thread.loop:
             return None
         if self._driver is None:
-            self._driver = SharedDriver(MOST_CALLS, RETRIES)
+            self._driver = SharedDriver(MOST_CALLS, RETRIES, self._budget)
         return self._driver.run(program, models)
 
     def flush(self, timeout: float | None = None) -> bool:
@@ -431,7 +479,9 @@ class LiveJudging(Generic[T]):
         self._judges = Background[T](workers=self._workers, **self._limits)
         self._async_judges = Background[T](workers=self._max_concurrency, **self._limits)
         self._tellers: dict[str, Background[Any]] = {}
+        self._refusing = set[str]()
         self._driver = None
+        self._judged: dict[Any, Future[T]] = {}  # the latest judgements, by metric and digest of what was judged
         self._seconds: dict[str, deque[float]] = {}
         self.is_closed = False
 
@@ -456,6 +506,18 @@ class LiveJudging(Generic[T]):
         """Called at the exit of the program: close, unless that was done, or the work belongs to the parent process."""
         if self._process == os.getpid() and not (self.is_closed and not self.pending):
             self.close(self._exit_timeout)
+
+
+def _has_failed(judgement: Future[T], problem_of: Callable[[T], str | None]) -> bool:
+    return judgement.exception() is not None or problem_of(judgement.result()) is not None
+
+
+def _repeated(judgement: Any) -> Any:
+    """Return a score whose calls were made for an equal call of the application."""
+    if isinstance(judgement, Score) and judgement.metric is not None:
+        calls = judgement.usage.calls
+        return judgement.made_by(judgement.metric, judgement.scale, Usage(calls=calls, cached_calls=calls))
+    return judgement
 
 
 async def _nothing() -> None:

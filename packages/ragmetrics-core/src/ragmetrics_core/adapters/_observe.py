@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from .._kernel._drive import Models, arun
 from .._kernel._metric import Metric, prompts_of
+from .._store._run_settings import row_digest
 from .._values._errors import InvalidInput, RagmetricsError, Setting
 from .._values._requests import AnyEmbeddings, AnyLLM
 from .._values._sample import KNOWN_NAMES, Sample
 from .._values._score import Score
 from ._judging import is_judging, judging
 from ._live_evaluation import LiveEvaluation, LiveSettings, shows_settings
+from ._selection import NotAsked
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -85,6 +87,14 @@ class Call:
         """Return the coroutine function that computes the score of each metric."""
         return {name: partial(self._score, *found) for name, found in self._metrics.items()}
 
+    def identity(self, name: str) -> str | None:
+        """Return a digest of everything that a metric reads of this call."""
+        return (
+            None
+            if self._observation.sample is None
+            else row_digest(self._observation.sample, self._metrics[name][0].inputs)
+        )
+
     async def _score(self, metric: Metric, models: Models) -> Score:
         assert self._observation.sample is not None
         with judging():
@@ -114,7 +124,6 @@ class Observer(LiveEvaluation[Observation, Score]):
         embeddings: AnyEmbeddings | None,
         settings: LiveSettings,
     ) -> None:
-        super().__init__(logging.getLogger("ragmetrics"), lambda score: score.error, "an Observation", **settings)
         self._metrics: dict[str, tuple[Metric, Models]] = {}
         for metric in [metrics] if isinstance(metrics, Metric) else metrics:
             if not isinstance(metric, Metric):
@@ -129,6 +138,9 @@ class Observer(LiveEvaluation[Observation, Score]):
             if models.llm is None and asks_an_llm(metric):
                 raise InvalidInput(f"{metric.name} asks an LLM, but none is set: give ", Setting("llm", ...))
             self._metrics[metric.name] = metric, models
+        judges = {name: models for name, (_, models) in self._metrics.items()}
+        log = logging.getLogger("ragmetrics")
+        super().__init__(log, lambda score: score.error, "an Observation", judges=judges, **settings)
 
     @property
     def results(self) -> list[Observation]:
@@ -148,8 +160,9 @@ class Observer(LiveEvaluation[Observation, Score]):
 
     def hear(self, record: Mapping[str, Any]) -> None:
         """Judge a call that has ended, without waiting; the record has its fields. Calls of judges are left out."""
-        if not is_judging() and self._is_sampled():
-            self._judge(Call(dict(record), self._metrics))
+        draw = None if is_judging() else self._sampling.draw(record)
+        if draw is not None:
+            self._judge(Call(dict(record), self._metrics), draw)
 
     async def __aenter__(self) -> dict[str, Any]:  # type: ignore[override]
         return self.__enter__()
@@ -234,6 +247,8 @@ def score_of_outcome(metric: Metric, outcome: Future[Score]) -> Score:
     error = outcome.exception()
     if error is None:
         return outcome.result()
+    if isinstance(error, NotAsked):
+        return Score.unscored(str(error)).made_by(metric.name, metric.scale)
     return failed_score(metric, error if isinstance(error, RagmetricsError) else f"{type(error).__name__}: {error}")
 
 
