@@ -98,7 +98,7 @@ def test_only_the_calls_that_the_user_wants() -> None:
         return "wanted" in record.tags
 
     callback = RagEvaluationCallback(
-        [ExactMatch()], only=only, workers=1, on_result=lambda record: told.append(record.tags[0])
+        [ExactMatch()], only=only, workers=1, max_concurrency=1, on_result=lambda record: told.append(record.tags[0])
     )
     with callback:
         for tag in ("wanted", "unwanted", "broken"):

@@ -166,13 +166,8 @@ class LiveEvaluation(Generic[R, T]):
         timeout: float | None = 120.0,
         exit_timeout: float = 10.0,
     ) -> None:
-        whole = {
-            "max_pending": max_pending,
-            "max_concurrency": max_concurrency,
-            "workers": workers,
-            "keep": 1 if keep is None else keep,
-        }
-        for name, number in whole.items():
+        counted = {"max_pending": max_pending, "max_concurrency": max_concurrency, "workers": workers}
+        for name, number in {**counted, "keep": 1 if keep is None else keep}.items():
             check_whole(name, number, least=1)
         self._only = _functions(record, only=only).get("only")
         self._told = _functions(record, sinks, on_result=on_result)
@@ -186,9 +181,7 @@ class LiveEvaluation(Generic[R, T]):
         self._keeping = threading.RLock()
         self._live = LiveJudging[T](
             logger,
-            workers=workers,
-            max_concurrency=max_concurrency,
-            max_pending=max_pending,
+            **counted,
             problem_of=problem_of,
             timeout=timeout,
             exit_timeout=exit_timeout,

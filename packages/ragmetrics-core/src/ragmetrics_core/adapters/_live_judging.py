@@ -335,9 +335,11 @@ class LiveJudging(Generic[T]):
         try:
             with self._timing(name):
                 result = await work()
+        except asyncio.CancelledError:
+            future.set_exception(ModelError("the judgement of an equal call was cut off", transient=True))
+            raise
         except BaseException as error:
-            cut = ModelError("the judgement of an equal call was cut off", transient=True)
-            future.set_exception(error if isinstance(error, Exception) else cut)
+            future.set_exception(error)
             raise
         future.set_result(result)
         return result
