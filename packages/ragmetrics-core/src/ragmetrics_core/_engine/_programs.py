@@ -82,10 +82,10 @@ class SharedDriver:
     Args:
         max_concurrency: the largest number of calls in flight.
         max_retries: the largest number of retries of a lost call.
-        budget: what the calls may cost; None: there is no limit.
+        budget: what the calls may cost, with ``take``, ``spend`` and ``used_up`` of a ``Budget``; None: there is no limit.
     """
 
-    def __init__(self, max_concurrency: int, max_retries: int, budget: Budget | None = None) -> None:
+    def __init__(self, max_concurrency: int, max_retries: int, budget: Any = None) -> None:
         self._settings = max_concurrency, max_retries, budget or Budget(None)
         self._begin_anew()
 

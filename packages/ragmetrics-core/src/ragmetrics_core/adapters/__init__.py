@@ -38,7 +38,6 @@ from __future__ import annotations
 from .._kernel._metric import prompts_of
 from .._kernel._model_traits import readable_texts
 from .._kernel._saved_settings import metric_paths
-from .._store._run_settings import row_digest
 from .._support._retry_after import seconds_to_wait
 from .._support._secrets import Kept, conceal, is_secret
 from .._support._signatures import with_arguments_of
@@ -58,7 +57,7 @@ from ._live_judging import LiveJudging
 from ._loops import HomeLoop, Turn, run_blocking
 from ._observe import Observation, Observer, asks_an_llm, failed_score, observe, score_of_outcome
 from ._rows import asked_rows
-from ._selection import NotAsked
+from ._selection import NotAsked, row_digest
 from ._settings import (
     blocking,
     declared_settings,

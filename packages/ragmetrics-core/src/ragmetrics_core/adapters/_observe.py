@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from .._kernel._drive import Models, arun
 from .._kernel._metric import Metric, prompts_of
-from .._store._run_settings import row_digest
 from .._values._errors import InvalidInput, RagmetricsError, Setting
 from .._values._requests import AnyEmbeddings, AnyLLM
 from .._values._sample import KNOWN_NAMES, Sample
 from .._values._score import Score
 from ._judging import is_judging, judging
 from ._live_evaluation import LiveEvaluation, LiveSettings, shows_settings
-from ._selection import NotAsked
+from ._selection import NotAsked, row_digest
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

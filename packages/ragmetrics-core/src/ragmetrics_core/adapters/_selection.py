@@ -7,12 +7,14 @@ import random
 import threading
 import time
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .._engine._budget import Budget
-from .._kernel._drive import Models
-from .._store._prices import budget_of
 from .._values._errors import InvalidInput, RagmetricsError
+
+if TYPE_CHECKING:
+    from .._engine._budget import Budget
+    from .._kernel._drive import Models
+    from .._values._sample import Sample
 
 SESSIONS = ("session_id", "thread_id", "conversation_id")
 """The names of metadata that say which session a call belongs to."""
@@ -68,12 +70,15 @@ class Sampling:
         return draw < self._rates.get(name, 1.0)
 
 
-class RollingBudget(Budget):
+class RollingBudget:
     """Limits on what the judging costs in an hour and in a day. An hour begins when the one before it has ended.
 
     Args:
         limits: by ``hour`` and ``day`` the limits of a ``Budget``, such as ``{"hour": {"calls": 500}}``; None: there are none.
         models: the models that are asked.
+
+    Attributes:
+        used_up: a sentence that names the limit that stopped a call or an evaluation; None as long as none was stopped.
 
     Raises:
         InvalidInput: a limit is impossible, or it is one of dollars and the price of a model is not known.
@@ -81,13 +86,16 @@ class RollingBudget(Budget):
     """
 
     def __init__(self, limits: Mapping[str, Mapping[str, float]] | None, models: Iterable[Models]) -> None:
-        super().__init__(None)
+        self.used_up: str | None = None
         models, given = list(models), {} if limits is None else limits
         if not isinstance(given, Mapping) or (limits is not None and (not given or given.keys() - WINDOWS)):
             raise InvalidInput(
                 f'budget is a mapping such as {{"hour": {{"calls": 500}}, "day": {{"dollars": 5}}}}, got {limits!r}'
             )
-        self._budgets = {name: budget_of(given[name], models) for name in given}
+        if given:
+            from .._store._prices import budget_of  # noqa: PLC0415  loads asyncio
+
+        self._budgets: dict[str, Budget] = {name: budget_of(given[name], models) for name in given}
         self._ends = {name: time.monotonic() + WINDOWS[name] for name in given}
         self._lock = threading.Lock()
 
@@ -118,3 +126,10 @@ class RollingBudget(Budget):
         """Add the tokens and dollars of a call to the amounts used."""
         for budget in self._current().values():
             budget.spend(*call)
+
+
+def row_digest(sample: Sample, inputs: Iterable[str]) -> str:
+    """Return the digest of these fields or columns of a row. Empty fields count as missing."""
+    from .._store import _run_settings  # noqa: PLC0415  loads asyncio
+
+    return _run_settings.row_digest(sample, inputs)
