@@ -39,7 +39,7 @@ def config(*callbacks: Any, **more: Any) -> Any:
         ({"timeout": 0}, "timeout must be a number of seconds, at least 0.001, got 0"),
         ({"exit_timeout": -1}, "exit_timeout must be a number of seconds, at least 0, got -1"),
         ({"on_result": 3}, "on_result must be a function of an EvaluationRecord, got 3"),
-        ({"question": "q"}, "question must be 'last', 'condensed' or a function of a FinishedRun, got 'q'"),
+        ({"question": "q"}, "question must be 'last', 'condensed' or a function, got 'q'"),
     ],
 )
 def test_impossible_settings(settings: dict[str, Any], message: str) -> None:

@@ -297,7 +297,7 @@ def test_a_setting_under_its_former_name() -> None:
 
 def test_the_settings_are_shown() -> None:
     shown = inspect.signature(QueryEvaluationHandler).parameters
-    given = ["metrics", "llm", "embed_model", "metadata_mode"]
+    given = ["metrics", "llm", "embed_model", "question", "metadata_mode"]
     settings = list(LiveSettings.__annotations__)  # tests/core/adapters/test_live_evaluation.py names them
     assert list(shown) == [*given, *settings]
     assert (shown["keep"].default, shown["timeout"].default) == (10_000, 120.0)

@@ -35,12 +35,13 @@ from ragmetrics_core import InvalidInput, Metric, MissingInput, Sample, Score
 from ragmetrics_core.adapters import (
     LiveEvaluation,
     LiveSettings,
-    before_question,
     current_names,
+    earlier_turns,
     row_digest,
     score_of_outcome,
     settled,
     shows_settings,
+    way_of,
 )
 
 from ._models import wrapped
@@ -51,7 +52,6 @@ from ._texts import answer_in, question_in
 from ._values import (
     ANSWERS,
     CONTEXTS,
-    CONVERSATIONS,
     HISTORY,
     QUESTIONS,
     are_texts,
@@ -64,7 +64,6 @@ from ._values import (
     returned_contexts,
     said_in,
     text_of,
-    turns_in,
     with_contexts,
 )
 
@@ -150,15 +149,10 @@ def history_of(run: FinishedRun) -> list[dict[str, Any]] | None:
     """
     if is_many(run):
         return None
-    inputs = run.inputs[0] if run.kind == "llm" and isinstance(run.inputs, list) and run.inputs else run.inputs
-    given, state = mapping_of(inputs) or {}, mapping_of(run.outputs) or {}
-    earlier = (turns_in(_spoken(found)) for found in (*map(given.get, HISTORY), run.history))
-    all_messages = (state.get("messages"), inputs, *map(given.get, (*QUESTIONS, "messages")))
-    return next(filter(None, (*earlier, *(before_question(turns_in(_spoken(found))) for found in all_messages))), None)
-
-
-def _spoken(value: Any) -> list[BaseMessage]:
-    return (messages_in(value) or []) if isinstance(value, CONVERSATIONS) else []
+    given = mapping_of(run.inputs) or {}
+    batch = run.inputs[:1] if isinstance(run.inputs, list) else ()  # a model that was called directly
+    talks = (_messages(run), run.inputs, *batch, *map(given.get, (*QUESTIONS, "messages")))
+    return earlier_turns((*map(given.get, HISTORY), run.history), talks, question_of(run))
 
 
 def answer_of(run: FinishedRun) -> str | None:
@@ -228,7 +222,6 @@ def is_waiting(run: FinishedRun) -> bool:
     return any(map(calls_tools, _messages(run)[-1:]))
 
 
-WAYS: Mapping[Any, Extractor] = {"last": question_of, "condensed": condensed_of}
 BUILT_IN = (question_of, condensed_of, answer_of, contexts_of, history_of)
 
 
@@ -415,12 +408,11 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
         judges = {name: runnable.models for name, runnable in self._metrics.items()}
         log = logging.getLogger("ragmetrics_langchain")
         LiveEvaluation.__init__(self, log, attrgetter("error"), "an EvaluationRecord", judges=judges, **live_settings)
-        asked: Any = WAYS.get(question, question) if isinstance(question, str) else question
+        asked = way_of(question, {"last": question_of, "condensed": condensed_of})
         self._extractors = {"question": asked, "answer": answer, "contexts": contexts, "history": history_of}
         for name, extractor in self._extractors.items():
             if not callable(extractor):
-                words = "'last', 'condensed' or " if name == "question" else ""
-                raise InvalidInput(f"{name} must be {words}a function of a FinishedRun, got {extractor!r}")
+                raise InvalidInput(f"{name} must be a function of a FinishedRun, got {extractor!r}")
         self._config = merge_configs({"tags": ["ragmetrics"]}, config)
         self._trace = trace
 

@@ -16,7 +16,7 @@ from langchain_core.documents import Document as LangChainDocument
 from langchain_core.messages import BaseMessage
 
 from ragmetrics_core import Input, InvalidInput, Sample
-from ragmetrics_core.adapters import before_question, settled
+from ragmetrics_core.adapters import earlier_turns, settled, turns_of
 
 from ._texts import Answer, answer_in, find_answer, question_in, reference_in
 from ._values import (
@@ -31,13 +31,11 @@ from ._values import (
     contexts_in,
     core_documents,
     found_by_tools,
-    history_in,
     last_answer,
     last_question,
     mapping_of,
     messages_in,
     said_in,
-    turns_in,
     with_contexts,
 )
 
@@ -99,7 +97,7 @@ def _field(name: str, item: Any, answer: Answer | None) -> tuple[str, Any, dict[
     if name in RESPONSES:
         return "response" if name in UNKNOWN_TO_ROWS else name, answer_in(item), {}
     if name in HISTORY:
-        return name, history_in(item), {}
+        return name, turns_of(item) or item, {}
     return name, item, {}
 
 
@@ -128,8 +126,8 @@ def _from_messages(messages: Sequence[Any]) -> dict[str, Any]:
     """Return question, answer and contexts of the last turn."""
     contexts = found_by_tools(messages)
     fields = {"retrieved_contexts": contexts or None} if are_texts(contexts) else with_contexts(contexts)
-    spoken = {"user_input": last_question(messages), "response": last_answer(messages)}
-    return {**spoken, "history": before_question(turns_in(messages)), **fields}
+    fields["history"] = earlier_turns((), [messages])
+    return {"user_input": last_question(messages), "response": last_answer(messages), **fields}
 
 
 def sample_in_metadata(metadata: Mapping[str, Any]) -> tuple[Sample, list[str]]:

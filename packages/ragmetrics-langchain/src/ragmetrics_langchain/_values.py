@@ -19,7 +19,6 @@ from langchain_core.messages import (
     BaseMessage,
     FunctionMessage,
     HumanMessage,
-    SystemMessage,
     ToolMessage,
     convert_to_messages,
 )
@@ -27,7 +26,6 @@ from langchain_core.outputs import LLMResult
 from langchain_core.prompt_values import PromptValue
 
 from ragmetrics_core import Document, Score
-from ragmetrics_core.adapters import turns_of
 
 # The names of a sample's fields in the values of programs, each list in the order in which they are tried.
 QUESTIONS = ("user_input", "question", "query", "input")
@@ -168,26 +166,6 @@ def last_question(messages: Sequence[Any]) -> str | None:
     """Return the last message of the user."""
     asked = (text_of(message) for message in reversed(messages) if isinstance(message, HumanMessage))
     return next(filter(None, asked), None)
-
-
-SPEAKERS = ((HumanMessage, "user"), (AIMessage, "assistant"), (SystemMessage, "system"))
-
-
-def turns_in(messages: Iterable[Any]) -> list[dict[str, Any]]:
-    """Return messages as turns of a conversation, without those of tools and those that call tools."""
-    said = (message for message in messages if not calls_tools(message))
-    return turns_of(
-        (next((role for cls, role in SPEAKERS if isinstance(item, cls)), getattr(item, "role", "")), said_in(item))
-        for item in said
-    )
-
-
-def history_in(value: Any) -> Any:
-    """Return messages in whatever form as turns; turns with contexts, and any other value, are returned unchanged."""
-    turns = value if isinstance(value, list | tuple) else ()
-    has_contexts = any(isinstance(turn, Mapping) and "retrieved_contexts" in turn for turn in turns)
-    messages = messages_in(value) if isinstance(value, CONVERSATIONS) and not has_contexts else None
-    return value if messages is None else turns_in(messages)
 
 
 def this_turn(messages: Sequence[Any]) -> Sequence[Any]:

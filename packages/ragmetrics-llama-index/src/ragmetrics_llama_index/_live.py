@@ -16,13 +16,14 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from functools import partial
+from functools import cached_property, partial
 from inspect import BoundArguments as Bound
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Literal
 
 from llama_index.core.agent.workflow import AgentWorkflow, BaseWorkflowAgent
 from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -33,10 +34,13 @@ from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]  # public, but not marked so
 from llama_index.core.instrumentation.event_handlers import BaseEventHandler
 from llama_index.core.instrumentation.events import BaseEvent
+from llama_index.core.instrumentation.events.llm import LLMChatStartEvent
 from llama_index.core.instrumentation.events.query import QueryEndEvent, QueryStartEvent
+from llama_index.core.instrumentation.events.retrieval import RetrievalStartEvent
 from llama_index.core.instrumentation.events.span import SpanDropEvent  # type: ignore[attr-defined]  # the same
 from llama_index.core.instrumentation.span_handlers import NullSpanHandler
 from llama_index.core.schema import MetadataMode
+from llama_index.core.storage.chat_store import SimpleChatStore
 
 from ragmetrics_core import InvalidInput, Metric, Models, RagmetricsError, Sample, Score
 from ragmetrics_core.adapters import (
@@ -45,16 +49,18 @@ from ragmetrics_core.adapters import (
     LiveSettings,
     NotAsked,
     current_names,
+    earlier_turns,
     in_own_thread,
     is_judging,
     judging,
     row_digest,
     shows_settings,
+    way_of,
 )
 
 from ._evaluator import MetricEvaluator, MetricResult, result_of, score_of
 from ._models import judge_of, scorer_of
-from ._open import Done, OpenCalls, heard, heard_async, words_of
+from ._open import Done, OpenCall, OpenCalls, heard, heard_async, words_of
 from ._responses import contexts_of, mode_of, nodes_of, text_of
 
 if TYPE_CHECKING:
@@ -74,6 +80,8 @@ class QueryEvaluation:
         query: the question.
         response: the answer.
         contexts: the texts of its source nodes.
+        history: the earlier turns of a chat; None if there are none or they are unknown.
+        queries: what a turn of a chat asked query engines and retrievers, in this order.
         results: the results by the name of the metric; a judge that failed has an invalid result with the reason.
         errors: exceptions that are not failures of a model, by the name of the metric.
         tags: the instrument tags of the query, such as an identifier of the example.
@@ -89,6 +97,8 @@ class QueryEvaluation:
     tags: Mapping[str, Any] = field(default_factory=dict)
     span_id: str | None = None
     timestamp: datetime = field(default_factory=partial(datetime.now, timezone.utc), compare=False)
+    history: Any = None
+    queries: Sequence[str] = ()
 
     @property
     def scores(self) -> dict[str, Score]:
@@ -103,7 +113,8 @@ class QueryEvaluation:
             response=self.response,
             retrieved_contexts=self.contexts,
             reference=self.tags.get("reference"),
-            metadata={name: tag for name, tag in self.tags.items() if name != "reference"},
+            metadata={name: tag for name, tag in self.tags.items() if name not in ("reference", "history")},
+            history=self.history,
         )
         return {
             "timestamp": self.timestamp.isoformat(),
@@ -113,22 +124,45 @@ class QueryEvaluation:
         }
 
 
-@dataclass(frozen=True)
+Way = Callable[[QueryEvaluation], Any]
+"""A function from an evaluation without results to its question."""
+
+
+WAYS: Mapping[str, Way] = {
+    "last": attrgetter("query"),
+    "condensed": lambda evaluation: next(filter(None, evaluation.queries), evaluation.query),
+}
+
+
+@dataclass
 class Asked:
-    """An answered query that the evaluators will judge."""
+    """An answered query that the evaluators will judge. ``way`` finds the question, until it was called."""
 
     evaluators: Mapping[str, BaseEvaluator]
     mode: MetadataMode
+    way: Way
     query: str
     answer: Response
-    tags: Mapping[str, Any]
+    call: OpenCall
     span_id: str | None
     timestamp: datetime = field(default_factory=partial(datetime.now, timezone.utc))
 
-    is_complete = True
+    @property
+    def is_complete(self) -> bool:
+        """Whether the question is known."""
+        return self.way is WAYS["last"]
 
     def complete(self) -> None:
-        """Do nothing, because everything is known from the beginning."""
+        """Find the question."""
+        found = self.way(self.record())
+        if not isinstance(found, str):
+            raise InvalidInput(f"question returned {type(found).__name__}: return a text")
+        self.query, self.way = found, WAYS["last"]
+
+    @cached_property
+    def history(self) -> Any:
+        """The earlier turns: from the tags, else from the memory, else as the LLM got them before the question."""
+        return self.call.tags.get("history") or earlier_turns([self.call.earlier], self.call.messages, self.query)
 
     def record(self) -> QueryEvaluation:
         """Return the evaluation without results."""
@@ -149,7 +183,9 @@ class Asked:
         return row_digest(sample, ["user_input", "response", "retrieved_contexts", *tags])
 
     def _inputs(self, evaluator: BaseEvaluator) -> dict[str, Any]:
-        return {key: value for key, value in self.tags.items() if key in _known(evaluator)}
+        known = _known(evaluator)
+        history = {name: self.history for name in known & {"history", "chat_history"}}
+        return history | {key: value for key, value in self.call.tags.items() if key in known}
 
     async def _judge(self, evaluator: BaseEvaluator) -> EvaluationResult:
         arguments: dict[str, Any] = {"query": self.query, "response": self.answer, **self._inputs(evaluator)}
@@ -175,9 +211,8 @@ class Asked:
                 results[name] = self._failed(problem, contexts)
             else:
                 errors[name] = problem
-        return QueryEvaluation(
-            self.query, self.answer.response or "", contexts, results, errors, self.tags, self.span_id, self.timestamp
-        )
+        how = (self.call.tags, self.span_id, self.timestamp, self.history, tuple(self.call.queries))
+        return QueryEvaluation(self.query, self.answer.response or "", contexts, results, errors, *how)
 
     def _failed(self, problem: RagmetricsError, contexts: list[str]) -> EvaluationResult:
         """Return an invalid result for a judge that raised its failure or took too long."""
@@ -240,6 +275,9 @@ def _name(item: Any) -> str:
     return metric.name if isinstance(metric, Metric) else type(item).__name__
 
 
+MOST_LISTS = 4
+"""The number of calls of its LLM whose messages are kept of a turn."""
+
 TURNS: tuple[tuple[tuple[type[Any], ...], tuple[str, ...]], ...] = (
     ((BaseQueryEngine,), (".query", ".aquery")),
     ((BaseChatEngine,), (".chat", ".achat", ".stream_chat", ".astream_chat")),
@@ -271,7 +309,8 @@ class SpanListener(ByIdentity, NullSpanHandler):
             # a run of an agent carries the tags into another context
             carried = bound_args.arguments.get("tags")
             found = carried.get("instrument_tags") if isinstance(carried, dict) else None
-            self._handler._begin_query(id_, tags or found)
+            earlier = None if isinstance(instance, BaseQueryEngine) else earlier_messages(instance, bound_args)
+            self._handler._begin_query(id_, tags or found, text_asked(*bound_args.arguments.values()), earlier)
 
     def span_exit(self, *, id_: str, bound_args: Bound, instance: Any = None, result: Any = None, **_: Any) -> None:  # type: ignore[override]
         """End a query, or the writing of an answer, with the result of its span."""
@@ -296,6 +335,18 @@ def text_asked(*arguments: Any) -> str:
     if isinstance(asked, ChatMessage):
         asked = asked.content
     return str(getattr(asked, "query_str", asked) or "")
+
+
+def earlier_messages(instance: Any, bound: Bound) -> Sequence[Any]:
+    """Return the messages of a chat before this turn, as far as they are given or in the memory of this process. A memory in a
+    database is not read, because the user would wait for it.
+    """
+    start = next((item for item in bound.arguments.values() if hasattr(item, "user_msg")), None)
+    given = bound.arguments.get("chat_history") or getattr(start, "chat_history", None)
+    memory = getattr(start, "memory", None) or getattr(instance, "_memory", None)
+    if not given and isinstance(getattr(memory, "chat_store", None), SimpleChatStore):
+        given = memory.get_all()
+    return tuple(given or ())
 
 
 def _is_query(span_id: str, instance: Any) -> bool:
@@ -358,6 +409,9 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
         metrics: metrics and evaluators, or evaluators by name.
         llm: the judge of the metrics; None: ``Settings.llm``.
         embed_model: the embedding model of the metrics; None: ``Settings.embed_model``.
+        question: what is judged as the question: ``last``, the user's message; ``condensed``, the first query that a turn of a chat
+            asked a query engine or a retriever, else the user's message; or a function, called in the background, from a
+            ``QueryEvaluation`` without results to a text. If it raises, this is logged and the query is not judged.
         metadata_mode: which metadata of the source nodes the metrics read with their text; by default what the generator saw.
         sample_rate: share of the queries that is evaluated, 0 to 1, or shares of metrics by name. Of queries with a ``session_id``
             or ``thread_id`` in their tags, whole sessions are chosen.
@@ -387,6 +441,7 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
         *,
         llm: Any = None,
         embed_model: Any = None,
+        question: Literal["last", "condensed"] | Way = "last",
         metadata_mode: MetadataMode | str = MetadataMode.LLM,
         **settings: Unpack[LiveSettings],
     ) -> None:
@@ -398,7 +453,7 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
         judges = {name: own.get(name, Models()) for name in evaluators}
         log = logging.getLogger("ragmetrics_llama_index")
         LiveEvaluation.__init__(self, log, problem_of, judges=judges, **live_settings)
-        self._asked = partial(Asked, evaluators, mode)
+        self._asked = partial(Asked, evaluators, mode, way_of(question, WAYS))
         self._open = OpenCalls()
         self._writing = Writing()
         self._listener = SpanListener(self)
@@ -468,15 +523,20 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
     def handle(self, event: BaseEvent, **_: Any) -> None:
         """Process an event, without waiting; called by LlamaIndex."""
         if isinstance(event, QueryStartEvent):
-            self._begin_query(event.span_id, event.tags)
+            self._begin_query(event.span_id, event.tags, text_asked(event.query))
         elif isinstance(event, QueryEndEvent):
             self._end_query(event.span_id, text_asked(event.query), event.response)
         elif isinstance(event, SpanDropEvent):
             self._open.end(event.span_id)
+        elif isinstance(event, RetrievalStartEvent | LLMChatStartEvent) and (chat := self._open.chat()):
+            if isinstance(event, RetrievalStartEvent):
+                chat.queries.append(text_asked(event.str_or_query_bundle))
+            elif not chat.earlier and len(chat.messages) < MOST_LISTS:
+                chat.messages.append(tuple(event.messages))
 
-    def _begin_query(self, span_id: str | None, tags: Mapping[str, Any] | None) -> None:
+    def _begin_query(self, *call: Any) -> None:
         if not is_judging():
-            self._open.begin(span_id, tags)
+            self._open.begin(*call)
 
     def _end_query(self, span_id: str | None, asked: str, response: Any) -> None:
         query = self._open.end(span_id)
@@ -486,9 +546,7 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
         if draw is None:
             self._count.add("nested" if query.nested else "not_sampled")
             return
-        submit = partial(
-            self._submit, partial(self._asked, asked, tags=dict(query.tags), span_id=span_id), response, draw
-        )
+        submit = partial(self._submit, partial(self._asked, asked, call=query, span_id=span_id), response, draw)
         if isinstance(response, StreamingResponse | AsyncStreamingResponse) and response.response_txt is None:
             self._count.add("unread")
             listening: Any = heard if isinstance(response, StreamingResponse) else heard_async

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Generator, Hashable, Mapping
+from collections.abc import AsyncGenerator, Callable, Generator, Hashable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,11 +13,23 @@ Done = Callable[[str | None], None]
 
 @dataclass
 class OpenCall:
-    """A call: its tags, whether another call was open when it began, and whether it is still open."""
+    """A call.
+
+    Attributes:
+        tags: the tags that were set when it began.
+        nested: whether another call was open when it began.
+        is_open: whether it is still open.
+        earlier: the earlier messages of a chat; None if the call is no turn of a chat.
+        queries: what a turn of a chat asked other calls and retrievers.
+        messages: the messages of the first calls of its LLM.
+    """
 
     tags: Mapping[str, Any] = field(default_factory=dict)
     nested: bool = False
     is_open: bool = True
+    earlier: Sequence[Any] | None = None
+    queries: list[str] = field(default_factory=list)
+    messages: list[Sequence[Any]] = field(default_factory=list)
 
 
 class OpenCalls:
@@ -28,13 +40,20 @@ class OpenCalls:
         # found by key, because some calls end in another context than they begin in
         self._known: dict[Hashable, OpenCall] = {}
 
-    def begin(self, key: Hashable, tags: Mapping[str, Any] | None = None) -> None:
-        """Record that a call begins. If a call with this key is open already, nothing changes."""
+    def begin(self, key: Hashable, tags: Mapping[str, Any] | None = None, asked: str = "", earlier: Any = None) -> None:
+        """Record that a call begins, and what it is asked. If a call with this key is open already, nothing changes."""
         if key in self._known:
             return
         enclosing = tuple(call for call in self._enclosing.get() if call.is_open)
-        call = self._known[key] = OpenCall(dict(tags or {}), nested=bool(enclosing))
+        if enclosing and enclosing[0].earlier is not None:
+            enclosing[0].queries.append(asked)
+        call = self._known[key] = OpenCall(dict(tags or {}), nested=bool(enclosing), earlier=earlier)
         self._enclosing.set((*enclosing, call))
+
+    def chat(self) -> OpenCall | None:
+        """Return the outermost open call of this context if it is a turn of a chat."""
+        outer = next((call for call in self._enclosing.get() if call.is_open), None)
+        return None if outer is None or outer.earlier is None else outer
 
     def end(self, key: Hashable) -> OpenCall | None:
         """Record that a call ends, and return it; None if it is not open."""

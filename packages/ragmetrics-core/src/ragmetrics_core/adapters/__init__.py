@@ -27,7 +27,8 @@ special about its framework. These are their parts, and what else an adapter nee
   ``score_of_outcome`` and ``failed_score`` make scores of what judgements gave or raised (``NotAsked``: nothing).
   ``row_digest`` says whether two calls are equal for a metric.
   ``drain_on_sigterm`` judges what is pending before a signal ends the program. ``observe`` is the handler of plain Python.
-  ``JsonlSink`` writes the records to a file of scores. ``turns_of`` and ``before_question`` read the messages of a conversation.
+  ``JsonlSink`` writes the records to a file of scores. ``turns_of`` and ``earlier_turns`` read the messages of a chat, and
+  ``way_of`` the setting of its question.
   ``current_span`` and ``in_span`` find the span of a call, and show it to those who get its scores.
 
 Importing this loads no framework, no model client and no asyncio.
@@ -50,7 +51,7 @@ from ._answers import finish_reason_of, is_cut_off, usage_of
 from ._background import Background, Counts, settled
 from ._bridge import Bridge, EmbeddingsBridge, FormsOfReply, LLMBridge, without_retries
 from ._failures import Explained, is_bug, is_of_a_client, is_of_other_loop, model_error
-from ._history import before_question, turns_of
+from ._history import earlier_turns, turns_of, way_of
 from ._judging import is_judging, judging
 from ._live_evaluation import Finished, LiveEvaluation, LiveSettings, current_names, shows_settings
 from ._live_judging import LiveJudging
@@ -92,7 +93,6 @@ __all__ = [
     "Turn",
     "asked_rows",
     "asks_an_llm",
-    "before_question",
     "blocking",
     "check_calls",
     "check_known",
@@ -103,6 +103,7 @@ __all__ = [
     "current_span",
     "declared_settings",
     "drain_on_sigterm",
+    "earlier_turns",
     "failed_score",
     "finish_reason_of",
     "in_order",
@@ -136,6 +137,7 @@ __all__ = [
     "strict_schema",
     "turns_of",
     "usage_of",
+    "way_of",
     "with_arguments_of",
     "without_retries",
 ]
