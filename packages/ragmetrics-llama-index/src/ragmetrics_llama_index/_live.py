@@ -184,7 +184,8 @@ class Asked:
 
     def _inputs(self, evaluator: BaseEvaluator) -> dict[str, Any]:
         known = _known(evaluator)
-        history = {name: self.history for name in known & {"history", "chat_history"}}
+        asked = known & {"history", "chat_history"}  # it is read only for a metric that asks for it
+        history = dict.fromkeys(asked, self.history if asked else None)
         return history | {key: value for key, value in self.call.tags.items() if key in known}
 
     async def _judge(self, evaluator: BaseEvaluator) -> EvaluationResult:
