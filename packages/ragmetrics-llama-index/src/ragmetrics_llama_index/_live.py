@@ -344,7 +344,7 @@ def earlier_messages(instance: Any, bound: Bound) -> Sequence[Any]:
     """
     start = next((item for item in bound.arguments.values() if hasattr(item, "user_msg")), None)
     given = bound.arguments.get("chat_history") or getattr(start, "chat_history", None)
-    memory = getattr(start, "memory", None) or getattr(instance, "_memory", None)
+    memory: Any = getattr(start, "memory", None) or getattr(instance, "_memory", None)
     if not given and isinstance(getattr(memory, "chat_store", None), SimpleChatStore):
         given = memory.get_all()
     return tuple(given or ())
