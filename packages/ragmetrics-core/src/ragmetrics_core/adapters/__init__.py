@@ -27,8 +27,8 @@ special about its framework. These are their parts, and what else an adapter nee
   ``score_of_outcome`` and ``failed_score`` make scores of what judgements gave or raised (``NotAsked``: nothing).
   ``row_digest`` says whether two calls are equal for a metric.
   ``drain_on_sigterm`` judges what is pending before a signal ends the program. ``observe`` is the handler of plain Python.
-  ``JsonlSink`` writes the records to a file of scores. ``turns_of`` and ``earlier_turns`` read the messages of a chat, and
-  ``way_of`` the setting of its question.
+  ``JsonlSink`` writes the records to a file of scores; ``LangfuseSink``, ``OTelSink`` and ``PhoenixSink`` send the scores.
+  ``turns_of`` and ``earlier_turns`` read the messages of a chat, and ``way_of`` the setting of its question.
   ``current_span`` and ``in_span`` find the span of a call, and show it to those who get its scores.
 
 Importing this loads no framework, no model client and no asyncio.
@@ -68,7 +68,10 @@ from ._settings import (
     secret_texts,
 )
 from ._signals import drain_on_sigterm
-from ._sinks import JsonlSink
+from ._sink_jsonl import JsonlSink
+from ._sink_langfuse import LangfuseSink
+from ._sink_otel import OTelSink
+from ._sink_phoenix import PhoenixSink
 from ._spans import current_span, in_span
 
 __all__ = [
@@ -84,12 +87,15 @@ __all__ = [
     "JsonlSink",
     "Kept",
     "LLMBridge",
+    "LangfuseSink",
     "LiveEvaluation",
     "LiveJudging",
     "LiveSettings",
     "NotAsked",
+    "OTelSink",
     "Observation",
     "Observer",
+    "PhoenixSink",
     "Turn",
     "asked_rows",
     "asks_an_llm",

@@ -1,18 +1,26 @@
-"""Files that the records of live evaluation are written to."""
+"""What sinks share: which scores they send, the span that the scores belong to, and requests to servers."""
 
 from __future__ import annotations
 
-import os
-import threading
-from pathlib import Path
+import json
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
-from .._kernel._wording import to_json
-from .._values._settings import check_whole
+from .._support._secrets import mask
+from .._values._errors import InvalidInput, RagmetricsError
+from .._values._score import Score, is_asked
+from ..llms._wire._connections import bare_url, check_url, is_of_this_machine
+from ._spans import current_span
+
+MOST_READ = 100_000
+"""The bytes of an answer that are read."""
+
+IDS = {"trace_id": re.compile("[0-9a-f]{32}"), "span_id": re.compile("[0-9a-f]{16}")}
 
 
 class JudgedCall(Protocol):
-    """A record of live evaluation: its scores by metric, and ``to_dict`` with its ``sample`` and ``scores``."""
+    """A call of an application, or a row of a run, with its scores."""
 
     @property
     def scores(self) -> Any:
@@ -20,63 +28,89 @@ class JudgedCall(Protocol):
         ...
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values."""
+        """Return everything as plain values; ``sample`` and ``scores`` are two of them."""
         ...
 
 
-class JsonlSink:
-    """Append every judged call to a file of scores, which ``ragmetrics show``, ``report``, ``compare``, ``calibrate`` and
-    ``Evaluation.load`` read: ``sinks=[JsonlSink("live.jsonl")]``.
+def asked(record: JudgedCall) -> dict[str, Score]:
+    """Return the scores of the metrics that were asked about this record."""
+    return {name: score for name, score in record.scores.items() if is_asked(score)}
 
-    A line has everything that ``to_dict`` of the record says, such as its time and its trace. The file can be read only by its
-    owner, as it has the texts of users. Each process needs a file to itself.
 
-    Args:
-        path: the file. If it exists, lines are added.
-        max_bytes: a line that would make the file larger begins a new one; the old one becomes ``live.jsonl.1``, and so on.
-        backups: how many old files are kept, the newest ones.
+def metadata_of(parts: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the metadata of the sample in what ``to_dict`` returned."""
+    return (parts.get("sample") or {}).get("metadata") or {}
+
+
+def span_of(parts: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    """Return the ids of the trace and the span that a record belongs to: those that are current, else those in the metadata of its
+    sample (``trace_id``: 32 hexadecimal digits; ``span_id``: 16). None stands for an id that is not known.
+    """
+    metadata = metadata_of(parts)
+    given = (str(metadata.get(name, "")).lower() for name in IDS)
+    return current_span() or tuple(
+        text if form.fullmatch(text) else None for text, form in zip(given, IDS.values(), strict=True)
+    )  # type: ignore[return-value]  # two ids
+
+
+def label_of(score: Score) -> str | None:
+    """Return the label of a score, else whether it passed, as ``pass`` or ``fail``; None if it has neither."""
+    return score.label or (None if score.passing is None else "pass" if score.passing else "fail")
+
+
+def error_type(score: Score) -> str | None:
+    """Return the class of a failed score's error, such as ``ModelError``; ``_OTHER`` if it is not known; None if nothing failed."""
+    if score.error is None:
+        return None
+    kind = score.error.partition(":")[0]
+    return kind if kind.isidentifier() else "_OTHER"
+
+
+def check_address(name: str, url: object, *, has_key: bool) -> str:
+    """Return the address of a server, without a slash at its end.
 
     Raises:
-        InvalidInput: a number is not whole, or is below 1.
+        InvalidInput: it is not an address, or a key would travel over a network without encryption.
     """
+    check_url(url, name)
+    address = bare_url(str(url))
+    if has_key and address.startswith("http://") and not is_of_this_machine(address):
+        raise InvalidInput(f"{name} must start with https://, because a key is sent there, got {address!r}")
+    return address
 
-    def __init__(self, path: str | os.PathLike[str], *, max_bytes: int = 100_000_000, backups: int = 5) -> None:
-        for name, number in (("max_bytes", max_bytes), ("backups", backups)):
-            check_whole(name, number, least=1)
-        self._path, self._max_bytes, self._backups = Path(path), max_bytes, backups
-        self._lines: int | None = None
-        self._lock = threading.Lock()
 
-    def __call__(self, record: JudgedCall) -> None:
-        """Write a record, unless it was not judged."""
-        if not record.scores:
-            return
-        parts = record.to_dict()
-        with self._lock:
-            data = self._line(parts)
-            if self._path.exists() and self._path.stat().st_size + len(data) > self._max_bytes:
-                self._rotate()
-                data = self._line(parts)
-            with open(self._path, "ab", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
-                file.write(data)
-            self._lines = (self._lines or 0) + 1
+def post(
+    url: str, body: Any, headers: Mapping[str, str], secrets: Iterable[str], *, server: str, timeout: float
+) -> Any:
+    """Send JSON to a server and return its answer, also JSON. Redirects are not followed, since they could lead a key elsewhere.
 
-    def _line(self, parts: dict[str, Any]) -> bytes:
-        cut = ""
-        if self._lines is None:
-            lines, last = 0, b"\n"
-            if self._path.exists():
-                with self._path.open("rb") as file:
-                    for lines, last in enumerate(file, 1):  # noqa: B007  the last ones
-                        pass
-            self._lines = lines
-            cut = "" if last.endswith(b"\n") else "\n"  # an earlier process was killed
-        number = self._lines + 1
-        return f"{cut}{to_json({'row': number, 'place': f'{self._path.name}, line {number}', **parts})}\n".encode()
+    Args:
+        url: the whole address.
+        body: JSON values.
+        headers: further headers.
+        secrets: texts that are never shown.
+        server: its name in messages.
+        timeout: seconds without a byte after which the server counts as dead.
 
-    def _rotate(self) -> None:
-        names = [self._path, *(Path(f"{self._path}.{number}") for number in range(1, self._backups + 1))]
-        for older, newer in zip(names[:0:-1], names[-2::-1], strict=True):
-            if newer.exists():
-                newer.replace(older)
-        self._lines = 0
+    Raises:
+        RagmetricsError: the server cannot be reached, refuses the request, or its answer is not JSON.
+    """
+    from http.client import HTTPException  # noqa: PLC0415  costly to import
+    from urllib.error import HTTPError  # noqa: PLC0415
+    from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener  # noqa: PLC0415
+
+    class Stay(HTTPRedirectHandler):
+        def redirect_request(self, *_: Any, **__: Any) -> None:
+            return None
+
+    direct = [ProxyHandler({})] if is_of_this_machine(url) else []
+    data = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+    request = Request(url, data, {"Content-Type": "application/json", **headers}, method="POST")  # noqa: S310  checked
+    try:
+        with build_opener(Stay, *direct).open(request, timeout=timeout) as answer:
+            return json.loads(answer.read(MOST_READ))
+    except HTTPError as error:
+        problem = f"answers {error.code}: {error.read(MOST_READ).decode('utf-8', 'replace')}"
+    except (OSError, HTTPException, ValueError) as error:
+        problem = f"gives no valid answer: {type(error).__name__}: {error}"
+    raise RagmetricsError(f"{server} {mask(' '.join(problem.split()), secrets)}")

@@ -1,0 +1,70 @@
+"""A sink that writes records to a file of scores."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+from .._kernel._wording import to_json
+from .._values._settings import check_whole
+from ._sinks import JudgedCall
+
+
+class JsonlSink:
+    """Append every judged call to a file of scores, which ``ragmetrics show``, ``report``, ``compare``, ``calibrate`` and
+    ``Evaluation.load`` read: ``sinks=[JsonlSink("live.jsonl")]``.
+
+    A line has everything that ``to_dict`` of the record says, such as its time and its trace. The file can be read only by its
+    owner, as it has the texts of users. Each process needs a file to itself.
+
+    Args:
+        path: the file. If it exists, lines are added.
+        max_bytes: a line that would make the file larger begins a new one; the old one becomes ``live.jsonl.1``, and so on.
+        backups: how many old files are kept, the newest ones.
+
+    Raises:
+        InvalidInput: a number is not whole, or is below 1.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, max_bytes: int = 100_000_000, backups: int = 5) -> None:
+        for name, number in (("max_bytes", max_bytes), ("backups", backups)):
+            check_whole(name, number, least=1)
+        self._path, self._max_bytes, self._backups = Path(path), max_bytes, backups
+        self._lines: int | None = None
+        self._lock = threading.Lock()
+
+    def __call__(self, record: JudgedCall) -> None:
+        """Write a record, unless it was not judged."""
+        if not record.scores:
+            return
+        parts = record.to_dict()
+        with self._lock:
+            data = self._line(parts)
+            if self._path.exists() and self._path.stat().st_size + len(data) > self._max_bytes:
+                self._rotate()
+                data = self._line(parts)
+            with open(self._path, "ab", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+                file.write(data)
+            self._lines = (self._lines or 0) + 1
+
+    def _line(self, parts: dict[str, Any]) -> bytes:
+        cut = ""
+        if self._lines is None:
+            lines, last = 0, b"\n"
+            if self._path.exists():
+                with self._path.open("rb") as file:
+                    for lines, last in enumerate(file, 1):  # noqa: B007  the last ones
+                        pass
+            self._lines = lines
+            cut = "" if last.endswith(b"\n") else "\n"  # an earlier process was killed
+        number = self._lines + 1
+        return f"{cut}{to_json({'row': number, 'place': f'{self._path.name}, line {number}', **parts})}\n".encode()
+
+    def _rotate(self) -> None:
+        names = [self._path, *(Path(f"{self._path}.{number}") for number in range(1, self._backups + 1))]
+        for older, newer in zip(names[:0:-1], names[-2::-1], strict=True):
+            if newer.exists():
+                newer.replace(older)
+        self._lines = 0

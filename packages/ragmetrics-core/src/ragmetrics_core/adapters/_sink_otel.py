@@ -1,0 +1,99 @@
+"""A sink that emits scores as events and metrics of OpenTelemetry."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from .._values._errors import MissingExtra
+from .._values._score import Score
+from ._sinks import JudgedCall, asked, error_type, label_of, metadata_of, span_of
+
+BOUNDARIES = (*(step / 10 for step in range(11)), 2.0, 3.0, 4.0, 5.0)
+"""The buckets of the histogram of scores: most scales end at 1, ratings at 5."""
+
+
+class OTelSink:
+    """Emit every score as a log event ``gen_ai.evaluation.result`` under the span that was judged, as the semantic conventions of
+    OpenTelemetry for generative AI say, and count it in metrics: ``sinks=[OTelSink()]``. It needs the extra ``otel``.
+
+    A score has its value, its explanation and its label, else ``pass`` or ``fail`` if the metric gives a verdict. A failed score
+    has ``error.type`` and no value. The span is the current one, else that in the metadata of the sample (``trace_id``,
+    ``span_id``); ``gen_ai.response.id`` is ``response_id`` in the metadata.
+
+    The metrics are ``ragmetrics.evaluation.score`` (a histogram), ``ragmetrics.evaluation.failures`` (by ``error.type``) and
+    ``ragmetrics.evaluation.tokens`` (of judges, by ``gen_ai.token.type``), each by ``gen_ai.evaluation.name``.
+
+    Args:
+        logger_provider, meter_provider: of OpenTelemetry; default: those that are set for the program.
+
+    Raises:
+        MissingExtra: opentelemetry-api is not installed.
+    """
+
+    def __init__(self, logger_provider: Any = None, meter_provider: Any = None) -> None:
+        try:
+            from opentelemetry import _logs, metrics, trace  # noqa: PLC0415  optional
+        except ImportError:
+            raise MissingExtra('OTelSink needs opentelemetry-api: pip install "ragmetrics-core[otel]"') from None
+        self._api, self._trace = _logs, trace
+        self._logger = _logs.get_logger("ragmetrics", logger_provider=logger_provider)
+        meter = metrics.get_meter("ragmetrics", meter_provider=meter_provider)
+        self._scores = meter.create_histogram(
+            "ragmetrics.evaluation.score",
+            description="Scores of the metrics.",
+            explicit_bucket_boundaries_advisory=BOUNDARIES,
+        )
+        self._failures = meter.create_counter(
+            "ragmetrics.evaluation.failures", unit="{score}", description="Scores that failed."
+        )
+        self._tokens = meter.create_counter(
+            "ragmetrics.evaluation.tokens", unit="{token}", description="Tokens of judges."
+        )
+
+    def __call__(self, record: JudgedCall) -> None:
+        """Emit the scores of a record."""
+        parts = record.to_dict()
+        context = self._context(*span_of(parts))
+        response = metadata_of(parts).get("response_id")
+        for name, score in asked(record).items():
+            attributes = _attributes(name, score) | ({} if response is None else {"gen_ai.response.id": str(response)})
+            event = self._api.LogRecord(
+                timestamp=time.time_ns(),
+                context=context,
+                event_name="gen_ai.evaluation.result",
+                severity_number=self._api.SeverityNumber.INFO,
+                attributes=attributes,
+            )
+            self._logger.emit(event)
+            self._count(name, score)
+
+    def _context(self, trace_id: str | None, span_id: str | None) -> Any:
+        """Return the context of a span; None, which is the current context, if the span is not known."""
+        if trace_id is None or span_id is None:
+            return None
+        flags = self._trace.TraceFlags(self._trace.TraceFlags.SAMPLED)
+        span = self._trace.SpanContext(int(trace_id, 16), int(span_id, 16), is_remote=True, trace_flags=flags)
+        return self._trace.set_span_in_context(self._trace.NonRecordingSpan(span))
+
+    def _count(self, name: str, score: Score) -> None:
+        of_metric = {"gen_ai.evaluation.name": name}
+        if score.value is not None:
+            self._scores.record(score.value, of_metric)
+        if (failed := error_type(score)) is not None:
+            self._failures.add(1, {**of_metric, "error.type": failed})
+        usage = score.usage
+        for kind, tokens in (("input", usage.prompt_tokens), ("output", usage.completion_tokens)):
+            if tokens:
+                self._tokens.add(tokens, {**of_metric, "gen_ai.token.type": kind})
+
+
+def _attributes(name: str, score: Score) -> dict[str, Any]:
+    found = {
+        "gen_ai.evaluation.name": name,
+        "gen_ai.evaluation.score.value": score.value,
+        "gen_ai.evaluation.score.label": label_of(score),
+        "gen_ai.evaluation.explanation": score.explain(),
+        "error.type": error_type(score),
+    }
+    return {key: value for key, value in found.items() if value is not None}
