@@ -53,8 +53,8 @@ class LangfuseSink:
         host = host or read("LANGFUSE_HOST") or read("LANGFUSE_BASE_URL") or "https://cloud.langfuse.com"
         self._url = f"{check_address('host', host, has_key=True)}/api/public/ingestion"
         basic = base64.b64encode(":".join(map(str, keys)).encode()).decode()
-        self._headers, self._secrets = {"Authorization": f"Basic {basic}"}, (basic, *map(str, keys))
-        self._timeout = timeout
+        self._headers = {"Authorization": f"Basic {basic}"}
+        self._limits: dict[str, Any] = {"secrets": (basic, *map(str, keys)), "timeout": timeout}
 
     def __call__(self, record: JudgedCall) -> None:
         """Send the scores of a record.
@@ -75,12 +75,11 @@ class LangfuseSink:
             {"id": str(uuid4()), "type": "score-create", "timestamp": now, "body": _body(name, score, trace, span)}
             for name, score in scores.items()
         ]
-        answer = post(
-            self._url, {"batch": batch}, self._headers, self._secrets, server="Langfuse", timeout=self._timeout
-        )
-        refused = answer.get("errors") if isinstance(answer, dict) else answer
-        if refused or not isinstance(answer, dict):
-            raise RagmetricsError(f"Langfuse did not accept scores: {mask(str(refused), self._secrets)}")
+        answer = post(self._url, {"batch": batch}, self._headers, to="Langfuse", expects="successes", **self._limits)
+        if answer.get("errors"):
+            raise RagmetricsError(
+                f"Langfuse did not accept scores: {mask(str(answer['errors']), self._limits['secrets'])}"
+            )
 
 
 def _body(name: str, score: Score, trace: str, span: str | None) -> dict[str, Any]:

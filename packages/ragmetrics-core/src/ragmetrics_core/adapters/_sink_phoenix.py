@@ -55,9 +55,7 @@ class PhoenixSink:
         if span is None:
             raise RagmetricsError("the scores belong to no span: run the call in a span, or give metadata a span_id")
         body = {"data": [_annotation(name, score, span) for name, score in scores.items()]}
-        answer = post(self._url, body, self._headers, self._secrets, server="Phoenix", timeout=self._timeout)
-        if not isinstance(answer, dict) or "data" not in answer:
-            raise RagmetricsError("what answers at the address of Phoenix is not Phoenix: check endpoint")
+        post(self._url, body, self._headers, to="Phoenix", expects="data", secrets=self._secrets, timeout=self._timeout)
 
 
 def _annotation(name: str, score: Score, span: str) -> dict[str, Any]:

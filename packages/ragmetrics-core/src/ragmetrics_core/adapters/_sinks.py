@@ -80,20 +80,21 @@ def check_address(name: str, url: object, *, has_key: bool) -> str:
 
 
 def post(
-    url: str, body: Any, headers: Mapping[str, str], secrets: Iterable[str], *, server: str, timeout: float
-) -> Any:
-    """Send JSON to a server and return its answer, also JSON. Redirects are not followed, since they could lead a key elsewhere.
+    url: str, body: Any, headers: Mapping[str, str], *, to: str, expects: str, secrets: Iterable[str], timeout: float
+) -> dict[str, Any]:
+    """Send JSON to a server and return its answer. Redirects are not followed, since they could lead a key elsewhere.
 
     Args:
         url: the whole address.
         body: JSON values.
         headers: further headers.
+        to: the name of the server in messages.
+        expects: a field that its answer has, so that another server at this address is noticed.
         secrets: texts that are never shown.
-        server: its name in messages.
         timeout: seconds without a byte after which the server counts as dead.
 
     Raises:
-        RagmetricsError: the server cannot be reached, refuses the request, or its answer is not JSON.
+        RagmetricsError: the server cannot be reached, refuses the request, or gives another answer.
     """
     from http.client import HTTPException  # noqa: PLC0415  costly to import
     from urllib.error import HTTPError  # noqa: PLC0415
@@ -108,9 +109,13 @@ def post(
     request = Request(url, data, {"Content-Type": "application/json", **headers}, method="POST")  # noqa: S310  checked
     try:
         with build_opener(Stay, *direct).open(request, timeout=timeout) as answer:
-            return json.loads(answer.read(MOST_READ))
+            found = json.loads(answer.read(MOST_READ))
+        if isinstance(found, dict) and expects in found:
+            return found
+        problem = f"gives an answer without {expects!r}: is the address right?"
     except HTTPError as error:
-        problem = f"answers {error.code}: {error.read(MOST_READ).decode('utf-8', 'replace')}"
+        with error:
+            problem = f"answers {error.code}: {error.read(MOST_READ).decode('utf-8', 'replace')}"
     except (OSError, HTTPException, ValueError) as error:
         problem = f"gives no valid answer: {type(error).__name__}: {error}"
-    raise RagmetricsError(f"{server} {mask(' '.join(problem.split()), secrets)}")
+    raise RagmetricsError(f"{to} {mask(' '.join(problem.split()), secrets)}")

@@ -5,14 +5,22 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 SpanIds = tuple[str, str]
 """The ids of a trace and of one of its spans: 32 and 16 hexadecimal digits."""
 
+_given: ContextVar[SpanIds | None] = ContextVar("ragmetrics_span", default=None)
+"""The span of the ``in_span`` that this code is in. OpenTelemetry may not be loaded, such as where a spool is judged."""
+
 
 def current_span() -> SpanIds | None:
-    """Return the ids of OpenTelemetry's current span; None if there is none, or if OpenTelemetry is not loaded."""
+    """Return the ids of the span of ``in_span``, else those of OpenTelemetry's current span; None if there is none, or if
+    OpenTelemetry is not loaded.
+    """
+    if (given := _given.get()) is not None:
+        return given
     trace: Any = sys.modules.get("opentelemetry.trace")
     get_span = getattr(trace, "get_current_span", None)  # missing while another thread is still loading it
     if get_span is None:
@@ -23,18 +31,24 @@ def current_span() -> SpanIds | None:
 
 @contextmanager
 def in_span(ids: SpanIds | None) -> Iterator[None]:
-    """Make a span current for the block, such as that of the call which a sink gets the scores of. It records nothing itself.
+    """Make a span current for the block, also for OpenTelemetry if it is loaded. A sink is called in the span of the call that was
+    judged. The span records nothing.
 
     Args:
         ids: what ``current_span`` returned; None changes nothing.
     """
-    trace: Any = sys.modules.get("opentelemetry.trace")
-    if ids is None or trace is None:
+    if ids is None:
         yield
         return
-    trace_id, span_id = (int(part, 16) for part in ids)
-    context = trace.SpanContext(
-        trace_id, span_id, is_remote=True, trace_flags=trace.TraceFlags(trace.TraceFlags.SAMPLED)
-    )
-    with trace.use_span(trace.NonRecordingSpan(context)):
-        yield
+    token = _given.set(ids)
+    trace: Any = sys.modules.get("opentelemetry.trace")
+    try:
+        if trace is None:
+            yield
+            return
+        flags = trace.TraceFlags(trace.TraceFlags.SAMPLED)
+        context = trace.SpanContext(*(int(part, 16) for part in ids), is_remote=True, trace_flags=flags)
+        with trace.use_span(trace.NonRecordingSpan(context)):
+            yield
+    finally:
+        _given.reset(token)
