@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from haystack.components.builders import AnswerBuilder, ChatPromptBuilder
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
-from haystack.dataclasses import ChatMessage
+from haystack.dataclasses import ChatMessage, ToolCall
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.tracing import tracer as proxy
 from haystack.tracing.tracer import NullTracer, Span, Tracer
@@ -121,6 +121,48 @@ def test_a_run_of_a_pipeline_is_judged() -> None:
     pipeline().run(asked())
     assert tracer.flush(60)
     assert tracer.results[1].scores["exact_match"].state == "failed", "with_fields has ended"
+
+
+TURNS = [{"role": "user", "content": "What is there?"}, {"role": "assistant", "content": "A tower."}]
+TALK = [
+    ChatMessage.from_system("Be brief."),
+    ChatMessage.from_user("What is there?"),
+    ChatMessage.from_assistant("I look.", tool_calls=[ToolCall("search", {"query": "tower"})]),
+    ChatMessage.from_tool("found", origin=ToolCall("search", {"query": "tower"})),
+    ChatMessage.from_assistant("A tower."),
+]
+
+
+@component
+class Prompt:
+    """Passes messages on, with a history that it is given."""
+
+    @component.output_types(messages=list[ChatMessage])
+    def run(self, question: str, chat_history: list[ChatMessage]) -> dict[str, Any]:
+        return {"messages": [*chat_history, ChatMessage.from_user(question)]}
+
+
+def test_the_messages_before_the_question_are_the_history() -> None:
+    tracer = RagmetricsTracer(ExactMatch()).enable()
+    chat = Pipeline()
+    chat.add_component("llm", Generator("In Paris."))
+    chat.run({"llm": {"messages": [*TALK, ChatMessage.from_user("Where?")]}})
+    chat.run({"llm": {"messages": [TALK[0], ChatMessage.from_user("Where?")]}})
+    assert rows(tracer) == [("Where?", None, "In Paris.")] * 2
+    assert [found.sample and found.sample.history for found in tracer.results] == [TURNS, None]
+
+
+def test_a_history_that_is_an_input_or_a_field() -> None:
+    tracer = RagmetricsTracer(ExactMatch()).enable()
+    chat = Pipeline()
+    chat.add_component("prompt", Prompt())
+    chat.add_component("llm", Generator("In Paris."))
+    chat.connect("prompt.messages", "llm.messages")
+    chat.run({"prompt": {"question": "Where?", "chat_history": TALK}})
+    with with_fields(history=TURNS[:1]):
+        chat.run({"prompt": {"question": "Where?", "chat_history": TALK}})
+    assert rows(tracer) == [("Where?", None, "In Paris.")] * 2
+    assert [found.sample and found.sample.history for found in tracer.results] == [TURNS, TURNS[:1]]
 
 
 def test_the_answer_of_an_answer_builder_counts() -> None:

@@ -64,6 +64,14 @@ class TestBlocks:
         record["answer"] = "nobody"
         assert values(observer) == [("Eiffel", 1.0)]
 
+    def test_a_history_that_grows_afterwards_does_not_count(self) -> None:
+        observer, history = exact(), [{"role": "user", "content": "Hi"}]
+        with observer as record:
+            record.update(ROW, history=history)
+        history.append({"role": "assistant", "content": "late"})
+        assert observer.flush(60)
+        assert [found.sample and found.sample.history for found in observer.results] == [history[:1]]
+
     @pytest.mark.asyncio
     async def test_tasks_have_records_of_their_own(self) -> None:
         observer, arrived = exact(), asyncio.Barrier(5) if hasattr(asyncio, "Barrier") else None
@@ -124,6 +132,25 @@ class TestFunctions:
         assert found.sample is not None
         assert (found.sample.user_input, found.sample.retrieved_contexts) == ("Where?", ["Paris"])
         assert found.scores["faithfulness"].state == "unscored"
+
+    def test_the_history_is_the_one_before_the_call(self) -> None:
+        observer, turns = exact(), [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
+
+        @observer
+        def respond(message: str, history: list[dict[str, str]]) -> str:
+            history.append({"role": "user", "content": message})
+            return "Eiffel"
+
+        @observer
+        def reply(message: str, chat_history: list[dict[str, str]]) -> str:
+            chat_history.append({"role": "user", "content": message})
+            return "Eiffel"
+
+        respond("Who built it?", list(turns))
+        reply("Who built it?", list(turns))
+        assert observer.flush(60)
+        samples = [found.sample for found in observer.results if found.sample is not None]
+        assert [(sample.user_input, sample.history) for sample in samples] == [("Who built it?", turns)] * 2
 
     @pytest.mark.asyncio
     async def test_a_coroutine_function(self) -> None:

@@ -161,7 +161,7 @@ class Observer(LiveEvaluation[Observation, Score]):
         """Judge a call that has ended, without waiting; the record has its fields. Calls of judges are left out."""
         draw = None if is_judging() else self._sampling.draw(record)
         if draw is not None:
-            self._judge(Call(dict(record), self._metrics), draw)
+            self._judge(Call(_copied(record), self._metrics), draw)
 
     async def __aenter__(self) -> dict[str, Any]:  # type: ignore[override]
         return self.__enter__()
@@ -175,31 +175,41 @@ class Observer(LiveEvaluation[Observation, Score]):
         """
         signature = inspect.signature(function)
 
-        def fill(record: dict[str, Any], arguments: tuple[Any, ...], named: Mapping[str, Any], result: Any) -> None:
+        def asked(arguments: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
             given = signature.bind(*arguments, **named).arguments
             first = next(iter(given.values()), None)
-            record |= {name: value for name, value in given.items() if name in KNOWN_NAMES}
-            record |= {} if record or not isinstance(first, str) else {"question": first}
-            record |= result if isinstance(result, Mapping) else {"answer": result} if isinstance(result, str) else {}
+            found = _copied({name: value for name, value in given.items() if name in KNOWN_NAMES})
+            is_question = isinstance(first, str) and not found.keys() - {"history", "chat_history"}
+            return found | ({"question": first} if is_question else {})
+
+        def answered(result: Any) -> Mapping[str, Any]:
+            return result if isinstance(result, Mapping) else {"answer": result} if isinstance(result, str) else {}
 
         @wraps(function)
         def call(*arguments: Any, **named: Any) -> Any:
             with self as record:
+                record.update(asked(arguments, named))
                 result = function(*arguments, **named)
-                fill(record, arguments, named, result)
+                record.update(answered(result))
             return result
 
         @wraps(function)
         async def acall(*arguments: Any, **named: Any) -> Any:
             with self as record:
+                record.update(asked(arguments, named))
                 result = await function(*arguments, **named)
-                fill(record, arguments, named, result)
+                record.update(answered(result))
             return result
 
         return cast("F", acall if inspect.iscoroutinefunction(function) else call)
 
     def _with_problem(self, record: Observation, function: str, problem: BaseException) -> Observation:
         return replace(record, error=f"{function} raised {type(problem).__name__}: {problem}")
+
+
+def _copied(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy with lists of its own, because applications add to lists such as the history of a chat."""
+    return {name: list(value) if isinstance(value, list) else value for name, value in record.items()}
 
 
 @shows_settings()

@@ -17,7 +17,7 @@ from haystack.tracing.tracer import tracer as proxy
 
 from haystack import Document
 from ragmetrics_core import Metric
-from ragmetrics_core.adapters import Observer, is_judging, shows_settings
+from ragmetrics_core.adapters import Observer, earlier_turns, is_judging, shows_settings
 
 from ._models import HaystackEmbeddings, HaystackLLM
 
@@ -37,9 +37,10 @@ class RagmetricsTracer(Observer, Tracer):
         tracer.flush()
         print(tracer.results[0].scores["faithfulness"].value)
 
-    The question is an input named ``query``, ``question`` or ``text``, or the last message of the user. The contexts are the
-    documents of the last component that returned any, and the answer is what the last answer builder or generator returned.
-    ``with_fields`` adds a reference or metadata. Only the outermost of nested pipelines is evaluated, and a run that fails is not.
+    The question is an input named ``query``, ``question`` or ``text``, or the last message of the user. The history is an input
+    named ``history`` or ``chat_history``, or the messages before the question in ``messages``. The contexts are the documents of
+    the last component that returned any, and the answer is what the last answer builder or generator returned. ``with_fields``
+    adds a reference or metadata. Only the outermost of nested pipelines is evaluated, and a run that fails is not.
 
     Args:
         metrics: what to judge; each needs its own name.
@@ -87,7 +88,7 @@ class RagmetricsTracer(Observer, Tracer):
         parent = parent_span.inner if isinstance(parent_span, _ReadSpan) else parent_span
         begins = operation_name == RUN and _record.get() is None and not is_judging()
         if begins:
-            _record.set({"question": _question(tags or {}), **_fields.get()})
+            _record.set({**_asked((tags or {}).get(INPUTS)), **_fields.get()})
         record = _record.get()
         try:
             with self._inner.trace(operation_name, tags=tags, parent_span=parent) as span:
@@ -152,13 +153,20 @@ def _read(output: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _question(tags: Mapping[str, Any]) -> str | None:
+def _asked(data: Any) -> dict[str, Any]:
+    """Return the question and the earlier turns among the inputs of a pipeline, as far as there are any."""
+    inputs = [item for item in (data, *data.values()) if isinstance(item, Mapping)] if isinstance(data, Mapping) else []
+    question = _question(inputs)
+    earlier = [given.get(name) for name in ("history", "chat_history") for given in inputs]
+    turns = earlier_turns(earlier, [given.get("messages") for given in inputs], question)
+    return {"question": question, **({"history": turns} if turns else {})}
+
+
+def _question(inputs: Iterable[Mapping[str, Any]]) -> str | None:
     """Return the question among the inputs of a pipeline; None if there is none."""
-    data = tags.get(INPUTS)
-    inputs = [data, *data.values()] if isinstance(data, Mapping) else []
     for name in QUESTIONS:
         for given in inputs:
-            value = given.get(name) if isinstance(given, Mapping) else None
+            value = given.get(name)
             if isinstance(value, list):
                 value = next((item for item in reversed(value) if getattr(item, "role", None) == "user"), None)
             if text := _text(value):
