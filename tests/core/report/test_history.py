@@ -86,3 +86,7 @@ def test_look_names_the_row_and_the_cure(tmp_path: Path) -> None:
     assert (
         'problems: q.jsonl, line 1: history[0] must be {"role": "user", "content": "..."}, got str no built-in' in said
     )
+    path.write_text('{"question": "a", "history": "built in 1887"}\n{"question": "b", "history": "[{role: user}]"}\n')
+    said = " ".join(call("look", str(path)).output.split())
+    assert "2 rows, 1 of them with a problem" in said
+    assert "q.jsonl, line 2: history must be a list of earlier turns, got str: write [{" in said
