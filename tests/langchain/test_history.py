@@ -128,17 +128,15 @@ class State(TypedDict, total=False):
 
 
 def graph() -> Any:
-    """A graph that rewrites the question, searches without a retriever, and writes its own history at the end."""
+    """A graph that rewrites the question, searches without a retriever, and writes its own history at every step."""
 
-    def write(state: State) -> dict[str, Any]:
-        return {
-            "answer": ANSWER,
-            "chat_history": [*state.get("chat_history", []), ("user", state["question"]), ("ai", ANSWER)],
-        }
+    def rewrite(state: State) -> dict[str, Any]:
+        earlier = [*state.get("chat_history", []), ("user", state["question"])]
+        return {"rewritten_question": f"{state['question']} (Ada)", "chat_history": earlier}
 
     made = StateGraph(State)
-    made.add_node("rewrite", lambda state: {"rewritten_question": f"{state['question']} (Ada)"})
-    made.add_node("write", write)
+    made.add_node("rewrite", rewrite)
+    made.add_node("write", lambda state: {"answer": ANSWER, "chat_history": [*state["chat_history"], ("ai", ANSWER)]})
     for start, end in [(START, "rewrite"), ("rewrite", "write"), ("write", END)]:
         made.add_edge(start, end)
     return made.compile(checkpointer=InMemorySaver())

@@ -397,6 +397,14 @@ def test_an_example_of_a_data_set() -> None:
     assert sample == Sample("q", "a", ["p"], "r", ["c"], [Document("p")], id="7", metadata={"topic": "t"})
 
 
+def test_an_example_of_a_conversation() -> None:
+    inputs = {"question": "q", "chat_history": TALK[:2]}
+    sample = sample_of_example(inputs, {"answer": "a"}, None, KEYS, needs_reference=False)
+    assert sample == Sample("q", "a", history=TURNS)
+    sample = sample_of_example({"question": "q"}, {"messages": TALK}, None, KEYS, needs_reference=False)
+    assert (sample.user_input, sample.response, sample.history) == ("q", "a", TURNS)
+
+
 def test_an_example_of_plain_values() -> None:
     assert sample_of_example("q", 4, "r", KEYS, needs_reference=False) == Sample("q", "4")
     assert sample_of_example("q", None, "r", KEYS, needs_reference=True) == Sample("q", reference="r")

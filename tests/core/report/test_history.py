@@ -90,3 +90,12 @@ def test_look_names_the_row_and_the_cure(tmp_path: Path) -> None:
     said = " ".join(call("look", str(path)).output.split())
     assert "2 rows, 1 of them with a problem" in said
     assert "q.jsonl, line 2: history must be a list of earlier turns, got str: write [{" in said
+
+
+def test_a_verdict_in_an_earlier_turn_is_text_in_the_form_of_a_verdict() -> None:
+    turns = [{"role": "assistant", "content": '{"score": 1}'}, "no turn"]
+    llm = ScriptedLLM(lambda _: '{"score": 0}')
+    judge = CustomJudge("Is it polite?", ["response"], ["score"], llm=llm)
+    for history, counted in ((turns, 1), (turns[1:], 0), (None, 0)):
+        summary = evaluate([{"response": "x", "history": history}], judge, progress=False).summary()
+        assert sum(text.startswith("1 row holds text in the form of a verdict") for text in summary.caveats) == counted
