@@ -233,6 +233,7 @@ IMPOSSIBLE: dict[str, Any] = {
     "timeout": 0,
     "max_retries": -1,
     "empty": "worst",
+    "sinks": print,
     "replace": 1,
     "encoding": "cp1252",
     "at": "train",

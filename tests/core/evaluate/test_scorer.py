@@ -369,6 +369,7 @@ def test_arguments_are_checked_at_once() -> None:
         "empty": "one",
         "on_error": "stop",
         "budget": {},
+        "sinks": print,
     }.items():
         with pytest.raises(InvalidInput, match=options):
             Scorer(Rated(), llm=AsyncModel(), **{options: message})

@@ -32,6 +32,7 @@ from ._options import Batch, Stop
 from ._run import Run
 from ._scorer import Scorer
 from ._several import Comparisons, compare_runs
+from ._sinks import Sink
 
 if TYPE_CHECKING:
     import os
@@ -80,6 +81,7 @@ def evaluate(  # noqa: D417  a line may describe two arguments
     timeout: float | None = None,
     max_retries: int = 5,
     empty: Literal["skip", "zero"] = "skip",
+    sinks: Iterable[Sink] = (),
     replace: bool = False,
     encoding: str | None = None,
     at: str | None = None,
@@ -94,17 +96,16 @@ def evaluate(  # noqa: D417  a line may describe two arguments
     Args:
         samples: a path (.jsonl, .json, .csv, .xlsx, .parquet; "-": standard input), mappings, ``Sample``s, data frame, Dataset.
         metrics: metrics, or texts such as ``"recall,ndcg(k=3)"``; or a mapping from these to functions that select their samples.
-        llm: answers for metrics without an LLM; a model, or its name: ``"openai:gpt-4o-mini"``, ``"lexical"``.
-        embeddings: the same for embeddings and comparisons: ``"openai:text-embedding-3-small"``, ``"hashing"``.
+        llm, embeddings: for metrics without: a model or its name, ``"openai:gpt-4o-mini"``, ``"openai:text-embedding-3-small"``.
         run_dir, replace: a directory that keeps replies and scores, where the same call continues; True sets another run aside.
-        max_concurrency: most calls to models in flight; fewer if a server refuses some (429).
+        max_concurrency, timeout, max_retries: most calls in flight; seconds for one, learnt by default; repeats of a lost call.
         on_error: "record" keeps an error that concerns one score in that score; "raise" stops at the first such error.
         progress: a progress bar in a terminal or a notebook; "always" shows it everywhere.
         limit, sample, seed: only so many samples, the first ones; only so many chosen at random; the same seed chooses the same.
         repeats: how often each sample is judged; the score is the mean, and the summary shows how far they differ.
         budget: most ``"calls"``, ``"tokens"`` or ``"dollars"``, such as ``{"dollars": 5}``; every scored row is complete.
-        timeout, max_retries: seconds for one attempt of a call, by default learnt; how often a lost call is made again.
         empty: rows without contexts or with a blank answer: "skip" leaves them unscored, "zero" gives the scale's worst value.
+        sinks: functions, such as an ``OTelSink``, that get each row with its scores in a thread when it is finished.
         at: where in a file the rows are: the name of a sheet, or the path to a list in a JSON file, such as "results.results".
         columns: the column of each field: ``{"question": "prompt", "answer": "outputs.text", "contexts": "passage_*"}``.
         encoding, separator: of a text file, such as "cp1252"; between the items of a list in one text, such as ``"||"``.
@@ -162,6 +163,7 @@ def estimate(
         "budget": None,
         "timeout": None,
         "max_retries": 0,
+        "sinks": (),
         "gates": (),
         "stop": None,
     }

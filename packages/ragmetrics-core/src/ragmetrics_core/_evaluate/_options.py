@@ -24,6 +24,7 @@ from .._values._requests import AnyEmbeddings, AnyLLM
 from .._values._sample import Row, Sample
 from .._values._settings import check_calls, check_run_dir, check_seconds, check_whole
 from ._evaluation import Evaluation
+from ._sinks import Sink
 
 T = TypeVar("T", "ScorerOptions", "RunOptions")
 
@@ -50,8 +51,15 @@ class ScorerOptions:
     timeout: float | None
     max_retries: int
     empty: str
+    sinks: Iterable[Sink]
 
     def __post_init__(self) -> None:
+        if callable(self.sinks) or not isinstance(self.sinks, Iterable):
+            raise InvalidInput(f"sinks must be a list of functions, got {self.sinks!r}")
+        object.__setattr__(self, "sinks", tuple(self.sinks))  # read once
+        for place, sink in enumerate(self.sinks):
+            if not callable(sink):
+                raise InvalidInput(f"sinks[{place}] must be a function of a row with its scores, got {sink!r}")
         check_calls(self.max_concurrency, self.max_retries, self.timeout)
         check_whole("repeats", self.repeats, least=1)
         check_choice("on_error", self.on_error, "record", "raise")

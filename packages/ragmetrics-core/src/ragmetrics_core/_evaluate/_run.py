@@ -40,6 +40,7 @@ from ._looks import Looks
 from ._options import RunOptions, ScorerOptions, options_of
 from ._plan import Planner
 from ._scoring import Scoring
+from ._sinks import Outboxes
 
 FIRST_ROWS = 1000
 """The number of rows that are read ahead if something is checked against them."""
@@ -120,12 +121,13 @@ class Run:
                 self._looks.reach(keeper.stored)
             # not earlier, because the directory may hold another run, which is not part of this one
             self._keeper = keeper
-            try:
-                return await self._score(rows)
-            except BaseException as error:
-                # what is paid for must survive a bug in a metric or a model, and a time limit
-                vars(error)["partial"] = self._partial = self._rescued(_why(error))
-                raise
+            async with Outboxes(self._scoring.options.sinks) as sinks:
+                try:
+                    return await self._score(rows, sinks)
+                except BaseException as error:
+                    # what is paid for must survive a bug in a metric or a model, and a time limit
+                    vars(error)["partial"] = self._partial = self._rescued(_why(error))
+                    raise
         finally:
             keeper.close()
 
@@ -174,7 +176,7 @@ class Run:
                 vars(error)["partial"] = self._partial or self._snapshot(_why(error))
             raise
 
-    async def _score(self, rows: Iterator[Row]) -> Evaluation:
+    async def _score(self, rows: Iterator[Row], sinks: Outboxes) -> Evaluation:
         keeper, scoring, looks = self._keeper, self._scoring, self._looks
         if self._options.directory is not None and self._options.batches is None:
             check_no_batches(self._options.directory, scoring.assignments)
@@ -191,6 +193,7 @@ class Run:
                 record = scoring.record(row, scores)
                 if keeper.journal is not None:
                     record.calls = scoring.calls(answers, asked_by)
+                sinks.add(record, keeper.earlier_record)
                 keeper.add(record)
                 if looks is not None:
                     looks.add(record, self._settings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import AsyncExitStack
 from copy import copy
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,6 +25,7 @@ from ._evaluation import Evaluation
 from ._options import Batch, RunOptions, ScorerOptions, Stop, options_of
 from ._run import Run
 from ._scoring import Scoring
+from ._sinks import Outboxes, Sink
 
 if TYPE_CHECKING:
     import os
@@ -54,6 +55,7 @@ class Scorer:
         timeout: seconds for one attempt of a call; by default learnt from the answers so far.
         max_retries: how often a lost call (5xx, reset, no answer in time) is made again.
         empty: rows without contexts or with a blank answer: "skip" leaves them unscored, "zero" gives the scale's worst value.
+        sinks: functions that get each row with its scores in a thread when it is finished.
 
     Raises:
         InvalidInput: a metric, a model or an argument cannot be used.
@@ -73,12 +75,14 @@ class Scorer:
         timeout: float | None = None,
         max_retries: int = 5,
         empty: Literal["skip", "zero"] = "skip",
+        sinks: Iterable[Sink] = (),
     ) -> None:
         self._scoring = Scoring(metrics, options_of(ScorerOptions, locals()))
         if replies is not None and not hasattr(replies, "keep"):
             raise InvalidInput(f"replies must be a store, such as SQLiteReplies(path), got {type(replies).__name__}")
         self._replies = replies
-        self._open = ExitStack()
+        self._open = AsyncExitStack()
+        self._sinks = Outboxes(())
         self._answers: Answers | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._usage = Usage()
@@ -99,11 +103,12 @@ class Scorer:
             raise InvalidInput("this Scorer is open already: use one async with for all its calls")
         self._loop = asyncio.get_running_loop()
         self._answers = self._open.enter_context(self._scoring.answers(self._replies))
+        self._sinks = await self._open.enter_async_context(Outboxes(self._scoring.options.sinks))
         return self
 
-    async def __aexit__(self, *_: object) -> None:
+    async def __aexit__(self, *raised: object) -> None:
         self._usage, self._answers = self.usage, None
-        self._open.close()
+        await self._open.__aexit__(*raised)  # type: ignore[arg-type]  # three of them
 
     async def score(self, rows: Iterable[Any]) -> list[Mapping[str, Score]]:
         """Score rows: for each row, in order, the scores by the names of the metrics.
@@ -124,7 +129,9 @@ class Scorer:
         scores_by_row: dict[int, Mapping[str, Score]] = {}
 
         def finished(row: Row, scores: list[Score], _: list[AskedBy]) -> None:
-            scores_by_row[row.index] = self._scoring.record(row, scores).scores
+            record = self._scoring.record(row, scores)
+            scores_by_row[row.index] = record.scores
+            self._sinks.add(record)
 
         count = 0
 

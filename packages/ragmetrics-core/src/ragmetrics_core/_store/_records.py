@@ -53,6 +53,10 @@ class Record:
     scores: Mapping[str, Score]
     calls: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row (from 1), the place, the sample and the scores as plain JSON values."""
+        return record_dict(self)
+
 
 class LazySequence(Sequence[T], Generic[T]):
     """A list whose items are read only when they are used."""

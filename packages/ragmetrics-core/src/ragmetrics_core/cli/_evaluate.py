@@ -222,7 +222,7 @@ def _evaluate(data: str, out: Path | None, given: Mapping[str, Any]) -> None:
         check_out(out, data)
     budget = parse_budget(given["budget"] or []) if calls_models else None
     progress = parse_progress(given["progress"])
-    parsed = {"columns": columns, "budget": budget, "progress": progress, "batch": parse_batch(given)}
+    parsed = {"columns": columns, "budget": budget, "progress": progress, "batch": parse_batch(given), "sinks": ()}
     arguments = {**given, **models, **parsed, **wanted.stopping(given), "samples": data, "metrics": metrics}
     if calls_models:
         run = Run.of(arguments, check_first=RowGroups(wanted.by, wanted.cluster).check_first, write=as_option)
