@@ -7,7 +7,8 @@ becomes an error result like those that LangSmith makes from exceptions.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -108,31 +109,40 @@ def as_openevals(**arguments: Any) -> OpenEvals:
     return evaluator
 
 
-def langsmith_feedback(client: Any, *, project: str | None = None) -> Callable[[EvaluationRecord], None]:
-    """Make an ``on_result`` for ``RagEvaluationCallback`` that posts every score as feedback to the run in LangSmith.
+def langsmith_feedback(
+    client: Any, *, project: str | None = None, verdicts: Iterable[str] = (), patience: float = 10.0
+) -> Callable[[EvaluationRecord], None]:
+    """Make a sink, or an ``on_result``, for ``RagEvaluationCallback`` that posts every score as feedback to the run in LangSmith.
 
-    It first waits until all runs are sent. The comment of a score says in a sentence what the score rests on, or why there is
-    none. If one score cannot be posted, the others are still posted; the ``error`` of the record says which scores are missing.
+    It first waits until all runs are sent. Feedback has the score, with the scale of the metric as its configuration. Its value is
+    the label of the score, else ``pass`` or ``fail``, else ``failed`` or ``unscored``. The comment says in a sentence what the
+    score rests on, or why there is none. If one score cannot be posted, the others are still posted; the ``error`` of the record
+    says which scores are missing.
 
     Args:
         client: a ``langsmith.Client``.
-        project: name of the project that the runs are traced to; newer versions of LangSmith require it. The project is created
-            if it does not exist yet.
+        project: name of the project that the runs are traced to; newer versions of LangSmith require it.
+        verdicts: names of metrics whose feedback is categorical: ``pass`` or ``fail`` instead of the score.
+        patience: seconds to wait, in all, for the project. LangSmith makes it some time after the first run was sent; it is never
+            made here.
     """
     from langchain_core.tracers.langchain import wait_for_all_tracers  # noqa: PLC0415  loads LangSmith, which is slow
 
+    categorical = frozenset(verdicts)
     sessions: dict[str, Any] = {}
+    ends: list[float] = []
 
     def post(record: EvaluationRecord) -> None:
         wait_for_all_tracers()
         if project is not None and project not in sessions:
-            sessions[project] = _project_id(client, project)
+            ends.append(time.monotonic() + patience)
+            sessions[project] = _project_id(client, project, ends[0])
         ids = {"trace_id": record.trace_id, "session_id": sessions.get(project or "")}
         trace = {name: value for name, value in ids.items() if value is not None}
         failures = []
         for name, score in record.scores.items():
-            feedback = {"key": name, "score": score.value, "comment": _comment(score), "feedback_source_type": "model"}
-            error = settled(partial(client.create_feedback, record.run_id, **feedback, **trace)).exception()
+            feedback = _feedback_fields(score, is_verdict=name in categorical)
+            error = settled(partial(client.create_feedback, record.run_id, key=name, **feedback, **trace)).exception()
             if error is not None:
                 failures.append(f"{name}: {type(error).__name__}: {error}")
         if failures:
@@ -141,16 +151,42 @@ def langsmith_feedback(client: Any, *, project: str | None = None) -> Callable[[
     return post
 
 
-def _project_id(client: Any, name: str) -> Any:
-    """Return the id of a project. LangSmith creates a project some time after the first run was sent; until then, create it
-    here.
+PASS_OR_FAIL = {"type": "categorical", "categories": [{"value": 1, "label": "pass"}, {"value": 0, "label": "fail"}]}
+
+
+def _feedback_fields(score: Score, *, is_verdict: bool) -> dict[str, Any]:
+    """Return the arguments of ``create_feedback`` that say what the score is."""
+    verdict = None if score.passing is None else "pass" if score.passing else "fail"
+    low, high = score.scale or (None, None)
+    fields = {
+        "score": None if is_verdict and verdict is None else int(verdict == "pass") if is_verdict else score.value,
+        "value": (verdict if is_verdict else score.label or verdict)
+        or (None if score.state == "scored" else score.state),
+        "comment": _comment(score),
+        "feedback_source_type": "model",
+        "feedback_config": PASS_OR_FAIL if is_verdict else {"type": "continuous", "min": low, "max": high},
+        "error": True if score.error is not None else None,
+    }
+    return {name: value for name, value in fields.items() if value is not None or name == "score"}
+
+
+def _project_id(client: Any, name: str, end: float) -> Any:
+    """Return the id of a project. LangSmith makes a project some time after the first run was sent.
+
+    Raises:
+        RagmetricsError: there is no such project at ``end``, a time of ``time.monotonic``.
     """
     from langsmith.utils import LangSmithNotFoundError  # noqa: PLC0415  loaded by the client
 
-    try:
-        return client.read_project(project_name=name).id
-    except LangSmithNotFoundError:
-        return client.create_project(name, upsert=True).id
+    while True:
+        try:
+            return client.read_project(project_name=name).id
+        except LangSmithNotFoundError:
+            if time.monotonic() >= end:
+                raise RagmetricsError(
+                    f"LangSmith has no project {name!r}: give langsmith_feedback the project that the runs are traced to"
+                ) from None
+        time.sleep(min(0.5, max(0.01, end - time.monotonic())))
 
 
 class Judge:
