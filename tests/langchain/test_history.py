@@ -131,8 +131,9 @@ def graph() -> Any:
     """A graph that rewrites the question, searches without a retriever, and writes its own history at every step."""
 
     def rewrite(state: State) -> dict[str, Any]:
-        earlier = [*state.get("chat_history", []), ("user", state["question"])]
-        return {"rewritten_question": f"{state['question']} (Ada)", "chat_history": earlier}
+        rewritten = f"{state['question']} (Ada)"
+        earlier = [*state.get("chat_history", []), ("user", rewritten)]
+        return {"rewritten_question": rewritten, "chat_history": earlier}
 
     made = StateGraph(State)
     made.add_node("rewrite", rewrite)
@@ -150,7 +151,7 @@ def test_the_state_of_a_graph() -> None:
         compiled.invoke({"question": "Who?"}, given)
         compiled.invoke({"question": FOLLOW_UP}, given)
 
-    turns = [{"role": "user", "content": "Who?"}, {"role": "assistant", "content": ANSWER}]
+    turns = [{"role": "user", "content": "Who? (Ada)"}, {"role": "assistant", "content": ANSWER}]
     assert list(map(asked, judged(run))) == [("Who?", None), (FOLLOW_UP, turns)]
     compiled = graph()
     assert [sample.user_input for sample in judged(run, "condensed")] == ["Who? (Ada)", f"{FOLLOW_UP} (Ada)"]
