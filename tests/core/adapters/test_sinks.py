@@ -10,9 +10,12 @@ from typing import Any
 
 import pytest
 
-from ragmetrics_core import Evaluation, InvalidInput
-from ragmetrics_core.adapters import JsonlSink, Observer, observe
+from ragmetrics_core import Evaluation, InvalidInput, Score, Usage
+from ragmetrics_core.adapters import JsonlSink, Observer, in_span, observe
+from ragmetrics_core.llms import OpenAILLM
 from ragmetrics_core.metrics import ExactMatch
+from ragmetrics_core.testing import ScriptedLLM
+from sink_records import SPAN, TRACE, Judged
 
 
 def hear(observer: Observer, *answers: str) -> None:
@@ -34,6 +37,48 @@ def test_the_file_is_a_file_of_scores(tmp_path: Path) -> None:
     assert all(line["timestamp"].endswith("+00:00") and line["error"] is None for line in lines)
     if sys.platform != "win32":
         assert path.stat().st_mode & 0o777 == 0o600
+
+
+def line_of(sink: JsonlSink, path: Path, record: Any) -> dict[str, Any]:
+    sink(record)
+    found: dict[str, Any] = json.loads(path.read_text().splitlines()[-1])
+    return found
+
+
+def test_a_line_has_what_is_known_of_a_call(tmp_path: Path) -> None:
+    path = tmp_path / "live.jsonl"
+    scores = {
+        "a": Score(1.0, usage=Usage(2, 1000, 200, seconds=1.5)),
+        "b": Score(None, error="BadReply: no", usage=Usage(1, 500, 100, seconds=2.5)),
+    }
+    sink = JsonlSink(path)
+    line = line_of(sink, path, Judged(scores, {"thread_id": 7, "trace_id": TRACE, "span_id": SPAN}))
+    assert {name: line[name] for name in ("span", "session_id", "seconds", "tokens")} == {
+        "span": {"trace_id": TRACE, "span_id": SPAN},
+        "session_id": 7,
+        "seconds": 2.5,
+        "tokens": 1800,
+    }
+    assert line["timestamp"].endswith("+00:00")
+    with in_span(("1" * 32, "2" * 16)):
+        line = line_of(sink, path, Judged(scores, {"session_id": "s", "thread_id": 7}))
+    assert (line["span"], line["session_id"]) == ({"trace_id": "1" * 32, "span_id": "2" * 16}, "s")
+
+
+def test_dollars(tmp_path: Path) -> None:
+    pytest.importorskip("genai_prices")
+    path = tmp_path / "live.jsonl"
+    scores = {"a": Score(1.0, usage=Usage(2, 1000, 200)), "b": Score(0.0, usage=Usage(1, 500, 100))}
+    judge = OpenAILLM("gpt-4o-mini", api_key="sk-4711")  # $0.15 and $0.60 for a million tokens
+    line = line_of(JsonlSink(path, llm=judge), path, Judged(scores))
+    assert line["dollars"] == pytest.approx((1500 * 0.15 + 300 * 0.6) / 1e6)
+    assert "dollars" not in line_of(JsonlSink(path, llm=ScriptedLLM(["1"])), path, Judged(scores))
+
+
+def test_a_line_has_nothing_that_is_not_known(tmp_path: Path) -> None:
+    path = tmp_path / "live.jsonl"
+    line = line_of(JsonlSink(path), path, Judged({"a": Score(1.0)}, {}))
+    assert sorted(line) == ["place", "row", "sample", "timestamp"]
 
 
 def test_old_files_are_kept_and_then_dropped(tmp_path: Path) -> None:

@@ -4,42 +4,52 @@ from __future__ import annotations
 
 import os
 import threading
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 from .._kernel._wording import to_json
+from .._values._requests import NO_USAGE, AnyLLM, Usage
 from .._values._settings import check_whole
-from ._sinks import JudgedCall
+from ._selection import SESSIONS
+from ._sinks import JudgedCall, metadata_of, span_of
 
 
 class JsonlSink:
     """Append every judged call to a file of scores, which ``ragmetrics show``, ``report``, ``compare``, ``calibrate`` and
     ``Evaluation.load`` read: ``sinks=[JsonlSink("live.jsonl")]``.
 
-    A line has everything that ``to_dict`` of the record says, such as its time and its trace. The file can be read only by its
-    owner, as it has the texts of users. Each process needs a file to itself.
+    A line has everything that ``to_dict`` of the record says, and what is known of these: ``timestamp``; ``span``, the ids of
+    OpenTelemetry's trace and span; ``session_id`` (of the metadata: ``session_id``, ``thread_id`` or ``conversation_id``);
+    ``seconds``, how long the slowest metric took; ``tokens`` of all metrics; ``dollars``. The file can be read only by its owner,
+    as it has the texts of users. Each process needs a file to itself.
 
     Args:
         path: the file. If it exists, lines are added.
         max_bytes: a line that would make the file larger begins a new one; the old one becomes ``live.jsonl.1``, and so on.
         backups: how many old files are kept, the newest ones.
+        llm: the judge of all metrics. If the extra ``prices`` is installed and knows the model, lines have ``dollars``.
 
     Raises:
         InvalidInput: a number is not whole, or is below 1.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, max_bytes: int = 100_000_000, backups: int = 5) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], *, max_bytes: int = 100_000_000, backups: int = 5, llm: AnyLLM | None = None
+    ) -> None:
         for name, number in (("max_bytes", max_bytes), ("backups", backups)):
             check_whole(name, number, least=1)
         self._path, self._max_bytes, self._backups = Path(path), max_bytes, backups
         self._lines: int | None = None
+        self._llm = llm
         self._lock = threading.Lock()
 
     def __call__(self, record: JudgedCall) -> None:
         """Write a record, unless it was not judged."""
         if not record.scores:
             return
-        parts = record.to_dict()
+        parts = {"timestamp": datetime.now(timezone.utc).isoformat(), **record.to_dict()}
+        parts |= self._known(record, parts)
         with self._lock:
             data = self._line(parts)
             if self._path.exists() and self._path.stat().st_size + len(data) > self._max_bytes:
@@ -48,6 +58,28 @@ class JsonlSink:
             with open(self._path, "ab", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
                 file.write(data)
             self._lines = (self._lines or 0) + 1
+
+    def _known(self, record: JudgedCall, parts: dict[str, Any]) -> dict[str, Any]:
+        """Return what is known of a call and its judging."""
+        usage = sum((score.usage for score in record.scores.values()), NO_USAGE)
+        trace, span = span_of(parts)
+        about = {**metadata_of(parts), **(parts.get("metadata") or {})}
+        found = {
+            "span": None if trace is None and span is None else {"trace_id": trace, "span_id": span},
+            "session_id": next((about[name] for name in SESSIONS if about.get(name) is not None), None),
+            "seconds": max(score.usage.seconds for score in record.scores.values()) or None,
+            "tokens": usage.prompt_tokens + usage.completion_tokens or None,
+            "dollars": self._dollars(usage),
+        }
+        return {name: value for name, value in found.items() if value is not None}
+
+    def _dollars(self, usage: Usage) -> float | None:
+        if self._llm is None:
+            return None
+        from .._store._prices import ModelUsage  # noqa: PLC0415  loads asyncio
+
+        cost = ModelUsage.of(self._llm, usage, 0).cost()
+        return None if cost is None else cost.dollars
 
     def _line(self, parts: dict[str, Any]) -> bytes:
         cut = ""
