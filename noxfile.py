@@ -196,11 +196,13 @@ def fast(session: nox.Session) -> None:
 
 @nox.session
 def slow(session: nox.Session) -> None:
-    """The slow tests: faults, kills, simulations, and pages in Chromium, which CI needs; then those of `newest_openai`.
+    """The slow tests: faults, kills, simulations, and pages in Chromium, which CI needs; then those of `newest_openai` and
+    `phoenix`.
 
     After `gate` it adds to its coverage, and checks the sum.
     """
     session.notify("newest_openai")
+    session.notify("phoenix")
     pages = ["browser"] if has_chromium(session) else []
     adapters = install_tests(session, this_python(), *pages)
     both = Path(".coverage").exists()
@@ -266,6 +268,15 @@ def newest_openai(session: nox.Session) -> None:
     session.install("-q", "-c", CONSTRAINTS, "-e", "packages/ragmetrics-core[openai,server]", "openai>=3", *wanted)
     batches = ("tests/core/evaluate/test_batches.py", "tests/core/evaluate/test_batch_server.py")
     session.run("pytest", "-q", "-m", "not slow", "tests/core/llms", *batches, *session.posargs)
+
+
+@nox.session
+def phoenix(session: nox.Session) -> None:
+    """The test of the sink for Phoenix with a real server, which needs more than a hundred packages of its own."""
+    wanted = nox.project.dependency_groups(WORKSPACE, "test")
+    session.install("-q", "-c", CONSTRAINTS, "-e", "packages/ragmetrics-core[otel]", "arize-phoenix", *wanted)
+    # its plugin for pytest would load the server into the tests
+    session.run("pytest", "-q", "-p", "no:phoenix", "tests/core/adapters/test_sink_phoenix.py", *session.posargs)
 
 
 ADAPTERS = [name for name in PACKAGES if name != "ragmetrics-core"]
