@@ -10,6 +10,7 @@ import queue
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from contextvars import Context
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -75,23 +76,21 @@ class Outbox:
 
     def _work(self) -> None:
         while not self._is_closed:
-            kept = Kept()
-            try:
-                record = self._queue.get(timeout=GLANCE)
-            except queue.Empty:
-                continue
-            with kept:
-                answer = self._sink(record)
-                if inspect.isawaitable(answer):
-                    run_blocking(partial(_awaited, answer))
+            with suppress(queue.Empty):
+                self._hand_over(self._queue.get(timeout=GLANCE))
                 self._done += 1
-                continue
-            self._failed += 1
-            self._done += 1
-            if self._failed == 1:
-                trace = None if isinstance(kept.error, RagmetricsError) else kept.error
-                text = "%s failed: %s; further failures are only counted"
-                LOGGER.warning(text, self._name, kept.error, exc_info=trace)
+
+    def _hand_over(self, record: Record) -> None:
+        kept = Kept()
+        with kept:
+            answer = self._sink(record)
+            if inspect.isawaitable(answer):
+                run_blocking(partial(_awaited, answer))
+            return
+        self._failed += 1
+        if self._failed == 1:
+            trace = None if isinstance(kept.error, RagmetricsError) else kept.error
+            LOGGER.warning("%s failed: %s; further failures are only counted", self._name, kept.error, exc_info=trace)
 
     def close(self, end: float) -> None:
         """Wait for the queued rows while the sink is at work, at most until ``end``, and log how many it did not get."""

@@ -8,6 +8,7 @@ from typing import Any
 from .._values._errors import MissingExtra
 from .._values._score import Score
 from ._sinks import JudgedCall, asked, error_type, label_of, metadata_of, span_of
+from ._spans import in_span
 
 BOUNDARIES = (*(step / 10 for step in range(11)), 2.0, 3.0, 4.0, 5.0)
 """The buckets of the histogram of scores: most scales end at 1, ratings at 5."""
@@ -33,10 +34,10 @@ class OTelSink:
 
     def __init__(self, logger_provider: Any = None, meter_provider: Any = None) -> None:
         try:
-            from opentelemetry import _logs, metrics, trace  # noqa: PLC0415  optional
+            from opentelemetry import _logs, metrics  # noqa: PLC0415  optional
         except ImportError:
             raise MissingExtra('OTelSink needs opentelemetry-api: pip install "ragmetrics-core[otel]"') from None
-        self._api, self._trace = _logs, trace
+        self._record: Any = _logs.LogRecord
         self._logger = _logs.get_logger("ragmetrics", logger_provider=logger_provider)
         meter = metrics.get_meter("ragmetrics", meter_provider=meter_provider)
         self._scores = meter.create_histogram(
@@ -54,27 +55,17 @@ class OTelSink:
     def __call__(self, record: JudgedCall) -> None:
         """Emit the scores of a record."""
         parts = record.to_dict()
-        context = self._context(*span_of(parts))
+        trace_id, span_id = span_of(parts)
         response = metadata_of(parts).get("response_id")
-        for name, score in asked(record).items():
-            attributes = _attributes(name, score) | ({} if response is None else {"gen_ai.response.id": str(response)})
-            event = self._api.LogRecord(
-                timestamp=time.time_ns(),
-                context=context,
-                event_name="gen_ai.evaluation.result",
-                severity_number=self._api.SeverityNumber.INFO,
-                attributes=attributes,
-            )
-            self._logger.emit(event)
-            self._count(name, score)
-
-    def _context(self, trace_id: str | None, span_id: str | None) -> Any:
-        """Return the context of a span; None, which is the current context, if the span is not known."""
-        if trace_id is None or span_id is None:
-            return None
-        flags = self._trace.TraceFlags(self._trace.TraceFlags.SAMPLED)
-        span = self._trace.SpanContext(int(trace_id, 16), int(span_id, 16), is_remote=True, trace_flags=flags)
-        return self._trace.set_span_in_context(self._trace.NonRecordingSpan(span))
+        with in_span((trace_id, span_id) if trace_id and span_id else None):
+            for name, score in asked(record).items():
+                event = self._record(
+                    timestamp=time.time_ns(),
+                    event_name="gen_ai.evaluation.result",
+                    attributes=_attributes(name, score, None if response is None else str(response)),
+                )
+                self._logger.emit(event)
+                self._count(name, score)
 
     def _count(self, name: str, score: Score) -> None:
         of_metric = {"gen_ai.evaluation.name": name}
@@ -88,12 +79,13 @@ class OTelSink:
                 self._tokens.add(tokens, {**of_metric, "gen_ai.token.type": kind})
 
 
-def _attributes(name: str, score: Score) -> dict[str, Any]:
+def _attributes(name: str, score: Score, response: str | None) -> dict[str, Any]:
     found = {
         "gen_ai.evaluation.name": name,
         "gen_ai.evaluation.score.value": score.value,
         "gen_ai.evaluation.score.label": label_of(score),
         "gen_ai.evaluation.explanation": score.explain(),
+        "gen_ai.response.id": response,
         "error.type": error_type(score),
     }
     return {key: value for key, value in found.items() if value is not None}
