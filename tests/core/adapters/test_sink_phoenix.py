@@ -70,7 +70,7 @@ def address(tmp_path: Path) -> Iterator[str]:
         server.wait(30)
 
 
-def annotations(address: str, span: str, count: int) -> list[Any]:
+def annotated(address: str, span: str, count: int) -> list[Any]:
     """The annotations of a span, sorted by name, when there are so many."""
     end = time.monotonic() + 60
     while time.monotonic() < end:
@@ -94,7 +94,7 @@ def test_annotations_of_a_span(address: str) -> None:
         assert ids is not None
         sink(Judged(SCORES, {}))
         time.sleep(3)
-    found = annotations(address, ids[1], 3)
+    found = annotated(address, ids[1], 3)
     assert [(item["name"], item["annotator_kind"], item["identifier"]) for item in found] == [
         ("faithfulness", "LLM", "ragmetrics"),
         ("recall", "LLM", "ragmetrics"),
@@ -111,4 +111,4 @@ def test_annotations_of_a_span(address: str) -> None:
         {"error": "ModelError: judge cannot be reached", "error.type": "ModelError"},
     ]
     sink(Judged({**SCORES, "more": SCORES["faithfulness"]}, {"span_id": ids[1]}))
-    assert [item["name"] for item in annotations(address, ids[1], 4)] == ["faithfulness", "more", "recall", "relevancy"]
+    assert [item["name"] for item in annotated(address, ids[1], 4)] == ["faithfulness", "more", "recall", "relevancy"]

@@ -189,23 +189,38 @@ def test_keys_are_never_shown(server: OpenAIServer, name: str) -> None:
     assert SECRET not in repr(sink)
 
 
+def warnings_of_a_dead(name: str, address: str, caplog: pytest.LogCaptureFixture) -> list[str]:
+    """What the log says if a sink gets ten records; all of them are judged."""
+    observer = observe(ExactMatch(), sinks=[MAKE[name][1](address)])
+    for number in range(10):
+        with observer as record:
+            record.update(answer=f"{number}", reference="a", trace_id=TRACE, span_id=SPAN)
+    assert observer.flush(60)
+    assert observer.counts["scored"] == 10
+    assert observer.stats()["causes"] == {f"sinks[0] ({name}Sink): RagmetricsError": 10}
+    assert SECRET not in caplog.text
+    assert [item.exc_info for item in caplog.records] == [None] * len(caplog.records)
+    return [item.getMessage() for item in caplog.records if item.levelno >= logging.WARNING]
+
+
 @pytest.mark.parametrize("name", MAKE)
-def test_a_dead_server_costs_one_warning(name: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_server_that_is_gone_costs_one_warning(name: str, caplog: pytest.LogCaptureFixture) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
-        address = f"http://127.0.0.1:{closed.getsockname()[1]}"
-        observer = observe(ExactMatch(), sinks=[MAKE[name][1](address)])
-        for _ in range(20):
-            with observer as record:
-                record.update(answer="a", reference="a", trace_id=TRACE, span_id=SPAN)
-        assert observer.flush(60)
-    (warning,) = [item for item in caplog.records if item.levelno >= logging.WARNING]
-    text = warning.getMessage()
-    assert text.startswith(f"sinks[0] ({name}Sink) failed: {name} gives no valid answer: URLError: ")
-    assert text.endswith("; further failures are not logged")
-    assert warning.exc_info is None
-    assert SECRET not in caplog.text
-    assert observer.counts["scored"] == 20
+        (warning,) = warnings_of_a_dead(name, f"http://127.0.0.1:{closed.getsockname()[1]}", caplog)
+    assert warning.startswith(f"sinks[0] ({name}Sink) failed: {name} gives no valid answer: URLError: ")
+    assert warning.endswith("; further failures are not logged")
+
+
+@pytest.mark.parametrize("name", MAKE)
+@pytest.mark.parametrize("fault", ["500", "hangs", "garbage"])
+def test_a_server_that_always_fails_costs_one_warning(
+    server: OpenAIServer, name: str, fault: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    response, problem = ODD[fault]
+    server.refusal_of = lambda request: response
+    (warning,) = warnings_of_a_dead(name, server.origin, caplog)
+    assert warning.startswith(f"sinks[0] ({name}Sink) failed: {name} {problem}")
 
 
 def test_scores_of_live_evaluation_arrive(server: OpenAIServer) -> None:
