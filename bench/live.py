@@ -4,15 +4,16 @@ The application is a chain of LangChain: a retriever, a prompt and a model that 
 of its own, and the cells of a round follow each other, so that a busy machine slows all of them.
 
 ``python bench/live.py serving`` sends 40 requests a second for a minute to each: without live evaluation (twice: the difference of
-the two is the noise), and with each judge. ``burst`` sends 200 requests at once. ``soak`` sends 40 requests a second for half an
-hour while the judge turns from good to hung, to dead, and to good again, and checks that every request is accounted for and that
-the memory does not grow.
+the two is the noise), with an empty handler of LangChain, and with each judge. ``burst`` sends 200 requests at once. ``soak`` sends
+40 requests a second for half an hour while the judge turns from good to hung, to dead, and to good again, and checks that every
+request is accounted for and that the memory does not grow.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import json
 import logging
 import os
@@ -24,6 +25,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.output_parsers import StrOutputParser
@@ -34,7 +36,10 @@ from langchain_core.runnables import Runnable, RunnablePassthrough
 from ragmetrics_core.metrics import Faithfulness
 from ragmetrics_langchain import RagEvaluationCallback
 
-JUDGES = ("none", "none again", "good", "slow", "hung", "dead")
+NUMBERS = itertools.count()
+"""Every question is another one, because equal calls are judged once."""
+
+JUDGES = ("none", "none again", "listener", "good", "slow", "hung", "dead")
 RATE = 40
 PASSAGES = [f"Passage {number}: the lighthouse of Lindholm was built in {1860 + number}. " * 4 for number in range(4)]
 CLAIMS = json.dumps({"claims": ["It was built in 1861."]})
@@ -78,12 +83,14 @@ class Judge:
         )
 
 
-def evaluated(kind: str, **settings: Any) -> tuple[RagEvaluationCallback | None, Judge]:
-    """A callback with a judge, unless there is none."""
+def evaluated(kind: str, **settings: Any) -> tuple[Any, Judge]:
+    """A callback with a judge; None if there is none; an empty handler shows what LangChain takes to call any handler."""
     judge = Judge()
     judge.kind = kind
     if kind.startswith("none"):
         return None, judge
+    if kind == "listener":
+        return AsyncCallbackHandler(), judge
     return RagEvaluationCallback([Faithfulness()], llm=judge, keep=100, exit_timeout=0, **settings), judge
 
 
@@ -101,7 +108,7 @@ async def at_rate(app: Runnable[Any, Any], seconds: float, config: Any, took: li
     tasks = []
     for number in range(round(seconds * RATE)):
         await asyncio.sleep(max(0.0, begun + number / RATE - loop.time()))
-        tasks.append(loop.create_task(send(app, number, config, took)))
+        tasks.append(loop.create_task(send(app, next(NUMBERS), config, took)))
         if len(tasks) > 40:
             await tasks.pop(0)
     await asyncio.gather(*tasks)
@@ -116,12 +123,12 @@ def cell(kind: str, seconds: float) -> dict[str, float]:
     async def run() -> None:
         warm: list[float] = []
         await at_rate(app, 1, config, warm)  # imports, caches
-        if callback is not None:
+        if isinstance(callback, RagEvaluationCallback):
             await callback.aflush(3)
         if seconds:
             await at_rate(app, seconds, config, took)
         else:
-            await asyncio.gather(*(send(app, number, config, took) for number in range(200)))
+            await asyncio.gather(*(send(app, next(NUMBERS), config, took) for _ in range(200)))
 
     asyncio.run(run())
     took.sort()

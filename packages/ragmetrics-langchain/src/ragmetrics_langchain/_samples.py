@@ -140,12 +140,14 @@ def sample_in_metadata(metadata: Mapping[str, Any]) -> tuple[Sample, list[str]]:
     problems: list[str] = []
     for field, names in {"reference": REFERENCES, **{name: (name,) for name in EXPECTED}}.items():
         references = {name: _plain(metadata[name]) for name in names if metadata.get(name) is not None}
+        if not references:
+            continue
         outcome = settled(partial(_checked, field, references))
         error = outcome.exception()
-        if error is not None:
-            problems.append(f"{type(error).__name__}: {error}")
-        elif references:
+        if error is None:
             fields[field] = outcome.result()
+        else:
+            problems.append(f"{type(error).__name__}: {error}")
     rest = {name: value for name, value in metadata.items() if name not in (*REFERENCES, *EXPECTED)}
     return Sample(metadata=rest, **fields), problems
 
