@@ -332,6 +332,8 @@ def test_the_settings() -> None:
         "only",
         "on_result",
         "sinks",
+        "spool",
+        "redact",
         "on_problem",
         "max_pending",
         "max_concurrency",

@@ -41,6 +41,7 @@ from ragmetrics_core.adapters import (
     score_of_outcome,
     settled,
     shows_settings,
+    stored_sample,
     way_of,
 )
 
@@ -295,6 +296,10 @@ class Call:
         """Return a digest of everything that a metric reads of this call."""
         return row_digest(self.record().sample, self._callback._metrics[name].metric.inputs)
 
+    def to_data(self) -> dict[str, Any]:
+        """Return the call as plain values, for the spool."""
+        return self.record().to_dict()
+
     def judged(self, outcomes: Mapping[str, Future[Score]]) -> EvaluationRecord:
         """Return the record with its scores. Every error becomes a failed score, because no caller could catch it."""
         record, metrics = self.record(), self._callback._metrics
@@ -305,6 +310,31 @@ class Call:
         is_dead = any(not isinstance(outcomes[name].exception(), MissingInput | InvalidInput) for name in failures)
         has_failed = bool(metrics) and len(failures) == len(scores) and (is_dead or not scores)
         return replace(record, scores=scores, error=error, status="failed" if has_failed else "scored")
+
+
+class Restored(Call):
+    """A call that comes back from the spool."""
+
+    is_complete = True
+
+    def __init__(self, callback: RagEvaluationCallback, data: dict[str, Any]) -> None:
+        self.status = "scored"
+        self._callback = callback
+        trace_id = data["trace_id"]
+        self._record = EvaluationRecord(
+            UUID(data["run_id"]),
+            stored_sample(data["sample"]),
+            error=data["error"],
+            name=data["name"],
+            tags=tuple(data["tags"]),
+            metadata=data["metadata"],
+            trace_id=None if trace_id is None else UUID(trace_id),
+            timestamp=datetime.fromisoformat(data["timestamp"]),
+        )
+
+    def record(self) -> EvaluationRecord:
+        """Return the record before any judging."""
+        return self._record
 
 
 class Unusable(Exception):
@@ -460,11 +490,14 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
         with nullcontext() if self._trace else no_tracing():
             return await runnable.ainvoke(sample, self._config)
 
-    def _keep_and_tell(self, record: EvaluationRecord) -> None:
+    def _restored(self, data: dict[str, Any]) -> Call:
+        return Restored(self, data)
+
+    def _keep_and_tell(self, record: EvaluationRecord, passage: Any = None) -> None:
         if record.status == "skipped":
             self._keep(record)
         else:
-            super()._keep_and_tell(record)
+            super()._keep_and_tell(record, passage)
 
     def _leave_out(self, record: EvaluationRecord) -> None:
         self._keep(replace(record, status="skipped"))

@@ -18,7 +18,7 @@ import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from functools import cached_property, partial
 from inspect import BoundArguments as Bound
@@ -39,7 +39,7 @@ from llama_index.core.instrumentation.events.query import QueryEndEvent, QuerySt
 from llama_index.core.instrumentation.events.retrieval import RetrievalStartEvent
 from llama_index.core.instrumentation.events.span import SpanDropEvent  # type: ignore[attr-defined]  # the same
 from llama_index.core.instrumentation.span_handlers import NullSpanHandler
-from llama_index.core.schema import MetadataMode
+from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
 from llama_index.core.storage.chat_store import SimpleChatStore
 
 from ragmetrics_core import InvalidInput, Metric, Models, RagmetricsError, Sample, Score
@@ -181,6 +181,17 @@ class Asked:
         tags = {f"tag {key}": tag for key, tag in self._inputs(evaluator).items()}
         sample = Sample(self.query, self.answer.response, contexts, metadata=tags)
         return row_digest(sample, ["user_input", "response", "retrieved_contexts", *tags])
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the query as plain values, for the spool."""
+        return {
+            "query": self.query,
+            "response": self.answer.response,
+            "contexts": contexts_of(self.answer.source_nodes, self.mode),
+            "tags": {**self.call.tags, "history": self.history},
+            "span_id": self.span_id,
+            "timestamp": self.timestamp.isoformat(),
+        }
 
     def _inputs(self, evaluator: BaseEvaluator) -> dict[str, Any]:
         known = _known(evaluator)
@@ -568,6 +579,13 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
     def _submit(self, asked: Callable[..., Asked], response: Any, draw: float, text: str) -> None:
         # a copy, because users may change their response
         self._judge(asked(answer=Response(text, nodes_of(response) or [])), draw)
+
+    def _restored(self, data: dict[str, Any]) -> Asked:
+        answer = Response(data["response"], [NodeWithScore(node=TextNode(text=text)) for text in data["contexts"]])
+        call = OpenCall(tags={name: tag for name, tag in data["tags"].items() if tag is not None})
+        time = datetime.fromisoformat(data["timestamp"])
+        asked: Asked = self._asked(data["query"], answer, call, data["span_id"], time)
+        return replace(asked, way=WAYS["last"])
 
     def _leave_out(self, record: QueryEvaluation) -> None:  # noqa: ARG002
         self._count.add("left_out")

@@ -8,17 +8,20 @@ process. After a loss of power the latest calls may be missing.
 from __future__ import annotations
 
 import os
-import sqlite3
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .._values._errors import InvalidInput, RagmetricsError
 from .._values._settings import check_whole
 from ._files import check_directory, make_directory
 from ._lock import only_writer
+
+if TYPE_CHECKING:
+    import sqlite3
 
 FILE = "spool.sqlite"
 PATIENCE = 10.0
@@ -31,7 +34,6 @@ CREATE TABLE IF NOT EXISTS calls (id TEXT PRIMARY KEY, owner TEXT, at REAL, data
 CREATE INDEX IF NOT EXISTS owners ON calls (owner, at);
 """
 
-KEEP = "INSERT INTO calls VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET owner = excluded.owner"
 SIZE = """
 SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size
 """
@@ -69,28 +71,22 @@ class Spool:
         self._database: sqlite3.Connection | None = None
         self._life = ExitStack()
 
-    def write(self, kept: Iterable[Call], released: Iterable[Call] = (), done: Iterable[str] = ()) -> int:
-        """Keep calls that this process will judge, and those ``released`` that any process may judge; remove those that are done.
+    def write(self, kept: Iterable[Call], released: Iterable[str] = (), done: Iterable[str] = ()) -> int:
+        """Keep calls that this process will judge, let any process judge those ``released``, and remove those that are ``done``.
         Return how many could not be kept, because the file is full.
         """
-        now = time.time()
+        now, lost = time.time(), 0
         with self._transaction() as database:
             database.executemany("DELETE FROM calls WHERE id = ?", [(name,) for name in done])
             (size,) = database.execute(SIZE).fetchone()
-            rows = [
-                (name, owner, now, data)
-                for calls, owner in ((kept, self._owner), (released, ""))
-                for name, data in calls
-            ]
-            fitting = []
-            for row in rows:
-                size += len(row[3])
-                if size <= self.max_bytes:
-                    fitting.append(row)
-            database.executemany(
-                "INSERT INTO calls VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET owner = excluded.owner", fitting
-            )
-        return len(rows) - len(fitting)
+            for name, data in kept:
+                size += len(data)
+                if size > self.max_bytes:
+                    lost += 1
+                else:
+                    database.execute("INSERT INTO calls VALUES (?, ?, ?, ?)", (name, self._owner, now, data))
+            database.executemany("UPDATE calls SET owner = '' WHERE id = ?", [(name,) for name in released])
+        return lost
 
     def claim(self, most: int) -> tuple[Sequence[Call], int]:
         """Return calls that were released, or whose process has ended, the oldest first, and how many had become too old. They
@@ -124,9 +120,12 @@ class Spool:
     def _has_ended(self, owner: str) -> bool:
         try:
             with only_writer(self.path / owner):
-                return True
+                pass
         except InvalidInput:  # it is locked
             return False
+        with suppress(OSError):  # the file of the lock is gone; another process removes the directory too
+            (self.path / owner).rmdir()
+        return True
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -135,6 +134,8 @@ class Spool:
         Raises:
             RagmetricsError: the file cannot be written.
         """
+        import sqlite3  # noqa: PLC0415  only needed with a spool
+
         try:
             database = self._opened()
             database.execute("BEGIN IMMEDIATE")
@@ -144,6 +145,8 @@ class Spool:
             raise RagmetricsError(f"{self.path / FILE} cannot be written: {error}") from error
 
     def _opened(self) -> sqlite3.Connection:
+        import sqlite3  # noqa: PLC0415  only needed with a spool
+
         if self._process != os.getpid():  # the first use, also after a fork
             _of_parent.append((self._database, self._life))
             self._owner, self._life = f"process-{uuid.uuid4().hex}", ExitStack()

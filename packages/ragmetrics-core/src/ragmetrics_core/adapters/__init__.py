@@ -25,7 +25,8 @@ special about its framework. These are their parts, and what else an adapter nee
   Judgements that are coroutine functions run in one event loop, and the metrics that they compute share their calls.
   ``judging`` marks this work, so that the calls of a judge are not evaluated. ``Counts`` are counters for many threads.
   ``score_of_outcome`` and ``failed_score`` make scores of what judgements gave or raised (``NotAsked``: nothing).
-  ``row_digest`` says whether two calls are equal for a metric.
+  ``row_digest`` says whether two calls are equal for a metric. ``Spool`` keeps calls on disk until they are judged, and
+  ``stored_sample`` reads their samples.
   ``drain_on_sigterm`` judges what is pending before a signal ends the program. ``observe`` is the handler of plain Python.
   ``JsonlSink`` writes the records to a file of scores; ``LangfuseSink``, ``OTelSink`` and ``PhoenixSink`` send the scores.
   ``turns_of`` and ``earlier_turns`` read the messages of a chat, and ``way_of`` the setting of its question.
@@ -39,6 +40,7 @@ from __future__ import annotations
 from .._kernel._metric import prompts_of
 from .._kernel._model_traits import readable_texts
 from .._kernel._saved_settings import metric_paths
+from .._store._spool import Spool
 from .._support._retry_after import seconds_to_wait
 from .._support._secrets import Kept, conceal, is_secret
 from .._support._signatures import with_arguments_of
@@ -73,6 +75,7 @@ from ._sink_langfuse import LangfuseSink
 from ._sink_otel import OTelSink
 from ._sink_phoenix import PhoenixSink
 from ._spans import current_span, in_span
+from ._spooling import stored_sample
 
 __all__ = [
     "Attempts",
@@ -96,6 +99,7 @@ __all__ = [
     "Observation",
     "Observer",
     "PhoenixSink",
+    "Spool",
     "Turn",
     "asked_rows",
     "asks_an_llm",
@@ -140,6 +144,7 @@ __all__ = [
     "secret_texts",
     "settled",
     "shows_settings",
+    "stored_sample",
     "strict_schema",
     "turns_of",
     "usage_of",

@@ -9,12 +9,15 @@ logged and noted in the record, and never reaches the application. An invalid se
 from __future__ import annotations
 
 import inspect
+import os
 import threading
 import warnings
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypedDict, TypeVar
 
+from .._store._spool import Spool
 from .._support._threads import in_own_thread
 from .._values._errors import InvalidInput
 from .._values._settings import check_whole
@@ -23,6 +26,8 @@ from ._judging import judging
 from ._live_judging import Judgements, LiveJudging
 from ._loops import run_blocking
 from ._selection import NotAsked, RollingBudget, Sampling
+from ._spans import SpanIds, current_span, in_span
+from ._spooling import Redact, RedactedRecord, Spooling, redacted
 
 if TYPE_CHECKING:
     import logging
@@ -50,6 +55,8 @@ class LiveSettings(TypedDict, total=False):
     only: Callable[[Any], object] | None
     on_result: Callable[[Any], object] | None
     sinks: Iterable[Callable[[Any], object]]
+    spool: str | os.PathLike[str] | Spool | None
+    redact: Callable[[str], str] | None
     on_problem: Callable[[str, BaseException | str], object] | None
     max_pending: int
     max_concurrency: int
@@ -104,11 +111,34 @@ class Finished(Protocol[R_co, T]):
         """Return a digest of everything that a metric reads of this call; None if it is not known."""
         ...
 
+    def to_data(self) -> dict[str, Any]:
+        """Return the call as plain values, for the spool."""
+        ...
+
     def judged(self, outcomes: Mapping[str, Future[T]]) -> R_co:
         """Return the record with the outcomes of the judgements; without outcomes if ``complete`` or ``only`` failed. The outcome
         of a metric that was not asked, because this call is outside its sample, is the error ``NotAsked``.
         """
         ...
+
+
+@dataclass
+class Passage(Generic[R, T]):
+    """A finished call on its way through the judging.
+
+    Attributes:
+        finished: the call.
+        draw: what ``Sampling`` drew for it.
+        span: the span in which it ran; None if it is not known.
+        ticket: its id in the spool; None if it is not kept there.
+        answer: the answer of ``only``.
+    """
+
+    finished: Finished[R, T]
+    draw: float
+    span: SpanIds | None
+    ticket: str | None = None
+    answer: Future[Collection[str]] = field(default_factory=lambda: settled(lambda: _ALL))
 
 
 class LiveEvaluation(Generic[R, T]):
@@ -129,6 +159,10 @@ class LiveEvaluation(Generic[R, T]):
         on_result: called in the background with every record; a coroutine function is run to its end.
         sinks: more functions that are called as ``on_result`` is, such as a ``JsonlSink``. One that fails does not keep the others
             from their records.
+        spool: a directory that keeps calls until they are judged, also if the process is killed or too many are pending; the next
+            process judges them. A ``Spool`` has limits.
+        redact: returns what the spool and the sinks may have of a text, such as one without names. Calls that come back from the
+            spool are judged by what is left.
         on_problem: called in the background with the name of the metric or function, and what went wrong, whenever this is logged:
             at the first failure of each cause, and again after a recovery.
         max_pending: calls that may wait or be judged; further calls are dropped and counted.
@@ -158,6 +192,8 @@ class LiveEvaluation(Generic[R, T]):
         only: Callable[[R], object] | None = None,
         on_result: Callable[[R], object] | None = None,
         sinks: Iterable[Callable[[R], object]] = (),
+        spool: str | os.PathLike[str] | Spool | None = None,
+        redact: Callable[[str], str] | None = None,
         on_problem: Callable[[str, BaseException | str], object] | None = None,
         max_pending: int = 1000,
         max_concurrency: int = 64,
@@ -187,8 +223,17 @@ class LiveEvaluation(Generic[R, T]):
             exit_timeout=exit_timeout,
             budget=RollingBudget(budget, judges.values()),
         )
+        self._redact = redact if _functions(None, redact=redact) else None
+        self._spooling = self._opened(spool, max_pending)
         listener = _functions(None, on_problem=on_problem).get("on_problem")
         self._live.log.on_logged = None if listener is None else partial(self._tell_problem, listener)
+
+    def _opened(self, spool: str | os.PathLike[str] | Spool | None, max_pending: int) -> Spooling | None:
+        if spool is None:
+            return None
+        spool = spool if isinstance(spool, Spool) else Spool(spool)
+        self._live.spool = str(spool.path)
+        return Spooling(spool, self._live, max_pending, self._restore)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -209,8 +254,8 @@ class LiveEvaluation(Generic[R, T]):
         return self._live.pending
 
     def stats(self) -> dict[str, Any]:
-        """Return ``counts``; ``causes``: how often each cause of a failure occurred; and ``seconds``: for each metric the times of
-        its last 1,000 judgements, as ``p50``, ``p99`` and ``most``.
+        """Return ``counts``; ``spooled``: calls left to the spool; ``causes``: how often each cause of a failure occurred; and
+        ``seconds``: for each metric the times of its last 1,000 judgements, as ``p50``, ``p99`` and ``most``.
         """
         return self._live.stats()
 
@@ -268,49 +313,81 @@ class LiveEvaluation(Generic[R, T]):
         """Queue a finished call to be judged, kept and passed to ``on_result``, without waiting. ``draw`` is what ``Sampling``
         drew for it; all metrics judge it if it is 0.
         """
+        self._send(Passage(finished, draw, current_span()))
+
+    def _send(self, passage: Passage[R, T]) -> None:
+        finished = passage.finished
+        if self._spooling is not None:
+            self._spooling.look()
+            if finished.is_complete and passage.ticket is None and not self._live.is_over_budget:
+                passage.ticket = self._spooling.keep(partial(self._stored, passage))
         if finished.is_complete and self._only is None:
-            work = self._work(finished, draw)
-            self._live.judge(
-                work, lambda outcomes: self._keep_and_tell(self._judged(finished, outcomes)), finished.identity
-            )
-            return
-        answers = [settled(lambda: _ALL)]
-        self._live.judge(
-            partial(self._chosen, finished, draw, answers),
-            partial(self._judge_chosen, finished, answers),
-            finished.identity,
-        )
+            is_begun = self._live.judge(self._work(passage), partial(self._end, passage), finished.identity)
+        else:
+            work, then = partial(self._chosen, passage), partial(self._end_chosen, passage)
+            is_begun = self._live.judge(work, then, finished.identity)
+        if not is_begun and self._spooling is not None and not self._live.is_over_budget:
+            self._spooling.release(passage.ticket or self._spooling.keep(partial(self._stored, passage)))
 
-    def _work(self, finished: Finished[R, T], draw: float) -> Judgements[T]:
-        return {name: work for name, work in finished.judgements().items() if self._sampling.includes(name, draw)}
+    def _stored(self, passage: Passage[R, T]) -> dict[str, Any]:
+        """Return a call as the spool keeps it."""
+        if not passage.finished.is_complete:
+            passage.finished.complete()
+        data = redacted(passage.finished.to_data(), self._redact)
+        return {"draw": passage.draw, "span": passage.span, "call": data}
 
-    def _judged(self, finished: Finished[R, T], outcomes: Mapping[str, Future[T]]) -> R:
-        """Return the record of a call that was judged, also by metrics that were not asked."""
+    def _restore(self, ticket: str, data: Any) -> None:
+        """Judge a call that the spool has kept."""
+        span = None if data["span"] is None else (data["span"][0], data["span"][1])
+        self._send(Passage(self._restored(data["call"]), data["draw"], span, ticket))
+
+    def _restored(self, data: dict[str, Any]) -> Finished[R, T]:
+        """Return the finished call that ``to_data`` wrote."""
+        raise NotImplementedError
+
+    def _work(self, passage: Passage[R, T]) -> Judgements[T]:
+        work = passage.finished.judgements()
+        return {name: each for name, each in work.items() if self._sampling.includes(name, passage.draw)}
+
+    def _end(self, passage: Passage[R, T], outcomes: Mapping[str, Future[T]]) -> None:
+        """Keep and hand on the record of a call that was judged, also by metrics that were not asked."""
         unasked: Future[T] = failed_outcome(NotAsked("not asked: this call is outside the sample of the metric"))
-        return finished.judged({**dict.fromkeys(self._names, unasked), **outcomes})
+        record = passage.finished.judged({**dict.fromkeys(self._names, unasked), **outcomes})
+        self._keep_and_tell(record, passage)
 
-    def _chosen(self, finished: Finished[R, T], draw: float, answers: list[Future[Collection[str]]]) -> Judgements[T]:
+    def _chosen(self, passage: Passage[R, T]) -> Judgements[T]:
         """Return the judgements of a call; none if ``only`` rejects the call. Runs in a background thread."""
+        finished = passage.finished
         finished.complete()
-        work = self._work(finished, draw)
+        if self._spooling is not None and passage.ticket is None:
+            passage.ticket = self._spooling.keep(partial(self._stored, passage))
+        work = self._work(passage)
         if self._only is None:
             return work
         only, record = self._only, finished.record()
-        answers.append(failed_outcome(TimeoutError("no answer in time")))
+        passage.answer = failed_outcome(TimeoutError("no answer in time"))
         with judging():  # calls that it makes are not calls of the application
-            answers.append(settled(lambda: _names_in(_call(only, record))))
-        asked = answers[-1].result()
+            passage.answer = settled(lambda: _names_in(_call(only, record)))
+        asked = passage.answer.result()
         return {name: each for name, each in work.items() if asked is _ALL or name in asked}
 
-    def _judge_chosen(
-        self, finished: Finished[R, T], answers: list[Future[Collection[str]]], outcomes: Mapping[str, Future[T]]
-    ) -> None:
-        problem = answers[-1].exception()  # of the last answer of ``only``
-        if problem is None and not answers[-1].result():
-            self._leave_out(finished.record())
-            return
-        record = self._judged(finished, outcomes) if outcomes else finished.judged(outcomes)
-        self._keep_and_tell(record if problem is None else self._with_problem(record, "only", problem))
+    def _end_chosen(self, passage: Passage[R, T], outcomes: Mapping[str, Future[T]]) -> None:
+        problem = passage.answer.exception()
+        if problem is None and not passage.answer.result():
+            self._leave_out(passage.finished.record())
+            self._remove(passage)
+        elif problem is None and outcomes:
+            self._end(passage, outcomes)
+        else:
+            record = passage.finished.judged(outcomes)
+            self._keep_and_tell(record if problem is None else self._with_problem(record, "only", problem), passage)
+
+    def _remove(self, passage: Passage[R, T]) -> None:
+        """Remove a call from the spool, because it is judged."""
+        if self._spooling is not None:
+            if passage.ticket is not None:
+                self._spooling.remove(passage.ticket)
+            self._spooling.look()
 
     def _leave_out(self, record: R) -> None:
         """Handle a call that ``only`` rejects."""
@@ -325,14 +402,29 @@ class LiveEvaluation(Generic[R, T]):
             if self._most is not None:
                 del self._kept[: -self._most]
 
-    def _keep_and_tell(self, record: R) -> None:
+    def _keep_and_tell(self, record: R, passage: Passage[R, T] | None = None) -> None:
+        """Keep a record, and hand it to the user's functions. When they have returned, its call leaves the spool."""
         self._keep(record)
+        waiting = {*self._told}
+        if not waiting and passage is not None:
+            self._remove(passage)
+
+        def note(name: str, outcome: Future[Any] | None) -> None:
+            if outcome is not None:
+                self._note_result(record, name, outcome)
+            with self._keeping:
+                waiting.discard(name)
+                is_last = not waiting
+            if is_last and passage is not None:
+                self._remove(passage)
+
         for name, function in self._told.items():
-            # a sink writes in order; a function of the user may wait for something else
-            workers = int(name != "on_result")
-            self._live.tell(
-                partial(_tell, function, record), partial(self._note_result, record, name), name, workers=workers
-            )
+            # a sink writes in order, and may not see everything; a function of the user may wait for something else
+            is_sink = name != "on_result"
+            span, redact = None if passage is None else passage.span, self._redact if is_sink else None
+            tell = partial(_tell, function, record, span, redact)
+            if not self._live.tell(tell, partial(note, name), name, workers=int(is_sink)):
+                note(name, None)
 
     def _tell_problem(self, function: Callable[..., object], name: str, problem: BaseException | str) -> None:
         if name != "on_problem":
@@ -400,8 +492,11 @@ def _functions(
 
 
 @judging()  # calls that the function makes are not calls of the application
-def _tell(function: Callable[[R], object], record: R) -> None:
-    _call(function, record)
+def _tell(
+    function: Callable[..., object], record: Any, span: SpanIds | None = None, redact: Redact | None = None
+) -> None:
+    with in_span(span):
+        _call(function, record if redact is None else RedactedRecord(record, redact))
 
 
 def _call(function: Callable[[R], object], record: R) -> object:

@@ -53,6 +53,9 @@ _at_work: ContextVar[object] = ContextVar("ragmetrics_at_work", default=None)
 LATEST = 1000
 """The number of judgements that are kept for equal calls, and of a metric whose times are kept."""
 
+MINUTE = 60.0
+"""The fewest seconds between two warnings that evaluations or results are refused."""
+
 MOST_CALLS = 64
 """The largest number of calls to models in flight; fewer if a server refuses some."""
 
@@ -144,6 +147,7 @@ class LiveJudging(Generic[T]):
 
     Attributes:
         log: logs the failures.
+        spool: where evaluations are kept that are not begun; None: they are dropped.
         is_closed: whether further evaluations are dropped.
 
     Raises:
@@ -166,6 +170,7 @@ class LiveJudging(Generic[T]):
             _check_seconds("timeout", timeout, least=0.001)
         _check_seconds("exit_timeout", exit_timeout, least=0.0)
         self.log = FailureLog(logger)
+        self.spool: str | None = None
         self._logger = logger
         self._max_pending = max_pending
         self._problem_of = problem_of
@@ -182,6 +187,16 @@ class LiveJudging(Generic[T]):
     def pending(self) -> int:
         """The number of evaluations that are not finished, and of the user's functions that have not returned."""
         return self._count["open"] + self._count["telling"]
+
+    @property
+    def evaluations(self) -> int:
+        """The number of evaluations that are not finished."""
+        return self._count["open"]
+
+    @property
+    def is_over_budget(self) -> bool:
+        """Whether evaluations are dropped because the budget is used up."""
+        return self._budget is not None and not self._budget.allows()
 
     @property
     def is_alone(self) -> bool:
@@ -220,15 +235,16 @@ class LiveJudging(Generic[T]):
         }
 
     def stats(self) -> dict[str, Any]:
-        """Return the counts; ``causes``: how often each cause of a failure occurred; and ``seconds``: for each metric, the median,
-        the 99 % quantile and the maximum of what its last 1,000 judgements took.
+        """Return the counts; ``spooled``: how many evaluations were left to the spool; ``causes``: how often each cause of a
+        failure occurred; and ``seconds``: for each metric, the median, the 99 % quantile and the maximum of what its last 1,000
+        judgements took.
         """
         seconds = {}
         for name, durations in list(self._seconds.items()):
             ordered = sorted(durations)
             places = {"p50": len(ordered) // 2, "p99": len(ordered) * 99 // 100, "most": -1}
             seconds[name] = {what: ordered[place] for what, place in places.items()}
-        return {**self.counts, "causes": dict(self.log.causes), "seconds": seconds}
+        return {**self.counts, "spooled": self._count["spooled"], "causes": dict(self.log.causes), "seconds": seconds}
 
     def judge(
         self,
@@ -250,7 +266,8 @@ class LiveJudging(Generic[T]):
             RuntimeError: the system can start no thread, or the interpreter is ending.
         """
         self._count.add("seen")
-        if not self._admit("open", "dropped", self._why_dropped):
+        lost = "spooled" if self.spool and not self.is_over_budget else "dropped"
+        if not self._admit("open", lost, self._why_dropped):
             return False
         self._count.add("unreported")
         if isinstance(judgements, Mapping):
@@ -261,11 +278,14 @@ class LiveJudging(Generic[T]):
 
     def _why_dropped(self) -> str:
         """Say why an evaluation was dropped; if judges are too slow, with the number of judgements at a time that would do."""
-        if self.is_closed:
-            return "an evaluation was dropped: it began after close()"
-        if self._budget is not None and not self._budget.allows():
+        if self._budget is not None and self.is_over_budget:
             return f"an evaluation was dropped: {self._budget.used_up}"
-        why = f"an evaluation was dropped: {self._max_pending} are waiting or being judged already"
+        lost = (
+            f"an evaluation is left in {self.spool}, to be judged later" if self.spool else "an evaluation was dropped"
+        )
+        if self.is_closed:
+            return f"{lost}: it began after close()"
+        why = f"{lost}: {self._max_pending} are waiting or being judged already"
         queue, name = max(
             (self._async_judges, "max_concurrency"), (self._judges, "workers"), key=lambda each: each[0].pending
         )
@@ -277,20 +297,23 @@ class LiveJudging(Generic[T]):
 
     def _admit(self, what: str, lost: str, why: Callable[[], str], queue: Background[Any] | None = None) -> bool:
         """Count one more pending item if there is room for it, in the queue if there is one; return False if there is not. The
-        first refusal is logged, and the first one after all was done again.
+        first refusal is logged, and the first one after all was done again, but not within a minute.
         """
         with self._door:
             self._enter()
-            pending = self._count[what] if queue is None else queue.pending
-            is_full = pending >= self._max_pending
-            if what == "open":
-                is_full = is_full or self.is_closed or (self._budget is not None and not self._budget.allows())
+            pending, most = self._count[what], self._max_pending
+            if queue is not None:
+                pending, most = queue.pending, max(LATEST, most)
+            is_full = pending >= most or (what == "open" and (self.is_closed or self.is_over_budget))
             self._count.add(lost if is_full else what)
-            is_first = is_full and lost not in self._refusing
-            if is_full:
-                self._refusing.add(lost)
-            elif not pending:
-                self._refusing.discard(lost)
+            now = time.monotonic()
+            is_again = lost in self._recovered and now - self._warned.get(lost, now) > MINUTE
+            is_first = is_full and (lost not in self._warned or is_again)
+            if is_first:
+                self._warned[lost] = now
+                self._recovered.discard(lost)
+            elif not is_full and not pending:
+                self._recovered.add(lost)
         if is_first:
             self._logger.warning("%s; further ones are only counted, see counts", why())
         return not is_full
@@ -481,7 +504,8 @@ class LiveJudging(Generic[T]):
         self._judges = Background[T](workers=self._workers, **self._limits)
         self._async_judges = Background[T](workers=self._max_concurrency, **self._limits)
         self._tellers: dict[str, Background[Any]] = {}
-        self._refusing = set[str]()
+        self._warned: dict[str, float] = {}
+        self._recovered = set[str]()
         self._driver = None
         self._judged: dict[Any, Future[T]] = {}  # the latest judgements, by metric and digest of what was judged
         self._seconds: dict[str, deque[float]] = {}
@@ -496,13 +520,15 @@ class LiveJudging(Generic[T]):
         try:
             return self.flush(seconds)
         finally:
-            pending, dropped = self._count["open"], self.dropped
+            pending, dropped, spooled = self._count["open"], self.dropped, self._count["spooled"]
             late = (
                 f", after {round(seconds, 2):g} seconds: set exit_timeout=... or close(timeout=...)" if pending else ""
             )
-            if pending or dropped:
-                text = "%d of %d evaluations not judged: %d dropped, %d pending%s"
-                self._logger.warning(text, pending + dropped, self._count["seen"], dropped, pending, late)
+            kept = f"; those pending and {spooled} more are kept in {self.spool}" if self.spool else ""
+            if pending or dropped or spooled:
+                text = "%d of %d evaluations not judged: %d dropped, %d pending%s%s"
+                lost = pending + dropped + spooled
+                self._logger.warning(text, lost, self._count["seen"], dropped, pending, late, kept)
 
     def end(self) -> None:
         """Called at the exit of the program: close, unless that was done, or the work belongs to the parent process."""

@@ -20,6 +20,7 @@ from .._values._score import Score
 from ._judging import is_judging, judging
 from ._live_evaluation import LiveEvaluation, LiveSettings, shows_settings
 from ._selection import NotAsked, row_digest
+from ._spooling import stored_sample
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -93,6 +94,19 @@ class Call:
             if self._observation.sample is None
             else row_digest(self._observation.sample, self._metrics[name][0].inputs)
         )
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the observation as plain values, for the spool."""
+        return self._observation.to_dict()
+
+    @classmethod
+    def restored(cls, data: Mapping[str, Any], metrics: Mapping[str, tuple[Metric, Models]]) -> Call:
+        """Return the call that ``to_data`` wrote."""
+        call = cls({}, metrics)
+        call._observation = Observation(
+            stored_sample(data["sample"]), timestamp=datetime.fromisoformat(data["timestamp"])
+        )
+        return call
 
     async def _score(self, metric: Metric, models: Models) -> Score:
         assert self._observation.sample is not None
@@ -202,6 +216,9 @@ class Observer(LiveEvaluation[Observation, Score]):
             return result
 
         return cast("F", acall if inspect.iscoroutinefunction(function) else call)
+
+    def _restored(self, data: dict[str, Any]) -> Call:
+        return Call.restored(data, self._metrics)
 
     def _with_problem(self, record: Observation, function: str, problem: BaseException) -> Observation:
         return replace(record, error=f"{function} raised {type(problem).__name__}: {problem}")
