@@ -223,7 +223,7 @@ def left():
     return sqlite3.connect(spool / "spool.sqlite").execute("SELECT count(*) FROM calls").fetchone()[0]
 
 sink = JsonlSink(f"{sys.argv[3]}.{os.getpid()}.jsonl")
-observer = observe(Faithfulness(), llm=Judge(), spool=spool, sinks=[sink], max_concurrency=8, max_pending=30)
+observer = observe(Faithfulness(), llm=Judge(), spool=spool, sinks=[sink], max_concurrency=8, max_pending=200)
 for number in itertools.count(first) if first >= 0 else [10**6]:
     with observer as record:
         record.update(question=f"q{number}", answer=f"a{number}.", contexts=["c"])

@@ -301,10 +301,8 @@ class LiveJudging(Generic[T]):
         """
         with self._door:
             self._enter()
-            pending, most = self._count[what], self._max_pending
-            if queue is not None:
-                pending, most = queue.pending, max(LATEST, most)
-            is_full = pending >= most or (what == "open" and (self.is_closed or self.is_over_budget))
+            pending = self._count[what] if queue is None else queue.pending
+            is_full = pending >= self._max_pending or (what == "open" and (self.is_closed or self.is_over_budget))
             self._count.add(lost if is_full else what)
             now = time.monotonic()
             is_again = lost in self._recovered and now - self._warned.get(lost, now) > MINUTE
