@@ -33,6 +33,7 @@ from ragmetrics_core.metrics import NDCG, ContextRecall, ExactMatch, RefineFaith
 from ragmetrics_core.testing import ScriptedLLM
 from ragmetrics_llama_index import MetricEvaluator, QueryEvaluation, QueryEvaluationHandler
 from ragmetrics_llama_index._live import SpanListener
+from waiting import given_up, until
 
 KEY = "sk-secret-4711-abcdefghijklmnop"
 YES = Completions("yes")
@@ -84,6 +85,38 @@ def test_a_file_of_scores(index: Any, tmp_path: Path) -> None:
     assert {record.sample.response for record in run.records} == {"London"}
     assert {record.sample.metadata["example_id"] for record in run.records} == {7}
     assert values["FaithfulnessEvaluator"] == [1.0, 1.0]
+
+
+def test_a_query_comes_back_from_the_spool(index: Any, tmp_path: Path) -> None:
+    """With its documents, tags and time: the same evaluation as without the spool."""
+    metrics = [ExactMatch(), NDCG(), RefineFaithfulness()]
+    hangs, free = threading.Event(), threading.Event()
+    tags = {"reference": "London", "reference_documents": [{"id": "d1"}], "session_id": "s"}
+
+    def query(handler: QueryEvaluationHandler) -> None:
+        with handler, instrument_tags(tags):
+            index.as_query_engine(llm=Completions("London")).query("Where was Ada born?")
+
+    first = QueryEvaluationHandler(
+        metrics, llm=ScriptedLLM(lambda _: hangs.set() or free.wait(60) or "no"), spool=tmp_path
+    )
+    query(first)
+    assert hangs.wait(60)
+    plain = QueryEvaluationHandler(metrics, llm=YES)
+    query(plain)
+    assert plain.flush(60)
+    assert until(lambda: given_up(tmp_path) == 1)
+    second = QueryEvaluationHandler(metrics, llm=YES, spool=tmp_path)
+    query(second)
+    assert until(lambda: len(second.results) == 2)
+    free.set()
+    (expected,) = plain.results
+    for found in second.results:
+        assert (found.query, found.response, found.contexts) == (expected.query, expected.response, expected.contexts)
+        assert dict(found.tags) == {**tags, **({"history": None} if "history" in found.tags else {})}
+        assert [found.results[name].score for name in found.results] == [1.0, expected.results["ndcg"].score, 1.0]
+    assert expected.results["ndcg"].score is not None
+    assert len({found.timestamp for found in second.results}) == 2
 
 
 async def test_fifty_queries_at_once_give_fifty_consistent_results(server: OpenAIServer, index: Any) -> None:
