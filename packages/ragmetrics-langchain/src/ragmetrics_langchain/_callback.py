@@ -315,11 +315,10 @@ class Call:
 class Restored(Call):
     """A call that comes back from the spool."""
 
-    is_complete = True
-
     def __init__(self, callback: RagEvaluationCallback, data: dict[str, Any]) -> None:
         self.status = "scored"
         self._callback = callback
+        self._missing = {}
         trace_id = data["trace_id"]
         self._record = EvaluationRecord(
             UUID(data["run_id"]),

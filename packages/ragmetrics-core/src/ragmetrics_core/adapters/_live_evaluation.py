@@ -419,11 +419,11 @@ class LiveEvaluation(Generic[R, T]):
                 self._remove(passage)
 
         for name, function in self._told.items():
-            # a sink writes in order, and may not see everything; a function of the user may wait for something else
+            # a sink may not see everything, and writes in order unless it says how many calls of it may run at the same time
             is_sink = name != "on_result"
             span, redact = None if passage is None else passage.span, self._redact if is_sink else None
             tell = partial(_tell, function, record, span, redact)
-            if not self._live.tell(tell, partial(note, name), name, workers=int(is_sink)):
+            if not self._live.tell(tell, partial(note, name), name, workers=getattr(function, "workers", int(is_sink))):
                 note(name, None)
 
     def _tell_problem(self, function: Callable[..., object], name: str, problem: BaseException | str) -> None:

@@ -92,10 +92,7 @@ class RollingBudget:
             raise InvalidInput(
                 f'budget is a mapping such as {{"hour": {{"calls": 500}}, "day": {{"dollars": 5}}}}, got {limits!r}'
             )
-        if given:
-            from .._store._prices import budget_of  # noqa: PLC0415  loads asyncio
-
-        self._budgets: dict[str, Budget] = {name: budget_of(given[name], models) for name in given}
+        self._budgets = {name: _budget_of(given[name], models) for name in given}
         self._ends = {name: time.monotonic() + WINDOWS[name] for name in given}
         self._lock = threading.Lock()
 
@@ -126,6 +123,12 @@ class RollingBudget:
         """Add the tokens and dollars of a call to the amounts used."""
         for budget in self._current().values():
             budget.spend(*call)
+
+
+def _budget_of(limits: Mapping[str, float], models: Iterable[Models]) -> Budget:
+    from .._store._prices import budget_of  # noqa: PLC0415  loads asyncio
+
+    return budget_of(limits, models)
 
 
 def row_digest(sample: Sample, inputs: Iterable[str]) -> str:
