@@ -91,7 +91,11 @@ def test_a_query_comes_back_from_the_spool(index: Any, tmp_path: Path) -> None:
     """With its documents, tags and time: the same evaluation as without the spool."""
     metrics = [ExactMatch(), NDCG(), RefineFaithfulness()]
     hangs, free = threading.Event(), threading.Event()
-    tags = {"reference": "London", "reference_documents": [{"id": "d1"}], "session_id": "s"}
+    tags = {
+        "reference": "London",
+        "reference_documents": ["Ada Lovelace was born in London in 1815."],
+        "session_id": "s",
+    }
 
     def query(handler: QueryEvaluationHandler) -> None:
         with handler, instrument_tags(tags):

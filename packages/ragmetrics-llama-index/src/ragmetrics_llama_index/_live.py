@@ -39,7 +39,7 @@ from llama_index.core.instrumentation.events.query import QueryEndEvent, QuerySt
 from llama_index.core.instrumentation.events.retrieval import RetrievalStartEvent
 from llama_index.core.instrumentation.events.span import SpanDropEvent  # type: ignore[attr-defined]  # the same
 from llama_index.core.instrumentation.span_handlers import NullSpanHandler
-from llama_index.core.schema import MetadataMode, NodeWithScore
+from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
 from llama_index.core.storage.chat_store import SimpleChatStore
 
 from ragmetrics_core import InvalidInput, Metric, Models, RagmetricsError, Sample, Score
@@ -187,7 +187,7 @@ class Asked:
         return {
             "query": self.query,
             "response": self.answer.response,
-            "contexts": [node.to_dict() for node in self.answer.source_nodes],
+            "contexts": [{"node": found.node.to_dict(), "score": found.score} for found in self.answer.source_nodes],
             "tags": {**self.call.tags, "history": self.history},
             "span_id": self.span_id,
             "timestamp": self.timestamp.isoformat(),
@@ -581,7 +581,8 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
         self._judge(asked(answer=Response(text, nodes_of(response) or [])), draw)
 
     def _restored(self, data: dict[str, Any]) -> Asked:
-        answer = Response(data["response"], [NodeWithScore.from_dict(node) for node in data["contexts"]])
+        found = [NodeWithScore(node=TextNode.from_dict(item["node"]), score=item["score"]) for item in data["contexts"]]
+        answer = Response(data["response"], found)
         call = OpenCall(tags={name: tag for name, tag in data["tags"].items() if tag is not None})
         time = datetime.fromisoformat(data["timestamp"])
         asked: Asked = self._asked(data["query"], answer, call, data["span_id"], time)

@@ -144,7 +144,10 @@ class Spooling:
         calls, old = self._spool.claim(self._most // 2)
         self._has_more = self._has_more or len(calls) >= self._most // 2
         for ticket, data in calls:
-            self._restore(ticket, json.loads(data))
+            outcome = settled(partial(self._restore, ticket, json.loads(data)))
+            self._note("the record of a call", outcome)
+            if outcome.exception() is not None:
+                self.remove(ticket)  # it would fail again
         if old:
             raise RagmetricsError(f"{old} calls in the spool were older than max_age={self._spool.max_age:g} seconds")
 
