@@ -244,11 +244,14 @@ def test_kills(tmp_path: Path) -> None:
     promised: set[str] = set()
     for kill in range(KILLS):
         command = [sys.executable, "-c", PROGRAM, str(spool), str(kill * 1000), str(paid)]
-        with subprocess.Popen(command) as process:
-            until(lambda: list(tmp_path.glob(f"paid.{process.pid}.jsonl")), 60)
+        process = subprocess.Popen(command)
+        try:
+            assert until(lambda: list(tmp_path.glob(f"paid.{process.pid}.jsonl")))  # noqa: B023  called at once
             time.sleep(chance.uniform(0.0, 0.3))
             promised |= {call["sample"]["user_input"] for call in kept(spool)}
-            os.kill(process.pid, signal.SIGKILL)
+        finally:
+            process.kill()
+            process.wait()
         promised |= {call["sample"]["user_input"] for call in kept(spool)}
     subprocess.run([sys.executable, "-c", PROGRAM, str(spool), "-1", str(paid)], check=True)
     assert kept(spool) == []

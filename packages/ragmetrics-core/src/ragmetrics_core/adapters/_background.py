@@ -37,8 +37,8 @@ IDLE = 5.0
 """Seconds after which an idle thread stops."""
 
 PAUSE = 0.005
-"""Seconds between the end of a job and the beginning of the next one. Without them, jobs that end at once (a judge that fails)
-would keep the interpreter from all other threads. Compared with a call to a model they do not matter.
+"""Seconds between the end of a judgement and the beginning of the next one. Without them, judgements that end at once (by a judge
+that fails) would keep the interpreter from all other threads. Compared with a call to a model they do not matter.
 """
 
 GLANCE = 0.2
@@ -173,6 +173,7 @@ class Background(Generic[T]):
         timeout: seconds that a job may take. After that its outcome is a ``ModelError``, whatever it returns later, and the next
             job starts. None: no limit.
         thread: the thread of the loop; None: a thread of this queue alone.
+        pause: seconds between the end of a job and the beginning of the next one.
 
     Attributes:
         finished: the number of jobs that ended, in success, error or timeout.
@@ -180,13 +181,16 @@ class Background(Generic[T]):
         seconds: how long the jobs that ended have run, in all.
     """
 
-    def __init__(self, *, workers: int, timeout: float | None = None, thread: LoopThread | None = None) -> None:
+    def __init__(
+        self, *, workers: int, timeout: float | None = None, thread: LoopThread | None = None, pause: float = PAUSE
+    ) -> None:
         self.finished = self.timed_out = 0
         self.seconds = 0.0
         self._free = workers
         self._most_threads = workers + MOST_HANGING
         self._timeout = math.inf if timeout is None else timeout
         self._submitted = 0
+        self._pause = pause
         # reentrant: garbage collection may end a stream in this thread, and that submits a job
         self._change = threading.Condition(threading.RLock())
         self._waiting: deque[Job[T]] = deque()
@@ -278,7 +282,7 @@ class Background(Generic[T]):
             outcome.set_exception(error)
         if job in self._running:  # otherwise it was too slow, and its outcome is known
             self._finish(job, outcome)
-            self._later(PAUSE, self._go_on)
+            self._later(self._pause, self._go_on)
 
     def _go_on(self) -> None:
         self._free += 1

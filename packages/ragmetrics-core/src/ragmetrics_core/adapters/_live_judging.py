@@ -414,7 +414,7 @@ class LiveJudging(Generic[T]):
         with self._door:
             self._enter()
             if name not in self._tellers:
-                self._tellers[name] = Background(workers=workers or self._workers, **self._limits)
+                self._tellers[name] = Background(workers=workers or self._workers, pause=0.0, **self._limits)
             return self._tellers[name]
 
     def _note_told(self, then: Callable[[Future[Any]], object], outcome: Future[Any]) -> None:
