@@ -341,6 +341,7 @@ def test_the_settings() -> None:
         "keep",
         "timeout",
         "exit_timeout",
+        "trace",
     ]
 
 

@@ -379,8 +379,6 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
             documents, one or a list), instead of the built-in ones. They are called in the background. If one raises or returns
             anything else, the field stays empty and the record says why.
         config: LangChain config of the judging, such as callbacks that trace it; that of the chain is never used for it.
-        trace: whether the judging is sent to LangSmith where tracing is on. Each judgement is a separate trace, with the tag
-            ``ragmetrics``.
         sample_rate: share of the complete calls to judge, 0 to 1, or shares of metrics by name; the others become records with the
             status ``skipped``. Of calls with a ``session_id`` or ``thread_id`` in their metadata, whole sessions are chosen.
         seed: makes the choice of these repeatable.
@@ -401,6 +399,8 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
         timeout: seconds that one judgement may take (120), or one call of a function of yours; after that it counts as failed, and
             the next one starts. None: no limit.
         exit_timeout: seconds that the program waits at its end for what is still pending (10); what is lost then is logged.
+        trace: False hides the judging from LangSmith and OpenTelemetry. Otherwise each judgement is a separate trace, with the tag
+            ``ragmetrics``; spans of OpenInference have ``ragmetrics`` in their metadata.
 
     Raises:
         InvalidInput: a setting is impossible, an item is not a metric, two metrics have the same name, or a metric asks an LLM and
@@ -424,7 +424,6 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
         answer: Extractor = answer_of,
         contexts: Extractor = contexts_of,
         config: RunnableConfig | None = None,
-        trace: bool = True,
         **settings: Unpack[LiveSettings],
     ) -> None:
         super().__init__()
@@ -443,7 +442,7 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
             if not callable(extractor):
                 raise InvalidInput(f"{name} must be a function of a FinishedRun, got {extractor!r}")
         self._config = merge_configs({"tags": ["ragmetrics"]}, config)
-        self._trace = trace
+        self._trace = live_settings.get("trace", True)
 
     @property
     def results(self) -> list[EvaluationRecord]:

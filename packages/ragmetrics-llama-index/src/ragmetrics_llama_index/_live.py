@@ -441,6 +441,7 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
         timeout: seconds that a judgement or a call of your functions may take (120); after that it has failed, and the next one
             starts. None: no limit.
         exit_timeout: seconds that the program waits at its end for pending judgements (10); those that are lost are logged.
+        trace: False hides the judging from OpenTelemetry. Otherwise spans of OpenInference have ``ragmetrics`` in their metadata.
 
     Raises:
         InvalidInput: a setting is invalid.

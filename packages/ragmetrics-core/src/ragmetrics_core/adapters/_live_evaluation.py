@@ -64,6 +64,7 @@ class LiveSettings(TypedDict, total=False):
     keep: int | None
     timeout: float | None
     exit_timeout: float
+    trace: bool
 
 
 def current_names(given: Mapping[str, Any], former: Mapping[str, str]) -> dict[str, Any]:
@@ -174,6 +175,7 @@ class LiveEvaluation(Generic[R, T]):
             one starts. None: no limit.
         exit_timeout: seconds that the exit of the program waits for pending work, unless ``close`` was called; what is lost after
             that is logged.
+        trace: False hides the judging from OpenTelemetry. Otherwise spans of OpenInference have ``ragmetrics`` in their metadata.
 
     Raises:
         InvalidInput: a setting has an impossible value.
@@ -201,6 +203,7 @@ class LiveEvaluation(Generic[R, T]):
         keep: int | None = None,
         timeout: float | None = 120.0,
         exit_timeout: float = 10.0,
+        trace: bool = True,
     ) -> None:
         counted = {"max_pending": max_pending, "max_concurrency": max_concurrency, "workers": workers}
         for name, number in {**counted, "keep": 1 if keep is None else keep}.items():
@@ -222,6 +225,7 @@ class LiveEvaluation(Generic[R, T]):
             timeout=timeout,
             exit_timeout=exit_timeout,
             budget=RollingBudget(budget, judges.values()),
+            trace=trace,
         )
         self._redact = redact if _functions(None, redact=redact) else None
         self._spooling = self._opened(spool, max_pending)

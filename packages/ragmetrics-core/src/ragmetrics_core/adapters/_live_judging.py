@@ -32,6 +32,7 @@ from .._values._errors import InvalidInput, MissingInput, ModelError, Ragmetrics
 from .._values._requests import Usage
 from .._values._score import Score
 from ._background import Background, Counts, LoopThread, Work, settled
+from ._spans import judge_spans
 
 if TYPE_CHECKING:
     import logging
@@ -144,6 +145,7 @@ class LiveJudging(Generic[T]):
         timeout: seconds that one judgement, or one of the user's functions, may take; None: no limit.
         exit_timeout: seconds that the exit of the program waits for pending work.
         budget: what the calls to models may cost; None: there is no limit.
+        trace: whether OpenTelemetry records the spans of judgements.
 
     Attributes:
         log: logs the failures.
@@ -165,6 +167,7 @@ class LiveJudging(Generic[T]):
         timeout: float | None = 120.0,
         exit_timeout: float = 10.0,
         budget: RollingBudget | None = None,
+        trace: bool = True,
     ) -> None:
         if timeout is not None:
             _check_seconds("timeout", timeout, least=0.001)
@@ -176,6 +179,7 @@ class LiveJudging(Generic[T]):
         self._problem_of = problem_of
         self._exit_timeout = exit_timeout
         self._budget = budget
+        self._trace = trace
         self._workers, self._max_concurrency, self._timeout = workers, max_concurrency, timeout
         self._door = threading.RLock()  # garbage collection may end a stream in this thread, and that enters too
         self._process: int | None = None
@@ -371,10 +375,11 @@ class LiveJudging(Generic[T]):
 
     @contextmanager
     def _timing(self, name: str) -> Iterator[None]:
-        """Note how long the block takes."""
+        """Note how long the block, a judgement, takes, and hide or mark its spans."""
         begun = time.monotonic()
         try:
-            yield
+            with judge_spans(name, trace=self._trace):
+                yield
         finally:
             self._seconds.setdefault(name, deque(maxlen=LATEST)).append(time.monotonic() - begun)
 

@@ -1,7 +1,10 @@
-"""The span of OpenTelemetry in which a call of the application runs. OpenTelemetry is used only if the application loaded it."""
+"""The span of OpenTelemetry in which a call of the application runs, and the spans of judges. OpenTelemetry is used only if the
+application loaded it.
+"""
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -52,3 +55,32 @@ def in_span(ids: SpanIds | None) -> Iterator[None]:
             yield
     finally:
         _given.reset(token)
+
+
+@contextmanager
+def judge_spans(name: str, *, trace: bool) -> Iterator[None]:
+    """Mark the spans that the block opens as those of a judge, so that readers of traces can tell them from the application.
+
+    Args:
+        name: the metric. Spans of OpenInference have it in their metadata, under ``ragmetrics``.
+        trace: False: OpenTelemetry records no spans of the block.
+    """
+    api: Any = sys.modules.get("opentelemetry.context")
+    if not hasattr(api, "attach"):  # it is not loaded, or another thread is still loading it
+        yield
+        return
+    if trace:
+        values: dict[str, Any] = {"metadata": json.dumps({"ragmetrics": name})}
+    else:
+        own = [
+            getattr(api, key, None) for key in ("_SUPPRESS_INSTRUMENTATION_KEY", "_SUPPRESS_HTTP_INSTRUMENTATION_KEY")
+        ]
+        values = dict.fromkeys([*filter(None, own), "suppress_instrumentation"], True)
+    context = api.get_current()
+    for key, value in values.items():
+        context = api.set_value(key, value, context)
+    token = api.attach(context)
+    try:
+        yield
+    finally:
+        api.detach(token)
