@@ -109,7 +109,7 @@ class SharedDriver:
             results.append(await run_program(program, ready, self._answers, tasks))
 
         await tasks.run([work()])
-        if results[0] is None and (why := self._answers.budget.used_up) is not None:
+        if (why := self._answers.budget.used_up) is not None and results == [None]:
             raise ModelError(f"{why}, so this was not asked to its end")
         if isinstance(results[0], ModelError):
             raise results[0]
