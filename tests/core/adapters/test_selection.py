@@ -202,3 +202,30 @@ def test_a_sink_that_hangs_delays_no_other() -> None:
     assert observer.pending > 0
     release.set()
     assert observer.flush(60)
+
+
+def test_a_sink_says_how_many_calls_of_it_run() -> None:
+    """One at a time, in order, unless it has ``workers``."""
+    most = {"plain": 0, "several": 0}
+    running = {"plain": 0, "several": 0}
+    lock = threading.Lock()
+
+    class Sink:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def __call__(self, _: Any) -> None:
+            with lock:
+                running[self.name] += 1
+                most[self.name] = max(most[self.name], running[self.name])
+            until(lambda: self.name == "plain" or most[self.name] == 3)
+            with lock:
+                running[self.name] -= 1
+
+    several = Sink("several")
+    several.workers = 3  # type: ignore[attr-defined]
+    observer = observe(ExactMatch(), sinks=[Sink("plain"), several])
+    for number in range(9):
+        hear(observer, number)
+    assert observer.flush(60)
+    assert most == {"plain": 1, "several": 3}

@@ -159,7 +159,7 @@ class LiveEvaluation(Generic[R, T]):
             background with the record without scores; it may be a coroutine function.
         on_result: called in the background with every record; a coroutine function is run to its end.
         sinks: more functions that are called as ``on_result`` is, such as a ``JsonlSink``. One that fails does not keep the others
-            from their records.
+            from their records. A sink is called with one record at a time, unless it has an attribute ``workers``.
         spool: a directory that keeps calls until they are judged, also if the process is killed or too many are pending; the next
             process judges them. A ``Spool`` has limits.
         redact: returns what the spool and the sinks may have of a text, such as one without names. Calls that come back from the

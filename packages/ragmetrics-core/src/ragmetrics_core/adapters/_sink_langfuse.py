@@ -35,6 +35,9 @@ class LangfuseSink:
         InvalidInput: a key is missing, or the address is not one with https (http is accepted on this machine only).
     """
 
+    workers = 8
+    """How many requests are made at the same time."""
+
     def __init__(
         self,
         public_key: str | None = None,

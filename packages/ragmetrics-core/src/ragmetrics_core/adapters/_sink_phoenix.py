@@ -32,6 +32,9 @@ class PhoenixSink:
         ModelError: the key has a character that no header may have.
     """
 
+    workers = 8
+    """How many requests are made at the same time."""
+
     def __init__(self, endpoint: str | None = None, api_key: str | None = None, *, timeout: float = 10.0) -> None:
         check_seconds("timeout", timeout, or_none=False)
         key = api_key or os.environ.get("PHOENIX_API_KEY")
