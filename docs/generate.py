@@ -18,6 +18,7 @@ from declining import declining_table
 
 from ragmetrics_core import Ask, Metric, Prompt, RagmetricsError, evaluate
 from ragmetrics_core._testset import _kinds
+from ragmetrics_core.llms._openai._named_servers import SERVERS
 from ragmetrics_core.metrics import AnswerCorrectness, Entry, catalogue, ragchecker_metrics
 
 DOCS = Path(__file__).resolve().parent
@@ -39,12 +40,25 @@ def pages() -> dict[Path, str]:
         ("metrics.md", "declining", declining_table()),
         ("errors.md", "tree", f"```text\n{error_tree()}\n```"),
         ("prompt-texts.md", "prompts", prompt_texts()),
+        ("models.md", "servers", server_table()),
     ]
     written: dict[Path, str] = {}
     for page, name, text in parts:
         path = DOCS / page
         written[path] = with_part(written.get(path) or path.read_text(encoding="utf-8"), name, text)
     return written
+
+
+def server_table() -> str:
+    """The servers of the OpenAI protocol that have a name."""
+    rows = []
+    for name, server in SERVERS.items():
+        url = f"`{server.url}`" if "//" in server.url else "none"
+        keys, needed = " or ".join(f"`{each}`" for each in server.key_variables), "; needed" if server.needs_key else ""
+        places = " or ".join(f"`{each}`" for each in (*server.url_variables, *server.region_variables))
+        rows.append(f"| `{name}:{server.model}` | {url} | {places} | {keys}{needed} |")
+    head = "| name | usual address | variable of another address, or of the region | variable of the key |\n|---|---|---|---|"
+    return "\n".join([head, *rows])
 
 
 def metric_list() -> str:

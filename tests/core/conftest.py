@@ -12,7 +12,10 @@ import pytest
 from loopback import OpenAIServer
 from ragmetrics_core import Ask, Prompt
 
-SERVERS = "OPENAI AZURE_OPENAI OLLAMA VLLM LLAMACPP LLAMA_API LMSTUDIO OPENROUTER LITELLM"
+SERVERS = """
+OPENAI AZURE_OPENAI OLLAMA VLLM LLAMACPP LLAMA_API LMSTUDIO OPENROUTER LITELLM
+ANTHROPIC AWS BEDROCK DEEPSEEK FIREWORKS GEMINI GOOGLE GROQ MISTRAL TOGETHER
+"""
 OUTSIDE = tuple(f"{name}_" for name in SERVERS.split())
 """What the environment variables with addresses and keys of servers begin with."""
 

@@ -77,8 +77,9 @@ WRONG = {
     f"--undecided no --gate '{RATING} >= 0.5'": "--undecided must be pass or fail, got 'no'",
     "--replace": "--replace only applies to the scores in a run directory: give --run-dir DIR, or leave it out",
     "--embeddings none": (
-        "--embeddings none: there is no provider 'none': use openai:MODEL, azure:DEPLOYMENT, ollama:MODEL, vllm:MODEL, "
-        "llamacpp:MODEL, lmstudio:MODEL, openrouter:MODEL, litellm:MODEL, sentence-transformers:MODEL or hashing"
+        "--embeddings none: there is no provider 'none': use openai:MODEL, PROVIDER:MODEL (anthropic, azure, bedrock, deepseek, "
+        "fireworks, gemini, groq, mistral, ollama, vllm, llamacpp, lmstudio, openrouter, together, litellm), "
+        "sentence-transformers:MODEL or hashing"
     ),
     "--by lang --by id": "--by is given 2 times, and takes one value: give it once",
     "--run-dir a --run-dir b": "--run-dir is given 2 times, and takes one value: give it once",

@@ -82,8 +82,11 @@ def test_the_line_of_each_server_works(block: Block, server: OpenAIServer, monke
 
 
 def test_every_server_has_its_line_and_its_row() -> None:
-    """What the rows say is compared with the servers in ``llms/test_named_servers.py``."""
-    assert [server_of(block) for block in EVALUATE] == [row.name for row in server_rows()]
+    """Services that need nothing but a key have a row only. What the rows say is compared with the servers in
+    ``llms/test_named_servers.py``.
+    """
+    shown = [row.name for row in server_rows() if not row.url.startswith("https://") or row.name == "openrouter"]
+    assert sorted(server_of(block) for block in EVALUATE) == sorted(shown)
 
 
 def test_what_the_doctor_prints(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,7 +34,10 @@ from ragmetrics_core import (
     evaluate,
 )
 
-SERVERS = "azure:DEPLOYMENT, ollama:MODEL, vllm:MODEL, llamacpp:MODEL, lmstudio:MODEL, openrouter:MODEL, litellm:MODEL"
+SERVERS = (
+    "PROVIDER:MODEL (anthropic, azure, bedrock, deepseek, fireworks, gemini, groq, mistral, ollama, vllm, llamacpp, lmstudio, "
+    "openrouter, together, litellm)"
+)
 
 
 def unit(text: str) -> str:
@@ -206,10 +209,10 @@ class TestArguments:
             ({"progress": None}, "progress must be True, False or 'always', got None"),
             ({"llm": " "}, f"llm is an empty text: write openai:MODEL, {SERVERS}, server:MODEL or lexical"),
             (
-                {"llm": "bedrock:gpt-4o"},
+                {"llm": "cohere:gpt-4o"},
                 (
-                    f"llm='bedrock:gpt-4o': there is no provider 'bedrock': use openai:MODEL, {SERVERS}, server:MODEL or lexical; "
-                    "a model of that name on a server of your own needs OpenAILLM('bedrock:gpt-4o', base_url=...)"
+                    f"llm='cohere:gpt-4o': there is no provider 'cohere': use openai:MODEL, {SERVERS}, server:MODEL or lexical; "
+                    "a model of that name on a server of your own needs OpenAILLM('cohere:gpt-4o', base_url=...)"
                 ),
             ),
             (

@@ -10,7 +10,7 @@ import hypothesis
 import pytest
 from hypothesis import strategies as st
 
-from core.conftest import OUTSIDE, Asking
+from core.conftest import KEY, OUTSIDE, Asking
 from loopback import OpenAIServer, dialects
 from pages import server_rows
 from ragmetrics_core import InvalidInput, MissingExtra, ModelError, embeddings_named, evaluate, llm_named
@@ -289,6 +289,62 @@ class TestAzure:
         )
 
 
+HOSTED = {
+    "anthropic": ("https://api.anthropic.com/v1", "ANTHROPIC_API_KEY"),
+    "deepseek": ("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
+    "fireworks": ("https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY"),
+    "gemini": ("https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"),
+    "groq": ("https://api.groq.com/openai/v1", "GROQ_API_KEY"),
+    "mistral": ("https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
+    "openrouter": ("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+    "together": ("https://api.together.xyz/v1", "TOGETHER_API_KEY"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTED)
+class TestHosted:
+    def test_address(self, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+        url, variable = HOSTED[name]
+        monkeypatch.setenv(variable, KEY)
+        assert address(f"{name}:m") == url
+        assert KEY not in repr(llm_named(f"{name}:m"))
+
+    def test_it_needs_its_own_key(self, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        with pytest.raises(InvalidInput) as caught:
+            llm_named(f"{name}:m")
+        assert f"the provider {name!r} needs a key (set the environment variable {HOSTED[name][1]}" in str(caught.value)
+
+    def test_the_key_goes_there_only(
+        self, server: OpenAIServer, ask: Asking, monkeypatch: pytest.MonkeyPatch, name: str
+    ) -> None:
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-of-openai-0815-abcdefgh")
+        monkeypatch.setenv(HOSTED[name][1], KEY)
+        monkeypatch.setenv(f"{name.upper()}_BASE_URL", server.base_url)
+        assert llm_named(f"{name}:m").generate(ask()).value
+        assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_bedrock_has_an_address_for_each_region(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_BEARER_TOKEN_BEDROCK", KEY)
+    with pytest.raises(InvalidInput) as caught:
+        llm_named("bedrock:m")
+    assert "needs a region (set the environment variable AWS_REGION or AWS_DEFAULT_REGION" in str(caught.value)
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+    assert address("bedrock:m") == "https://bedrock-mantle.eu-west-1.api.aws/v1"
+    monkeypatch.setenv("AWS_REGION", "us-east-2")
+    assert address("bedrock:m") == "https://bedrock-mantle.us-east-2.api.aws/v1"
+    monkeypatch.setenv("BEDROCK_BASE_URL", "http://localhost:1/v1")
+    assert address("bedrock:m") == "http://localhost:1/v1"
+
+
+def test_anthropic_is_asked_for_plain_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its endpoint for OpenAI's protocol ignores other forms of replies without saying so."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    assert llm_named("anthropic:m").identity["structured"] == "text"
+    assert llm_factory("m", "anthropic", structured="schema").identity["structured"] == "schema"
+
+
 def test_the_table_is_sound() -> None:
     """And docs/models.md says the same."""
     rows = server_rows()
@@ -296,11 +352,15 @@ def test_the_table_is_sound() -> None:
     for row, (name, server) in zip(rows, SERVERS.items(), strict=True):
         assert server_named(name) == name
         assert row.url == (server.url if "://" in server.url else "none")
-        assert (row.url_variables, row.key_variables) == (server.url_variables, server.key_variables)
+        assert row.url_variables == (*server.url_variables, *server.region_variables)
+        assert row.key_variables == server.key_variables
         assert row.needs_key is server.needs_key
         assert server.url_variables
         assert server.key_variables
-        variables = (*server.url_variables, *server.key_variables, *server.version_variables)
+        variables = (
+            *(*server.url_variables, *server.key_variables),
+            *(*server.version_variables, *server.region_variables),
+        )
         assert all(variable.startswith(OUTSIDE) for variable in variables), (
             "no test must see what is set on this machine"
         )

@@ -160,7 +160,7 @@ def is_server(provider: str) -> bool:
 def _servers() -> str:
     from ..llms._openai._named_servers import SERVERS  # noqa: PLC0415  for messages only
 
-    return ", ".join(f"{name}:{server.model}" for name, server in SERVERS.items())
+    return f"PROVIDER:MODEL ({', '.join(SERVERS)})"
 
 
 def _parts(model: str) -> tuple[str, str, str]:

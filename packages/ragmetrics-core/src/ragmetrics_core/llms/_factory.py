@@ -23,9 +23,9 @@ def llm_factory(model: str, provider: str = "openai", client: Any = None, **sett
 
     Args:
         model: name of the model; ``lexical`` is the offline judge.
-        provider: ``openai`` for OpenAI and every compatible server (with ``base_url``); the name of a server (``azure``,
-            ``ollama``, ``vllm``, ``llamacpp``, ``lmstudio``, ``openrouter``, ``litellm``), whose address and key come from its
-            environment variables; or ``lexical``.
+        provider: ``openai`` for OpenAI and every compatible server (with ``base_url``); the name of a server, such as ``azure``,
+            ``gemini`` or ``ollama`` (docs/models.md has the table), whose address and key come from its environment variables; or
+            ``lexical``.
         client: an ``openai.OpenAI``, ``AsyncOpenAI``, ``AzureOpenAI`` or ``AsyncAzureOpenAI``.
         settings: the settings of ``OpenAILLM``, such as ``base_url`` or ``temperature``; for Azure also ``api_version``.
 
@@ -47,7 +47,11 @@ def llm_factory(model: str, provider: str = "openai", client: Any = None, **sett
             "LangChain, LlamaIndex and Haystack are wrapped by ragmetrics-langchain, -llama-index and -haystack"
         )
     if client is None and server is not None:
-        settings = settings_of_server(server, settings)
+        structured = SERVERS[server].structured
+        settings = {
+            **({} if structured is None else {"structured": structured}),
+            **settings_of_server(server, settings),
+        }
         client = settings.pop("client", None)
     elif client is None and not settings.get("base_url") and _is_nearly_offline(model):
         raise InvalidInput(f"there is no model {model!r}: did you mean {OFFLINE!r}?")

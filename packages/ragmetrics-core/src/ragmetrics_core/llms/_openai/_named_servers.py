@@ -25,24 +25,35 @@ class NamedServer:
     """The settings behind the name of a server.
 
     Attributes:
-        url: the default address of such a server. For Azure, where every user has a different host, only the path.
-        url_variables, key_variables, version_variables: environment variables for the address, the key, and the version of the
-            protocol; the first that is set counts.
+        url: the default address of such a server. For Azure, where every user has a different host, only the path. For Bedrock
+            it has a place for the region.
+        url_variables, key_variables, version_variables, region_variables: environment variables for the address, the key, the
+            version of the protocol, and the region; the first that is set counts.
         needs_key: whether the server requires a key.
         model: the word for the name of a model in messages: a deployment in Azure, a model elsewhere.
         start: the command that starts such a server on this machine.
+        structured: the form of replies that is asked for, if the server ignores others without saying so; None: it is found out.
     """
 
     url: str
     url_variables: tuple[str, ...] = ()
     key_variables: tuple[str, ...] = ()
     version_variables: tuple[str, ...] = ()
+    region_variables: tuple[str, ...] = ()
     needs_key: bool = False
     model: str = "MODEL"
     start: str = ""
+    structured: str | None = None
+
+
+def _hosted(name: str, url: str, *keys: str, **more: Any) -> NamedServer:
+    """Return a service that needs a key; by default the names of its variables begin with its own name."""
+    keys = keys or (f"{name}_API_KEY",)
+    return NamedServer(url, (f"{name}_BASE_URL",), keys, needs_key=True, **more)
 
 
 SERVERS: Mapping[str, NamedServer] = {
+    "anthropic": _hosted("ANTHROPIC", "https://api.anthropic.com/v1", structured="text"),
     "azure": NamedServer(
         "/openai/v1",
         ("AZURE_OPENAI_ENDPOINT",),
@@ -51,6 +62,19 @@ SERVERS: Mapping[str, NamedServer] = {
         needs_key=True,
         model="DEPLOYMENT",
     ),
+    "bedrock": _hosted(
+        "BEDROCK",
+        "https://bedrock-mantle.{region}.api.aws/v1",
+        "AWS_BEARER_TOKEN_BEDROCK",
+        region_variables=("AWS_REGION", "AWS_DEFAULT_REGION"),
+    ),
+    "deepseek": _hosted("DEEPSEEK", "https://api.deepseek.com/v1"),
+    "fireworks": _hosted("FIREWORKS", "https://api.fireworks.ai/inference/v1"),
+    "gemini": _hosted(
+        "GEMINI", "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY", "GOOGLE_API_KEY"
+    ),
+    "groq": _hosted("GROQ", "https://api.groq.com/openai/v1"),
+    "mistral": _hosted("MISTRAL", "https://api.mistral.ai/v1"),
     "ollama": NamedServer("http://localhost:11434/v1", ("OLLAMA_HOST",), ("OLLAMA_API_KEY",), start="ollama serve"),
     "vllm": NamedServer("http://localhost:8000/v1", ("VLLM_BASE_URL",), ("VLLM_API_KEY",), start="vllm serve MODEL"),
     "llamacpp": NamedServer(
@@ -59,9 +83,8 @@ SERVERS: Mapping[str, NamedServer] = {
     "lmstudio": NamedServer(
         "http://localhost:1234/v1", ("LMSTUDIO_BASE_URL",), ("LMSTUDIO_API_KEY",), start="lms server start"
     ),
-    "openrouter": NamedServer(
-        "https://openrouter.ai/api/v1", ("OPENROUTER_BASE_URL",), ("OPENROUTER_API_KEY",), needs_key=True
-    ),
+    "openrouter": _hosted("OPENROUTER", "https://openrouter.ai/api/v1"),
+    "together": _hosted("TOGETHER", "https://api.together.xyz/v1"),
     "litellm": NamedServer(
         "http://localhost:4000/v1",
         ("LITELLM_BASE_URL", "LITELLM_PROXY_API_BASE"),
@@ -140,6 +163,8 @@ def _check_complete(server: NamedServer, name: str, given: Mapping[str, Any]) ->
     if server.url.startswith("/") and first_set(server.url_variables) is None:
         missing.append(("an address", server.url_variables, "base_url"))
     has_key = given.get("api_key") or given.get("key_variable") or first_set(server.key_variables)
+    if server.region_variables and first_set((*server.url_variables, *server.region_variables)) is None:
+        missing.append(("a region", server.region_variables, "base_url"))
     if server.needs_key and not has_key:
         missing.append(("a key", server.key_variables, "api_key"))
     if not missing:
@@ -160,7 +185,7 @@ def _address(server: NamedServer, given: object) -> str:
     elif variable := first_set(server.url_variables):
         url, name = _with_scheme(_value(variable), server), variable
     else:
-        url, name = server.url, "base_url"
+        url, name = server.url.format(region=_value(first_set(server.region_variables))), "base_url"
     if server.version_variables and isinstance(url, str):
         # Azure's portal shows an address with the path of one deployment
         url = url.partition("/openai/deployments/")[0]
