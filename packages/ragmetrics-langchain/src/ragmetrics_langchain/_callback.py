@@ -33,13 +33,13 @@ from langchain_core.tracers.context import register_configure_hook
 
 from ragmetrics_core import InvalidInput, Metric, MissingInput, Sample, Score
 from ragmetrics_core.adapters import (
+    Kept,
     LiveEvaluation,
     LiveSettings,
     current_names,
     earlier_turns,
     row_digest,
     score_of_outcome,
-    settled,
     shows_settings,
     stored_sample,
     way_of,
@@ -248,6 +248,15 @@ class Call:
                 self._extract(name, extractor)
             else:
                 self._missing[name] = extractor
+        self._is_many = is_many(run)
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Keep of the run only what a record says, because many calls may be pending."""
+        if not self._missing:
+            self._run = replace(
+                self._run, inputs=None, outputs=None, documents=None, listed=None, texts=None, history=()
+            )
 
     @property
     def is_complete(self) -> bool:
@@ -259,22 +268,25 @@ class Call:
         for name in list(self._missing):
             self._extract(name, self._missing[name])
             del self._missing[name]
+            self._let_go()
 
     def _extract(self, name: str, extractor: Extractor) -> None:
-        outcome = settled(lambda: _extracted(name, extractor(self._run)))
-        error = outcome.exception()
-        if error is None:
-            self._fields.update(outcome.result())
-        else:
-            problem = str(error) if isinstance(error, Unusable) else f"raised {type(error).__name__}: {error}"
-            self._problems.append(f"the extractor of the {name} {problem}")
+        kept = Kept()
+        with kept:
+            self._fields.update(_extracted(name, extractor(self._run)))
+            return
+        error = kept.error
+        problem = str(error) if isinstance(error, Unusable) else f"raised {type(error).__name__}: {error}"
+        self._problems.append(f"the extractor of the {name} {problem}")
 
     def record(self) -> EvaluationRecord:
         """Return the record before any judging, with the fields that were read so far."""
         run = self._run
         raised = None if run.error is None else f"{type(run.error).__name__}: {run.error}".removesuffix(": ")
         late = [f"the extractor of the {name} did not return in time" for name in [*self._missing][:1]]
-        many = "one run stands for several questions and answers" if self.status == "skipped" and is_many(run) else None
+        many = (
+            "one run stands for several questions and answers" if self.status == "skipped" and self._is_many else None
+        )
         return EvaluationRecord(
             run.run_id,
             self._known.updated(self._fields),

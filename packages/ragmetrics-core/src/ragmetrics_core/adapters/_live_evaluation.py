@@ -13,7 +13,7 @@ import os
 import threading
 import warnings
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypedDict, TypeVar
 
@@ -132,14 +132,14 @@ class Passage(Generic[R, T]):
         draw: what ``Sampling`` drew for it.
         span: the span in which it ran; None if it is not known.
         ticket: its id in the spool; None if it is not kept there.
-        answer: the answer of ``only``.
+        answer: the answer of ``only``; None: it was not asked.
     """
 
     finished: Finished[R, T]
     draw: float
     span: SpanIds | None
     ticket: str | None = None
-    answer: Future[Collection[str]] = field(default_factory=lambda: settled(lambda: _ALL))
+    answer: Future[Collection[str]] | None = None
 
 
 class LiveEvaluation(Generic[R, T]):
@@ -376,8 +376,8 @@ class LiveEvaluation(Generic[R, T]):
         return {name: each for name, each in work.items() if asked is _ALL or name in asked}
 
     def _end_chosen(self, passage: Passage[R, T], outcomes: Mapping[str, Future[T]]) -> None:
-        problem = passage.answer.exception()
-        if problem is None and not passage.answer.result():
+        problem = None if passage.answer is None else passage.answer.exception()
+        if problem is None and passage.answer is not None and not passage.answer.result():
             self._leave_out(passage.finished.record())
             self._remove(passage)
         elif problem is None and outcomes:

@@ -347,7 +347,7 @@ class LiveJudging(Generic[T]):
         digest = identity(name)
         key = None if digest is None else (name, digest)
         found = self._judged.get(key)
-        if found is not None and not (found.done() and _has_failed(found, self._problem_of)):
+        if found is not None:
             self._count.add("repeated")
             waiting = asyncio.wrap_future(found)
             waiting.add_done_callback(lambda done: done.cancelled() or done.exception())  # also if this one is cut off
@@ -366,8 +366,12 @@ class LiveJudging(Generic[T]):
         except BaseException as error:
             future.set_exception(error)
             raise
-        future.set_result(result)
-        return result
+        else:
+            future.set_result(result)
+            return result
+        finally:
+            if _has_failed(future, self._problem_of):  # it is tried again; kept exceptions would fill the memory
+                self._judged.pop(key, None)
 
     def _call_timed(self, name: str, work: Any) -> Any:
         with self._timing(name):
@@ -540,7 +544,8 @@ class LiveJudging(Generic[T]):
 
 
 def _has_failed(judgement: Future[T], problem_of: Callable[[T], str | None]) -> bool:
-    return judgement.exception() is not None or problem_of(judgement.result()) is not None
+    checked = settled(lambda: problem_of(judgement.result()))  # a judge may return anything
+    return checked.exception() is not None or checked.result() is not None
 
 
 def _repeated(judgement: Any) -> Any:
