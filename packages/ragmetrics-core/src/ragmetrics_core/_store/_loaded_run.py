@@ -9,6 +9,7 @@ line that cannot be read is an error with its number, and no line is left out.
 
 from __future__ import annotations
 
+import json
 from array import array
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +22,9 @@ from ._records import Record, Records, record_of
 from ._run_dir import ACCOUNT, SCORES, UNFINISHED, UNVERIFIED, RunAccount, read_account
 from ._run_settings import MetricColumn, RunSettings
 from ._scores_file import ScoresFile
+
+LIVE = "live.json"
+"""The counts of a live evaluation, beside its scores."""
 
 Scales = set[tuple[float, float] | None]
 
@@ -133,6 +137,9 @@ class LoadedRun:
     @classmethod
     def _in_directory(cls, path: Path) -> LoadedRun:
         """Read the run in a directory. If ``run.json`` is damaged, the metrics are known from the scores only."""
+        if (path / LIVE).exists() and not (path / ACCOUNT).exists():
+            file = cls.of(path / SCORES)
+            return replace(file, account=replace(file.account, source=str(path), caveats=(_live_caveat(path),)))
         stored = read_account(path, ("read it with the version that wrote it, or score its rows again",))
         if stored is None:
             what = f"it contains neither {ACCOUNT} nor Parquet files" if path.exists() else "there is no such directory"
@@ -148,6 +155,20 @@ class LoadedRun:
         rebuilt = tuple(MetricColumn.named(name, score.scale, name) for name, score in scores.items())
         damaged = f"{ACCOUNT} is damaged: settings, models and costs of this run are not known"
         return cls(rebuilt, replace(stored.account, caveats=(damaged,)), records, None, path)
+
+
+def _live_caveat(path: Path) -> str:
+    """Say how much of the traffic the scores in the directory of a ``RunDirSink`` are about.
+
+    Raises:
+        InvalidInput: its counts cannot be read.
+    """
+    try:
+        counts = json.loads((path / LIVE).read_bytes())
+        dropped, pending, untold = (int(counts[name]) for name in ("dropped", "pending", "untold"))
+    except (LookupError, OSError, TypeError, ValueError) as error:
+        raise InvalidInput(f"{path / LIVE} cannot be read: {error}: remove it to read the scores alone") from None
+    return f"live traffic: {dropped} calls dropped, {pending} pending, {untold} results not written"
 
 
 def _verify(account: RunAccount, scored: ScoresFile) -> RunAccount:

@@ -28,7 +28,8 @@ special about its framework. These are their parts, and what else an adapter nee
   ``row_digest`` says whether two calls are equal for a metric. ``Spool`` keeps calls on disk until they are judged, and
   ``stored_sample`` reads their samples.
   ``drain_on_sigterm`` judges what is pending before a signal ends the program. ``observe`` is the handler of plain Python.
-  ``JsonlSink`` writes the records to a file of scores; ``LangfuseSink``, ``OTelSink`` and ``PhoenixSink`` send the scores.
+  ``JsonlSink`` writes the records to a file of scores, ``RunDirSink`` to a directory; ``LangfuseSink``, ``OTelSink`` and
+  ``PhoenixSink`` send the scores.
   ``turns_of`` and ``earlier_turns`` read the messages of a chat, and ``way_of`` the setting of its question.
   ``current_span`` and ``in_span`` find the span of a call, and show it to those who get its scores.
 
@@ -74,6 +75,7 @@ from ._sink_jsonl import JsonlSink
 from ._sink_langfuse import LangfuseSink
 from ._sink_otel import OTelSink
 from ._sink_phoenix import PhoenixSink
+from ._sink_run_dir import RunDirSink
 from ._spans import current_span, in_span
 from ._spooling import stored_sample
 
@@ -99,6 +101,7 @@ __all__ = [
     "Observation",
     "Observer",
     "PhoenixSink",
+    "RunDirSink",
     "Spool",
     "Turn",
     "asked_rows",

@@ -160,6 +160,7 @@ class LiveEvaluation(Generic[R, T]):
         on_result: called in the background with every record; a coroutine function is run to its end.
         sinks: more functions that are called as ``on_result`` is, such as a ``JsonlSink``. One that fails does not keep the others
             from their records. A sink is called with one record at a time, unless it has an attribute ``workers``.
+            If it has a method ``attach`` or ``close``, this is called with the live evaluation, or at the end.
         spool: a directory that keeps calls until they are judged, also if the process is killed or too many are pending; the next
             process judges them. A ``Spool`` has limits.
         redact: returns what the spool and the sinks may have of a text, such as one without names. Calls that come back from the
@@ -211,9 +212,8 @@ class LiveEvaluation(Generic[R, T]):
         self._only = _functions(record, only=only).get("only")
         self._told = _functions(record, sinks, on_result=on_result)
         self._logger = logger
-        judges = judges or {}
-        self._sampling = Sampling(sample_rate, seed, judges)
-        self._names = tuple(judges)
+        self._names = tuple(judges or {})
+        self._sampling = Sampling(sample_rate, seed, self._names)
         self._most = keep
         self._kept: list[R] = []
         # reentrant, because garbage collection may end a stream in this thread, and its record is kept too
@@ -224,13 +224,14 @@ class LiveEvaluation(Generic[R, T]):
             problem_of=problem_of,
             timeout=timeout,
             exit_timeout=exit_timeout,
-            budget=RollingBudget(budget, judges.values()),
+            budget=RollingBudget(budget, (judges or {}).values()),
             trace=trace,
         )
         self._redact = redact if _functions(None, redact=redact) else None
         self._spooling = self._opened(spool, max_pending)
         listener = _functions(None, on_problem=on_problem).get("on_problem")
         self._live.log.on_logged = None if listener is None else partial(self._tell_problem, listener)
+        self._call_sinks("attach", self)
 
     def _opened(self, spool: str | os.PathLike[str] | Spool | None, max_pending: int) -> Spooling | None:
         if spool is None:
@@ -280,7 +281,16 @@ class LiveEvaluation(Generic[R, T]):
 
         Servers call it at the end of their own shutdown, because many end by a signal, at which Python runs no exit functions.
         """
-        return self._live.close(timeout)
+        try:
+            return self._live.close(timeout)
+        finally:
+            self._call_sinks("close")
+
+    def _call_sinks(self, name: str, *arguments: object) -> None:
+        """Call the method of this name of every sink that has it."""
+        for function in self._told.values():
+            if hasattr(function, name):
+                getattr(function, name)(*arguments)
 
     async def aclose(self, timeout: float | None = None) -> bool:
         """Like ``close``, without blocking the running loop."""

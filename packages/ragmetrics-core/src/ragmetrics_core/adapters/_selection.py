@@ -10,14 +10,12 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .._values._errors import InvalidInput, RagmetricsError
+from .._values._sample import SESSIONS
 
 if TYPE_CHECKING:
     from .._engine._budget import Budget
     from .._kernel._drive import Models
     from .._values._sample import Sample
-
-SESSIONS = ("session_id", "thread_id", "conversation_id")
-"""The names of metadata that say which session a call belongs to."""
 
 WINDOWS = {"hour": 3600.0, "day": 86400.0}
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from .._kernel._wording import to_json
 from .._values._requests import NO_USAGE, AnyLLM, Usage
+from .._values._sample import SESSIONS
 from .._values._settings import check_whole
-from ._selection import SESSIONS
 from ._sinks import JudgedCall, metadata_of, span_of
 
 

@@ -17,7 +17,7 @@ import ragmetrics_core
 
 from .._show._tables import room, wrapped
 from ..metrics import Entry, catalogue
-from . import _batches, _calibrate, _compare, _doctor, _evaluate, _generate, _look, _plan, _report, _show
+from . import _batches, _calibrate, _compare, _doctor, _evaluate, _generate, _live, _look, _plan, _report, _show
 from ._output import Command, clear_errors, say
 
 app = typer.Typer(
@@ -55,6 +55,7 @@ command(help=_evaluate.__doc__, short_help="Score the rows of a file, and print 
 command(help=_look.__doc__, short_help="Show how the rows of a file are understood.")(_look.look)
 command(help=_compare.__doc__, short_help="Say whether one run is better or worse than another.")(_compare.compare)
 command(help=_calibrate.__doc__, short_help="Say whether the judge of a run agrees with people.")(_calibrate.calibrate)
+command(help=_live.__doc__, short_help="Show the means of live traffic.")(_live.live)
 command(help=_plan.__doc__, short_help="Say how many rows and labels an evaluation needs.")(_plan.plan)
 command(help=_show.__doc__, short_help="Show a run, its worst rows, or one row with all its evidence.")(_show.show)
 command(help=_generate.__doc__, short_help="Write questions with reference answers from documents.")(_generate.generate)
