@@ -368,11 +368,11 @@ class TestMessages:
                 "--out: q.jsonl is the file that the rows are read from: give another path",
             ),
             (
-                ["q.jsonl", "-m", OWN, "--llm", "bedrock:gpt-4o"],
+                ["q.jsonl", "-m", OWN, "--llm", "cohere:gpt-4o"],
                 (
-                    "--llm bedrock:gpt-4o: there is no provider 'bedrock': use openai:MODEL, azure:DEPLOYMENT, ollama:MODEL, "
-                    "vllm:MODEL, llamacpp:MODEL, lmstudio:MODEL, openrouter:MODEL, litellm:MODEL, server:MODEL or lexical; a model "
-                    "of that name on a server of your own needs --base-url URL"
+                    "--llm cohere:gpt-4o: there is no provider 'cohere': use openai:MODEL, PROVIDER:MODEL (anthropic, azure, "
+                    "bedrock, deepseek, fireworks, gemini, groq, mistral, ollama, vllm, llamacpp, lmstudio, openrouter, together, "
+                    "litellm), server:MODEL or lexical; a model of that name on a server of your own needs --base-url URL"
                 ),
             ),
             (

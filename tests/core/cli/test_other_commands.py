@@ -16,7 +16,10 @@ from ragmetrics_core import InvalidInput, embeddings_named, llm_named, metrics_n
 from ragmetrics_core.cli import main
 from ragmetrics_core.metrics import NDCG, RubricScore, catalogue
 
-SERVERS = "azure:DEPLOYMENT, ollama:MODEL, vllm:MODEL, llamacpp:MODEL, lmstudio:MODEL, openrouter:MODEL, litellm:MODEL"
+SERVERS = (
+    "PROVIDER:MODEL (anthropic, azure, bedrock, deepseek, fireworks, gemini, groq, mistral, ollama, vllm, llamacpp, lmstudio, "
+    "openrouter, together, litellm)"
+)
 
 
 def test_catalogue() -> None:
@@ -186,7 +189,7 @@ class TestModels:
         )
         assert models == {"llm": "LexicalJudge", "embeddings": f"embedder at {url}"}
 
-    @pytest.mark.parametrize("text", ["bedrock:gpt-4o", "lexical:x", "llama3:8b"])
+    @pytest.mark.parametrize("text", ["cohere:gpt-4o", "lexical:x", "llama3:8b"])
     def test_an_unknown_provider_of_an_llm(self, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
         monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
         provider = text.partition(":")[0]

@@ -13,12 +13,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
-from .._store._files import ANOTHER, replace_file
+from .._store._files import ANOTHER, SCORES, replace_file
 from .._store._loaded_run import LoadedRun
 from .._store._lock import only_writer
 from .._store._prices import add_up
 from .._store._records import KeptRecords, Record, json_value, record_line
-from .._store._run_dir import ACCOUNT, SCORES, RunAccount, read_account, write_account
+from .._store._run_dir import ACCOUNT, RunAccount, read_account, write_account
 from .._store._run_settings import RunSettings, digest_of, join_settings
 from .._store._scores_file import Seal
 from .._values._errors import InvalidInput, Setting

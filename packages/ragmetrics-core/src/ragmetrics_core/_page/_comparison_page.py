@@ -29,8 +29,8 @@ from .._compare._verdicts import Verdict, signed
 from .._gate._evidence import about
 from .._gate._results import Decision
 from .._show._blocks import Items, as_html
+from .._store._files import SCORES
 from .._store._parquet import METADATA
-from .._store._run_dir import SCORES
 from .._summary._tally import summary_of
 from .._values._errors import InvalidInput
 from .._values._tags import EMPTY, Html, element, joined

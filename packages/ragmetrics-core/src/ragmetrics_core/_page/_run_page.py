@@ -20,8 +20,8 @@ from .._run._scored_rows import ScoredRows
 from .._run._slices import slices_of
 from .._show._blocks import Details, Items, as_html
 from .._store._exchanges import Exchanges
+from .._store._files import SCORES
 from .._store._records import Record, json_value, record_dict
-from .._store._run_dir import SCORES
 from .._store._run_settings import MetricColumn, RunSettings, row_digest
 from .._summary._summary import MetricSummary, Summary, summary_blocks
 from .._summary._tally import summary_of

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from .._kernel._metric import Metric
+from .._store._files import SCORES
 from .._store._loaded_run import LoadedRun
 from .._store._prices import ModelUsage
 from .._store._records import Records, record_line
-from .._store._run_dir import SCORES, UNFINISHED, UNVERIFIED, Fault
+from .._store._run_dir import UNFINISHED, UNVERIFIED, Fault
 from .._store._run_settings import MetricColumn, RunSettings
 from .._values._errors import InvalidInput, Setting
 from .._values._layout import printable

@@ -22,6 +22,9 @@ ANOTHER = ("give another ", Setting("run_dir"))
 OWNER_ONLY, OWNER_ONLY_FILE = 0o700, 0o600
 """Permissions of a run directory and of a file of replies: only the user who ran it may read the replies."""
 
+SCORES, LIVE = "scores.jsonl", "live.json"
+"""The scores in the directory of a run, and the counts of a live evaluation beside them."""
+
 
 def make_directory(path: Path) -> None:
     """Make a directory that only its owner can read. An existing directory is not changed.

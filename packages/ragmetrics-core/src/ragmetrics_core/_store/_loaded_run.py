@@ -17,14 +17,12 @@ from typing import IO
 
 from .._values._counts import count_of
 from .._values._errors import InvalidInput
+from ._files import LIVE, SCORES
 from ._parquet import ParquetRecords, parquet_files
 from ._records import Record, Records, record_of
-from ._run_dir import ACCOUNT, SCORES, UNFINISHED, UNVERIFIED, RunAccount, read_account
+from ._run_dir import ACCOUNT, UNFINISHED, UNVERIFIED, RunAccount, read_account
 from ._run_settings import MetricColumn, RunSettings
 from ._scores_file import ScoresFile
-
-LIVE = "live.json"
-"""The counts of a live evaluation, beside its scores."""
 
 Scales = set[tuple[float, float] | None]
 

@@ -27,7 +27,7 @@ from .._values._errors import BadReply, InvalidInput, ModelError, Setting
 from .._values._requests import Reply
 from .._values._sample import Row, Sample
 from .._values._score import is_asked
-from ._files import ANOTHER, check_directory, explain_errors, free_name, remove_leftovers, replace_file
+from ._files import ANOTHER, SCORES, check_directory, explain_errors, free_name, remove_leftovers, replace_file
 from ._journal import Journal
 from ._prices import ModelUsage, add_up
 from ._records import KeptRecords, Record, Records, json_value, round_trip
@@ -231,7 +231,7 @@ def changed_fields(there: Sample, here: Sample) -> str:
     return ", ".join(unequal_names(*texts))
 
 
-JOURNAL, SCORES = "journal.sqlite", "scores.jsonl"
+JOURNAL = "journal.sqlite"
 
 LOOK_AHEAD = 50
 """The number of rows that are compared with the rows of an earlier run before the first call."""

@@ -9,9 +9,7 @@ import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .._store._files import make_directory, replace_file
-from .._store._loaded_run import LIVE
-from .._store._run_dir import SCORES
+from .._store._files import LIVE, SCORES, make_directory, replace_file
 from ._sink_jsonl import JsonlSink
 from ._sinks import JudgedCall
 

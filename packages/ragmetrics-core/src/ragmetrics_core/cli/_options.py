@@ -26,7 +26,7 @@ def argument(metavar: str, text: str, default: Any = ...) -> Any:
 
 LLM = option(
     "MODEL",
-    "openai:MODEL, azure:DEPLOYMENT, ollama:MODEL, vllm:MODEL, llamacpp:MODEL, lmstudio:MODEL, openrouter:MODEL or "
+    "openai:MODEL, PROVIDER:MODEL (anthropic, azure, bedrock, gemini, mistral, ollama and others: docs/models.md) or "
     "litellm:MODEL (address and key from the variables of each; `ragmetrics doctor` lists them); server:MODEL: a lean client "
     "for the server at --base-url; lexical: offline, a baseline.",
 )
