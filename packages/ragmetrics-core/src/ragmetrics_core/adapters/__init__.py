@@ -8,7 +8,7 @@ special about its framework. These are their parts, and what else an adapter nee
   pass; ``is_bug``, ``is_of_a_client``, ``is_of_other_loop`` and ``seconds_to_wait`` are their parts. ``Kept`` keeps an exception
   unchanged.
 * Which form of reply is requested, and what if the server refuses it? ``FormsOfReply``; ``strict_schema``.
-* What did the answer cost, and why does it end? ``usage_of``, ``finish_reason_of``, ``is_cut_off``.
+* What did the answer cost, and why does it end? ``usage_of``, ``cost_of``, ``finish_reason_of``, ``is_cut_off``.
 * What if the model can only block? ``blocking``.
 * Who repeats a lost call? Only ``evaluate``: ``without_retries``.
 * What may be shown and stored? ``name_of``, ``conceal``, ``is_secret``, ``secret_texts``; ``json_settings`` for an ``identity``,
@@ -50,7 +50,7 @@ from .._support._threads import in_own_thread, in_threads
 from .._values._plain import in_order, json_walk, read_in_order
 from .._values._settings import check_calls, check_known, check_switch, check_whole
 from ..llms._wire._attempts import Attempts
-from ._answers import finish_reason_of, is_cut_off, usage_of
+from ._answers import cost_of, finish_reason_of, is_cut_off, usage_of
 from ._background import Background, Counts, settled
 from ._bridge import Bridge, EmbeddingsBridge, FormsOfReply, LLMBridge, without_retries
 from ._failures import Explained, is_bug, is_of_a_client, is_of_other_loop, model_error
@@ -112,6 +112,7 @@ __all__ = [
     "check_switch",
     "check_whole",
     "conceal",
+    "cost_of",
     "current_names",
     "current_span",
     "declared_settings",

@@ -32,6 +32,14 @@ def finish_reason_of(*places: Any) -> str | None:
     return None if reason is None else str(getattr(reason, "name", reason)).lower().rpartition(".")[2]
 
 
+def cost_of(model: Any, usage: Usage) -> float | None:
+    """Return the price of calls to a model in US dollars, by the price table; None if it is not known, or there are no tokens."""
+    from .._store._prices import ModelUsage  # noqa: PLC0415  loads asyncio
+
+    cost = ModelUsage.of(model, usage, 0).cost()
+    return None if cost is None else cost.dollars
+
+
 def is_cut_off(reason: str | None) -> bool:
     """Whether this reason says that the answer was cut at the token limit."""
     return reason in CUT_OFF
