@@ -37,6 +37,8 @@ if (
 ):  # it needs Python 3.11; without it, the folder of its tests has the name
     PAGES = [path for path in PAGES if not {"ragmetrics-haystack", "coming-from-haystack.md"} & {*path.parts}]
     EXAMPLES = [path for path in EXAMPLES if not path.name.startswith("haystack_")]
+if importlib.util.find_spec("ragmetrics_mlflow") is None:
+    PAGES = [path for path in PAGES if not {"ragmetrics-mlflow", "mlflow.md"} & {*path.parts}]
 WALL_TIME = re.compile(r"(?<=metric|etrics), \d+(?:\.\d+)? s$", re.MULTILINE)
 """The end of a summary's first line, which is another one in every run."""
 SCRIPT = Path(sys.executable).with_name("ragmetrics")

@@ -21,15 +21,21 @@ if importlib.util.find_spec("ragmetrics_mlflow") is None and not os.environ.get(
 
 
 @pytest.fixture(scope="session")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A new store of MLflow in a SQLite file."""
+def store_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of one store for all tests, as a new one takes seconds."""
+    return tmp_path_factory.mktemp("mlflow")
+
+
+@pytest.fixture
+def store(store_folder: Path) -> Iterator[Path]:
+    """A store of MLflow in a SQLite file, and an experiment in it."""
     import mlflow
 
-    folder = tmp_path_factory.mktemp("mlflow")
-    mlflow.set_tracking_uri(f"sqlite:///{folder / 'mlflow.db'}")
-    experiment = mlflow.create_experiment("rag", artifact_location=(folder / "artifacts").as_uri())
-    mlflow.set_experiment(experiment_id=experiment)
-    yield folder
+    mlflow.set_tracking_uri(f"sqlite:///{store_folder / 'mlflow.db'}")
+    if mlflow.get_experiment_by_name("rag") is None:
+        mlflow.create_experiment("rag", artifact_location=(store_folder / "artifacts").as_uri())
+    mlflow.set_experiment("rag")
+    yield store_folder
     mlflow.set_tracking_uri(None)
 
 
