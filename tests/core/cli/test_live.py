@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from core.cli.calling import call
-from ragmetrics_core import Evaluation
+from ragmetrics_core import Evaluation, InvalidInput
 from ragmetrics_core.adapters import RunDirSink, observe
 from ragmetrics_core.metrics import ExactMatch
 from ragmetrics_core.statistics import always_valid_interval
@@ -110,3 +110,21 @@ def test_follow_until_ctrl_c(tmp_path: Path) -> None:
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in errors
+
+
+def test_a_cut_line_is_left_out(tmp_path: Path) -> None:
+    traffic(tmp_path, calls=4)
+    scores = tmp_path / "scores.jsonl"
+    whole = scores.read_text()
+    scores.write_text(whole + whole[:50])  # it is being written
+    run = Evaluation.load(tmp_path)
+    assert run["exact_match"] == [0.0, 1.0, 1.0, 1.0]
+    assert run.caveats == ("live traffic: 0 calls dropped, 0 pending, 0 results not written",)
+    traffic(tmp_path, calls=1)  # the process that was writing it was killed
+    for path in (tmp_path, scores):
+        run = Evaluation.load(path)
+        assert run["exact_match"] == [0.0, 1.0, 1.0, 1.0, 0.0]
+        assert run.records[4].sample.user_input == "q0"
+        assert run.caveats[-1] == "1 line of scores.jsonl cannot be read and left out"
+    with pytest.raises(InvalidInput, match="line 5 contains no scores"):
+        Evaluation.load(scores.rename(tmp_path / "other.jsonl"))

@@ -4,19 +4,22 @@ A file of scores is what ``to_jsonl`` and ``--out`` write: the rows with their s
 the names and versions of the prompts, but nothing about models and settings.
 
 A run scores a row again if a kill has cut its line short. The reader of a file of scores cannot do that, so every line counts: a
-line that cannot be read is an error with its number, and no line is left out.
+line that cannot be read is an error with its number, and no line is left out. Except where live evaluation writes the scores: it
+may be writing the last line, and a kill may have cut another one. There such lines are left out, and counted.
 """
 
 from __future__ import annotations
 
 import json
 from array import array
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
 from .._values._counts import count_of
 from .._values._errors import InvalidInput
+from .._values._score import Score
 from ._files import LIVE, SCORES
 from ._parquet import ParquetRecords, parquet_files
 from ._records import Record, Records, record_of
@@ -30,22 +33,28 @@ Scales = set[tuple[float, float] | None]
 class ScoreLines(Records):
     """The records of a file of scores, one per line. A row is read when it is used.
 
+    Args:
+        path: the file.
+        live: whether live evaluation writes it, so that lines that cannot be read are left out.
+
     Attributes:
+        cut: the number of lines that were left out, without a last line that is being written.
         scales: for each metric its scale, in the order of the first line; None if its scores have different scales.
 
     Raises:
         InvalidInput: the file cannot be read, a line has no scores, or lines have scores of different metrics.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, live: bool = False) -> None:
         self._path = path
         self._starts = array("q")
+        self.cut = 0
         scales: dict[str, tuple[Scales, Scales]] = {}
         with self._opened() as file:
-            start = 0
+            end = 0
             for number, line in enumerate(file, 1):
-                if line.strip():
-                    scores = _record(path, number, line).scores
+                start, end = end, end + len(line)
+                if line.strip() and (scores := self._scores(number, line, live)) is not None:
                     scales = scales or {name: (set(), set()) for name in scores}
                     if scores.keys() != scales.keys():
                         names_here, names_before = (", ".join(names) or "none" for names in (scores, scales))
@@ -55,7 +64,6 @@ class ScoreLines(Records):
                     for name, score in scores.items():
                         scales[name][score.value is None].add(score.scale)
                     self._starts.append(start)
-                start += len(line)
         if not self._starts:
             raise InvalidInput(f"{path} contains no rows")
         # a score without a value may not know its scale
@@ -64,6 +72,16 @@ class ScoreLines(Records):
 
     def __len__(self) -> int:
         return len(self._starts)
+
+    def _scores(self, number: int, line: bytes, live: bool) -> Mapping[str, Score] | None:
+        """Return the scores in a line; None if it is left out."""
+        try:
+            return _record(self._path, number, line).scores
+        except InvalidInput:
+            if not live:
+                raise
+            self.cut += line.endswith(b"\n")
+            return None
 
     def _at(self, index: int) -> Record:
         with self._opened() as file:
@@ -128,16 +146,18 @@ class LoadedRun:
             return cls._in_directory(path.parent)
         if not path.exists():
             raise InvalidInput(f"{path} is neither the directory of a run nor a file of scores: there is no such file")
-        records = ScoreLines(path)
+        records = ScoreLines(path, live=path.name == SCORES and (path.parent / LIVE).exists())
         metrics = tuple(MetricColumn.named(name, scale, name) for name, scale in records.scales.items())
-        return cls(metrics, RunAccount(str(path)), records)
+        cut = (f"{count_of(records.cut, 'line')} of {SCORES} cannot be read and left out",) if records.cut else ()
+        return cls(metrics, RunAccount(str(path), caveats=cut), records)
 
     @classmethod
     def _in_directory(cls, path: Path) -> LoadedRun:
         """Read the run in a directory. If ``run.json`` is damaged, the metrics are known from the scores only."""
         if (path / LIVE).exists() and not (path / ACCOUNT).exists():
             file = cls.of(path / SCORES)
-            return replace(file, account=replace(file.account, source=str(path), caveats=(_live_caveat(path),)))
+            caveats = (_live_caveat(path), *file.account.caveats)
+            return replace(file, account=replace(file.account, source=str(path), caveats=caveats))
         stored = read_account(path, ("read it with the version that wrote it, or score its rows again",))
         if stored is None:
             what = f"it contains neither {ACCOUNT} nor Parquet files" if path.exists() else "there is no such directory"
