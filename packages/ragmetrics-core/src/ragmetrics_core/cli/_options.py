@@ -26,8 +26,8 @@ def argument(metavar: str, text: str, default: Any = ...) -> Any:
 
 LLM = option(
     "MODEL",
-    "openai:MODEL, PROVIDER:MODEL (anthropic, azure, bedrock, gemini, mistral, ollama and others: docs/models.md) or "
-    "litellm:MODEL (address and key from the variables of each; `ragmetrics doctor` lists them); server:MODEL: a lean client "
+    "openai:MODEL; PROVIDER:MODEL, such as anthropic, azure, bedrock, gemini, mistral, ollama, vllm, openrouter or "
+    "litellm (address and key from the variables of each; `ragmetrics doctor` lists them); server:MODEL: a lean client "
     "for the server at --base-url; lexical: offline, a baseline.",
 )
 BASE_URL = option("URL", "Address of an OpenAI-compatible server, such as http://localhost:11434/v1.")
