@@ -287,10 +287,12 @@ class LiveEvaluation(Generic[R, T]):
             self._call_sinks("close")
 
     def _call_sinks(self, name: str, *arguments: object) -> None:
-        """Call the method of this name of every sink that has it."""
-        for function in self._told.values():
+        """Call the method of this name of every sink that has it; what it raises is logged."""
+        for sink, function in self._told.items():
             if hasattr(function, name):
-                getattr(function, name)(*arguments)
+                error = settled(partial(getattr(function, name), *arguments)).exception()
+                if error is not None:
+                    self._live.log.failed(sink, error, "are not logged")
 
     async def aclose(self, timeout: float | None = None) -> bool:
         """Like ``close``, without blocking the running loop."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
+from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -25,7 +27,7 @@ class JsonlSink:
     as it has the texts of users. Each process needs a file to itself.
 
     Args:
-        path: the file. If it exists, lines are added.
+        path: the file. If it exists, lines are added, unless they have other metrics: then a new file is begun.
         max_bytes: a line that would make the file larger begins a new one; the old one becomes ``live.jsonl.1``, and so on.
         backups: how many old files are kept, the newest ones.
         llm: the judge of all metrics. If the extra ``prices`` is installed and knows the model, lines have ``dollars``.
@@ -91,7 +93,9 @@ class JsonlSink:
                         pass
             self._lines = lines
             cut = "" if last.endswith(b"\n") else "\n"  # an earlier process was killed
-        number = self._lines + 1
+            if not cut and _has_other_metrics(last, parts):  # a file has scores of the same metrics
+                self._rotate()
+        number = (self._lines or 0) + 1
         return f"{cut}{to_json({'row': number, 'place': f'{self._path.name}, line {number}', **parts})}\n".encode()
 
     def _rotate(self) -> None:
@@ -100,3 +104,9 @@ class JsonlSink:
             if newer.exists():
                 newer.replace(older)
         self._lines = 0
+
+
+def _has_other_metrics(line: bytes, parts: dict[str, Any]) -> bool:
+    with suppress(AttributeError, LookupError, TypeError, ValueError, RecursionError):
+        return bool(json.loads(line)["scores"].keys() != parts["scores"].keys())
+    return False
