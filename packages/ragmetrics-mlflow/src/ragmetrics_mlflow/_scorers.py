@@ -72,7 +72,7 @@ class RagmetricsScorer(Scorer):  # type: ignore[misc]  # MLflow is absent from m
         """The numbers of judgements so far: ``scored``, ``failed``, ``missing`` (a field of the row) and ``timed_out``."""
         return {name: self._live.counts[name] for name in ("scored", "failed", "missing", "timed_out")}
 
-    def __call__(
+    def __call__(  # pyright: ignore[reportIncompatibleMethodOverride]  # MLflow passes what the signature names
         self, *, inputs: Any = None, outputs: Any = None, expectations: Any = None, trace: Any = None
     ) -> list[Feedback]:
         """Judge a row by all metrics, and return a feedback of each. A metric without a score has a feedback with an error."""
