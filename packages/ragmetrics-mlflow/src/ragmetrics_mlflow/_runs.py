@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import mlflow
+from mlflow.artifacts import download_artifacts, list_artifacts
 
 from ragmetrics_core import Comparison, Evaluation, InvalidInput
 
@@ -73,9 +74,9 @@ def from_mlflow(run_id: str) -> Evaluation:
         MlflowException: there is no such run.
     """
     path = f"{FOLDER}/{STORED}"
-    if path not in {item.path for item in mlflow.artifacts.list_artifacts(run_id=run_id, artifact_path=FOLDER)}:
+    if path not in {item.path for item in list_artifacts(run_id=run_id, artifact_path=FOLDER)}:
         raise InvalidInput(f"the run {run_id} has no evaluation: it was not logged with log_evaluation")
-    return Evaluation.load(mlflow.artifacts.download_artifacts(run_id=run_id, artifact_path=path))
+    return Evaluation.load(download_artifacts(run_id=run_id, artifact_path=path))
 
 
 @contextmanager
