@@ -309,15 +309,16 @@ def test_embedding_factory(server: OpenAIServer, key: str) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: llm_factory("m", "anthropic"), "unknown provider 'anthropic': use 'openai' (with base_url="),
+        (lambda: llm_factory("m", "cohere"), "unknown provider 'cohere': use 'openai' (with base_url="),
         (lambda: llm_factory("m", object()), "provider must be a str, got object: write client=... by name"),  # type: ignore[arg-type]
         (lambda: llm_factory("lexical", temperature=0), "the lexical judge runs offline and takes no temperature"),
         (lambda: llm_factory("lexical", client=object()), "the lexical judge runs offline and takes no client"),
         (
             lambda: embedding_factory("cohere"),
             (
-                "unknown provider 'cohere': use 'openai', 'azure', 'ollama', 'vllm', 'llamacpp', 'lmstudio', 'openrouter', "
-                "'litellm', 'sentence-transformers', 'huggingface' or 'hashing'"
+                "unknown provider 'cohere': use 'openai', 'anthropic', 'azure', 'bedrock', 'deepseek', 'fireworks', 'gemini', "
+                "'groq', 'mistral', 'ollama', 'vllm', 'llamacpp', 'lmstudio', 'openrouter', 'together', 'litellm', "
+                "'sentence-transformers', 'huggingface' or 'hashing'"
             ),
         ),
         (

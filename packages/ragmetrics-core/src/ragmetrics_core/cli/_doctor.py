@@ -32,6 +32,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from importlib import metadata
+from itertools import chain
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -165,10 +166,15 @@ EXTRAS = {
     "parquet": "pyarrow",
     "documents": "pypdf",
     "prices": "genai-prices",
+    "otel": "opentelemetry-api",
 }
 """The package that each extra is for."""
 
-OTHERS = ("pydantic", "typer", *(f"ragmetrics-{name}" for name in ("langchain", "llama-index", "haystack", "pytest")))
+OTHERS = (
+    "pydantic",
+    "typer",
+    *(f"ragmetrics-{name}" for name in ("langchain", "llama-index", "haystack", "mlflow", "pytest")),
+)
 CONNECTING = 0.3
 """Seconds to wait for a port of this machine; a server that listens there answers at once."""
 
@@ -179,7 +185,8 @@ def environment() -> dict[str, Any]:
     """
     variables = ["OPENAI_API_KEY", "OPENAI_BASE_URL"]
     for server in SERVERS.values():
-        variables += [*server.url_variables, *server.key_variables, *server.version_variables]
+        of_server = (server.url_variables, server.key_variables, server.version_variables, server.region_variables)
+        variables += chain.from_iterable(of_server)
     return {
         "versions": {
             "ragmetrics-core": _version("ragmetrics-core"),
