@@ -10,22 +10,19 @@ from lc_models import chat
 from lc_parts import QUESTION, lcel
 from openinference.instrumentation.langchain import LangChainInstrumentor
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from loopback import OpenAIServer
 from ragmetrics_core.adapters import current_span
 from ragmetrics_core.metrics import Faithfulness
 from ragmetrics_langchain import RagEvaluationCallback
+from tracing import recorded
 
 
 @pytest.fixture
 def spans() -> Iterator[InMemorySpanExporter]:
-    exporter, provider = InMemorySpanExporter(), TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    LangChainInstrumentor().instrument(tracer_provider=provider)
-    yield exporter
-    LangChainInstrumentor().uninstrument()
+    with recorded(LangChainInstrumentor()) as exporter:
+        yield exporter
 
 
 def marked(span: ReadableSpan) -> str | None:

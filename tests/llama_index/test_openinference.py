@@ -8,23 +8,19 @@ from typing import Any
 
 import pytest
 from openinference.instrumentation.llama_index import LlamaIndexInstrumentor
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from llama_index.doubles import Completions
 from ragmetrics_core.adapters import current_span
 from ragmetrics_core.metrics import RefineFaithfulness
 from ragmetrics_llama_index import QueryEvaluationHandler
+from tracing import recorded
 
 
 @pytest.fixture
 def spans() -> Iterator[InMemorySpanExporter]:
-    exporter, provider = InMemorySpanExporter(), TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    LlamaIndexInstrumentor().instrument(tracer_provider=provider)
-    yield exporter
-    LlamaIndexInstrumentor().uninstrument()
+    with recorded(LlamaIndexInstrumentor()) as exporter:
+        yield exporter
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # OpenInference reads deprecated fields of models

@@ -279,6 +279,11 @@ class Call:
         problem = str(error) if isinstance(error, Unusable) else f"raised {type(error).__name__}: {error}"
         self._problems.append(f"the extractor of the {name} {problem}")
 
+    @property
+    def sample(self) -> Sample:
+        """What was read so far."""
+        return self._known.updated(self._fields)
+
     def record(self) -> EvaluationRecord:
         """Return the record before any judging, with the fields that were read so far."""
         run = self._run
@@ -289,7 +294,7 @@ class Call:
         )
         return EvaluationRecord(
             run.run_id,
-            self._known.updated(self._fields),
+            self.sample,
             status=self.status,
             error=_together(raised, *self._problems, *late, many),
             name=run.name,
@@ -301,12 +306,12 @@ class Call:
 
     def judgements(self) -> dict[str, Callable[[], Coroutine[Any, Any, Score]]]:
         """Return the coroutine function that computes each metric's score."""
-        sample, callback = self.record().sample, self._callback
+        sample, callback = self.sample, self._callback
         return {name: partial(callback._judgement, metric, sample) for name, metric in callback._metrics.items()}
 
     def identity(self, name: str) -> str:
         """Return a digest of everything that a metric reads of this call."""
-        return row_digest(self.record().sample, self._callback._metrics[name].metric.inputs)
+        return row_digest(self.sample, self._callback._metrics[name].metric.inputs)
 
     def to_data(self) -> dict[str, Any]:
         """Return the call as plain values, for the spool."""
@@ -342,6 +347,11 @@ class Restored(Call):
             trace_id=None if trace_id is None else UUID(trace_id),
             timestamp=datetime.fromisoformat(data["timestamp"]),
         )
+
+    @property
+    def sample(self) -> Sample:
+        """What the spool has kept."""
+        return self._record.sample
 
     def record(self) -> EvaluationRecord:
         """Return the record before any judging."""

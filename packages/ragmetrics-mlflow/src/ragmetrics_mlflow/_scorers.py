@@ -12,7 +12,6 @@ import os
 import warnings
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import Future
-from dataclasses import replace
 from typing import Any
 
 import mlflow
@@ -30,6 +29,7 @@ from ragmetrics_core.adapters import (
     judging,
     row_digest,
     score_of_outcome,
+    with_models,
 )
 
 from ._samples import sample_of
@@ -131,13 +131,10 @@ def scorers(
     Raises:
         InvalidInput: an item is not a metric, there is none, two have the same name, or a metric asks an LLM and has none.
     """
-    given = [metrics] if isinstance(metrics, Metric) else list(metrics)
-    names = [_checked(metric).name for metric in given]
-    if not names:
+    given = with_models(metrics, llm, embeddings)
+    if not given:
         raise InvalidInput("scorers needs at least one metric, such as Faithfulness()")
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise InvalidInput(f"two metrics are named {twice!r}: give one of them another name")
-    made = RagmetricsScorer("ragmetrics", _with_models(given, llm, embeddings), timeout)
+    made = RagmetricsScorer("ragmetrics", given, timeout)
     made.warn_of_small_pool()
     return [made]
 
@@ -150,27 +147,10 @@ def scorer(
     Raises:
         InvalidInput: ``metric`` is not a metric, or it asks an LLM and has none.
     """
-    made = RagmetricsScorer(_checked(metric).name, _with_models([metric], llm, embeddings), timeout)
+    given = with_models([metric], llm, embeddings)
+    made = RagmetricsScorer(metric.name, given, timeout)
     made.warn_of_small_pool()
     return made
-
-
-def _checked(metric: Any) -> Metric:
-    if not isinstance(metric, Metric):
-        raise InvalidInput(f"metrics must be Metric instances such as Faithfulness(), got {metric!r}")
-    return metric
-
-
-def _with_models(metrics: Iterable[Metric], llm: Any, embeddings: Any) -> dict[str, tuple[Metric, Models]]:
-    found = {}
-    for metric in metrics:
-        given = {"llm": llm, "embeddings": embeddings}
-        lacking: dict[str, Any] = {kind: model for kind, model in given.items() if getattr(metric.models, kind) is None}
-        models = replace(metric.models, **lacking)
-        if models.llm is None and asks_an_llm(metric):
-            raise InvalidInput(f"{metric.name} asks an LLM, but none is set: give llm=...")
-        found[metric.name] = metric, models
-    return found
 
 
 def small_pool() -> str | None:

@@ -9,7 +9,7 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from contextvars import Context
 from functools import partial
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from .._store._records import Record
 from .._support._blocking import run_blocking
 from .._support._secrets import Kept
-from .._support._threads import in_own_thread
+from .._support._threads import awaited, in_own_thread
 from .._values._errors import RagmetricsError
 from .._values._sample import Sample
 
@@ -85,7 +85,7 @@ class Outbox:
         with kept:
             answer = self._sink(record)
             if inspect.isawaitable(answer):
-                run_blocking(partial(_awaited, answer))
+                run_blocking(partial(awaited, answer))
             return
         self._failed += 1
         if self._failed == 1:
@@ -146,7 +146,3 @@ def _is_news(record: Record, there: Record | None) -> bool:
         or (score.error is None and (score.value, score.state) != (known[name].value, known[name].state))
         for name, score in record.scores.items()
     )
-
-
-async def _awaited(answer: Awaitable[Any]) -> Any:
-    return await answer

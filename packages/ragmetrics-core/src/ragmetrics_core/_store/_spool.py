@@ -111,12 +111,6 @@ class Spool:
             database.executemany("UPDATE calls SET owner = ? WHERE id = ?", mine)
         return found, old
 
-    def close(self) -> None:
-        """Release the lock of this process: another one may judge what it has left."""
-        if self._process == os.getpid():
-            self._life.close()
-        self._process = None
-
     def _has_ended(self, owner: str) -> bool:
         try:
             with only_writer(self.path / owner):

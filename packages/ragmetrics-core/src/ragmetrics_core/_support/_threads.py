@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextvars
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -92,6 +92,11 @@ def _started(work: Callable[[], None]) -> Future[None] | None:
         return start(work)
     except RuntimeError:
         return None
+
+
+async def awaited(answer: Awaitable[T]) -> T:
+    """Return the result of any awaitable, where a coroutine is needed."""
+    return await answer
 
 
 async def in_own_thread(function: Callable[[], T]) -> T:

@@ -32,6 +32,11 @@ SESSIONS = ("session_id", "thread_id", "conversation_id")
 """The names of metadata that say which session a call of an application belongs to."""
 
 
+def session_of(metadata: Mapping[str, Any]) -> tuple[str, Any] | None:
+    """Return the name and the value of the metadata that say which session a call belongs to; None if there are none."""
+    return next(((name, metadata[name]) for name in SESSIONS if metadata.get(name) is not None), None)
+
+
 @dataclass(frozen=True)
 class Document:
     """A retrieved or a relevant document.

@@ -18,7 +18,7 @@ special about its framework. These are their parts, and what else an adapter nee
 * How is an application asked the questions of a data set? ``asked_rows``. How does a value become JSON? ``json_walk``. How do two
   functions share one list of arguments? ``with_arguments_of``.
 * Is a setting valid? ``check_whole``, ``check_switch``, ``check_calls``, ``check_known``; ``kind_of`` for messages.
-* What does a metric ask a model? ``prompts_of``, ``asks_an_llm``.
+* What does a metric ask a model? ``prompts_of``, ``asks_an_llm``. By which models is it judged? ``with_models``.
 * How is a running application evaluated? The callback or handler of an adapter is a ``LiveEvaluation`` with ``LiveSettings``
   (``current_names`` knows former names, ``shows_settings`` shows them), and hands over each ``Finished`` call. ``LiveJudging``
   judges in the background and counts the results (``Background`` is one of its queues, ``settled`` makes the outcome of a job).
@@ -59,7 +59,7 @@ from ._judging import is_judging, judging
 from ._live_evaluation import Finished, LiveEvaluation, LiveSettings, current_names, shows_settings
 from ._live_judging import LiveJudging
 from ._loops import HomeLoop, Turn, run_blocking
-from ._observe import Observation, Observer, asks_an_llm, failed_score, observe, score_of_outcome
+from ._observe import Observation, Observer, asks_an_llm, failed_score, observe, score_of_outcome, with_models
 from ._rows import asked_rows
 from ._selection import NotAsked, row_digest
 from ._settings import (
@@ -154,5 +154,6 @@ __all__ = [
     "usage_of",
     "way_of",
     "with_arguments_of",
+    "with_models",
     "without_retries",
 ]

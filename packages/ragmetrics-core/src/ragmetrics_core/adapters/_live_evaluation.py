@@ -12,13 +12,13 @@ import inspect
 import os
 import threading
 import warnings
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypedDict, TypeVar
 
 from .._store._spool import Spool
-from .._support._threads import in_own_thread
+from .._support._threads import awaited, in_own_thread
 from .._values._errors import InvalidInput
 from .._values._settings import check_whole
 from ._background import failed_outcome, settled
@@ -224,7 +224,7 @@ class LiveEvaluation(Generic[R, T]):
             problem_of=problem_of,
             timeout=timeout,
             exit_timeout=exit_timeout,
-            budget=RollingBudget(budget, (judges or {}).values()),
+            budget=None if budget is None else RollingBudget(budget, (judges or {}).values()),
             trace=trace,
         )
         self._redact = redact if _functions(None, redact=redact) else None
@@ -452,11 +452,9 @@ class LiveEvaluation(Generic[R, T]):
             self._live.log.failed("on_problem", error, "are not logged")
 
     def _note_result(self, record: R, name: str, outcome: Future[Any]) -> None:
-        error = outcome.exception()
+        error = self._live.log.note(name, outcome)
         if error is None:
-            self._live.log.succeeded(name)
             return
-        self._live.log.failed(name, error, "are not logged")
         changed = self._with_problem(record, name, error)
         if changed is not record:
             with self._keeping:  # the user may have taken it away
@@ -518,8 +516,4 @@ def _tell(
 def _call(function: Callable[[R], object], record: R) -> object:
     """Call one of the user's functions with a record and return its result; a coroutine function is run to its end."""
     answer = function(record)
-    return run_blocking(partial(_awaited, answer)) if inspect.isawaitable(answer) else answer
-
-
-async def _awaited(answer: Awaitable[Any]) -> Any:
-    return await answer
+    return run_blocking(partial(awaited, answer)) if inspect.isawaitable(answer) else answer

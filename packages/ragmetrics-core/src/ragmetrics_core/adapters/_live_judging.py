@@ -95,6 +95,15 @@ class FailureLog:
             with self._lock:
                 self._in_a_row[name] += 1
 
+    def note(self, name: str, outcome: Future[Any]) -> BaseException | None:
+        """Note how a call of one of the user's functions, or a job for the spool, ended; return what it raised."""
+        error = outcome.exception()
+        if error is None:
+            self.succeeded(name)
+        else:
+            self.failed(name, error, "are not logged")
+        return error
+
     def failed(self, name: str, problem: BaseException | str, further: str = "are only counted, see counts") -> bool:
         """Count a failure, and log it unless its cause was logged before. Return True if the failure is only a missing field of
         the row.

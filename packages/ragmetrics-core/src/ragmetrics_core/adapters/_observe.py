@@ -137,20 +137,7 @@ class Observer(LiveEvaluation[Observation, Score]):
         embeddings: AnyEmbeddings | None,
         settings: LiveSettings,
     ) -> None:
-        self._metrics: dict[str, tuple[Metric, Models]] = {}
-        for metric in [metrics] if isinstance(metrics, Metric) else metrics:
-            if not isinstance(metric, Metric):
-                raise InvalidInput(f"metrics must be Metric instances such as Faithfulness(), got {metric!r}")
-            if metric.name in self._metrics:
-                raise InvalidInput(f"two metrics are named {metric.name!r}: give one of them another name")
-            given = {"llm": llm, "embeddings": embeddings}
-            lacking: dict[str, Any] = {
-                kind: model for kind, model in given.items() if getattr(metric.models, kind) is None
-            }
-            models = replace(metric.models, **lacking)
-            if models.llm is None and asks_an_llm(metric):
-                raise InvalidInput(f"{metric.name} asks an LLM, but none is set: give ", Setting("llm", ...))
-            self._metrics[metric.name] = metric, models
+        self._metrics = with_models(metrics, llm, embeddings)
         judges = {name: models for name, (_, models) in self._metrics.items()}
         log = logging.getLogger("ragmetrics")
         super().__init__(log, lambda score: score.error, "an Observation", judges=judges, **settings)
@@ -260,6 +247,27 @@ def observe(
             there is none.
     """
     return Observer(metrics, llm, embeddings, settings)
+
+
+def with_models(metrics: Metric | Iterable[Metric], llm: Any, embeddings: Any) -> dict[str, tuple[Metric, Models]]:
+    """Return metrics by name, each with its models: its own, else the given ones.
+
+    Raises:
+        InvalidInput: an item is not a metric, two have the same name, or a metric asks an LLM and there is none.
+    """
+    found: dict[str, tuple[Metric, Models]] = {}
+    for metric in [metrics] if isinstance(metrics, Metric) else metrics:
+        if not isinstance(metric, Metric):
+            raise InvalidInput(f"metrics must be Metric instances such as Faithfulness(), got {metric!r}")
+        if metric.name in found:
+            raise InvalidInput(f"two metrics are named {metric.name!r}: give one of them another name")
+        given = {"llm": llm, "embeddings": embeddings}
+        lacking: dict[str, Any] = {kind: model for kind, model in given.items() if getattr(metric.models, kind) is None}
+        models = replace(metric.models, **lacking)
+        if models.llm is None and asks_an_llm(metric):
+            raise InvalidInput(f"{metric.name} asks an LLM, but none is set: give ", Setting("llm", ...))
+        found[metric.name] = metric, models
+    return found
 
 
 def failed_score(metric: Metric, error: RagmetricsError | str) -> Score:

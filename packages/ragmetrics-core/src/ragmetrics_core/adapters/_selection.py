@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .._values._errors import InvalidInput, RagmetricsError
-from .._values._sample import SESSIONS
+from .._values._sample import session_of
 
 if TYPE_CHECKING:
     from .._engine._budget import Budget
@@ -55,11 +55,11 @@ class Sampling:
         Args:
             about: its metadata, which may name its session.
         """
-        session = next((about[name] for name in SESSIONS if about.get(name) is not None), None)
+        session = session_of(about)
         if session is None:
             number = self._random.random()
         else:
-            digest = hashlib.sha256(f"{self._seed} {session}".encode("utf-8", "surrogatepass")).digest()
+            digest = hashlib.sha256(f"{self._seed} {session[1]}".encode("utf-8", "surrogatepass")).digest()
             number = int.from_bytes(digest[:6], "big") / 2**48
         return number if number < self._most else None
 
@@ -72,7 +72,7 @@ class RollingBudget:
     """Limits on what the judging costs in an hour and in a day. An hour begins when the one before it has ended.
 
     Args:
-        limits: by ``hour`` and ``day`` the limits of a ``Budget``, such as ``{"hour": {"calls": 500}}``; None: there are none.
+        limits: by ``hour`` and ``day`` the limits of a ``Budget``, such as ``{"hour": {"calls": 500}}``.
         models: the models that are asked.
 
     Attributes:
@@ -83,15 +83,15 @@ class RollingBudget:
         MissingExtra: a limit is one of dollars, and the table of prices is not installed.
     """
 
-    def __init__(self, limits: Mapping[str, Mapping[str, float]] | None, models: Iterable[Models]) -> None:
+    def __init__(self, limits: Mapping[str, Mapping[str, float]], models: Iterable[Models]) -> None:
         self.used_up: str | None = None
-        models, given = list(models), {} if limits is None else limits
-        if not isinstance(given, Mapping) or (limits is not None and (not given or given.keys() - WINDOWS)):
+        models = list(models)
+        if not isinstance(limits, Mapping) or not limits or limits.keys() - WINDOWS:
             raise InvalidInput(
                 f'budget is a mapping such as {{"hour": {{"calls": 500}}, "day": {{"dollars": 5}}}}, got {limits!r}'
             )
-        self._budgets = {name: _budget_of(given[name], models) for name in given}
-        self._ends = {name: time.monotonic() + WINDOWS[name] for name in given}
+        self._budgets = {name: _budget_of(limits[name], models) for name in limits}
+        self._ends = {name: time.monotonic() + WINDOWS[name] for name in limits}
         self._lock = threading.Lock()
 
     def _current(self) -> dict[str, Budget]:

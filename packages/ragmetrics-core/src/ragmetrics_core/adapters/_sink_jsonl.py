@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from .._kernel._wording import to_json
-from .._values._requests import NO_USAGE, AnyLLM, Usage
-from .._values._sample import SESSIONS
+from .._values._requests import NO_USAGE, AnyLLM
+from .._values._sample import session_of
 from .._values._settings import check_whole
+from ._answers import cost_of
 from ._sinks import JudgedCall, metadata_of, span_of
 
 
@@ -66,22 +67,15 @@ class JsonlSink:
         usage = sum((score.usage for score in record.scores.values()), NO_USAGE)
         trace, span = span_of(parts)
         about = {**metadata_of(parts), **(parts.get("metadata") or {})}
+        session = session_of(about)
         found = {
             "span": None if trace is None and span is None else {"trace_id": trace, "span_id": span},
-            "session_id": next((about[name] for name in SESSIONS if about.get(name) is not None), None),
+            "session_id": None if session is None else session[1],
             "seconds": max(score.usage.seconds for score in record.scores.values()) or None,
             "tokens": usage.prompt_tokens + usage.completion_tokens or None,
-            "dollars": self._dollars(usage),
+            "dollars": None if self._llm is None else cost_of(self._llm, usage),
         }
         return {name: value for name, value in found.items() if value is not None}
-
-    def _dollars(self, usage: Usage) -> float | None:
-        if self._llm is None:
-            return None
-        from .._store._prices import ModelUsage  # noqa: PLC0415  loads asyncio
-
-        cost = ModelUsage.of(self._llm, usage, 0).cost()
-        return None if cost is None else cost.dollars
 
     def _line(self, parts: dict[str, Any]) -> bytes:
         cut = ""

@@ -17,8 +17,6 @@ from .._values._score import Score
 from ._background import settled
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from .._store._spool import Spool
     from .._values._sample import Sample
     from ._live_judging import LiveJudging
@@ -98,9 +96,6 @@ class Spooling:
     def __init__(self, spool: Spool, live: LiveJudging[Any], most: int, restore: Callable[[str, Any], object]) -> None:
         self._spool, self._live, self._most, self._restore = spool, live, most, restore
         self._lock = threading.RLock()  # garbage collection may end a stream in this thread, and its call is kept
-        self._begin_anew()
-
-    def _begin_anew(self) -> None:
         self._kept: dict[str, Callable[[], dict[str, Any]]] = {}
         self._released: list[str] = []
         self._done: list[str] = []
@@ -138,15 +133,14 @@ class Spooling:
             if not is_due or self._live.is_closed:
                 return
             self._looked, self._has_more = now, False
-        self._live.tell(self._claim, partial(self._note, "spool"), "spool", workers=1)
+        self._live.tell(self._claim, partial(self._live.log.note, "spool"), "spool", workers=1)
 
     def _claim(self) -> None:
         calls, old = self._spool.claim(self._most // 2)
         self._has_more = self._has_more or len(calls) >= self._most // 2
         for ticket, data in calls:
             outcome = settled(partial(self._restore, ticket, json.loads(data)))
-            self._note("the record of a call", outcome)
-            if outcome.exception() is not None:
+            if self._live.log.note("the record of a call", outcome) is not None:
                 self.remove(ticket)  # it would fail again
         if old:
             raise RagmetricsError(f"{old} calls in the spool were older than max_age={self._spool.max_age:g} seconds")
@@ -156,7 +150,7 @@ class Spooling:
             if self._is_writing:
                 return
             self._is_writing = True
-        self._live.tell(self._write, partial(self._note, "spool"), "spool", workers=1)
+        self._live.tell(self._write, partial(self._live.log.note, "spool"), "spool", workers=1)
 
     def _write(self) -> None:
         with self._lock:
@@ -166,19 +160,12 @@ class Spooling:
             self._is_writing = False
         outcomes = {ticket: settled(partial(_line, data)) for ticket, data in kept.items()}
         for outcome in outcomes.values():
-            self._note("the record of a call", outcome)
+            self._live.log.note("the record of a call", outcome)
         calls = [(ticket, outcome.result()) for ticket, outcome in outcomes.items() if outcome.exception() is None]
         lost = self._spool.write(calls, released, done)
         if lost:
             path, most = self._spool.path, self._spool.max_bytes
             raise RagmetricsError(f"calls are not kept in {path}, because it has reached max_bytes={most}")
-
-    def _note(self, name: str, outcome: Future[Any]) -> None:
-        error = outcome.exception()
-        if error is None:
-            self._live.log.succeeded(name)
-        else:
-            self._live.log.failed(name, error, "are not logged")
 
 
 def _line(data: Callable[[], dict[str, Any]]) -> bytes:

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from .._evaluate._evaluation import Evaluation
 from .._store._run_settings import RunSettings
-from .._values._sample import SESSIONS
+from .._values._sample import session_of
 from ._options import argument, option
 from ._output import clear_errors, loaded, say
 
@@ -42,10 +42,7 @@ def live(run: Path = DIR, *, by: str | None = BY, follow: float | None = FOLLOW)
 
 def _always_valid(evaluation: Evaluation) -> Evaluation:
     """Return the evaluation with intervals that hold at any time; calls of one session may be alike."""
-    sessions = Counter(
-        (name, str(metadata[name]))
-        for metadata in (record.sample.metadata for record in evaluation.records)
-        for name in [name for name in SESSIONS if metadata.get(name) is not None][:1]
-    )
+    found = filter(None, (session_of(record.sample.metadata) for record in evaluation.records))
+    sessions = Counter((name, str(value)) for name, value in found)
     drawn = {"stop": True, "largest": max(sessions.values(), default=1)}
     return replace(evaluation, settings=RunSettings(evaluation.metrics, drawn, {}, {}))
