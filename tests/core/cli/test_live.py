@@ -98,16 +98,20 @@ def test_without_scores(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.usefixtures("interruptible")
 def test_follow_until_ctrl_c(tmp_path: Path) -> None:
     traffic(tmp_path / "live")
     command = [sys.executable, "-m", "ragmetrics_core", "live", str(tmp_path / "live"), "--follow", "0.1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         tables = 0
-        while tables < 2:
-            tables += "exact_match  0.750" in process.stdout.readline()
-        os.kill(process.pid, signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
+        try:
+            while tables < 2:
+                tables += "exact_match  0.750" in process.stdout.readline()
+            os.kill(process.pid, signal.SIGINT)
+            _, errors = process.communicate(timeout=60)
+        finally:
+            process.kill()  # otherwise it would be waited for without end
     assert process.returncode == 130
     assert "Traceback" not in errors
 
