@@ -106,15 +106,18 @@ def test_what_is_left_is_judged_by_the_next(tmp_path: Path, caplog: pytest.LogCa
     assert kept(tmp_path) == []
 
 
-def test_too_many_calls_wait_in_the_spool(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("most", [1, 2, 4])
+def test_too_many_calls_wait_in_the_spool(tmp_path: Path, caplog: pytest.LogCaptureFixture, most: int) -> None:
+    """``flush`` waits until they are judged too."""
     judge = Judge(free=False)
-    observer = observe(Faithfulness(), llm=judge, spool=tmp_path, max_pending=4)
+    observer = observe(Faithfulness(), llm=judge, spool=tmp_path, max_pending=most)
     hear(observer, *range(20))
-    assert (observer.dropped, observer.stats()["spooled"]) == (0, 16)
+    assert (observer.dropped, observer.stats()["spooled"]) == (0, 20 - most)
     (message,) = caplog.messages
-    assert message.startswith(f"an evaluation is left in {tmp_path}, to be judged later: 4 are waiting or being judged")
+    assert message.startswith(
+        f"an evaluation is left in {tmp_path}, to be judged later: {most} are waiting or being judged"
+    )
     judge.free.set()
-    assert until(lambda: len(observer.results) == 20)
     assert judged(observer) == sorted(f"q{number}" for number in range(20))
     assert len(judge.questions) == 20
     assert until(lambda: kept(tmp_path) == [])
@@ -283,3 +286,29 @@ def test_processes_share_a_spool(tmp_path: Path) -> None:
     hear(other, 3)
     assert until(lambda: len(other.results) == 2)
     assert judged(other) == ["q2", "q3"]  # the first call belongs to a process that lives
+
+
+@UNIX
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # Python's own, of forks beside threads
+def test_a_fork_while_calls_wait_to_be_written(tmp_path: Path) -> None:
+    """The child writes its own call, and leaves those of the parent to the parent."""
+    parent, writes, may_write = os.getpid(), threading.Event(), threading.Event()
+
+    def redact(text: str) -> str:
+        if os.getpid() == parent:
+            writes.set()
+            may_write.wait(60)
+        return text
+
+    observer = observe(Faithfulness(), llm=Judge(free=False), spool=tmp_path, redact=redact, exit_timeout=0.0)
+    hear(observer, 1)
+    assert writes.wait(60)
+    hear(observer, 2)  # waits until the first one is written
+    child = os.fork()
+    if child == 0:
+        hear(observer, 3)
+        is_written = until(lambda: [call["sample"]["user_input"] for call in kept(tmp_path)] == ["q3"])
+        os._exit(0 if is_written else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    may_write.set()
+    assert until(lambda: len(kept(tmp_path)) == 3)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import os
 import threading
+import time
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -265,10 +266,15 @@ class LiveEvaluation(Generic[R, T]):
         return self._live.stats()
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until every call so far is judged; return False if that took more than ``timeout`` seconds. If one of the user's
-        functions, such as ``on_result``, calls this, it does not wait, because it would wait for itself.
+        """Wait until every call so far is judged, also those that wait in the spool for a place; return False if that took more
+        than ``timeout`` seconds. If one of the user's functions, such as ``on_result``, calls this, it does not wait, because it
+        would wait for itself.
         """
-        return self._live.flush(timeout)
+        end = None if timeout is None else time.monotonic() + timeout
+        while self._live.flush(None if end is None else max(0.0, end - time.monotonic())):
+            if self._spooling is None or not self._spooling.look():
+                return True
+        return False
 
     async def aflush(self, timeout: float | None = None) -> bool:
         """Like ``flush``, without blocking the running loop."""

@@ -407,7 +407,13 @@ class LiveJudging(Generic[T]):
             raise
 
     def tell(
-        self, job: Callable[[], object], then: Callable[[Future[Any]], object], name: str = "", *, workers: int = 0
+        self,
+        job: Callable[[], object],
+        then: Callable[[Future[Any]], object],
+        name: str = "",
+        *,
+        workers: int = 0,
+        is_bounded: bool = True,
     ) -> bool:
         """Submit a call of one of the user's functions without waiting; return False if its queue is full.
 
@@ -416,10 +422,13 @@ class LiveJudging(Generic[T]):
             then: called with its outcome; it should be quick.
             name: the function. Each has a queue, so that one that hangs delays no other.
             workers: how many calls of this function run at the same time; 0: as many as of plain judgements.
+            is_bounded: whether at most ``max_pending`` calls wait. False: the caller submits few at a time.
         """
         queue = self._teller(name, workers)
         why = f"a result was not handed on: {self._max_pending} wait for {name or 'that'} already"
-        if not self._admit("telling", "untold", lambda: why, queue):
+        if not is_bounded:
+            self._count.add("telling")
+        elif not self._admit("telling", "untold", lambda: why, queue):
             return False
         ended = partial(self._note_told, then)
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
 import uuid
@@ -94,14 +95,25 @@ class Spooling:
     """
 
     def __init__(self, spool: Spool, live: LiveJudging[Any], most: int, restore: Callable[[str, Any], object]) -> None:
-        self._spool, self._live, self._most, self._restore = spool, live, most, restore
-        self._lock = threading.RLock()  # garbage collection may end a stream in this thread, and its call is kept
+        self._spool, self._live, self._half, self._restore = spool, live, max(1, most // 2), restore
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        """Start with nothing to write: in a fork, what waits to be written is written by the parent process."""
+        self._process = os.getpid()
+        self._own_lock = threading.RLock()  # garbage collection may end a stream in this thread, and its call is kept
         self._kept: dict[str, Callable[[], dict[str, Any]]] = {}
         self._released: list[str] = []
         self._done: list[str] = []
         self._is_writing = False
         self._has_more = True
         self._looked = -LOOK
+
+    @property
+    def _lock(self) -> threading.RLock:
+        if self._process != os.getpid():
+            self._begin_anew()
+        return self._own_lock
 
     def keep(self, data: Callable[[], dict[str, Any]]) -> str:
         """Keep a call, and return its id. ``data`` returns it as plain values, in a background thread."""
@@ -125,19 +137,20 @@ class Spooling:
                 self._done.append(ticket)
         self._write_soon()
 
-    def look(self) -> None:
-        """Judge calls that were left, if there is time."""
+    def look(self) -> bool:
+        """Judge calls that were left, if there is time; return whether there may be some."""
         now = time.monotonic()
         with self._lock:
-            is_due = (self._has_more or now - self._looked > LOOK) and self._live.evaluations <= self._most // 2
-            if not is_due or self._live.is_closed:
-                return
+            is_due = (self._has_more or now - self._looked > LOOK) and self._live.evaluations <= self._half
+            if not is_due or self._live.is_closed or self._live.is_over_budget:
+                return False
             self._looked, self._has_more = now, False
-        self._live.tell(self._claim, partial(self._live.log.note, "spool"), "spool", workers=1)
+        self._do(self._claim)
+        return True
 
     def _claim(self) -> None:
-        calls, old = self._spool.claim(self._most // 2)
-        self._has_more = self._has_more or len(calls) >= self._most // 2
+        calls, old = self._spool.claim(self._half)
+        self._has_more = self._has_more or len(calls) >= self._half
         for ticket, data in calls:
             outcome = settled(partial(self._restore, ticket, json.loads(data)))
             if self._live.log.note("the record of a call", outcome) is not None:
@@ -150,7 +163,10 @@ class Spooling:
             if self._is_writing:
                 return
             self._is_writing = True
-        self._live.tell(self._write, partial(self._live.log.note, "spool"), "spool", workers=1)
+        self._do(self._write)
+
+    def _do(self, job: Callable[[], None]) -> None:
+        self._live.tell(job, partial(self._live.log.note, "spool"), "spool", workers=1, is_bounded=False)
 
     def _write(self) -> None:
         with self._lock:
