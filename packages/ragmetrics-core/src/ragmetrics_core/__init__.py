@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         join_runs,
         plan,
         read_samples,
+        run_app,
     )
     from ._names._named import embeddings_named, llm_named, metrics_named
     from ._testset import Testset, agenerate_testset, generate_testset
@@ -111,6 +112,7 @@ __all__ = [
     "plan",
     "read_samples",
     "run",
+    "run_app",
     "together",
 ]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
+from .._application._run_app import run_app
 from .._calibrate._calibration import Calibration
 from .._compare._sample_size import Plan, plan
 from .._engine._reply_keys import ReplyStore
@@ -60,6 +61,7 @@ __all__ = [
     "join_runs",
     "plan",
     "read_samples",
+    "run_app",
 ]
 
 

@@ -77,8 +77,33 @@ def named_metric(path: str, root: type[Any]) -> Any:
     Raises:
         InvalidInput: there is no such module or name, or the object with this name is not a metric.
     """
+    is_own = path.rpartition(":")[0]
+    target = named_object(path, "metric") if is_own else _member(path, "metric", root._built_in(), "", path)
+    if not (isinstance(target, root) or (isinstance(target, type) and issubclass(target, root))):
+        kind = "a class" if isinstance(target, type) else f"a {type(target).__name__}"
+        raise InvalidInput(
+            f"{path!r} is not a {root.__name__} but {kind}: name a subclass of {root.__name__}, or an instance of one"
+        )
+    return target
+
+
+def named_object(path: str, what: str) -> Any:
+    """Return the object of a user that a name stands for.
+
+    Args:
+        path: ``module:NAME``.
+        what: what the object is, for messages.
+
+    Raises:
+        InvalidInput: there is no such module or name.
+    """
     module_name, _, name = path.rpartition(":")
-    module = _imported(path, module_name) if module_name else root._built_in()
+    return _member(
+        path, what, _imported(path, what, module_name), f": the module {module_name!r} has no {name!r}", name
+    )
+
+
+def _member(path: str, what: str, module: ModuleType, where: str, name: str) -> Any:
     target: Any = module
     try:
         for part in name.split("."):
@@ -87,13 +112,7 @@ def named_metric(path: str, root: type[Any]) -> Any:
         raise InvalidInput(str(error)) from None
     if target is None:
         close = difflib.get_close_matches(name, dir(module), n=1)
-        where = f": the module {module_name!r} has no {name!r}" if module_name else ""
-        raise InvalidInput(f"there is no metric {path!r}{where}{f'; did you mean {close[0]!r}?' if close else ''}")
-    if not (isinstance(target, root) or (isinstance(target, type) and issubclass(target, root))):
-        kind = "a class" if isinstance(target, type) else f"a {type(target).__name__}"
-        raise InvalidInput(
-            f"{path!r} is not a {root.__name__} but {kind}: name a subclass of {root.__name__}, or an instance of one"
-        )
+        raise InvalidInput(f"there is no {what} {path!r}{where}{f'; did you mean {close[0]!r}?' if close else ''}")
     return target
 
 
@@ -112,16 +131,16 @@ def built_in_metric(name: str, root: type[Any]) -> Any:
     return None
 
 
-def _imported(path: str, name: str) -> ModuleType:
-    """Import the module of the user that the path of a metric names."""
-    if name.startswith("."):
-        raise InvalidInput(f"the metric {path!r} names a module by a relative path: give its full name")
+def _imported(path: str, what: str, name: str) -> ModuleType:
+    """Import the module of the user that a path names."""
+    if name.startswith(".") or not name:
+        raise InvalidInput(f"the {what} {path!r} names a module by a relative path: give its full name")
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is None or not (name == error.name or name.startswith(f"{error.name}.")):
             raise  # the module exists, but imports a module that does not
-        raise InvalidInput(f"the metric {path!r} names the module {name!r}, which is not found") from None
+        raise InvalidInput(f"the {what} {path!r} names the module {name!r}, which is not found") from None
 
 
 def load_metric(base: type[M], data: Mapping[str, Any]) -> M:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from .._values._errors import InvalidInput
-from .._values._sample import Document, Row, Sample
+from .._values._sample import APP_ERROR, Document, Row, Sample
 from ._columns import Columns, is_model
 from ._files import open_file
 from ._frames import frame_rows
@@ -156,7 +156,13 @@ def _row(index: int, place: str, value: Any, reading: Columns) -> Row:
         if not isinstance(known, Sample) or out_of_bounds(known):
             known = Sample(id=_id_of(value))
         return Row(index, place, known, problem)
-    return Row(index, place, sample)
+    return Row(index, place, sample, _failure(place, sample))
+
+
+def _failure(place: str, sample: Sample) -> InvalidInput | None:
+    """Return why the application that was asked has no answer in this row; None if it has one."""
+    error = sample.metadata.get(APP_ERROR)
+    return InvalidInput(f"{place}: the application failed: {error}") if error and isinstance(error, str) else None
 
 
 def check_row(place: str, value: Any, sample: Sample, reading: Columns) -> None:

@@ -46,14 +46,15 @@ class Bar:
         self._shown = ""  # beside the number of rows
         self._reason = ""  # why the run waits, while this is shown
 
-    def advance(self, failed: int, usage_so_far: Callable[[], Usage]) -> None:
+    def advance(self, failed: int, usage_so_far: Callable[[], Usage] | None = None) -> None:
         """Count one more finished row with its number of failures; usage is read only if the bar is shown."""
         if self._bar is None:
             return
-        usage = usage_so_far()
         self._failed += failed
-        tokens = usage.prompt_tokens + usage.completion_tokens
-        self._shown = f"{self._failed} {self._lost}, {_short(tokens)} tokens"
+        self._shown = f"{self._failed} {self._lost}"
+        if usage_so_far is not None:
+            usage = usage_so_far()
+            self._shown += f", {_short(usage.prompt_tokens + usage.completion_tokens)} tokens"
         self._reason = ""
         self._show(self._shown, NARROW, refresh=False)
         self._bar.update()

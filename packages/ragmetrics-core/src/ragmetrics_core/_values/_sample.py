@@ -28,6 +28,9 @@ _OTHER_NAMES = {
 ALIASES = {name: field for field, names in _OTHER_NAMES.items() for name in names.split()}
 """Other common column names, and the field that each of them means."""
 
+APP_ERROR = "app_error"
+"""The name of metadata that say why an application gave no answer; every metric fails with it."""
+
 SESSIONS = ("session_id", "thread_id", "conversation_id")
 """The names of metadata that say which session a call of an application belongs to."""
 

@@ -17,7 +17,7 @@ import ragmetrics_core
 
 from .._show._tables import room, wrapped
 from ..metrics import Entry, catalogue
-from . import _batches, _calibrate, _compare, _doctor, _evaluate, _generate, _live, _look, _plan, _report, _show
+from . import _batches, _calibrate, _compare, _doctor, _evaluate, _generate, _live, _look, _plan, _report, _run, _show
 from ._output import Command, clear_errors, say
 
 app = typer.Typer(
@@ -52,6 +52,7 @@ def options(version: bool = VERSION) -> None:
 # The help of a command is the docstring of its module.
 command = partial(app.command, cls=Command)
 command(help=_evaluate.__doc__, short_help="Score the rows of a file, and print a table.")(_evaluate.evaluate)
+command(help=_run.__doc__, short_help="Ask your application the questions of a file, and judge it.")(_run.run)
 command(help=_look.__doc__, short_help="Show how the rows of a file are understood.")(_look.look)
 command(help=_compare.__doc__, short_help="Say whether one run is better or worse than another.")(_compare.compare)
 command(help=_calibrate.__doc__, short_help="Say whether the judge of a run agrees with people.")(_calibrate.calibrate)

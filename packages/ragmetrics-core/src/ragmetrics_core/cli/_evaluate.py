@@ -16,6 +16,7 @@ traceback; 130 stopped with Ctrl-C.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -211,24 +212,58 @@ def evaluate(
 
 def _evaluate(data: str, out: Path | None, given: Mapping[str, Any]) -> None:
     calls_models = not given["dry_run"]
-    columns = parse_columns(given["columns"] or [])
     metrics = parse_metrics(given["metrics"] or []) or propose_metrics(
-        data, Columns(columns, given["separator"]), FileOptions(given["encoding"], given["at"])
+        data,
+        Columns(parse_columns(given["columns"] or []), given["separator"]),
+        FileOptions(given["encoding"], given["at"]),
     )
-    metrics = with_jury(metrics, given["jury"], given["llm"], given["base_url"], called=calls_models)
-    wanted = parse_wanted(given, metrics)
-    models = parse_models(given["llm"], given["embeddings"], given["base_url"], given["jury"], called=calls_models)
+    judging = Judging.of(given, metrics)
     if calls_models:
         check_out(out, data)
-    budget = parse_budget(given["budget"] or []) if calls_models else None
-    progress = parse_progress(given["progress"])
-    parsed = {"columns": columns, "budget": budget, "progress": progress, "batch": parse_batch(given), "sinks": ()}
-    arguments = {**given, **models, **parsed, **wanted.stopping(given), "samples": data, "metrics": metrics}
-    if calls_models:
-        run = Run.of(arguments, check_first=RowGroups(wanted.by, wanted.cluster).check_first, write=as_option)
-        _report(run.block(), metrics, out, given["run_dir"], wanted)
+        judging.judge(data, out)
     else:
-        _show_price(Run.of(arguments).estimate())
+        _show_price(Run.of({**judging.arguments, "samples": data}).estimate())
+
+
+@dataclass(frozen=True)
+class Judging:
+    """The parsed options of a command that judges rows.
+
+    Attributes:
+        metrics: the metrics.
+        wanted: what the run must show.
+        arguments: those of ``evaluate``, except for the samples.
+    """
+
+    metrics: Sequence[Metric]
+    wanted: Wanted
+    arguments: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any], metrics: Sequence[Metric]) -> Judging:
+        """Parse the options of `ragmetrics evaluate`, by name.
+
+        Raises:
+            InvalidInput: an option cannot be parsed, or has an impossible value.
+        """
+        called = not given["dry_run"]
+        metrics = with_jury(metrics, given["jury"], given["llm"], given["base_url"], called=called)
+        wanted = parse_wanted(given, metrics)
+        models = parse_models(given["llm"], given["embeddings"], given["base_url"], given["jury"], called=called)
+        parsed = {
+            "columns": parse_columns(given["columns"] or []),
+            "budget": parse_budget(given["budget"] or []) if called else None,
+            "progress": parse_progress(given["progress"]),
+            "batch": parse_batch(given),
+            "sinks": (),
+        }
+        return cls(metrics, wanted, {**given, **models, **parsed, **wanted.stopping(given), "metrics": metrics})
+
+    def judge(self, samples: Any, out: Path | None) -> None:
+        """Judge the rows, write the file, print the table, and exit with the matching status."""
+        check_first = RowGroups(self.wanted.by, self.wanted.cluster).check_first
+        run = Run.of({**self.arguments, "samples": samples}, check_first=check_first, write=as_option)
+        _report(run.block(), self.metrics, out, self.arguments["run_dir"], self.wanted)
 
 
 def _report(run: Evaluation, metrics: Sequence[Metric], out: Path | None, run_dir: Path | None, wanted: Wanted) -> None:

@@ -212,17 +212,16 @@ def with_jury(
     if len(names) < 2:
         example = "openai:gpt-4o-mini,ollama:qwen3"
         raise InvalidInput(f"--jury takes at least two models, separated by commas, such as {example}, got {text!r}")
-    if not any(map(_asks, metrics)):
+    if not any(map(asks, metrics)):
         raise InvalidInput(f"--jury: none of the metrics asks an LLM: {', '.join(item.name for item in metrics)}")
     make = llm_named if called else llm_to_price
     models: list[Any] = [make(name, None if has_address(name) else base_url) for name in names]
     return [
-        Jury([replace(item, llm=model) for model in models], name=item.name) if _asks(item) else item
-        for item in metrics
+        Jury([replace(item, llm=model) for model in models], name=item.name) if asks(item) else item for item in metrics
     ]
 
 
-def _asks(metric: Metric) -> bool:
+def asks(metric: Metric) -> bool:
     """Whether a metric has prompts and no model of its own to answer them."""
     return metric.llm is None and bool(prompts_of(metric))
 
