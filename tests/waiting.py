@@ -84,4 +84,4 @@ def given_up(spool: Path) -> int:
     with closing(sqlite3.connect(spool / "spool.sqlite", timeout=60)) as database, database:
         if not database.execute("SELECT * FROM sqlite_master WHERE name = 'calls'").fetchone():
             return 0
-        return database.execute("UPDATE calls SET owner = ''").rowcount
+        return database.execute("UPDATE calls SET owner = 'left by a process'").rowcount

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import warnings
 from pathlib import Path
@@ -41,6 +42,19 @@ class Judge:
         if isinstance(self.text, Exception):
             raise self.text
         return Reply(self.text, Usage(1, 30, 5))
+
+
+def test_a_row_that_cannot_be_judged_has_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It waits for nothing."""
+
+    def no_thread_left(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    (judging,) = scorers(Faithfulness(), llm=LexicalJudge())
+    monkeypatch.setattr(threading.Thread, "start", no_thread_left)
+    (feedback,) = judging(inputs=ROW["inputs"], outputs=ROW["outputs"])
+    assert (feedback.value, feedback.error.error_code) == (None, "FAILED")
+    assert "the system can start no thread" in feedback.error.error_message
 
 
 def test_a_row_has_a_feedback_of_every_metric_with_its_evidence(feedbacks: Any) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from contextvars import Context
 from typing import Any
 
 import pytest
@@ -14,6 +17,13 @@ from ragmetrics_core.metrics import ContextRecall, ExactMatch, Faithfulness
 from ragmetrics_core.testing import ScriptedLLM
 
 ROW = {"question": "Who built it?", "answer": "Eiffel", "reference": "Eiffel"}
+
+
+class Unprintable:
+    def __str__(self) -> str:
+        raise OSError("gone")
+
+    __repr__ = object.__repr__
 
 
 def exact(**settings: Any) -> Observer:
@@ -96,6 +106,95 @@ class TestBlocks:
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(call, range(50)))
         assert sorted(int(answer) for answer, value in values(observer) if value == 1.0) == list(range(50))
+
+    def test_generators_that_are_read_in_turn(self) -> None:
+        """Their blocks do not end in reverse order."""
+        observer = exact()
+
+        def stream(answer: str) -> Iterator[str]:
+            with observer as record:
+                yield answer
+                record.update(ROW, answer=answer, reference=answer)
+
+        first, second = stream("a"), stream("b")
+        assert [next(first), next(second), *first, *second] == ["a", "b"]
+        assert values(observer) == [("a", 1.0), ("b", 1.0)]
+
+    @pytest.mark.asyncio
+    async def test_asynchronous_generators_that_are_read_in_turn(self) -> None:
+        observer = exact()
+
+        async def stream(answer: str) -> AsyncIterator[str]:
+            async with observer as record:
+                yield answer
+                record.update(ROW, answer=answer, reference=answer)
+
+        first, second = stream("a"), stream("b")
+        assert [await anext(first), await anext(second)] == ["a", "b"]
+        for each in (first, second):
+            with pytest.raises(StopAsyncIteration):
+                await anext(each)
+        assert values(observer) == [("a", 1.0), ("b", 1.0)]
+
+    def test_a_block_that_ends_in_another_context(self) -> None:
+        """As those of FastAPI's dependencies do."""
+        observer = exact()
+
+        def dependency() -> Iterator[None]:
+            with observer as record:
+                yield
+                record.update(ROW)
+
+        steps = dependency()
+        Context().run(next, steps)
+        with pytest.raises(StopIteration):
+            Context().run(next, steps)
+        assert values(observer) == [("Eiffel", 1.0)]
+
+    def test_a_stack_of_blocks(self) -> None:
+        observer = exact()
+        with ExitStack() as outer:
+            first = outer.enter_context(observer)
+            with ExitStack() as inner:
+                inner.enter_context(observer).update(ROW, answer="inner")
+            first.update(ROW, answer="outer")
+        assert values(observer) == [("inner", 0.0), ("outer", 0.0)]
+
+    def test_an_end_without_a_beginning(self, caplog: pytest.LogCaptureFixture) -> None:
+        observer, stack = exact(), ExitStack()
+        Context().run(stack.enter_context, observer)
+        Context().run(stack.close)
+        assert values(observer) == []
+        assert caplog.messages == [
+            "a with block failed: it ends in a context in which it did not begin; further failures are only counted, see counts"
+        ]
+
+    @pytest.mark.parametrize(
+        "session", [10**5000, "x\ud800", b"x", Unprintable()], ids=["long", "surrogate", "bytes", "none"]
+    )
+    def test_any_session(self, session: object) -> None:
+        observer = exact(sample_rate=1.0, sinks=[lambda record: None])
+        with observer as record:
+            record.update(ROW, session_id=session)
+        assert values(observer) == [("Eiffel", 1.0)]
+
+    def test_a_record_that_cannot_be_read(self, caplog: pytest.LogCaptureFixture) -> None:
+        """The application does not notice it."""
+
+        class Broken(dict[str, Any]):
+            def items(self) -> Any:
+                raise OSError("gone")
+
+        observer = exact()
+
+        @observer
+        def ask(text: str) -> dict[str, Any]:
+            return Broken(ROW)
+
+        observer.hear(Broken(ROW))
+        assert ask("Who?") == ROW
+        assert len(caplog.messages) >= 1
+        assert caplog.messages[0].startswith("the record of a call failed: gone; further failures")
 
     def test_the_calls_of_a_judge_are_no_calls(self) -> None:
         observer = exact()

@@ -24,7 +24,7 @@ from ragmetrics_core.adapters import JsonlSink, Observer, Spool, observe
 from ragmetrics_core.metrics import ExactMatch, Faithfulness
 from waiting import until
 
-KILLS = int(os.environ.get("RAGMETRICS_KILLS", "20"))
+KILLS = int(os.environ.get("RAGMETRICS_KILLS", "10"))
 UNIX = pytest.mark.skipif(sys.platform == "win32", reason="signals and forks")
 
 
@@ -53,6 +53,8 @@ def hear(observer: Observer, *numbers: int, **more: Any) -> None:
 
 def kept(path: Path) -> list[dict[str, Any]]:
     """The calls in a spool; none if it is not made yet."""
+    if not (path / "spool.sqlite").exists():
+        return []
     with closing(sqlite3.connect(path / "spool.sqlite", timeout=60)) as database:
         if not database.execute("SELECT * FROM sqlite_master WHERE name = 'calls'").fetchone():
             return []
@@ -70,7 +72,7 @@ def test_a_call_is_kept_until_it_is_judged_and_told(tmp_path: Path) -> None:
     path = tmp_path / "spool"
     observer = observe(Faithfulness(), llm=judge, spool=path, sinks=[lambda _: told.wait(60)])
     hear(observer, 1, 2, lang="en")
-    assert until(lambda: path.exists() and len(kept(path)) == 2)
+    assert until(lambda: len(kept(path)) == 2)
     assert [call["sample"]["metadata"] for call in kept(path)] == [{"lang": "en"}] * 2
     if sys.platform != "win32":
         assert (path.stat().st_mode & 0o777, (path / "spool.sqlite").stat().st_mode & 0o777) == (0o700, 0o600)
@@ -96,6 +98,13 @@ def test_what_is_left_is_judged_by_the_next(tmp_path: Path, caplog: pytest.LogCa
     assert len(times) == 2
     with sqlite3.connect(tmp_path / "spool.sqlite") as database:
         database.execute("UPDATE calls SET owner = 'process-gone'")
+    other = observe(ExactMatch(), spool=tmp_path)
+    hear(other, 4, reference="a4")
+    assert judged(other) == ["q4"]
+    assert caplog.messages[-1] == (
+        "spool failed: 2 calls in the spool stay there, because they were recorded in another way or for other metrics than "
+        "this live evaluation has (Observer with exact_match); further failures are not logged"
+    )
     second = observe([Faithfulness(), ExactMatch()], llm=Judge(), spool=tmp_path, sample_rate={"exact_match": 0.0})
     hear(second, 3)
     assert until(lambda: len(second.results) == 3)
@@ -113,6 +122,7 @@ def test_too_many_calls_wait_in_the_spool(tmp_path: Path, caplog: pytest.LogCapt
     observer = observe(Faithfulness(), llm=judge, spool=tmp_path, max_pending=most)
     hear(observer, *range(20))
     assert (observer.dropped, observer.stats()["spooled"]) == (0, 20 - most)
+    assert not observer.flush(0.1)
     (message,) = caplog.messages
     assert message.startswith(
         f"an evaluation is left in {tmp_path}, to be judged later: {most} are waiting or being judged"
@@ -121,6 +131,9 @@ def test_too_many_calls_wait_in_the_spool(tmp_path: Path, caplog: pytest.LogCapt
     assert judged(observer) == sorted(f"q{number}" for number in range(20))
     assert len(judge.questions) == 20
     assert until(lambda: kept(tmp_path) == [])
+    assert observer.stats()["spooled"] == 0
+    assert observer.close()
+    assert caplog.messages == [message]  # all are judged
 
 
 def test_only_and_failures_leave_nothing(tmp_path: Path) -> None:
@@ -148,7 +161,7 @@ def test_old_calls_and_a_full_file(tmp_path: Path, caplog: pytest.LogCaptureFixt
     assert until(lambda: any("has reached max_bytes=60000" in message for message in caplog.messages))
     assert 1 <= len(kept(tmp_path)) < 20
     with sqlite3.connect(tmp_path / "spool.sqlite") as database:
-        database.execute("UPDATE calls SET owner = '', at = at - 100")
+        database.execute("UPDATE calls SET owner = 'left by x', at = at - 100")
     other = observe(Faithfulness(), llm=Judge(), spool=Spool(tmp_path, max_age=50.0))
     hear(other, 50)
     assert judged(other) == ["q50"]
@@ -181,6 +194,93 @@ def test_a_spool_that_cannot_be_written(tmp_path: Path, caplog: pytest.LogCaptur
         observe(Faithfulness(), llm=Judge(), spool=tmp_path / "spool")
 
 
+def test_calls_for_which_the_full_file_has_no_room_are_dropped(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Also those that cannot be written for another reason, here a text that ``redact`` refuses."""
+
+    def redact(text: str) -> Any:
+        return None if text == "q2" else text
+
+    judge = Judge(free=False)
+    observer = observe(Faithfulness(), llm=judge, spool=Spool(tmp_path, max_bytes=60_000), redact=redact, max_pending=1)
+    hear(observer, 0)
+    assert until(lambda: len(kept(tmp_path)) == 1)
+    hear(observer, 1, text="x" * 100_000)
+    hear(observer, 2, 3)
+    assert until(lambda: len(kept(tmp_path)) == 2 and observer.dropped == 2)
+    assert observer.stats()["spooled"] == 1
+    assert "the record of a call failed: redact must return a text, got NoneType; further failures are not logged" in (
+        caplog.messages
+    )
+    judge.free.set()
+    assert until(lambda: len(observer.results) == 2)  # with a single place, too
+    assert judged(observer) == ["q0", "q3"]
+
+
+def test_metadata_that_json_does_not_have(tmp_path: Path) -> None:
+    judge = Judge(free=False)
+    observer = observe(Faithfulness(), llm=judge, spool=tmp_path)
+    hear(observer, 1, at=Path("here"), numbers={3}, rate=float("nan"))
+    assert until(lambda: len(kept(tmp_path)) == 1)
+    assert kept(tmp_path)[0]["sample"]["metadata"] == {"at": "here", "numbers": "{3}", "rate": "nan"}
+    judge.free.set()
+    assert judged(observer) == ["q1"]
+
+
+def test_two_live_evaluations_on_one_spool(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    spool = Spool(tmp_path)
+    both = [observe(Faithfulness(), llm=Judge(), spool=spool) for _ in range(2)]
+    for number in range(50):
+        for observer in both:
+            hear(observer, number)
+    assert [len(judged(observer)) for observer in both] == [50, 50]
+    assert until(lambda: kept(tmp_path) == [])
+    assert caplog.messages == []
+
+
+def test_what_a_locked_file_refuses_is_written_later(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragmetrics_core._store._spool.PATIENCE", 0.05)
+    judge = Judge(free=False)
+    observer = observe(Faithfulness(), llm=judge, spool=tmp_path, max_pending=2)
+    hear(observer, 1)
+    assert until(lambda: len(kept(tmp_path)) == 1)
+    with closing(sqlite3.connect(tmp_path / "spool.sqlite", isolation_level=None)) as database:
+        database.execute("BEGIN IMMEDIATE")
+        hear(observer, 2, 3)
+        assert until(lambda: any("database is locked" in message for message in caplog.messages))
+        database.execute("COMMIT")
+    hear(observer, 4)
+    assert until(lambda: len(kept(tmp_path)) == 4)
+    judge.free.set()
+    assert until(lambda: len(observer.results) == 4)
+    assert judged(observer) == ["q1", "q2", "q3", "q4"]
+    assert until(lambda: kept(tmp_path) == [])
+
+
+def open_files() -> int:
+    """The number of files that this process has open, where the system tells."""
+    return len([*Path("/proc/self/fd").iterdir()]) if sys.platform == "linux" else 0
+
+
+def test_a_damaged_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """One warning, no file left open, and everything is judged."""
+    (tmp_path / "spool.sqlite").write_bytes(b"no database" * 1000)
+    observer = observe(Faithfulness(), llm=Judge(), spool=tmp_path)
+    hear(observer, 0)
+    assert judged(observer) == ["q0"]
+    before = open_files()
+    for number in range(1, 6):
+        hear(observer, number)
+        assert observer.flush(60)
+    assert len(judged(observer)) == 6
+    assert open_files() <= before
+    assert [*tmp_path.iterdir()] == [tmp_path / "spool.sqlite"]
+    assert len(caplog.messages) == 1
+
+
 def test_redact(tmp_path: Path) -> None:
     """Neither spool nor sinks get the text, in whatever part of a record; ids and times stay."""
     secret = re.compile(r"\d{6}")
@@ -195,7 +295,7 @@ def test_redact(tmp_path: Path) -> None:
         redact=lambda text: secret.sub("***", text),
     )
     hear(observer, 123456, note="call 654321", reference="a123456")
-    assert until(lambda: spool.exists() and len(kept(spool)) == 1)
+    assert until(lambda: len(kept(spool)) == 1)
     assert kept(spool)[0]["sample"]["user_input"] == "q***"
     judge.free.set()
     assert judged(observer) == ["q123456"]
@@ -245,6 +345,7 @@ def test_kills(tmp_path: Path) -> None:
     spool, paid = tmp_path / "spool", tmp_path / "paid"
     chance = random.Random(7)
     promised: set[str] = set()
+    again: Counter[str] = Counter()  # how often a call was in the spool at a kill, although its judgement was paid for
     for kill in range(KILLS):
         command = [sys.executable, "-c", PROGRAM, str(spool), str(kill * 1000), str(paid)]
         process = subprocess.Popen(command)
@@ -255,7 +356,9 @@ def test_kills(tmp_path: Path) -> None:
         finally:
             process.kill()
             process.wait()
-        promised |= {call["sample"]["user_input"] for call in kept(spool)}
+        left = {call["sample"]["user_input"] for call in kept(spool)}
+        promised |= left
+        again.update(f"q{number}" for number in _paid(paid) if f"q{number}" in left)
     subprocess.run([sys.executable, "-c", PROGRAM, str(spool), "-1", str(paid)], check=True)
     assert kept(spool) == []
     written: Counter[str] = Counter()
@@ -265,8 +368,12 @@ def test_kills(tmp_path: Path) -> None:
                 written[json.loads(line)["sample"]["user_input"]] += 1
     assert promised
     assert promised - written.keys() == set()
-    calls = Counter(re.findall(r"a(\d+)\.", paid.read_text()))
-    assert sum(calls.values()) - len(calls) <= KILLS * 8  # those in flight at each kill
+    assert {number: times for number, times in _paid(paid).items() if times > 1 + again[f"q{number}"]} == {}
+
+
+def _paid(path: Path) -> Counter[str]:
+    """The numbers of the calls that a judge was asked about, and how often."""
+    return Counter(re.findall(r"a(\d+)\.", path.read_text()) if path.exists() else ())
 
 
 @UNIX
@@ -274,7 +381,7 @@ def test_processes_share_a_spool(tmp_path: Path) -> None:
     """A forked child has its own lock, and what it leaves is judged by its parent."""
     observer = observe(Faithfulness(), llm=Judge(free=False), spool=tmp_path, exit_timeout=0.0)
     hear(observer, 1)
-    assert until(lambda: (tmp_path / "spool.sqlite").exists() and len(kept(tmp_path)) == 1)
+    assert until(lambda: len(kept(tmp_path)) == 1)
     child = os.fork()
     if child == 0:
         hear(observer, 2)

@@ -179,6 +179,7 @@ class Asked:
             return None
         contexts = contexts_of(self.answer.source_nodes, self.mode)
         tags = {f"tag {key}": tag for key, tag in self._inputs(evaluator).items()}
+        tags["nodes"] = [(found.node.node_id, found.score) for found in self.answer.source_nodes]
         sample = Sample(self.query, self.answer.response, contexts, metadata=tags)
         return row_digest(sample, ["user_input", "response", "retrieved_contexts", *tags])
 

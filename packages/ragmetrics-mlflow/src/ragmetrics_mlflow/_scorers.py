@@ -95,7 +95,12 @@ class RagmetricsScorer(Scorer):  # type: ignore[misc]  # MLflow is absent from m
             return {name: failed_score(metric, error) for name, (metric, _) in self._metrics.items()}
         judged: Future[Mapping[str, Future[Score]]] = Future()
         judgements = {name: _judgement(metric, models, sample) for name, (metric, models) in self._metrics.items()}
-        self._live.judge(judgements, judged.set_result, lambda name: row_digest(sample, self._metrics[name][0].inputs))
+        is_begun = self._live.judge(
+            judgements, judged.set_result, lambda name: row_digest(sample, self._metrics[name][0].inputs)
+        )
+        if not is_begun:
+            lost = RagmetricsError("the row was not judged: the process is ending, or the system can start no thread")
+            return {name: failed_score(metric, lost) for name, (metric, _) in self._metrics.items()}
         return {name: score_of_outcome(self._metrics[name][0], each) for name, each in judged.result().items()}
 
 

@@ -8,10 +8,12 @@ process. After a loss of power the latest calls may be missing.
 from __future__ import annotations
 
 import os
+import threading
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +32,7 @@ PATIENCE = 10.0
 MAKE = """
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
-CREATE TABLE IF NOT EXISTS calls (id TEXT PRIMARY KEY, owner TEXT, at REAL, data BLOB);
+CREATE TABLE IF NOT EXISTS calls (id TEXT PRIMARY KEY, kind TEXT, owner TEXT, at REAL, data BLOB);
 CREATE INDEX IF NOT EXISTS owners ON calls (owner, at);
 """
 
@@ -41,12 +43,32 @@ SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_
 Call = tuple[str, bytes]
 """A call: its id, and everything that is known about it."""
 
+LEFT = "left by "
+"""Before the name of an owner: a call that any process may judge."""
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """What a process has taken over.
+
+    Attributes:
+        calls: the oldest calls.
+        own: how many of them this process had left itself.
+        expired: how many calls were removed, because they had become too old.
+        others: how many calls without a living process are of another kind, and stay.
+    """
+
+    calls: Sequence[Call] = ()
+    own: int = 0
+    expired: int = 0
+    others: int = 0
+
 
 class Spool:
     """The directory in which live evaluation keeps calls until they are judged: ``spool=Spool("spool", max_bytes=...)``.
 
     Only its owner can read it. Any number of processes of one machine may share it. Each process judges what it saw itself, and
-    what processes that were killed have left.
+    what processes that were killed have left, if they recorded calls in the same way and had metrics of the same names.
 
     Args:
         path: the directory; made when the first call is kept.
@@ -70,48 +92,59 @@ class Spool:
         self._process: int | None = None
         self._database: sqlite3.Connection | None = None
         self._life = ExitStack()
+        self._lock = threading.Lock()
 
-    def write(self, kept: Iterable[Call], released: Iterable[str] = (), done: Iterable[str] = ()) -> int:
+    def write(
+        self, kind: str, kept: Iterable[Call], released: Iterable[str] = (), done: Iterable[str] = ()
+    ) -> tuple[int, int]:
         """Keep calls that this process will judge, let any process judge those ``released``, and remove those that are ``done``.
-        Return how many could not be kept, because the file is full.
+        Return how many could not be kept, because the file is full, and how many of those released are not in the file.
         """
-        now, lost = time.time(), 0
+        now, lost, missing = time.time(), 0, 0
         with self._transaction() as database:
             database.executemany("DELETE FROM calls WHERE id = ?", [(name,) for name in done])
             (size,) = database.execute(SIZE).fetchone()
             for name, data in kept:
-                size += len(data)
-                if size > self.max_bytes:
+                if size + len(data) > self.max_bytes:
                     lost += 1
                 else:
-                    database.execute("INSERT INTO calls VALUES (?, ?, ?, ?)", (name, self._owner, now, data))
-            database.executemany("UPDATE calls SET owner = '' WHERE id = ?", [(name,) for name in released])
-        return lost
+                    size += len(data)
+                    database.execute(
+                        "INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?)", (name, kind, self._owner, now, data)
+                    )
+            for name in released:
+                change = "UPDATE calls SET owner = ? WHERE id = ?"
+                missing += not database.execute(change, (LEFT + self._owner, name)).rowcount
+        return lost, missing
 
-    def claim(self, most: int) -> tuple[Sequence[Call], int]:
-        """Return calls that were released, or whose process has ended, the oldest first, and how many had become too old. They
-        belong to this process now.
-        """
+    def claim(self, kind: str, most: int) -> Claimed:
+        """Take over calls of this kind that were released, or whose process has ended."""
         if not (self.path / FILE).exists():
-            return [], 0
+            return Claimed()
         with self._transaction() as database:
             owners = [owner for (owner,) in database.execute("SELECT DISTINCT owner FROM calls")]
-        ended = ["", *(owner for owner in owners if owner not in ("", self._owner) and self._has_ended(owner))]
+        ended = [owner for owner in owners if owner != self._owner and self._has_ended(owner)]
         marks = ", ".join("?" * len(ended))
         with self._transaction() as database:
-            old = database.execute(
+            expired = database.execute(
                 f"DELETE FROM calls WHERE owner IN ({marks}) AND at < ?",
                 [*ended, time.time() - self.max_age],
             ).rowcount
             found = database.execute(
-                f"SELECT id, data FROM calls WHERE owner IN ({marks}) ORDER BY at LIMIT ?",
-                [*ended, most],
+                f"SELECT id, data, owner FROM calls WHERE owner IN ({marks}) AND kind = ? ORDER BY at LIMIT ?",
+                [*ended, kind, most],
             ).fetchall()
-            mine = [(self._owner, name) for name, _ in found]
+            mine = [(self._owner, name) for name, *_ in found]
             database.executemany("UPDATE calls SET owner = ? WHERE id = ?", mine)
-        return found, old
+            (others,) = database.execute(
+                f"SELECT count(*) FROM calls WHERE owner IN ({marks}) AND kind != ?", [*ended, kind]
+            ).fetchone()
+        own = sum(owner == LEFT + self._owner for *_, owner in found)
+        return Claimed([(name, data) for name, data, _ in found], own, expired, others)
 
     def _has_ended(self, owner: str) -> bool:
+        if owner.startswith(LEFT):
+            return True
         try:
             with only_writer(self.path / owner):
                 pass
@@ -130,27 +163,32 @@ class Spool:
         """
         import sqlite3  # noqa: PLC0415  only needed with a spool
 
-        try:
-            database = self._opened()
-            database.execute("BEGIN IMMEDIATE")
-            with database:  # commits, or rolls back after an error
-                yield database
-        except (OSError, sqlite3.Error) as error:
-            raise RagmetricsError(f"{self.path / FILE} cannot be written: {error}") from error
+        if self._process not in (None, os.getpid()):  # after a fork
+            _of_parent.append((self._database, self._life))
+            self._database, self._lock = None, threading.Lock()
+        with self._lock:  # several live evaluations may share this object
+            try:
+                if self._database is None:
+                    self._open()
+                assert self._database is not None
+                self._database.execute("BEGIN IMMEDIATE")
+                with self._database:  # commits, or rolls back after an error
+                    yield self._database
+            except (OSError, sqlite3.Error) as error:
+                raise RagmetricsError(f"{self.path / FILE} cannot be written: {error}") from error
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open(self) -> None:
         import sqlite3  # noqa: PLC0415  only needed with a spool
 
-        if self._process != os.getpid():  # the first use, also after a fork
-            _of_parent.append((self._database, self._life))
-            self._owner, self._life = f"process-{uuid.uuid4().hex}", ExitStack()
-            make_directory(self.path)
-            (self.path / FILE).touch(0o600)
-            self._life.enter_context(only_writer(self.path / self._owner))
+        make_directory(self.path)
+        (self.path / FILE).touch(0o600)
+        owner = f"process-{uuid.uuid4().hex}"
+        with ExitStack() as life:
+            life.enter_context(only_writer(self.path / owner))
             database = sqlite3.connect(
                 self.path / FILE, timeout=PATIENCE, isolation_level=None, check_same_thread=False
             )
-            self._life.enter_context(closing(database))
+            life.enter_context(closing(database))
             latest = time.monotonic() + PATIENCE
             while True:
                 try:
@@ -160,9 +198,7 @@ class Spool:
                     if time.monotonic() > latest:
                         raise
                     time.sleep(0.05)
-            self._process, self._database = os.getpid(), database
-        assert self._database is not None
-        return self._database
+            self._process, self._owner, self._database, self._life = os.getpid(), owner, database, life.pop_all()
 
 
 _of_parent: list[object] = []

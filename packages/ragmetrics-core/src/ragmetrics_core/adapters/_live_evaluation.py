@@ -165,7 +165,7 @@ class LiveEvaluation(Generic[R, T]):
         spool: a directory that keeps calls until they are judged, also if the process is killed or too many are pending; the next
             process judges them. A ``Spool`` has limits.
         redact: returns what the spool and the sinks may have of a text, such as one without names. Calls that come back from the
-            spool are judged by what is left.
+            spool are judged by what is left. Ids and the names of metadata are not redacted.
         on_problem: called in the background with the name of the metric or function, and what went wrong, whenever this is logged:
             at the first failure of each cause, and again after a recovery.
         max_pending: calls that may wait or be judged; further calls are dropped and counted.
@@ -239,7 +239,8 @@ class LiveEvaluation(Generic[R, T]):
             return None
         spool = spool if isinstance(spool, Spool) else Spool(spool)
         self._live.spool = str(spool.path)
-        return Spooling(spool, self._live, max_pending, self._restore)
+        kind = f"{type(self).__name__} with {', '.join(sorted(self._names))}"
+        return Spooling(spool, kind, self._live, max_pending, self._restore)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -260,8 +261,8 @@ class LiveEvaluation(Generic[R, T]):
         return self._live.pending
 
     def stats(self) -> dict[str, Any]:
-        """Return ``counts``; ``spooled``: calls left to the spool; ``causes``: how often each cause of a failure occurred; and
-        ``seconds``: for each metric the times of its last 1,000 judgements, as ``p50``, ``p99`` and ``most``.
+        """Return ``counts``; ``spooled``: calls that this process has left to the spool; ``causes``: how often each cause of a
+        failure occurred; and ``seconds``: for each metric the times of its last 1,000 judgements, as ``p50``, ``p99`` and ``most``.
         """
         return self._live.stats()
 
@@ -287,6 +288,8 @@ class LiveEvaluation(Generic[R, T]):
 
         Servers call it at the end of their own shutdown, because many end by a signal, at which Python runs no exit functions.
         """
+        if self._spooling is not None:
+            self._spooling.look()
         try:
             return self._live.close(timeout)
         finally:
@@ -463,8 +466,11 @@ class LiveEvaluation(Generic[R, T]):
             return
         changed = self._with_problem(record, name, error)
         if changed is not record:
-            with self._keeping:  # the user may have taken it away
-                self._kept[:] = [changed if kept is record else kept for kept in self._kept]
+            with self._keeping:
+                newest_first = reversed(range(len(self._kept)))
+                place = next((place for place in newest_first if self._kept[place] is record), None)
+                if place is not None:  # the user may have taken it away
+                    self._kept[place] = changed
 
 
 def shows_settings(**defaults: Any) -> Callable[[F], F]:

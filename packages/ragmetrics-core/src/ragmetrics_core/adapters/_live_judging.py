@@ -192,6 +192,10 @@ class LiveJudging(Generic[T]):
         self._workers, self._max_concurrency, self._timeout = workers, max_concurrency, timeout
         self._door = threading.RLock()  # garbage collection may end a stream in this thread, and that enters too
         self._process: int | None = None
+        # now, because a process that is forked while a thread imports would wait for that import forever
+        from .._engine._programs import SharedDriver  # noqa: PLC0415  loads asyncio
+
+        self._new_driver = partial(SharedDriver, MOST_CALLS, RETRIES, budget)
         self._driver: SharedDriver | None
         self.is_closed: bool
         self._begin_anew()
@@ -248,9 +252,9 @@ class LiveJudging(Generic[T]):
         }
 
     def stats(self) -> dict[str, Any]:
-        """Return the counts; ``spooled``: how many evaluations were left to the spool; ``causes``: how often each cause of a
-        failure occurred; and ``seconds``: for each metric, the median, the 99 % quantile and the maximum of what its last 1,000
-        judgements took.
+        """Return the counts; ``spooled``: how many evaluations this process has left to the spool; ``causes``: how often each cause
+        of a failure occurred; and ``seconds``: for each metric, the median, the 99 % quantile and the maximum of what its last
+        1,000 judgements took.
         """
         seconds = {}
         for name, durations in list(self._seconds.items()):
@@ -265,7 +269,8 @@ class LiveJudging(Generic[T]):
         then: Listener[T],
         identity: Identity = lambda _: None,
     ) -> bool:
-        """Submit an evaluation without waiting; return False if the queue is full or the budget is used up.
+        """Submit an evaluation without waiting; return False if the queue is full, the budget is used up, or no thread can be
+        started. Then the evaluation is counted as dropped, or as left to the spool, and ``then`` is not called.
 
         Args:
             judgements: the work of each metric; or a function that returns this and is called in the background first, such as
@@ -274,20 +279,32 @@ class LiveJudging(Generic[T]):
                 ``tell`` for slow work.
             identity: returns a digest of what a metric, by its name, reads; equal ones are judged once, if by a coroutine
                 function. None: not known.
-
-        Raises:
-            RuntimeError: the system can start no thread, or the interpreter is ending.
         """
         self._count.add("seen")
         lost = "spooled" if self.spool and not self.is_over_budget else "dropped"
         if not self._admit("open", lost, self._why_dropped):
             return False
         self._count.add("unreported")
-        if isinstance(judgements, Mapping):
-            self._begin(judgements, then, identity)
-        else:
-            self._submit((self._teller(""), [(judgements, partial(self._begin_prepared, then, identity))]))
+        try:
+            if isinstance(judgements, Mapping):
+                self._begin(judgements, then, identity)
+            else:
+                self._submit((self._teller(""), [(judgements, partial(self._begin_prepared, then, identity))]))
+        except RuntimeError as error:  # the system can start no thread, or the interpreter is ending
+            self._count.add(lost)
+            self.log.failed("the judging", error)
+            return False
         return True
+
+    def take_back(self, number: int) -> None:
+        """Note that evaluations that were left to the spool will be submitted again."""
+        for what in ("spooled", "seen"):
+            self._count.add(what, -number)
+
+    def lose(self, number: int) -> None:
+        """Note that evaluations that were left to the spool could not be kept there."""
+        self._count.add("spooled", -number)
+        self._count.add("dropped", number)
 
     def _why_dropped(self) -> str:
         """Say why an evaluation was dropped; if judges are too slow, with the number of judgements at a time that would do."""
@@ -460,12 +477,10 @@ class LiveJudging(Generic[T]):
     def _drive(self, program: Steps[Any], models: Models) -> Coroutine[Any, Any, Any] | None:
         import asyncio  # noqa: PLC0415  costs more to import than all of this package
 
-        from .._engine._programs import SharedDriver  # noqa: PLC0415  loads asyncio
-
         if asyncio.get_running_loop() is not self._thread.loop:
             return None
         if self._driver is None:
-            self._driver = SharedDriver(MOST_CALLS, RETRIES, self._budget)
+            self._driver = self._new_driver()
         return self._driver.run(program, models)
 
     def flush(self, timeout: float | None = None) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+import sys
+from collections import ChainMap
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
@@ -17,6 +19,7 @@ from .._values._errors import InvalidInput, RagmetricsError, Setting
 from .._values._requests import AnyEmbeddings, AnyLLM
 from .._values._sample import KNOWN_NAMES, Sample
 from .._values._score import Score
+from ._background import settled
 from ._judging import is_judging, judging
 from ._live_evaluation import LiveEvaluation, LiveSettings, shows_settings
 from ._selection import NotAsked, row_digest
@@ -24,13 +27,25 @@ from ._spooling import stored_sample
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+    from types import FrameType
 
     from typing_extensions import Unpack
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
-_open: ContextVar[tuple[dict[str, Any], ...]] = ContextVar("ragmetrics_observed", default=())
-"""The records of the blocks that this code is in, the innermost last."""
+
+@dataclass(eq=False)
+class Block:
+    """A ``with`` block: its observer, the frame that entered it, and its record; None after its end."""
+
+    observer: Observer
+    frame: FrameType
+    record: dict[str, Any] | None = field(default_factory=dict)
+
+
+_entered: ContextVar[tuple[Block, ...]] = ContextVar("ragmetrics_observed", default=())
+"""The blocks that were entered in this context, the innermost last."""
 
 
 @dataclass(frozen=True)
@@ -141,6 +156,7 @@ class Observer(LiveEvaluation[Observation, Score]):
         judges = {name: models for name, (_, models) in self._metrics.items()}
         log = logging.getLogger("ragmetrics")
         super().__init__(log, lambda score: score.error, "an Observation", judges=judges, **settings)
+        self._open: dict[FrameType, list[Block]] = {}
 
     @property
     def results(self) -> list[Observation]:
@@ -148,27 +164,52 @@ class Observer(LiveEvaluation[Observation, Score]):
         return self._kept
 
     def __enter__(self) -> dict[str, Any]:  # type: ignore[override]  # a block is one call, not the life of the observer
-        record: dict[str, Any] = {}
-        _open.set((*_open.get(), record))
-        return record
+        return self._begun(sys._getframe(1))
 
     def __exit__(self, *raised: object) -> None:
-        *outer, record = _open.get()
-        _open.set(tuple(outer))
+        self._ended(sys._getframe(1), raised)
+
+    def __aenter__(self) -> Awaitable[dict[str, Any]]:  # type: ignore[override]
+        return _ready(self._begun(sys._getframe(1)))
+
+    def __aexit__(self, *raised: object) -> Awaitable[None]:  # type: ignore[override]
+        self._ended(sys._getframe(1), raised)
+        return _ready(None)
+
+    def _begun(self, frame: FrameType) -> dict[str, Any]:
+        """Begin a block. Its frame is kept, because blocks of generators do not end in reverse order, nor in one context."""
+        block = Block(self, frame)
+        self._open.setdefault(frame, []).append(block)
+        _entered.set((*(each for each in _entered.get() if each.record is not None), block))
+        assert block.record is not None
+        return block.record
+
+    def _ended(self, frame: FrameType, raised: tuple[object, ...]) -> None:
+        """End the innermost block of this frame; if it has none, as in an ``ExitStack``, the innermost block of this context."""
+        here = [each for each in _entered.get() if each.observer is self and each.record is not None]
+        block = next(reversed(self._open.get(frame) or here), None)
+        if block is None or block.record is None:
+            self._live.log.failed("a with block", LookupError("it ends in a context in which it did not begin"))
+            return
+        record, block.record = block.record, None
+        self._open[block.frame].remove(block)
+        if not self._open[block.frame]:
+            del self._open[block.frame]
         if raised[:1] in {(), (None,)}:
             self.hear(record)
 
     def hear(self, record: Mapping[str, Any]) -> None:
-        """Judge a call that has ended, without waiting; the record has its fields. Calls of judges are left out."""
+        """Judge a call that has ended, without waiting; the record has its fields. Calls of judges are left out. What goes wrong
+        is logged, and nothing is raised.
+        """
+        error = self._live.log.note("the record of a call", settled(partial(self._take, record)))
+        if error is not None and not isinstance(error, Exception):  # Ctrl-C
+            raise error
+
+    def _take(self, record: Mapping[str, Any]) -> None:
         draw = None if is_judging() else self._sampling.draw(record)
         if draw is not None:
             self._judge(Call(_copied(record), self._metrics), draw)
-
-    async def __aenter__(self) -> dict[str, Any]:  # type: ignore[override]
-        return self.__enter__()
-
-    async def __aexit__(self, *raised: object) -> None:
-        self.__exit__(*raised)
 
     def __call__(self, function: F) -> F:
         """Return the function, every call of which is judged. Its arguments that are named as fields are recorded, and its first
@@ -183,23 +224,24 @@ class Observer(LiveEvaluation[Observation, Score]):
             is_question = isinstance(first, str) and not found.keys() - {"history", "chat_history"}
             return found | ({"question": first} if is_question else {})
 
-        def answered(result: Any) -> Mapping[str, Any]:
-            return result if isinstance(result, Mapping) else {"answer": result} if isinstance(result, str) else {}
+        def answered(question: dict[str, Any], result: Any) -> None:
+            given: Any = (
+                result if isinstance(result, Mapping) else {"answer": result} if isinstance(result, str) else {}
+            )
+            self.hear(ChainMap(given, question))
 
         @wraps(function)
         def call(*arguments: Any, **named: Any) -> Any:
-            with self as record:
-                record.update(asked(arguments, named))
-                result = function(*arguments, **named)
-                record.update(answered(result))
+            question = asked(arguments, named)
+            result = function(*arguments, **named)
+            answered(question, result)
             return result
 
         @wraps(function)
         async def acall(*arguments: Any, **named: Any) -> Any:
-            with self as record:
-                record.update(asked(arguments, named))
-                result = await function(*arguments, **named)
-                record.update(answered(result))
+            question = asked(arguments, named)
+            result = await function(*arguments, **named)
+            answered(question, result)
             return result
 
         return cast("F", acall if inspect.iscoroutinefunction(function) else call)
@@ -209,6 +251,10 @@ class Observer(LiveEvaluation[Observation, Score]):
 
     def _with_problem(self, record: Observation, function: str, problem: BaseException) -> Observation:
         return replace(record, error=f"{function} raised {type(problem).__name__}: {problem}")
+
+
+async def _ready(value: T) -> T:
+    return value
 
 
 def _copied(record: Mapping[str, Any]) -> dict[str, Any]:

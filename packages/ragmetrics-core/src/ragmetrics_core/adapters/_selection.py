@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import random
 import threading
 import time
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._values._errors import InvalidInput, RagmetricsError
 from .._values._sample import session_of
+from ._background import settled
 
 if TYPE_CHECKING:
     from .._engine._budget import Budget
@@ -56,10 +58,12 @@ class Sampling:
             about: its metadata, which may name its session.
         """
         session = session_of(about)
-        if session is None:
+        # an id without a text is none, and the application must not notice
+        text = None if session is None else settled(lambda: f"{self._seed} {session[1]}")
+        if text is None or text.exception() is not None:
             number = self._random.random()
         else:
-            digest = hashlib.sha256(f"{self._seed} {session[1]}".encode("utf-8", "surrogatepass")).digest()
+            digest = hashlib.sha256(text.result().encode("utf-8", "surrogatepass")).digest()
             number = int.from_bytes(digest[:6], "big") / 2**48
         return number if number < self._most else None
 
@@ -130,7 +134,8 @@ def _budget_of(limits: Mapping[str, float], models: Iterable[Models]) -> Budget:
 
 
 def row_digest(sample: Sample, inputs: Iterable[str]) -> str:
-    """Return the digest of these fields or columns of a row. Empty fields count as missing."""
-    from .._store import _run_settings  # noqa: PLC0415  loads asyncio
+    """Return the digest of these fields or columns of a call. Only values that are equal to the letter have the same one."""
+    from .._store._records import json_value  # noqa: PLC0415  loads asyncio
+    from .._store._run_settings import digest_of  # noqa: PLC0415  the same
 
-    return _run_settings.row_digest(sample, inputs)
+    return digest_of(json.dumps({name: json_value(sample.get(name)) for name in inputs}, sort_keys=True))

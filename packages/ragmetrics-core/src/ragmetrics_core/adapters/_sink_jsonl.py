@@ -58,9 +58,10 @@ class JsonlSink:
             if self._path.exists() and self._path.stat().st_size + len(data) > self._max_bytes:
                 self._rotate()
                 data = self._line(parts)
+            lines, self._lines = self._lines, None  # a line that is not written to its end is found by the next call
             with open(self._path, "ab", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
                 file.write(data)
-            self._lines = (self._lines or 0) + 1
+            self._lines = (lines or 0) + 1
 
     def _known(self, record: JudgedCall, parts: dict[str, Any]) -> dict[str, Any]:
         """Return what is known of a call and its judging."""
