@@ -11,6 +11,7 @@ from .._kernel._saved_settings import named_object
 from .._values._errors import InvalidInput, Setting
 from .._values._sample import Sample
 from ._answers import readers_of
+from ._http import asking
 
 GIVEN = ("history", "id", "metadata", "retrieved_contexts", "retrieved_documents")
 """The fields that a function gets in addition to the question if it has parameters of these names."""
@@ -31,13 +32,18 @@ class App:
     given: frozenset[str] = frozenset()
 
 
-def app_of(app: Any) -> App:
-    """Return the application that a value stands for.
+def app_of(app: Any, send: str | None, headers_from: str | None, timeout: float | None) -> App:
+    """Return the application that a value stands for; ``send``, ``headers_from`` and ``timeout`` are for an address.
 
     Raises:
         InvalidInput: there is no such module or name, or the value cannot be asked.
     """
     name = app if isinstance(app, str) else ""
+    if "://" in name:
+        return App(name, asking(name, send or "user_input", headers_from, timeout))
+    for setting, value in {"send": send, "headers_from": headers_from}.items():
+        if value is not None:
+            raise InvalidInput(Setting(setting, value), " only applies to the address of a server: leave it out")
     if isinstance(app, str):
         if ":" not in app:
             raise InvalidInput(Setting("app", app), " must be module:function or the address of a server")

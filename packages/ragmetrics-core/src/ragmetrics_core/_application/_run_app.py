@@ -44,6 +44,8 @@ def run_app(  # noqa: D417  a line describes three arguments
     at: str | None = None,
     columns: Mapping[str, str] | None = None,
     separator: str | None = None,
+    send: str | None = None,
+    headers_from: str | None = None,
 ) -> list[Sample]:
     """Ask an application the questions of a data set, and return its answers as rows for ``evaluate``, in order.
 
@@ -52,18 +54,20 @@ def run_app(  # noqa: D417  a line describes three arguments
     this row failed scores with this message. No failure of the application ends the run.
 
     Args:
-        app: a function of the question, its name ``"module:function"``, or an object of a framework whose adapter is installed. It
-            returns, awaits or yields a text, a mapping such as ``{"response": ..., "retrieved_contexts": [...]}``, or a ``Sample``.
-            Parameters named history, id, metadata, retrieved_contexts or retrieved_documents get these fields of the sample.
+        app: a function of the question, its name ``"module:function"``, an object of a framework whose adapter is installed, or an
+            address that accepts ``{"user_input": ...}``. It returns (or awaits, yields) a text, a mapping such as
+            ``{"response": ..., "retrieved_contexts": [...]}``, or a ``Sample``. Parameters of a function that are named history,
+            id, metadata, retrieved_contexts or retrieved_documents get these fields of the sample.
         questions: as the samples of ``evaluate``; each needs a ``user_input``.
         out: a .jsonl file to which each row is written at once. The same call goes on there, and asks no answered question again.
         max_concurrency: how many questions are asked at the same time.
         timeout: seconds for each answer; None: no limit.
-        progress: a progress bar in a terminal or a notebook; "always" shows it everywhere.
         limit: only so many questions, the first ones.
-        encoding, at, separator: as for ``evaluate``.
+        progress, encoding, at, separator: as for ``evaluate``.
         columns: the place of each field: of response, retrieved_contexts and retrieved_documents in what the application returns,
             as in ``{"answer": "result.text"}``; of all others in the questions.
+        send, headers_from: of an address: the path of the question in what is sent, such as ``"input.question"``; the environment
+            variable with the headers, each on a line.
 
     Raises:
         InvalidInput: an argument is impossible, the questions cannot be read, or ``out`` is another file or in use.
@@ -78,7 +82,8 @@ def _asked(app: Any, questions: Any, columns: Any, separator: Any, **given: Any)
     if given["limit"] is not None:
         check_whole("limit", given["limit"], least=1)
     path = _checked_out(given["out"], questions)
-    asked, reader = app_of(app), AnswerReader(columns, separator)
+    asked = app_of(app, given["send"], given["headers_from"], given["timeout"])
+    reader = AnswerReader(columns, separator)
     file = FileOptions(given["encoding"], given["at"])
     opened = open_rows(questions, given["limit"], Columns(reader.columns, separator), file)
     with (

@@ -9,7 +9,8 @@ from .._values._errors import RagmetricsError
 from .._values._score import Score
 from .._values._settings import check_seconds
 from ..llms._wire._connections import check_header
-from ._sinks import JudgedCall, asked, check_address, error_type, label_of, post, span_of
+from ..llms._wire._post import check_address
+from ._sinks import JudgedCall, asked, error_type, label_of, post, span_of
 
 
 class PhoenixSink:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
-from .._support._secrets import mask
-from .._values._errors import InvalidInput, RagmetricsError
+from .._values._errors import RagmetricsError
 from .._values._score import Score, is_asked
-from ..llms._wire._connections import bare_url, check_url, is_of_this_machine
+from ..llms._wire._post import post_json
 from ._spans import current_span
 
 MOST_READ = 100_000
-"""The bytes of an answer that are read."""
+"""The largest number of bytes of an answer."""
 
 IDS = {"trace_id": re.compile("[0-9a-f]{32}"), "span_id": re.compile("[0-9a-f]{16}")}
 
@@ -66,56 +64,17 @@ def error_type(score: Score) -> str | None:
     return kind if kind.isidentifier() else "_OTHER"
 
 
-def check_address(name: str, url: object, *, has_key: bool) -> str:
-    """Return the address of a server, without a slash at its end.
-
-    Raises:
-        InvalidInput: it is not an address, or a key would travel over a network without encryption.
-    """
-    check_url(url, name)
-    address = bare_url(str(url))
-    if has_key and address.startswith("http://") and not is_of_this_machine(address):
-        raise InvalidInput(f"{name} must start with https://, because a key is sent there, got {address!r}")
-    return address
-
-
 def post(
     url: str, body: Any, headers: Mapping[str, str], *, to: str, expects: str, secrets: Iterable[str], timeout: float
 ) -> dict[str, Any]:
-    """Send JSON to a server and return its answer. Redirects are not followed, since they could lead a key elsewhere.
+    """Send JSON to a server and return its answer; arguments as for ``post_json``.
 
-    Args:
-        url: the whole address.
-        body: JSON values.
-        headers: further headers.
-        to: the name of the server in messages.
-        expects: a field that its answer has, so that another server at this address is noticed.
-        secrets: texts that are never shown.
-        timeout: seconds without a byte after which the server counts as dead.
+    ``expects`` is a field that its answer has, so that another server at this address is noticed.
 
     Raises:
         RagmetricsError: the server cannot be reached, refuses the request, or gives another answer.
     """
-    from http.client import HTTPException  # noqa: PLC0415  costly to import
-    from urllib.error import HTTPError  # noqa: PLC0415
-    from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener  # noqa: PLC0415
-
-    class Stay(HTTPRedirectHandler):
-        def redirect_request(self, *_: Any, **__: Any) -> None:
-            return None
-
-    direct = [ProxyHandler({})] if is_of_this_machine(url) else []
-    data = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
-    request = Request(url, data, {"Content-Type": "application/json", **headers}, method="POST")  # noqa: S310  checked
-    try:
-        with build_opener(Stay, *direct).open(request, timeout=timeout) as answer:
-            found = json.loads(answer.read(MOST_READ))
-        if isinstance(found, dict) and expects in found:
-            return found
-        problem = f"gives an answer without {expects!r}: is the address right?"
-    except HTTPError as error:
-        with error:
-            problem = f"answers {error.code}: {error.read(MOST_READ).decode('utf-8', 'replace')}"
-    except (OSError, HTTPException, ValueError) as error:
-        problem = f"gives no valid answer: {type(error).__name__}: {error}"
-    raise RagmetricsError(f"{to} {mask(' '.join(problem.split()), secrets)}")
+    found = post_json(url, body, headers, to=to, secrets=secrets, timeout=timeout, most=MOST_READ)
+    if isinstance(found, dict) and expects in found:
+        return found
+    raise RagmetricsError(f"{to} gives an answer without {expects!r}: is the address right?")

@@ -5,6 +5,7 @@ Examples:
   ragmetrics run my_app:answer questions.jsonl --out answers.jsonl
   ragmetrics run my_app:answer questions.jsonl --run-dir runs/today \\
     -m faithfulness,answer_correctness --llm openai:gpt-4o-mini
+  ragmetrics run http://localhost:8000/ask questions.jsonl --send question
 
 A question whose call fails is counted, and has the reason in its row; the same command asks it again, and no question that is
 answered. `ragmetrics evaluate` judges the file of answers with all its options.
@@ -30,7 +31,7 @@ from .._values._sample import APP_ERROR, Sample
 from ._evaluate import EMBEDDINGS, FAIL_UNDER, GATES, LIMIT, Judging, evaluate
 from ._options import AT, BASE_URL, BUDGET, ENCODING, LLM, PROGRESS, argument, option
 from ._output import clear_errors, complain, parse_progress, say, stop, to_stdout
-from ._parsing import COLUMNS, SEPARATOR, asks, parse_columns, parse_metrics
+from ._parsing import SEPARATOR, asks, parse_columns, parse_metrics
 
 APP = argument(
     "APP", "module:function, searched in the current directory too, or an object of a framework named like it."
@@ -44,12 +45,25 @@ OUT = option(
 )
 MAX_CONCURRENCY = option("N", "Most questions that are asked at the same time.", default=4)
 TIMEOUT = option("SECONDS", "Seconds that the application has for each answer.", default=120.0)
+MAP = option(
+    "FIELD=PLACE",
+    "Where a field is: answer, contexts and documents in what the application returns, as in answer=result.text; all others in "
+    "the questions, as in question=prompt. Repeatable.",
+    "--map",
+)
+SEND = option("NAME", "Of an address: where the question is in what is sent, such as question or input.question.")
+HEADERS_FROM = option(
+    "VARIABLE", "Of an address: the environment variable with its headers, each on a line, such as a key."
+)
 RUN_DIR = option("DIR", "Keep the answers, and all replies and scores of the judge, in this directory.")
 
 FILE = "answers.jsonl"
 
 USUAL = {name: item.default.default for name, item in list(inspect.signature(evaluate).parameters.items())[1:]}
 """The options of `ragmetrics evaluate` that this command does not have, with their defaults."""
+
+ASKING = ("max_concurrency", "timeout", "limit", "encoding", "at", "separator", "send", "headers_from")
+"""The options that ``run_app`` has under the same names."""
 
 JUDGING = ("metrics", "llm", "embeddings", "base_url", "gates", "fail_under", "run_dir", "budget", "progress")
 """The options about judging."""
@@ -77,8 +91,10 @@ def run(
     progress: str = PROGRESS,
     encoding: str | None = ENCODING,
     at: str | None = AT,
-    columns: list[str] | None = COLUMNS,
+    columns: list[str] | None = MAP,
     separator: str | None = SEPARATOR,
+    send: str | None = SEND,
+    headers_from: str | None = HEADERS_FROM,
 ) -> None:
     """Ask an application the questions of a file, and judge its answers."""
     given = locals()
@@ -87,7 +103,7 @@ def run(
 
 
 def _run(given: Mapping[str, Any]) -> None:
-    asking = {name: given[name] for name in ("max_concurrency", "timeout", "limit", "encoding", "at", "separator")}
+    asking = {name: given[name] for name in ASKING}
     asking |= {"progress": parse_progress(given["progress"]), "columns": parse_columns(given["columns"] or [])}
     metrics = parse_metrics(given["metrics"] or [])  # also lets the current directory be searched for the application
     judging = Judging.of({**USUAL, **{name: given[name] for name in JUDGING}}, metrics) if metrics else None
