@@ -289,6 +289,7 @@ def test_a_part_of_the_data_is_no_repetition_of_them() -> None:
     assert prompt.read(Reply('{"answer": "yes", "context": "no, it does not say so"}'), inputs) is True
 
 
+@pytest.mark.usefixtures("untraced")
 def test_hostile_data_cost_no_time() -> None:
     prompt = Prompt("Is it so?", YesNoReply())
     text = '{"answer": ' * 60_000

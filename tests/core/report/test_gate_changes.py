@@ -116,6 +116,7 @@ def test_the_evaluation_with_a_baseline(tmp_path: Any) -> None:
     assert "change within 0.03" in decision.to_markdown()
 
 
+@pytest.mark.usefixtures("untraced")
 @pytest.mark.slow
 @pytest.mark.parametrize("rows", [60, 200])
 def test_equivalence_is_seldom_false_where_the_change_is_the_margin(rows: int) -> None:

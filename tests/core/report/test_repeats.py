@@ -142,6 +142,7 @@ class TestSample:
         assert len({tuple(item) for item in [first, *others]}) == 4
         assert int(first[-1]) > 800, "they come from everywhere"
 
+    @pytest.mark.usefixtures("untraced")
     @pytest.mark.slow
     def test_every_row_has_the_same_chance(self) -> None:
         drawn = (evaluate(questions(20), Length(), sample=5, seed=seed) for seed in range(3000))

@@ -220,6 +220,7 @@ def test_populations_are_what_they_are_said_to_be() -> None:
     assert grades().scores_after.difference == pytest.approx(expected, abs=2e-3)
 
 
+@pytest.mark.usefixtures("untraced")
 class TestLooks:
     """Runs that stop when their gates are decided; `bench/coverage.py --only looks,stops` has more of them."""
 

@@ -162,6 +162,7 @@ def ever_wrong(draw: Callable[[random.Random], float], truth: float, scale: tupl
     return wrong / 200
 
 
+@pytest.mark.usefixtures("untraced")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("draw", "truth", "scale"),
