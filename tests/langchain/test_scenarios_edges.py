@@ -16,6 +16,8 @@ from lc_table import Expected, Row, check
 
 from waiting import until_async
 
+WHOLE = "a trace is of the whole chain"
+
 
 def config(callback: Any) -> Any:
     return {"callbacks": [callback]}
@@ -252,11 +254,17 @@ ROWS = [
     Row("the same handler twice, async", lambda cb: asyncio.run(lcel().ainvoke(QUESTION, {"callbacks": [cb, cb]}))),
     Row("the same handler by two ways", twice),
     Row("the same run id again", same_id_again, [Expected(), Expected()]),
-    Row("on an inner step", lambda cb: step(cb).invoke(QUESTION), [Expected(question=QUESTION.title())]),
+    Row(
+        "on an inner step",
+        lambda cb: step(cb).invoke(QUESTION),
+        [Expected(question=QUESTION.title())],
+        untraced=WHOLE,
+    ),
     Row(
         "on the retriever only",
         lambda cb: lcel(Shelf().with_config(callbacks=[cb])).invoke(QUESTION),
         [Expected(answer=None)],
+        untraced=WHOLE,
     ),
     Row(
         "on the model only",
@@ -269,6 +277,7 @@ ROWS = [
                 ids=None,
             )
         ],
+        untraced=WHOLE,
     ),
     Row("a model alone", lambda cb: Scripted().invoke([HumanMessage(QUESTION)], config(cb)), [Expected(ids=None)]),
     Row(
@@ -276,7 +285,7 @@ ROWS = [
         inner_separate,
         [Expected(question="outer question", ids=None), Expected(question="outer question")],
     ),
-    Row("a late child", late_child, [Expected(ids=None)]),
+    Row("a late child", late_child, [Expected(ids=None)], untraced="it is a separate trace"),
     Row("in a plain thread", plain_thread),
     Row("nothing returned", nothing_returned, [Expected(answer=None)]),
 ]

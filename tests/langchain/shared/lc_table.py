@@ -1,15 +1,24 @@
-"""A table of scenarios: what is called with the callback, and the records that must come of it."""
+"""A table of scenarios: what is called with the callback, the records that must come of it, and the same rows from its traces."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from typing import Any
 
 from lc_parts import ANSWER, QUESTION
+from openinference.instrumentation.langchain import LangChainInstrumentor
+from opentelemetry.sdk.trace import ReadableSpan
 
+from ragmetrics_core import Document, Sample, samples_from_traces
 from ragmetrics_core.metrics import ExactMatch
 from ragmetrics_langchain import EvaluationRecord, RagEvaluationCallback
+from tracing import recorded
+
+NEW_ENOUGH = tuple(map(int, version("openinference-instrumentation-langchain").split(".")[:3])) >= (0, 1, 80)
+"""Older releases record less."""
 
 
 @dataclass(frozen=True)
@@ -27,13 +36,15 @@ class Expected:
 class Row:
     """``call`` gets the callback; ``expected`` are the records, in any order.
 
-    ``any_order``: the searches are concurrent, so that their documents come in any order.
+    ``any_order``: the searches are concurrent, so that their documents come in any order. ``untraced``: why the traces of
+    OpenInference do not give the same rows.
     """
 
     name: str
     call: Callable[[RagEvaluationCallback], Any]
     expected: Sequence[Expected] = (Expected(),)
     any_order: bool = False
+    untraced: str = ""
 
 
 def seen(record: EvaluationRecord) -> Expected:
@@ -49,8 +60,12 @@ def seen(record: EvaluationRecord) -> Expected:
 def check(row: Row) -> None:
     """Call it, and compare the records; afterwards nothing of it is left in the callback."""
     callback = RagEvaluationCallback([ExactMatch()])
-    row.call(callback)
-    assert callback.flush(60)
+    warnings.filterwarnings("ignore", message=r"Calling \.text\(\)")  # by OpenInference; pytest restores the filters
+    with recorded(LangChainInstrumentor()) as exporter:
+        row.call(callback)
+        assert callback.flush(60)
+    if NEW_ENOUGH:
+        check_traces(row, callback.results, exporter.get_finished_spans())
     # the metric has no reference here, which is its problem and not the run's
     found = [seen(record) for record in callback.results]
     plain = [
@@ -66,3 +81,25 @@ def check(row: Row) -> None:
     ]
     assert len(callback._runs) == 0
     assert callback.dropped == 0
+
+
+def check_traces(row: Row, records: Sequence[EvaluationRecord], spans: Sequence[ReadableSpan]) -> None:
+    """The traces give the samples of the complete calls."""
+    live = [record.sample for record in records if record.status == "scored" and record.sample.response is not None]
+    traced = list(samples_from_traces(spans, on_unreadable=lambda _: None))
+    found = [sorted(repr(told(sample, in_order=not row.any_order)) for sample in samples) for samples in (live, traced)]
+    if row.untraced:
+        assert found[0] != found[1]
+    else:
+        assert found[0] == found[1]
+
+
+def told(sample: Sample, *, in_order: bool) -> tuple[Any, ...]:
+    """What metrics read of a sample."""
+    documents: list[Any] = list(sample.retrieved_documents or ())
+    found = [(item.id, item.content, item.meta) if isinstance(item, Document) else item for item in documents]
+    contexts = list(sample.retrieved_contexts or ())
+    if not in_order:
+        found, contexts = sorted(found, key=repr), sorted(contexts)
+    is_searched = sample.retrieved_contexts is not None
+    return sample.user_input, sample.response, is_searched, contexts, found, sample.history

@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     )
     from ._names._named import embeddings_named, llm_named, metrics_named
     from ._testset import Testset, agenerate_testset, generate_testset
+    from ._traces._api import samples_from_traces
+    from ._traces._span import UnreadableTrace
 
 __all__ = [
     "Ask",
@@ -92,6 +94,7 @@ __all__ = [
     "Steps",
     "Stop",
     "Testset",
+    "UnreadableTrace",
     "Usage",
     "aevaluate",
     "agenerate_testset",
@@ -113,6 +116,7 @@ __all__ = [
     "read_samples",
     "run",
     "run_app",
+    "samples_from_traces",
     "together",
 ]
 
@@ -128,6 +132,7 @@ def _built_in_metrics() -> ModuleType:
 Metric._built_in = staticmethod(_built_in_metrics)  # saved settings name these metrics, but must not import them
 
 NAMED = frozenset({"embeddings_named", "llm_named", "metrics_named"})
+TRACES = frozenset({"UnreadableTrace", "samples_from_traces"})
 TESTSETS = frozenset({"Testset", "agenerate_testset", "generate_testset"})
 
 if not TYPE_CHECKING:  # type checkers would accept any name
@@ -142,6 +147,10 @@ if not TYPE_CHECKING:  # type checkers would accept any name
             from . import _testset  # noqa: PLC0415
 
             return getattr(_testset, name)
+        if name in TRACES:
+            from ._traces import _api, _span  # noqa: PLC0415
+
+            return getattr(_span if name == "UnreadableTrace" else _api, name)
         if name in __all__:
             from ._evaluate import _api  # noqa: PLC0415
 

@@ -83,6 +83,27 @@ def _sniff_format(file: InputFile) -> str:
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
+def input_file(path: Path, options: FileOptions | None = None) -> InputFile:
+    """Return the file of that path; standard input, if the path is ``-``, and a pipe are copied to a temporary file.
+
+    Raises:
+        InvalidInput: there is no such file.
+    """
+    if str(path) == STDIN:
+        stream = getattr(sys.stdin, "buffer", None)
+        if stream is None:
+            raise InvalidInput("there is no standard input here, as in a notebook: give the path of a file")
+        return copy_stream(stream, "stdin", options)
+    if not path.exists():
+        raise InvalidInput(f"there is no file {str(path)!r} (looked in {Path.cwd()})")
+    if path.is_dir():
+        raise InvalidInput(f"{str(path)!r} is a directory: give the path of a file")
+    if not path.is_file() and format_named(path.name) is None:  # such as /dev/fd/63, which a shell creates for <(...)
+        with path.open("rb") as pipe:
+            return copy_stream(pipe, path.name, options)
+    return InputFile.of(path, options)
+
+
 def open_file(path: Path, options: FileOptions | None) -> OpenFile:
     """Open the file of that path, or standard input if the path is ``-``.
 
@@ -90,20 +111,7 @@ def open_file(path: Path, options: FileOptions | None) -> OpenFile:
         InvalidInput: there is no such file, its format is unknown, or (raised while reading) it does not have this format.
         MissingExtra: the package that reads its format is not installed.
     """
-    if str(path) == STDIN:
-        stream = getattr(sys.stdin, "buffer", None)
-        if stream is None:
-            raise InvalidInput("there is no standard input here, as in a notebook: give the path of a file")
-        file = copy_stream(stream, "stdin", options)
-    elif not path.exists():
-        raise InvalidInput(f"there is no file {str(path)!r} (looked in {Path.cwd()})")
-    elif path.is_dir():
-        raise InvalidInput(f"{str(path)!r} is a directory: give the path of a file")
-    elif not path.is_file() and format_named(path.name) is None:  # such as /dev/fd/63, which a shell creates for <(...)
-        with path.open("rb") as pipe:
-            file = copy_stream(pipe, path.name, options)
-    else:
-        file = InputFile.of(path, options)
+    file = input_file(path, options)
     file_options = options or FileOptions()
     opened = _open_as(file, format_named(file.name) or _sniff_format(file), file_options)
     form = opened.form if file.path.is_file() else lambda: "a pipe"  # a pipe cannot be read a second time

@@ -49,12 +49,13 @@ from .._support._strict_schema import strict_schema
 from .._support._threads import in_own_thread, in_threads
 from .._values._plain import in_order, json_walk, read_in_order
 from .._values._settings import check_calls, check_known, check_switch, check_whole
+from .._values._turns import earlier_turns, turns_of
 from ..llms._wire._attempts import Attempts
 from ._answers import cost_of, finish_reason_of, is_cut_off, usage_of
 from ._background import Background, Counts, settled
 from ._bridge import Bridge, EmbeddingsBridge, FormsOfReply, LLMBridge, without_retries
 from ._failures import Explained, is_bug, is_of_a_client, is_of_other_loop, model_error
-from ._history import earlier_turns, turns_of, way_of
+from ._history import way_of
 from ._judging import is_judging, judging
 from ._live_evaluation import Finished, LiveEvaluation, LiveSettings, current_names, shows_settings
 from ._live_judging import LiveJudging

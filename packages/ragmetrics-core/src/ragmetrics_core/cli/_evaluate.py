@@ -72,6 +72,7 @@ from ._parsing import (
     propose_metrics,
     with_jury,
 )
+from ._traces import TRACES, Traces, samples_in
 
 METRICS = option(
     "NAMES",
@@ -197,6 +198,7 @@ def evaluate(
     at: str | None = AT,
     columns: list[str] | None = COLUMNS,
     separator: str | None = SEPARATOR,
+    traces: bool = TRACES,
     batch: bool = BATCH,
     batch_poll: float | None = BATCH_POLL,
     batch_grace: float | None = BATCH_GRACE,
@@ -206,23 +208,24 @@ def evaluate(
 ) -> None:
     """Score the rows of a file, print the table, and exit with the matching status."""
     given = locals()
-    with clear_errors(out, run_dir):
-        _evaluate(data, out, given)
+    with clear_errors(out, run_dir), samples_in(data, traces=traces) as samples:
+        _evaluate(data, samples, out, given)
 
 
-def _evaluate(data: str, out: Path | None, given: Mapping[str, Any]) -> None:
+def _evaluate(data: str, samples: str | Traces, out: Path | None, given: Mapping[str, Any]) -> None:
     calls_models = not given["dry_run"]
     metrics = parse_metrics(given["metrics"] or []) or propose_metrics(
         data,
+        samples,
         Columns(parse_columns(given["columns"] or []), given["separator"]),
         FileOptions(given["encoding"], given["at"]),
     )
     judging = Judging.of(given, metrics)
     if calls_models:
         check_out(out, data)
-        judging.judge(data, out)
+        judging.judge(samples, out)
     else:
-        _show_price(Run.of({**judging.arguments, "samples": data}).estimate())
+        _show_price(Run.of({**judging.arguments, "samples": samples}).estimate())
 
 
 @dataclass(frozen=True)

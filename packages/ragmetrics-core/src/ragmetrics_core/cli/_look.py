@@ -31,6 +31,7 @@ from .._values._sample import Sample
 from ._options import AT, DATA, ENCODING, flag, option
 from ._output import clear_errors, complain, in_cli_words, say
 from ._parsing import COLUMNS, SEPARATOR, SHORT, fitting_metrics, map_for, parse_columns
+from ._traces import TRACES, Traces, samples_in
 
 ROWS = option("N", "Rows to show; all are looked at.", "--rows", least=0, default=3)
 AS_JSON = flag("--json", "Print one JSON object, for programs.")
@@ -55,17 +56,22 @@ def look(
     at: str | None = AT,
     columns: list[str] | None = COLUMNS,
     separator: str | None = SEPARATOR,
+    traces: bool = TRACES,
     as_json: bool = AS_JSON,
 ) -> None:
     """Show how the rows of a file are understood."""
-    with clear_errors():
+    with clear_errors(), samples_in(data, traces=traces) as samples:
         reading = Columns(parse_columns(columns or []), separator)
-        content, error = look_at(data, rows, reading, FileOptions(encoding, at))
+        read = (sample.to_dict() for sample in samples) if isinstance(samples, Traces) else samples
+        content, error = look_at(read, rows, reading, FileOptions(encoding, at))
+        if isinstance(samples, Traces):
+            content.name, content.form = data, lambda: "traces"
         mapped = {item.field: item.column for item in reading.mapped}
         if error is not None and not content.rows:
             raise error
         if as_json:
-            say(json.dumps(_as_json(content, mapped), indent=1))
+            unread = {"unreadable": dict(samples.unread)} if isinstance(samples, Traces) else {}
+            say(json.dumps({**_as_json(content, mapped), **unread}, indent=1))
         else:
             say("\n\n".join("\n".join(part) for part in _parts(content, mapped) if part))
         if error is not None:

@@ -98,22 +98,22 @@ def fitting_metrics(sample: Sample) -> list[str]:
     return fitting
 
 
-def propose_metrics(data: str, columns: Columns, file: FileOptions) -> NoReturn:
+def propose_metrics(data: str, samples: Any, columns: Columns, file: FileOptions) -> NoReturn:
     """Raise an error that names the metrics that fit the columns of a file.
 
     Raises:
         InvalidInput: always; the message contains the names.
     """
     choose = "choose metrics with --metrics a,b; "
-    opened = open_rows(data, 1, columns, file)
-    row = next(opened.rows)
+    opened = open_rows(samples, 1, columns, file)
+    name, row = opened.name or Path(data).name, next(opened.rows)
     if row.problem is not None:
         raise InvalidInput(f"{choose}none can be proposed, because the first row cannot be read: ", *row.problem.args)
     if fitting := ", ".join(fitting_metrics(row.sample)):
-        raise InvalidInput(f"{choose}these fit the columns of {opened.name}: {fitting}")
+        raise InvalidInput(f"{choose}these fit the columns of {name}: {fitting}")
     fields = [name for name in row.sample.to_dict() if name != "metadata"]
     raise InvalidInput(
-        f"{choose}no built-in one fits the columns of {opened.name}: {first_of([*fields, *map(str, row.sample.metadata)])} "
+        f"{choose}no built-in one fits the columns of {name}: {first_of([*fields, *map(str, row.sample.metadata)])} "
         f"(`ragmetrics metrics` lists what each needs, `ragmetrics look {shlex.quote(data)}` what was read)"
     )
 

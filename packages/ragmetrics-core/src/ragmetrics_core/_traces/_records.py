@@ -1,0 +1,192 @@
+"""Reads the records of exports: each becomes the spans that it contains.
+
+An OTLP record is a batch of spans; records of Phoenix and of OpenTelemetry's console are one span each. Only the attributes that
+samples are made of are kept, because a trace may contain vectors and schemas that are larger than all of its texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from .._values._sample import without_arrays
+from ._json import parsed_json
+from ._span import Damaged, Span, seconds
+
+KIND = "openinference.span.kind"
+KEPT = frozenset(
+    {
+        KIND,
+        "input.value",
+        "input.mime_type",
+        "output.value",
+        "output.mime_type",
+        "metadata",
+        "session.id",
+        "user.id",
+        "llm.token_count.prompt",
+        "llm.token_count.completion",
+        "llm.cost.total",
+    }
+)
+PREFIXES = ("retrieval.documents", "llm.input_messages", "llm.output_messages", "gen_ai.")
+OPERATIONS = {
+    "chat": "LLM",
+    "text_completion": "LLM",
+    "generate_content": "LLM",
+    "invoke_agent": "AGENT",
+    "execute_tool": "TOOL",
+    "retrieval": "RETRIEVER",
+    "embeddings": "EMBEDDING",
+}
+"""The kinds of spans by ``gen_ai.operation.name`` of OpenTelemetry."""
+
+
+def spans_in(record: Any) -> Iterator[Span]:
+    """Yield the spans of a record.
+
+    Raises:
+        Damaged: the record is of no known export, or lacks an id.
+    """
+    if not isinstance(record, Mapping):
+        if not hasattr(record, "get_span_context"):
+            raise Damaged("not a span of a known export")
+        yield _of_object(record)
+    elif "resourceSpans" in record:
+        for resource in record["resourceSpans"] or ():
+            for scope in resource.get("scopeSpans") or ():
+                for item in scope.get("spans") or ():
+                    yield _of_otlp(item)
+    elif isinstance(record.get("data"), list):  # a page of Phoenix's REST interface
+        for item in record["data"]:
+            yield from spans_in(item)
+    elif "context.trace_id" in record or "context" in record:
+        yield _of_openinference(record)
+    else:
+        raise Damaged("not a span of a known export")
+
+
+def _of_otlp(item: Mapping[str, Any]) -> Span:
+    attributes: dict[str, Any] = {}
+    for each in item.get("attributes") or ():
+        key = each["key"]
+        if key in KEPT or key.startswith(PREFIXES):
+            attributes[key] = _otlp_value(each.get("value") or {})
+    status = item.get("status") or {}
+    error = None
+    if status.get("code") in (2, "STATUS_CODE_ERROR"):
+        events = (
+            {"name": event.get("name"), "attributes": _otlp_attributes(event)} for event in item.get("events") or ()
+        )
+        error = _error(status.get("message"), events)
+    return _span(
+        (item.get("traceId"), item.get("spanId"), item.get("parentSpanId")),
+        item.get("name"),
+        (item.get("startTimeUnixNano"), item.get("endTimeUnixNano")),
+        attributes,
+        error,
+    )
+
+
+def _otlp_attributes(item: Mapping[str, Any]) -> dict[str, Any]:
+    return {each["key"]: _otlp_value(each.get("value") or {}) for each in item.get("attributes") or ()}
+
+
+def _otlp_value(value: Mapping[str, Any]) -> Any:
+    for name, item in value.items():
+        if name == "intValue":
+            return int(item)
+        if name == "arrayValue":
+            return [_otlp_value(each) for each in item.get("values") or ()]
+        if name == "kvlistValue":
+            return {each["key"]: _otlp_value(each.get("value") or {}) for each in item.get("values") or ()}
+        return item
+    return None
+
+
+def _of_openinference(record: Mapping[str, Any]) -> Span:
+    """Read a span as Phoenix exports it, with nested or with dotted names, or as OpenTelemetry's console exporter writes it."""
+    context = record.get("context")
+    context = context if isinstance(context, Mapping) else {}
+    given = record.get("attributes")
+    attributes = dict(_flat(given, "")) if isinstance(given, Mapping) else {}
+    for name, value in record.items():
+        if name.startswith("attributes.") and value is not None:
+            attributes |= dict(_flat(value, name.removeprefix("attributes.")))
+    status = record.get("status")
+    status = status if isinstance(status, Mapping) else {}
+    error = None
+    if str(record.get("status_code") or status.get("status_code")).upper().endswith("ERROR"):
+        error = _error(record.get("status_message") or status.get("description"), record.get("events") or ())
+    ids = [context.get(name) or record.get(f"context.{name}") for name in ("trace_id", "span_id")]
+    parent = record.get("parent_id", record.get("parent_span_id"))
+    attributes.setdefault(KIND, record.get("span_kind"))
+    times = record.get("start_time"), record.get("end_time")
+    return _span((ids[0], ids[1], parent), record.get("name"), times, attributes, error)
+
+
+def _flat(value: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """Yield the attributes under their dotted names; lists and the metadata stay whole."""
+    if isinstance(value, Mapping) and name not in ("metadata", "input.value", "output.value"):
+        for key, item in value.items():
+            yield from _flat(item, f"{name}.{key}" if name else str(key))
+    elif value is not None and (name in KEPT or name.startswith(PREFIXES)):
+        yield name, without_arrays(value)
+
+
+def _of_object(span: Any) -> Span:
+    """Read a span of OpenTelemetry's SDK."""
+    context = span.get_span_context()
+    attributes = {
+        key: list(value) if isinstance(value, tuple) else value
+        for key, value in (span.attributes or {}).items()
+        if key in KEPT or key.startswith(PREFIXES)
+    }
+    error = None
+    if span.status.status_code.name == "ERROR":
+        events = ({"name": event.name, "attributes": event.attributes or {}} for event in span.events)
+        error = _error(span.status.description, events)
+    ids = (
+        f"{context.trace_id:032x}",
+        f"{context.span_id:016x}",
+        f"{span.parent.span_id:016x}" if span.parent else None,
+    )
+    return _span(ids, span.name, (span.start_time, span.end_time), attributes, error)
+
+
+def _error(description: Any, events: Any) -> str:
+    """Return why a span failed: its exception, else the first line of its status."""
+    for event in events if not isinstance(events, str | Mapping) else ():
+        about = event.get("attributes") if isinstance(event, Mapping) else None
+        if isinstance(about, Mapping):
+            parts = [about.get(name) for name in ("exception.type", "exception.message")]
+            text = ": ".join(str(part) for part in parts if part)
+            if text:
+                return text[:500]
+    return str(description or "it failed").strip().partition("\n")[0][:500]
+
+
+def _span(
+    ids: tuple[Any, Any, Any], name: Any, times: tuple[Any, Any], attributes: dict[str, Any], error: str | None
+) -> Span:
+    trace_id, span_id, parent_id = (str(item).removeprefix("0x") if item else None for item in ids)
+    if trace_id is None or span_id is None:
+        raise Damaged("a span without the id of its trace or its own")
+    kind = attributes.pop(KIND, None) or OPERATIONS.get(str(attributes.get("gen_ai.operation.name")), "")
+    given = attributes.get("metadata")
+    if isinstance(given, str):
+        try:
+            attributes["metadata"] = parsed_json(given)
+        except ValueError:
+            del attributes["metadata"]
+    return Span(
+        trace_id,
+        span_id,
+        parent_id,
+        str(name or ""),
+        str(kind).upper(),
+        seconds(times[0]) or 0,
+        seconds(times[1]),
+        attributes,
+        error,
+    )

@@ -1,0 +1,449 @@
+"""Makes the samples of a trace: question, history, contexts, documents and answer of every turn.
+
+The contexts are taken from the first of these sources that has any: the nodes that a response of LlamaIndex names; the context
+that the call itself returned; the documents that its retrievers found; the documents that tools left; documents in the output;
+documents that a step returned; the contexts in the input; texts that a step returned as its context; the texts of tools. Only the
+first two are what the model saw.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from .._values._sample import Document, Sample
+from .._values._turns import earlier_turns
+from ._json import parsed_json
+from ._reading import (
+    HISTORY,
+    QUESTIONS,
+    REFERENCES,
+    Context,
+    Said,
+    answer_in,
+    blank,
+    document_in,
+    documents_in,
+    last_answer,
+    last_question,
+    messages_in,
+    named_contexts,
+    question_in,
+    this_turn,
+)
+from ._span import TURNS, Span, Tree, Turn, UnreadableTrace, metadata_of
+
+NODE = re.compile(r"\(id_=(.*?)\), score=")
+"""The id in the text that LlamaIndex writes for a node of a response."""
+
+BLOCK = re.compile(r"""text=('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\)""")
+"""The text in the text that Python writes for a block of a message."""
+
+PARSED = ".parse_agent_output"
+WRITING = "write_response_to_history"
+"""The span in which LlamaIndex reads a stream to its end; it is a trace of its own, and no turn."""
+
+EXPECTED = ("reference_contexts", "reference_documents", "rubric")
+FALLBACKS = "RunnableWithFallbacks"
+COUNTS = {
+    "prompt_tokens": ("llm.token_count.prompt", "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
+    "completion_tokens": ("llm.token_count.completion", "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
+    "cost": ("llm.cost.total",),
+}
+
+
+class Unread(Exception):
+    """A part of a turn is not in its spans. The message is the reason of an ``UnreadableTrace``."""
+
+
+def samples_of(trace_id: str, spans: Iterable[Span]) -> Iterator[Sample | UnreadableTrace]:
+    """Yield the samples of a trace, by their start, and in place of a turn that cannot be read the reason. A trace of a judge has
+    neither.
+    """
+    tree = Tree(spans)
+    turns = tree.turns()
+    if tree.spans and not turns:
+        yield UnreadableTrace("no span of a chain, an agent, a model or a retriever", trace_id)
+    for turn in turns:
+        if turn.root.name.endswith(WRITING):
+            continue
+        try:
+            yield _sample(turn, is_only=len(turns) == 1)
+        except Unread as error:
+            yield UnreadableTrace(str(error), trace_id, turn.root.span_id, turn.root.error or turn.last.error or "")
+
+
+def _sample(turn: Turn, *, is_only: bool) -> Sample:
+    root, inputs = turn.root, value_of(turn.root, "input")
+    if turn.root.error is not None or turn.last.error is not None:
+        raise Unread("the application failed")
+    outputs = value_of(turn.last, "output")
+    if root.name == FALLBACKS and len(turn.spans) == 1:
+        raise Unread("a chain with fallbacks, whose attempts are separate traces")
+    if any(map(_is_cut, turn.spans)):
+        raise Unread("its stream was closed")
+    if _is_many(inputs, outputs):
+        raise Unread("several questions and answers in one call")
+    question = _question(turn, inputs, outputs)
+    answer = _answer(turn, inputs, outputs)
+    if question is None or answer is None:
+        raise Unread("no question" if question is None else "no answer")
+    contexts, seen = _contexts(turn, inputs, outputs)
+    given = metadata_of(root)
+    reference = next((given[name] for name in REFERENCES if isinstance(given.get(name), str)), None)
+    return Sample(
+        user_input=question,
+        response=answer,
+        retrieved_contexts=None if contexts is None else [_text(item) for item in contexts],
+        retrieved_documents=contexts,
+        reference=reference,
+        id=root.trace_id if is_only else f"{root.trace_id}-{root.span_id}",
+        metadata=_metadata(turn, given, None if contexts is None else "seen" if seen else "retrieved"),
+        history=_history(turn, inputs, outputs, question),
+        **{name: given[name] for name in EXPECTED if name in given},
+    )
+
+
+def value_of(span: Span, side: str) -> Any:
+    """Return the ``input`` or the ``output`` of a span as plain values; None if there is none.
+
+    Raises:
+        Unread: it is JSON that was cut off.
+    """
+    value = span.attributes.get(f"{side}.value")
+    if not isinstance(value, str) or value == "null":  # a call that returns None has this output
+        return None if value == "null" else value
+    is_json = span.attributes.get(f"{side}.mime_type") == "application/json"
+    if is_json or (side == "input" and value.lstrip()[:1] in ("{", "[")):
+        try:
+            return parsed_json(value)
+        except ValueError:
+            if is_json:
+                raise Unread("its values are cut off") from None
+    return value
+
+
+def _readable(span: Span, side: str) -> Any:
+    """Return a value of a span below the root; None if it is cut off."""
+    try:
+        return value_of(span, side)
+    except Unread:
+        return None
+
+
+def _text(context: Context) -> str:
+    return context if isinstance(context, str) else context.content or ""
+
+
+def _below(turn: Turn, span: Span) -> list[Span]:
+    return [other for other in turn.spans if span in turn.above[other.span_id]]
+
+
+def _is_cut(span: Span) -> bool:
+    """Whether a stream was closed before its end. OpenInference then has an error only in the span of the model, if at all."""
+    if span.kind == "LLM":
+        return span.error is not None and span.error.startswith("GeneratorExit")
+    if span.name != "StrOutputParser":
+        return False
+    read = messages_in(_readable(span, "input")) or []
+    passed = _readable(span, "output") or ""
+    return bool(read) and read[0].content != passed and isinstance(passed, str) and read[0].content.startswith(passed)
+
+
+def _is_many(inputs: Any, outputs: Any) -> bool:
+    are_lists = isinstance(inputs, list) and isinstance(outputs, list)
+    return are_lists and len(inputs) == len(outputs) > 1 and messages_in(inputs) is None
+
+
+def _question(turn: Turn, inputs: Any, outputs: Any) -> str | None:
+    came_back = {}
+    if isinstance(outputs, Mapping):
+        came_back = {name: outputs[name] for name in (*QUESTIONS, "messages") if name in outputs}
+    is_agent = (
+        isinstance(inputs, Mapping) and "init_state" in inputs
+    )  # the start of a workflow of LlamaIndex, without its question
+    if not is_agent and (question := question_in(inputs) or question_in(came_back)) is not None:
+        return question
+    queries = (question_in(_readable(span, "input")) for span in turn.of_kind("RETRIEVER"))
+    asked = (last_question(_messages(span, "input")) for span in turn.of_kind("LLM"))
+    return next(filter(None, asked), None) or next(filter(None, queries), None)
+
+
+def _answer(turn: Turn, inputs: Any, outputs: Any) -> str | None:
+    last = turn.last
+    if last.kind == "RETRIEVER":
+        return None
+    if any(span.name.endswith(PARSED) for span in turn.spans):
+        return _agent_answer(turn, outputs)
+    answer = None
+    if not _is_stream(outputs):
+        # several parallel answers are not one structured answer
+        answer = answer_in(outputs, inputs, whole=not last.name.startswith("RunnableParallel") and not _is_graph(turn))
+    if answer is None and (_is_stream(outputs) or "output.value" not in last.attributes):
+        models = [last] if last.kind in ("LLM", "AGENT") else []
+        said = (last_answer(_messages(span, "output")) for span in (*models, *reversed(turn.of_kind("LLM"))))
+        answer = next(filter(None, said), None)
+    return answer
+
+
+def _is_stream(outputs: Any) -> bool:
+    """Whether an output is a stream of LlamaIndex, whose text is only in the span of the model."""
+    return isinstance(outputs, Mapping) and ("response_txt" in outputs or "chat_stream" in outputs)
+
+
+def _agent_answer(turn: Turn, outputs: Any) -> str | None:
+    """Return the answer of an agent of LlamaIndex. It is in the texts that Python writes for events: that of the root, which may be
+    cut off, or that which the last step got; and in what the parser of a ReAct agent returned.
+    """
+    parsed = [_readable(span, "output") for span in turn.spans if span.name.endswith("OutputParser.parse")]
+    steps = [_readable(span, "input") for span in turn.spans if span.name.endswith(PARSED)]
+    events = [str(step.get("ev")) for step in steps[-1:] if isinstance(step, Mapping)]
+    said = [step.get("response") for step in parsed[-1:] if isinstance(step, Mapping)]
+    answers = [_in_event(str(outputs)), *said, *map(_in_event, events)]
+    return next((answer for answer in answers if isinstance(answer, str)), None)
+
+
+def _in_event(event: str) -> str | None:
+    response, ends, _ = event.partition("response=ChatMessage(")[2].partition("structured_")
+    texts = [ast.literal_eval(found[1]) for found in BLOCK.finditer(response)]
+    return "".join(texts) if texts and ends else None
+
+
+def _is_graph(turn: Turn) -> bool:
+    return any("langgraph_node" in metadata_of(span) for span in turn.spans)
+
+
+def _messages(span: Span, side: str) -> list[Said]:
+    """Return the messages that a model got or said."""
+    listed = unflattened(span.attributes, f"llm.{side}_messages")
+    found = messages_in([{name.removeprefix("message."): item for name, item in each.items()} for each in listed])
+    if found:
+        return found
+    written = span.attributes.get(f"gen_ai.{side}.messages")
+    value = _readable(span, side) if written is None else _parsed(written)
+    if side == "input":
+        value = value.get("messages", value.get("prompt")) if isinstance(value, Mapping) else value
+        return (messages_in(value) if value else None) or []
+    text = answer_in(value)
+    return [] if text is None else [Said("assistant", text)]
+
+
+def _parsed(value: Any) -> Any:
+    """Return the value of a text of JSON, or another value unchanged; None if the text is cut off."""
+    try:
+        return parsed_json(value) if isinstance(value, str) else value
+    except ValueError:
+        return None
+
+
+def unflattened(attributes: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """Return the list of mappings that OpenInference writes as ``name.0.key``, or that Phoenix made of it."""
+    whole = attributes.get(name)
+    if isinstance(whole, list):
+        return [item for item in whole if isinstance(item, dict)]
+    found: dict[int, dict[str, Any]] = {}
+    start = f"{name}."
+    for key, value in attributes.items():
+        if key.startswith(start):
+            number, _, rest = key[len(start) :].partition(".")
+            if number.isdigit():
+                found.setdefault(int(number), {})[rest] = value
+                if ".tool_calls." in key:
+                    found[int(number)]["tool_calls"] = True
+    return [found[number] for number in sorted(found)]
+
+
+def _history(turn: Turn, inputs: Any, outputs: Any, question: str) -> list[dict[str, Any]] | None:
+    """Return the earlier turns: the history in the input, else the one that a step got or returned, else the messages before the
+    question.
+    """
+    steps = [(_readable(span, side)) for span in turn.spans if span.kind in TURNS for side in ("input", "output")]
+    earlier = [
+        value[name] for value in (inputs, *steps) if isinstance(value, Mapping) for name in HISTORY if name in value
+    ]
+    talks = [value.get("messages") for value in (outputs, inputs) if isinstance(value, Mapping)]
+    talks += [inputs] if isinstance(inputs, list) else []
+    talks += [inputs.get(name) for name in QUESTIONS] if isinstance(inputs, Mapping) else []
+    models = [span for span in turn.spans if span.kind == "LLM"]
+    read = [[item.turn for item in messages_in(talk) or ()] for talk in talks if isinstance(talk, list)]
+    if turn.root.name.endswith((".chat", ".achat", ".stream_chat", ".astream_chat", ".run")):
+        read += [[item.turn for item in _messages(span, "input")] for span in models]
+    elif turn.root.kind == "LLM":
+        read += [[item.turn for item in _messages(turn.root, "input")]]
+    before = [[item.turn for item in messages_in(talk) or ()] for talk in earlier if isinstance(talk, list)]
+    return earlier_turns(before, read, question)
+
+
+def _metadata(turn: Turn, given: Mapping[str, Any], contexts: str | None) -> dict[str, Any]:
+    """Return the metadata of the application, and what is known of the call."""
+    root = turn.root
+    models = turn.of_kind("LLM")
+    kept = {name: value for name, value in given.items() if name not in (*REFERENCES, *EXPECTED)}
+    session = root.attributes.get("session.id", given.get("session_id", given.get("thread_id")))
+    sums = {name: _sum(models, keys) for name, keys in COUNTS.items()}
+    error = next((span.error for span in turn.spans if span.error), None)
+    known = {
+        "trace_id": root.trace_id,
+        "span_id": root.span_id,
+        "session_id": session,
+        "user_id": root.attributes.get("user.id"),
+        "latency": None if turn.last.end is None or not root.start else round(turn.last.end - root.start, 6),
+        **sums,
+        "contexts": contexts,
+        "error": error,
+    }
+    return {**kept, **{name: value for name, value in known.items() if value is not None}}
+
+
+def _sum(models: Sequence[Span], keys: Sequence[str]) -> float | None:
+    counts = [next((span.attributes[key] for key in keys if key in span.attributes), None) for span in models]
+    known = [count for count in counts if isinstance(count, int | float)]
+    return sum(known) if known else None
+
+
+def _contexts(turn: Turn, inputs: Any, outputs: Any) -> tuple[list[Context] | None, bool]:
+    """Return the contexts that the answer rests on, and whether the model saw exactly these; None if nothing was searched."""
+    nodes = _nodes(turn)
+    if nodes is not None:
+        return list(nodes), True
+    documents, texts = named_contexts(outputs)
+    if documents is not None and not (documents == [] and _is_graph(turn)):
+        return documents, True
+    found = _retrieved(turn)
+    by_tools = _by_tools(outputs)
+    are_texts = all(isinstance(item, str) for item in by_tools)
+    given, written = named_contexts(inputs)
+    listed, step_texts = _by_steps(turn)
+    surest_first: list[Sequence[Context] | None] = [
+        found,
+        None if are_texts else by_tools,
+        documents_in(outputs),
+        listed,
+        given,
+        texts,
+        step_texts if found is None else None,
+        written,
+        by_tools if found is None else None,
+    ]
+    contexts = next(filter(None, surest_first), found)
+    return None if contexts is None else list(contexts), contexts is texts
+
+
+def _nodes(turn: Turn) -> list[Document] | None:
+    """Return the nodes that responses of LlamaIndex name, with the texts that the model saw; None if there is no such response.
+
+    Raises:
+        Unread: the text of a node is not in the trace.
+    """
+    named: dict[str, None] = {}
+    answering: list[str] = []
+    chunks: list[str] = []
+    is_named = False
+    for span in turn.spans:
+        inputs, outputs = _readable(span, "input"), _readable(span, "output")
+        if isinstance(inputs, Mapping) and isinstance(inputs.get("text_chunks"), list):
+            chunks += [chunk for chunk in inputs["text_chunks"] if isinstance(chunk, str)]
+        if isinstance(inputs, Mapping) and isinstance(inputs.get("kwds"), Mapping):
+            chunks += [str(value) for name, value in inputs["kwds"].items() if name in ("context_str", "context_msg")]
+        sources = outputs.get("source_nodes") if isinstance(outputs, Mapping) else None
+        if isinstance(sources, list) and not any(above.span_id in answering for above in turn.above[span.span_id]):
+            if sources:  # a stream names its nodes only in the spans below
+                answering.append(span.span_id)
+            is_named = True
+            named.update((found[1], None) for found in map(NODE.search, map(str, sources)) if found)
+    if not is_named:
+        return None
+    found = {document.id: document for span in turn.of_kind("RETRIEVER") for document in _documents(turn, span) or ()}
+    if any(key not in found for key in named):
+        raise Unread("the documents of its search are not in the trace")
+    return [_as_seen(found[key], chunks) for key in named]
+
+
+def _as_seen(document: Document, chunks: Sequence[str]) -> Document:
+    """Return the document with the text that the model saw, which has the metadata before it."""
+    seen = [chunk for chunk in chunks if not blank(document.content) and str(document.content) in chunk]
+    return Document(min(seen, key=len, default=document.content), document.id, document.score, document.meta)
+
+
+def _retrieved(turn: Turn) -> list[Document] | None:
+    """Return the documents of all searches, each document once; None if nothing was searched. Those of failed attempts are left
+    out.
+
+    Raises:
+        Unread: a search has no documents in its span.
+    """
+    searches = [span for span in turn.of_kind("RETRIEVER") if span.error is None]
+    searching = {above.span_id for span in searches for above in turn.above[span.span_id]}
+    tools = [span for span in turn.of_kind("TOOL") if span.span_id not in searching]
+    found = [(span, _documents(turn, span)) for span in turn.spans if span in searches]
+    found += [(span, documents) for span in tools if (documents := documents_in(_artifact(span)))]
+    found.sort(key=lambda item: item[0].start)
+    root = turn.root.span_id
+    sound = [
+        item
+        for item in found
+        if not any(above.error is not None and above.span_id != root for above in turn.above[item[0].span_id])
+    ]
+    if any(documents is None for _, documents in sound or found):
+        raise Unread("the documents of its search are not in the trace")
+    distinct: dict[tuple[str | None, str | None], Document] = {}
+    for _, documents in sound or found:
+        for document in documents or ():
+            distinct.setdefault((document.id, document.content), document)
+    return list(distinct.values()) if found else None
+
+
+def _documents(turn: Turn, span: Span) -> list[Document] | None:
+    """Return the documents of a search; those of a search inside it, if they are not in its own span. None if they are not in the
+    trace.
+    """
+    output = _readable(span, "output")
+    inner = output.get("documents") if isinstance(output, Mapping) else output
+    read = [document_in(item) for item in inner] if isinstance(inner, list) else [None]
+    if all(read):
+        return [item for item in read if item is not None]
+    listed = [document_in(_as_document(each)) for each in unflattened(span.attributes, "retrieval.documents")]
+    known = [item for item in listed if item is not None]
+    if known:
+        return known
+    below = [other for other in _below(turn, span) if other.kind == "RETRIEVER"]
+    return next(filter(None, (_documents(turn, other) for other in below)), None)
+
+
+def _as_document(flat: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a document of OpenInference; its metadata are a text of JSON."""
+    plain = {name.removeprefix("document."): value for name, value in flat.items()}
+    inner = plain.get("document")
+    plain = dict(inner) if isinstance(inner, Mapping) else plain
+    return {"id": None, **plain, "metadata": _parsed(plain.get("metadata"))}
+
+
+def _artifact(span: Span) -> Any:
+    """Return what a tool left for the program, or else what it returned."""
+    output = _readable(span, "output")
+    messages = messages_in(output) if isinstance(output, Mapping) else None
+    return messages[0].artifact if messages and messages[0].artifact is not None else output
+
+
+def _by_tools(outputs: Any) -> list[Context]:
+    """Return the documents in the messages of this turn's tools; else their texts, unless such a text is the answer."""
+    messages = messages_in(outputs.get("messages") if isinstance(outputs, Mapping) else outputs) or []
+    said = [item for item in this_turn(messages) if item.role == "tool"]
+    documents = [document for item in said for document in documents_in(item.artifact) or ()]
+    if documents:
+        return list({(document.id, document.content): document for document in documents}.values())
+    before = said[:-1] if said and said[-1] is messages[-1] else said
+    return [item.content for item in before if not blank(item.content)]
+
+
+def _by_steps(turn: Turn) -> tuple[list[Document] | None, list[str] | None]:
+    """Return the last documents, and the last texts under the name of a context, that a step returned."""
+    listed, texts = None, None
+    steps = [span for span in turn.spans if span.kind in TURNS and span is not turn.root]
+    for span in sorted(steps, key=lambda span: span.end or 0):
+        outputs = _readable(span, "output")
+        listed = documents_in(outputs) or listed
+        texts = named_contexts(outputs)[1] or texts
+    return listed, texts

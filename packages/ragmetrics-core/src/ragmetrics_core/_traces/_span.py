@@ -1,0 +1,187 @@
+"""A span of any export in the words of OpenInference, and the spans of one trace as a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import Any
+
+from .._values._errors import InvalidInput
+
+
+@dataclass(frozen=True)
+class UnreadableTrace:
+    """A trace, or a turn of it, that is no sample.
+
+    Attributes:
+        reason: why, in words that are the same for all traces with this problem, such as ``no answer``.
+        trace_id: the id of the trace; None for a line of a file that cannot be read.
+        span_id: the id of the span of the turn; None if the trace has no turn.
+        detail: more about this trace, such as the message of an error; "" if there is none.
+    """
+
+    reason: str
+    trace_id: str | None = None
+    span_id: str | None = None
+    detail: str = ""
+
+
+class Damaged(InvalidInput):
+    """A record of an export that cannot be read."""
+
+
+@dataclass(slots=True, eq=False)
+class Span:
+    """One span.
+
+    Attributes:
+        trace_id: the id of the trace.
+        span_id: the id of the span.
+        parent_id: the id of the span above it; None for the root of a trace.
+        name: the name of the operation.
+        kind: ``CHAIN``, ``AGENT``, ``LLM``, ``RETRIEVER``, ``TOOL``, another kind of OpenInference, or "" if it is not known.
+        start: seconds since 1970; 0 if it is not known.
+        end: likewise; None if it is not known.
+        attributes: the attributes that samples are made of, under the names of OpenInference. ``input.value`` and ``output.value``
+            are texts, or values that a text of JSON contained.
+        error: why the operation failed; None if it did not.
+    """
+
+    trace_id: str
+    span_id: str
+    parent_id: str | None
+    name: str
+    kind: str
+    start: float
+    end: float | None
+    attributes: Mapping[str, Any]
+    error: str | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Turn:
+    """A call of the application.
+
+    Attributes:
+        root: its span; if the span itself is missing, the first one below it.
+        last: the span whose output is that of the call: the root, or the last one below a missing root.
+        spans: all its spans, by their start, without those of judges.
+        above: for each of its spans, by id, the spans above it in this turn, from its parent up.
+    """
+
+    root: Span
+    last: Span
+    spans: Sequence[Span]
+    above: Mapping[str, Sequence[Span]] = field(default_factory=dict)
+
+    def of_kind(self, *kinds: str) -> list[Span]:
+        """Return the spans of these kinds that are not below another one of them."""
+        return [
+            span
+            for span in self.spans
+            if span.kind in kinds and all(above.kind not in kinds for above in self.above[span.span_id])
+        ]
+
+
+TURNS = frozenset({"CHAIN", "AGENT"})
+KNOWN = TURNS | {"LLM", "RETRIEVER", "TOOL", "RERANKER", "PROMPT", "GUARDRAIL"}
+"""The kinds of spans that belong to an answer. Embeddings are not among them: they also index documents."""
+
+
+class Tree:
+    """The spans of a trace, without those of judges."""
+
+    def __init__(self, spans: Iterable[Span]) -> None:
+        by_id: dict[str, Span] = {}
+        for span in sorted(spans, key=lambda span: span.start):
+            by_id.setdefault(span.span_id, span)  # exporters that retry send a span twice
+        self._by_id = by_id
+        judges = {span.span_id for span in by_id.values() if _is_judge(span)}
+        self.spans = [
+            span
+            for span in by_id.values()
+            if span.span_id not in judges and not any(above.span_id in judges for above in self._above(span))
+        ]
+
+    def _above(self, span: Span) -> Iterator[Span]:
+        seen = {span.span_id}
+        while span.parent_id in self._by_id and span.parent_id not in seen:
+            seen.add(span.parent_id)
+            span = self._by_id[span.parent_id]
+            yield span
+
+    def turns(self) -> list[Turn]:
+        """Return the turns, by their start."""
+        top_of: dict[str, str] = {}
+        groups: dict[tuple[str, bool], list[Span]] = {}
+        for span in self.spans:
+            above = [span, *self._above(span)]
+            top = next((item for item in reversed(above) if item.kind in KNOWN), span)
+            top_of[span.span_id] = top.span_id
+            if top is span and span.kind in KNOWN:
+                is_lost = above[-1].parent_id is not None
+                groups.setdefault((above[-1].parent_id or above[-1].span_id, is_lost), []).append(span)
+        lost = [_parts(group, is_lost=True) for (_, is_lost), group in groups.items() if is_lost]
+        parts = [part for (_, is_lost), group in groups.items() if not is_lost for part in _parts(group, is_lost=False)]
+        if len(parts) == 1:  # spans whose parents are missing, such as those of a stream, belong to the only call
+            root, last, tops = parts[0]
+            parts = [(root, last, [*tops, *(span for more in lost for _, _, others in more for span in others)])]
+        else:
+            parts += [part for more in lost for part in more]
+        return [self._turn(root, last, {span.span_id for span in tops}, top_of) for root, last, tops in parts]
+
+    def _turn(self, root: Span, last: Span, tops: set[str], top_of: Mapping[str, str]) -> Turn:
+        spans = [span for span in self.spans if top_of[span.span_id] in tops]
+        ids = {span.span_id for span in spans}
+        above = {span.span_id: [item for item in self._above(span) if item.span_id in ids] for span in spans}
+        return Turn(root, last, spans, above)
+
+
+Part = tuple[Span, Span, list[Span]]
+"""The first and the last span of a turn, and its outermost spans."""
+
+
+def _parts(group: list[Span], *, is_lost: bool) -> list[Part]:
+    """Return the turns among outermost spans that have one root.
+
+    If the root is missing and steps of a chain or of a graph are left, they are one turn. Otherwise every chain is one, and model
+    calls and searches beside a single chain, or without one, belong together.
+    """
+    calls = [span for span in group if span.kind in TURNS]
+    are_steps = is_lost and (len(calls) < len(group) or any("langgraph_node" in metadata_of(span) for span in calls))
+    if are_steps or not calls:
+        return [(group[0], group[-1], group)]
+    return [(span, span, group if len(calls) == 1 else [span]) for span in calls]
+
+
+def metadata_of(span: Span) -> Mapping[str, Any]:
+    """Return the metadata that the application gave the span."""
+    found = span.attributes.get("metadata")
+    return found if isinstance(found, Mapping) else {}
+
+
+def _is_judge(span: Span) -> bool:
+    return "ragmetrics" in metadata_of(span)
+
+
+def seconds(value: Any) -> float | None:
+    """Return a time as seconds since 1970. It is given as nanoseconds, as a text of ISO 8601, or as a datetime.
+
+    Raises:
+        Damaged: it is none of these.
+    """
+    if value is None or value == "":
+        return None
+    try:
+        if isinstance(value, datetime):
+            return (value if value.tzinfo else value.replace(tzinfo=timezone.utc)).timestamp()
+        if isinstance(value, str) and not value.isdigit():
+            # Python 3.10 reads neither Z nor seven digits of a second
+            text, fraction, rest = value.replace("Z", "+00:00").partition(".")
+            digits = rest[: next((at for at, sign in enumerate(rest) if not sign.isdigit()), len(rest))]
+            zone = rest[len(digits) :]
+            return seconds(datetime.fromisoformat(f"{text}.{digits[:6]:0<6}{zone}" if fraction else text))
+        return int(value) / 1e9
+    except (ValueError, TypeError, OverflowError):
+        raise Damaged(f"{str(value)[:40]!r} is no time") from None
