@@ -76,10 +76,10 @@ def message_in(value: Any) -> Said | None:
     calls = inner.get("tool_calls") or inner.get("invalid_tool_calls")
     if role is None or (content is None and not calls):
         return None
-    return Said(role, _text_of(content), bool(calls), inner.get("artifact"))
+    return Said(role, text_of(content), bool(calls), inner.get("artifact"))
 
 
-def _text_of(content: Any) -> str:
+def text_of(content: Any) -> str:
     """Return the text of a content, which is a text or a list of parts."""
     if isinstance(content, str) or not isinstance(content, list):
         return content if isinstance(content, str) else ""

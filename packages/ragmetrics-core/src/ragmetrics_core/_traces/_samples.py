@@ -31,6 +31,7 @@ from ._reading import (
     messages_in,
     named_contexts,
     question_in,
+    text_of,
     this_turn,
 )
 from ._span import TURNS, Span, Tree, Turn, UnreadableTrace, metadata_of
@@ -312,7 +313,7 @@ def _contexts(turn: Turn, inputs: Any, outputs: Any) -> tuple[list[Context] | No
     if documents is not None and not (documents == [] and _is_graph(turn)):
         return documents, True
     found = _retrieved(turn)
-    by_tools = _by_tools(outputs)
+    by_tools = _by_tools(outputs) or _tool_outputs(turn)
     are_texts = all(isinstance(item, str) for item in by_tools)
     given, written = named_contexts(inputs)
     listed, step_texts = _by_steps(turn)
@@ -436,6 +437,14 @@ def _by_tools(outputs: Any) -> list[Context]:
         return list({(document.id, document.content): document for document in documents}.values())
     before = said[:-1] if said and said[-1] is messages[-1] else said
     return [item.content for item in before if not blank(item.content)]
+
+
+def _tool_outputs(turn: Turn) -> list[Context]:
+    """Return the texts that the tools of an agent of LlamaIndex returned, without errors."""
+    outputs = [_readable(span, "output") for span in turn.of_kind("TOOL")]
+    found = [output for output in outputs if isinstance(output, Mapping) and "blocks" in output]
+    texts = [text_of(output["blocks"]) for output in found if not output.get("is_error")]
+    return [text for text in dict.fromkeys(texts) if not blank(text)]
 
 
 def _by_steps(turn: Turn) -> tuple[list[Document] | None, list[str] | None]:
