@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import is_dataclass, replace
-from importlib.metadata import entry_points
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from .._kernel._inputs import Input
@@ -24,18 +25,30 @@ from ._kept import ANSWER, with_answer
 READERS = "ragmetrics.apps"
 """The group of entry points of adapters. The name of an entry is the package of a framework, and its object has two functions:
 ``function_of(app)`` returns a function that asks an application of the framework, given a question; ``fields_of(answer)`` returns a
-text or a mapping for an object that the framework returned. Both return None for objects that they do not know.
+text, a mapping or a ``Sample`` for what the framework returned. Both return None for what they do not know.
 """
 
 FORM = "return a text, or a mapping such as {'response': ..., 'retrieved_contexts': [...]}"
 
 
+@cache
+def _adapters() -> Mapping[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=READERS)}
+
+
 def readers_of(value: object) -> Iterator[Any]:
-    """Return the readers of the framework that defines the class of a value, or one of its bases."""
-    packages = {base.__module__.partition(".")[0] for base in type(value).__mro__} - {"builtins"}
-    for entry in entry_points(group=READERS) if packages else ():
-        if entry.name in packages:
-            yield entry.load()
+    """Return the readers of the frameworks that define the class of a value, one of its bases, or a value inside it."""
+    packages = {base.__module__.partition(".")[0] for part in _parts(value) for base in type(part).__mro__}
+    for name in sorted(packages - {"builtins"}):
+        if name in _adapters():
+            yield _adapters()[name].load()
+
+
+def _parts(value: Any, depth: int = 3) -> Iterator[Any]:
+    yield value
+    inner = value.values() if isinstance(value, Mapping) else value[:1] if isinstance(value, list | tuple) else ()
+    for item in inner if depth else ():
+        yield from _parts(item, depth - 1)
 
 
 class AnswerReader:
@@ -78,7 +91,8 @@ class AnswerReader:
         return with_answer(question, replace(found, **gaps))
 
     def _sample(self, answer: Any) -> Sample:
-        for reader in readers_of(answer):
+        named_by_user = self._reading[0] and isinstance(answer, Mapping)
+        for reader in () if named_by_user else readers_of(answer):
             fields = reader.fields_of(answer)
             if fields is not None:
                 answer = fields

@@ -129,7 +129,7 @@ class _ReadSpan(Span):
 
     def set_content_tag(self, key: str, value: Any) -> None:
         if key == OUTPUTS and isinstance(value, Mapping):
-            self._record |= _read(value)
+            self._record |= fields_in(value)
         self.inner.set_content_tag(key, value)
 
     def raw_span(self) -> Any:
@@ -139,7 +139,7 @@ class _ReadSpan(Span):
         return self.inner.get_correlation_data_for_logs()
 
 
-def _read(output: Mapping[str, Any]) -> dict[str, Any]:
+def fields_in(output: Mapping[str, Any]) -> dict[str, Any]:
     """Return the contexts and the answer that a component gave, as far as it gave any."""
     found: dict[str, Any] = {}
     documents = output.get("documents")
