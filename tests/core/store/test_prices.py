@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from core.cli.calling import call
 from core.evaluate.doubles import OPENAI, AsyncModel, InstantModel, Length, Priced, Rated, questions
 from core.report.comparing import text_at
+from loopback import OpenAIServer
 from ragmetrics_core import Evaluation, Usage, evaluate
 
 needs_table = pytest.mark.skipif(
@@ -118,3 +121,79 @@ class TestUnknown:
             assert (usage.name, usage.base_url) == expected
             assert Evaluation.load(run_dir).models == (usage,)
         assert (usage.usage, usage.repeated) == (TOKENS, 0)
+
+
+@needs_table
+class TestOtherNames:
+    @pytest.mark.parametrize(
+        ("price_as", "base_url", "dollars"),
+        [
+            ("gpt-4o-mini", "https://acme.openai.azure.com/openai/v1", 0.15 + 0.1 * 0.60),
+            ("gpt-4o-mini", "http://localhost:4000/v1", 0.15 + 0.1 * 0.60),
+            ("gpt-4o-mini", None, 0.15 + 0.1 * 0.60),
+            ("openai:gpt-4o", "http://localhost:4000/v1", 2.50 + 0.1 * 10.00),
+        ],
+    )
+    def test_the_price_of_a_deployment(
+        self, price_as: str, base_url: str | None, dollars: float, tmp_path: Path
+    ) -> None:
+        llm: Any = Priced("prod-judge", base_url, TOKENS)
+        llm.price_as = price_as
+        result = evaluate(questions(1), Rated(), llm=llm, run_dir=tmp_path)
+        line = f"cost prod-judge: ${dollars:.4f} ({table()})"
+        assert line in str(result.summary()).splitlines()
+        assert line in str(Evaluation.load(tmp_path).summary()).splitlines()
+        assert result.summary().to_dict()["models"][0]["price_as"] == price_as
+
+    def test_a_name_that_is_in_no_table_is_unknown(self) -> None:
+        llm: Any = Priced("prod-judge", OPENAI, TOKENS)
+        llm.price_as = "openai:no-such-model"
+        (found,) = evaluate(questions(1), Rated(), llm=llm).models
+        assert str(found.cost()) == f"unknown ({table()} has no price for it at openai)"
+
+    def test_a_budget_of_dollars_counts_it(self) -> None:
+        llm: Any = Priced("prod-judge", "http://localhost:4000/v1", TOKENS)
+        llm.price_as = "gpt-4o-mini"  # 0.21 dollars a call
+        result = evaluate(questions(5), Rated(), llm=llm, budget={"dollars": 0.4}, max_concurrency=1)
+        assert len(result) == 2
+
+
+@needs_table
+class TestTheOption:
+    def test_price_as(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("AZURE_OPENAI_API_KEY", "azure-key-4711")
+        Path("q.jsonl").write_text('{"question": "Where?", "answer": "Paris."}\n')
+        metric = ("evaluate", "q.jsonl", "-m", "answer_relevance_rating")
+        with OpenAIServer(lambda body: '{"reason": "It answers.", "score": 5}') as server:
+            monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", server.origin)
+            common = (*metric, "--llm", "server:prod", "--base-url", server.base_url)
+            unknown, known = call(*common), call(*common, "--price-as", "openai:gpt-4o-mini")
+        assert "cost prod: unknown" in unknown.stdout
+        assert "cost prod: $0.000" in known.stdout
+        assert f"({table()})" in known.stdout
+        price = call(*metric, "--llm", "azure:prod", "--dry-run", "--price-as", "gpt-4o")
+        assert f"({table()})" in " ".join(price.stdout.split())
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (
+                ("--llm", "openai:x", "--price-as", "nonsense"),
+                "--price-as nonsense is in no price table: give MODEL or PROVIDER:MODEL, such as openai:gpt-4o-mini (",
+            ),
+            (("--price-as", "gpt-4o"), "--price-as names the model of --llm: add --llm, or leave it out"),
+            (
+                ("--llm", "lexical", "--price-as", "gpt-4o"),
+                "--price-as gpt-4o only applies to a model that is paid for: leave it out",
+            ),
+        ],
+    )
+    def test_mistakes_are_found_before_the_first_call(
+        self, options: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        Path("q.jsonl").write_text('{"question": "Where?", "answer": "Paris."}\n')
+        result = call("evaluate", "q.jsonl", "-m", "answer_relevance_rating", *options)
+        assert result.exit_code == 2
+        assert result.stderr.startswith(f"ragmetrics: {message}")

@@ -52,6 +52,8 @@ class ModelUsage:
         repeated: calls that were refused or lost and made again; they are not among the calls of ``usage``.
         seconds: the time of all calls together; 0 if it was not measured.
         batched: the part of ``usage`` that was asked in batches, at half the price.
+        price_as: the name of the model in the price table, ``MODEL`` or ``PROVIDER:MODEL``, if its own name is another one, as of
+            a deployment; None: its own name. It is the attribute ``price_as`` of the model.
     """
 
     name: str
@@ -60,40 +62,54 @@ class ModelUsage:
     repeated: int = 0
     seconds: float = field(default=0.0, compare=False)
     batched: Usage = field(default_factory=Usage)
+    price_as: str | None = None
 
     @classmethod
     def of(cls, model: Any, usage: Usage, repeated: int, seconds: float = 0.0) -> ModelUsage:
         """Return the usage of a model. Its ``identity`` gives its name and address."""
         traits = ModelTraits.of(model)
         base_url = traits.settings.get("base_url")
-        return cls(traits.called, base_url and str(base_url), usage, repeated, seconds)
+        given = getattr(model, "price_as", None)
+        price_as = given if isinstance(given, str) else None
+        return cls(traits.called, base_url and str(base_url), usage, repeated, seconds, price_as=price_as)
 
     def __add__(self, other: ModelUsage) -> ModelUsage:
         usage, seconds = self.usage + other.usage, self.seconds + other.seconds
         repeated, batched = self.repeated + other.repeated, self.batched + other.batched
-        return replace(self, usage=usage, repeated=repeated, seconds=seconds, batched=batched)
+        price_as = other.price_as or self.price_as  # it is known since the latest part of a run
+        return replace(self, usage=usage, repeated=repeated, seconds=seconds, batched=batched, price_as=price_as)
 
     def cost(self) -> Cost | None:
         """Return the price; None if there are no tokens to pay for."""
         if not (self.usage.prompt_tokens or self.usage.completion_tokens):
             return None
-        if self.base_url is None:
+        if self.base_url is None and self.price_as is None:
             return Cost(None, "the model does not say where it is called")
         if importlib.util.find_spec("genai_prices") is None:
             return Cost(None, INSTALL)
-        whole = _priced(self.name, self.base_url, self.usage)
+        whole = self._priced(self.usage)
         if whole.dollars is None or not self.batched.calls:
             return whole
-        full = _priced(self.name, self.base_url, self.batched).dollars or 0.0
+        full = self._priced(self.batched).dollars or 0.0
         return replace(whole, dollars=whole.dollars - (1 - HALF) * full)
+
+    def _priced(self, usage: Usage) -> Cost:
+        if self.price_as is None:
+            return _priced(self.name, usage, provider_api_url=self.base_url)
+        provider, colon, name = self.price_as.partition(":")
+        if colon:
+            return _priced(name, usage, provider_id=provider)
+        here = _priced(self.price_as, usage, provider_api_url=self.base_url) if self.base_url else Cost(None, "")
+        return here if here.dollars is not None else _priced(self.price_as, usage)  # a gateway is in no table
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything except the seconds, as plain JSON values; only ``run.json`` stores the seconds."""
         return {name: value for name, value in self.stored().items() if name != "seconds"}
 
     def stored(self) -> dict[str, Any]:
-        """Return everything as ``run.json`` stores it; ``batched`` only if there were batches."""
-        stored = {name: value for name, value in vars(self).items() if name != "batched" or self.batched.calls}
+        """Return everything as ``run.json`` stores it; ``batched`` only if there were batches, ``price_as`` only if it is given."""
+        is_given = {"batched": self.batched.calls, "price_as": self.price_as}
+        stored = {name: value for name, value in vars(self).items() if is_given.get(name, True)}
         return {name: value.to_dict() if isinstance(value, Usage) else value for name, value in stored.items()}
 
     @classmethod
@@ -101,7 +117,9 @@ class ModelUsage:
         """Return the usage that ``to_dict`` wrote, with its seconds if they were stored."""
         usage, batched = Usage(**data["usage"]), Usage(**data.get("batched", {}))
         sum((usage + batched).to_dict().values())  # raises a TypeError unless all are numbers
-        return cls(data["name"], data["base_url"], usage, data["repeated"], float(data.get("seconds", 0.0)), batched)
+        price_as = str(data["price_as"]) if "price_as" in data else None
+        seconds = float(data.get("seconds", 0.0))
+        return cls(data["name"], data["base_url"], usage, data["repeated"], seconds, batched, price_as)
 
 
 class Prices:
@@ -174,13 +192,34 @@ def add_up(*parts: Iterable[ModelUsage]) -> tuple[ModelUsage, ...]:
     return tuple(found.values())
 
 
-def _priced(name: str, base_url: str, usage: Usage) -> Cost:
+def priced_as(model: Any, name: str) -> None:
+    """Set the name of a model in the price table.
+
+    Raises:
+        InvalidInput: the table has no such model, or the model costs nothing.
+        MissingExtra: the table of prices is not installed.
+    """
+    if is_instant(model):
+        raise InvalidInput(Setting("price_as", name), " only applies to a model that is paid for: leave it out")
+    if importlib.util.find_spec("genai_prices") is None:
+        raise MissingExtra(f"price_as needs the table of prices: {INSTALL}")
+    model.price_as = name
+    cost = ModelUsage.of(model, Usage(1, 1, 1), 0).cost()
+    if cost is None or cost.dollars is None:
+        why = (
+            f" is in no price table: give MODEL or PROVIDER:MODEL, such as openai:gpt-4o-mini ({cost and cost.source})"
+        )
+        raise InvalidInput(Setting("price_as", name), why)
+
+
+def _priced(name: str, usage: Usage, **where: str | None) -> Cost:
     import genai_prices  # noqa: PLC0415  heavy, and rarely needed
 
     table = f"genai-prices {importlib.metadata.version('genai-prices')}"
     tokens = genai_prices.Usage(input_tokens=usage.prompt_tokens, output_tokens=usage.completion_tokens)
     try:
-        price = genai_prices.calc_price(tokens, name, provider_api_url=base_url)
+        price = genai_prices.calc_price(tokens, name, **where)
     except LookupError:
-        return Cost(None, f"{table} has no price for it at {base_url}")
+        place = "".join(f" at {value}" for value in where.values())
+        return Cost(None, f"{table} has no price for it{place}")
     return Cost(float(price.total_price), table)

@@ -37,7 +37,7 @@ from .._show._tables import hanging, room
 from .._summary._summary import Summary
 from .._values._errors import InvalidInput, MissingInput
 from .._values._sample import Sample
-from ._options import AT, BASE_URL, BUDGET, DATA, ENCODING, LLM, MAX_RETRIES, PROGRESS, TIMEOUT, flag, option
+from ._options import AT, BASE_URL, BUDGET, DATA, ENCODING, LLM, MAX_RETRIES, PRICE_AS, PROGRESS, TIMEOUT, flag, option
 from ._output import (
     as_option,
     check_out,
@@ -69,6 +69,7 @@ from ._parsing import (
     parse_metrics,
     parse_models,
     parse_wanted,
+    priced,
     propose_metrics,
     with_jury,
 )
@@ -188,6 +189,7 @@ def evaluate(
     seed: int = SEED,
     repeats: int = REPEATS,
     budget: list[str] | None = BUDGET,
+    price_as: str | None = PRICE_AS,
     max_concurrency: int = MAX_CONCURRENCY,
     timeout: float | None = TIMEOUT,
     max_retries: int = MAX_RETRIES,
@@ -253,6 +255,7 @@ class Judging:
         metrics = with_jury(metrics, given["jury"], given["llm"], given["base_url"], called=called)
         wanted = parse_wanted(given, metrics)
         models = parse_models(given["llm"], given["embeddings"], given["base_url"], given["jury"], called=called)
+        priced(models, given["price_as"])
         parsed = {
             "columns": parse_columns(given["columns"] or []),
             "budget": parse_budget(given["budget"] or []) if called else None,

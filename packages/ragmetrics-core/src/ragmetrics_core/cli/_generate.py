@@ -27,9 +27,9 @@ from .._testset._chunks import CHUNK_OVERLAP, CHUNK_SIZE
 from .._testset._documents import by_reason
 from .._testset._kinds import NO_ANSWER
 from .._values._errors import InvalidInput
-from ._options import BASE_URL, BUDGET, LLM, MAX_RETRIES, PROGRESS, TIMEOUT, argument, option
+from ._options import BASE_URL, BUDGET, LLM, MAX_RETRIES, PRICE_AS, PROGRESS, TIMEOUT, argument, option
 from ._output import JSONL, check_ending, check_out, clear_errors, parse_progress, say, stop, stop_unfinished, write
-from ._parsing import parse_budget, parse_models
+from ._parsing import parse_budget, parse_models, priced
 
 NEXT = """
 next, in Python, with a function ask() of yours that returns the response and
@@ -74,6 +74,7 @@ def generate(
     seed: int = SEED,
     run_dir: Path | None = RUN_DIR,
     budget: list[str] | None = BUDGET,
+    price_as: str | None = PRICE_AS,
     max_concurrency: int = MAX_CONCURRENCY,
     timeout: float | None = TIMEOUT,
     max_retries: int = MAX_RETRIES,
@@ -88,6 +89,7 @@ def generate(
         check_ending(out, JSONL, ".jsonl, so that it can be read again")
         check_out(out, str(docs))
         given["llm"] = parse_models(llm, None, base_url)["llm"]
+        priced(given, price_as)
         given["budget"] = parse_budget(budget or [])
         given["progress"] = parse_progress(progress)
         testset = generate_testset(docs, n=number, **given)

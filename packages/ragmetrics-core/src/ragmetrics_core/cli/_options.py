@@ -32,6 +32,11 @@ LLM = option(
 )
 BASE_URL = option("URL", "Address of an OpenAI-compatible server, such as http://localhost:11434/v1.")
 BUDGET = option("KIND=N", "calls=NUMBER, tokens=NUMBER or dollars=NUMBER: stop when so much is spent. Repeatable.")
+PRICE_AS = option(
+    "MODEL",
+    "The name of --llm in the price table, MODEL or PROVIDER:MODEL, such as openai:gpt-4o-mini, for a deployment or a gateway "
+    "that has a name of its own.",
+)
 TIMEOUT = option("SECONDS", "Seconds for one attempt of a call; by default learnt from the answers so far.")
 MAX_RETRIES = option("N", "How often a call that was lost is made again.", default=5)
 PROGRESS = option("WORD", "auto: a bar in a terminal; always; never.", default="auto")

@@ -30,6 +30,7 @@ from .._read._input_file import FileOptions
 from .._read._rows import open_rows
 from .._run._slices import RowGroups
 from .._show._tables import first_of
+from .._store._prices import priced_as
 from .._summary._summary import MetricSummary, Summary
 from .._values._errors import InvalidInput, Setting
 from .._values._sample import Sample
@@ -160,6 +161,20 @@ def parse_models(
     if embeddings is not None:
         models["embeddings"] = (embeddings_named if called else embeddings_to_price)(embeddings, base_url)
     return models
+
+
+def priced(models: Mapping[str, Any], price_as: str | None) -> None:
+    """Set the name in the price table of the model of ``--llm``.
+
+    Raises:
+        InvalidInput: there is no such model, or it is in no price table.
+        MissingExtra: the table of prices is not installed.
+    """
+    if price_as is None:
+        return
+    if "llm" not in models:
+        raise InvalidInput("--price-as names the model of --llm: add --llm, or leave it out")
+    priced_as(models["llm"], price_as)
 
 
 def has_address(name: str) -> bool:

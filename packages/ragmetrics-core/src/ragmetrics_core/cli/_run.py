@@ -29,7 +29,7 @@ from .._values._counts import count_of
 from .._values._errors import InvalidInput, Setting
 from .._values._sample import APP_ERROR, Sample
 from ._evaluate import EMBEDDINGS, FAIL_UNDER, GATES, LIMIT, Judging, evaluate
-from ._options import AT, BASE_URL, BUDGET, ENCODING, LLM, PROGRESS, argument, option
+from ._options import AT, BASE_URL, BUDGET, ENCODING, LLM, PRICE_AS, PROGRESS, argument, option
 from ._output import clear_errors, complain, parse_progress, say, stop, to_stdout
 from ._parsing import SEPARATOR, asks, parse_columns, parse_metrics
 
@@ -65,7 +65,18 @@ USUAL = {name: item.default.default for name, item in list(inspect.signature(eva
 ASKING = ("max_concurrency", "timeout", "limit", "encoding", "at", "separator", "send", "headers_from")
 """The options that ``run_app`` has under the same names."""
 
-JUDGING = ("metrics", "llm", "embeddings", "base_url", "gates", "fail_under", "run_dir", "budget", "progress")
+JUDGING = (
+    "metrics",
+    "llm",
+    "embeddings",
+    "base_url",
+    "gates",
+    "fail_under",
+    "run_dir",
+    "budget",
+    "price_as",
+    "progress",
+)
 """The options about judging."""
 
 MOST_REASONS = 5
@@ -86,6 +97,7 @@ def run(
     run_dir: Path | None = RUN_DIR,
     limit: int | None = LIMIT,
     budget: list[str] | None = BUDGET,
+    price_as: str | None = PRICE_AS,
     max_concurrency: int = MAX_CONCURRENCY,
     timeout: float = TIMEOUT,
     progress: str = PROGRESS,

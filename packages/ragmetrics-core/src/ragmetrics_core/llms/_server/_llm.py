@@ -330,10 +330,16 @@ class OpenAIServerLLM:
         parameters: any other parameter of the chat protocol, such as ``max_completion_tokens`` or ``seed``; each is sent only if
             it is set. The entries of a mapping ``extra_body`` become parameters of the request, as in the openai package.
 
+    Attributes:
+        price_as: the name of the model in the price table, ``MODEL`` or ``PROVIDER:MODEL``, for a deployment that has a name of its
+            own; None: ``model``.
+
     Raises:
         MissingExtra: aiohttp is not installed.
         InvalidInput: a setting has the wrong type or an impossible value, or belongs elsewhere.
     """
+
+    price_as: str | None = None
 
     def __init__(
         self,
