@@ -13,4 +13,4 @@ def parsed_json(text: str | bytes) -> Any:
     Raises:
         ValueError: it is not JSON, or nested too deeply.
     """
-    return from_json(text, cache_strings="keys")
+    return from_json(text)

@@ -64,10 +64,10 @@ def message_in(value: Any) -> Said | None:
     """Return the message that a value is, in any of the forms that frameworks export; None if it is none."""
     if isinstance(value, list) and len(value) == 2 and all(isinstance(part, str) for part in value):
         value = {"role": value[0], "content": value[1]}
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return None
     role: Any = value.get("role", value.get("type", value.get("_role")))
-    inner = next((value[name] for name in ("data", "kwargs", "message") if isinstance(value.get(name), Mapping)), value)
+    inner = next((value[name] for name in ("data", "kwargs", "message") if isinstance(value.get(name), dict)), value)
     role = inner.get("type", role) if inner is not value and role not in SPEAKERS else role
     role = str(role).rpartition(".")[2]
     role = SPEAKERS.get(role, role.lower())  # ChatRole.USER
@@ -83,7 +83,7 @@ def text_of(content: Any) -> str:
     """Return the text of a content, which is a text or a list of parts."""
     if isinstance(content, str) or not isinstance(content, list):
         return content if isinstance(content, str) else ""
-    parts = (part.get("text", part.get("content")) if isinstance(part, Mapping) else part for part in content)
+    parts = (part.get("text", part.get("content")) if isinstance(part, dict) else part for part in content)
     return "".join(part for part in parts if isinstance(part, str))
 
 
@@ -91,7 +91,7 @@ def messages_in(value: Any) -> list[Said] | None:
     """Return the messages in a value; None if it is anything else. A single text is a message of the user."""
     if isinstance(value, str):
         return [Said("user", value)]
-    if isinstance(value, Mapping) or (one := message_in(value)) is not None:
+    if isinstance(value, dict) or (one := message_in(value)) is not None:
         one = message_in(value)
         return None if one is None else [one]
     if not isinstance(value, list) or not value or (len(value) > 1 and all(isinstance(item, str) for item in value)):
@@ -136,9 +136,7 @@ def question_in(value: Any, depth: int = 3) -> str | None:
         return None if blank(value) else value
     if isinstance(value, list):
         return last_question(messages_in(value) or ())
-    if (
-        not isinstance(value, Mapping) or not depth or {"resume", "goto"} <= set(value)
-    ):  # LangGraph's Command asks nothing
+    if not isinstance(value, dict) or not depth or {"resume", "goto"} <= set(value):  # LangGraph's Command asks nothing
         return None
     if (message := message_in(value)) is not None:
         return message.content or None
@@ -170,9 +168,9 @@ def answer_in(value: Any, inputs: Any = None, depth: int = 3, *, whole: bool = T
         messages = None if all(isinstance(item, str) for item in value) else messages_in(value)
         if messages is not None:
             return last_answer(messages)
-        mappings = bool(value) and all(isinstance(item, Mapping) for item in value)
+        mappings = bool(value) and all(isinstance(item, dict) for item in value)
         return _structure(value) if whole and mappings and not documents_in(value) else None
-    if not isinstance(value, Mapping) or not value or not depth:
+    if not isinstance(value, dict) or not value or not depth:
         return None
     if (message := message_in(value)) is not None:
         return None if message.calls_tools else message.content
@@ -191,11 +189,11 @@ def _named_answer(value: Mapping[str, Any], inputs: Any, depth: int, *, whole: b
         several = value.get(name)
         if isinstance(several, list) and several:
             first = several[0][0] if isinstance(several[0], list) and several[0] else several[0]
-            data = first.get("data") if isinstance(first, Mapping) else None
+            data = first.get("data") if isinstance(first, dict) else None
             return data if isinstance(data, str) else answer_in(first, None, depth - 1)
     if any(name in value for name in ANSWERS):
         return None
-    others = NO_ANSWER | set(inputs if isinstance(inputs, Mapping) else ())
+    others = NO_ANSWER | set(inputs if isinstance(inputs, dict) else ())
     text = _only_text(value, others)
     return text if text is not None else _structure(value) if whole and others.isdisjoint(value) else None
 
@@ -215,7 +213,7 @@ def _structure(value: Any) -> str | None:
 
 
 def _leaves(value: Any) -> Iterator[Any]:
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         for item in value.values():
             yield from _leaves(item)
     elif isinstance(value, list) and value:
@@ -230,12 +228,12 @@ Context = Document | str
 
 def document_in(value: Any) -> Document | None:
     """Return the document that a value is, as frameworks and OpenInference write it; None if it is none."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return None
     node = value.get("node")
     score = value.get("score")
     for name in ("document", "kwargs", "node"):
-        if isinstance(value.get(name), Mapping):
+        if isinstance(value.get(name), dict):
             value = value[name]
     value = {str(name).removeprefix("document."): item for name, item in value.items()}
     text = next((value[name] for name in ("page_content", "content", "text") if isinstance(value.get(name), str)), None)
@@ -246,7 +244,7 @@ def document_in(value: Any) -> Document | None:
     meta = value.get("metadata", value.get("meta"))
     score = value.get("score", score)
     grade = float(score) if isinstance(score, int | float) else None
-    return Document(text, None if key is None else str(key), grade, meta if isinstance(meta, Mapping) else {})
+    return Document(text, None if key is None else str(key), grade, meta if isinstance(meta, dict) else {})
 
 
 def contexts_in(value: Any, depth: int = 2) -> list[Context] | None:
@@ -258,7 +256,7 @@ def contexts_in(value: Any, depth: int = 2) -> list[Context] | None:
         known = [item for item in found if item is not None]
         return known if len(known) == len(found) else None
     context = _context(value)
-    if context is None and isinstance(value, Mapping) and depth:
+    if context is None and isinstance(value, dict) and depth:
         names = sorted(CONTEXTS, key=lambda name: "doc" not in name)
         inner = (contexts_in(value[name], depth - 1) for name in names if name in value)
         return next((contexts for contexts in inner if contexts is not None), None)
@@ -277,7 +275,7 @@ def documents_in(value: Any, depth: int = 2) -> list[Document] | None:
         found = contexts_in(value)
         documents = [item for item in found or () if isinstance(item, Document)]
         return documents if found and len(documents) == len(found) else None
-    if isinstance(value, Mapping) and depth:
+    if isinstance(value, dict) and depth:
         return next(filter(None, (documents_in(item, depth - 1) for item in value.values())), None)
     return None
 
@@ -286,7 +284,7 @@ def named_contexts(value: Any) -> tuple[list[Context] | None, list[str] | None]:
     """Return the contexts under the usual names: as documents, and as texts. An empty list of documents means that nothing was
     shown.
     """
-    found = value if isinstance(value, Mapping) else {}
+    found = value if isinstance(value, dict) else {}
     readings = [reading for name in CONTEXTS if (reading := contexts_in(found.get(name))) is not None]
     documents = next((items for items in readings if any(isinstance(item, Document) for item in items)), None)
     texts = next(([str(item) for item in items] for items in readings if items and items is not documents), None)

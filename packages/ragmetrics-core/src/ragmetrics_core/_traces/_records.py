@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .._values._sample import without_arrays
-from ._json import parsed_json
 from ._span import Damaged, Span, seconds
 
 KIND = "openinference.span.kind"
@@ -166,19 +165,17 @@ def _error(description: Any, events: Any) -> str:
     return str(description or "it failed").strip().partition("\n")[0][:500]
 
 
+def _id(value: Any) -> str | None:
+    return str(value).removeprefix("0x") if value else None
+
+
 def _span(
     ids: tuple[Any, Any, Any], name: Any, times: tuple[Any, Any], attributes: dict[str, Any], error: str | None
 ) -> Span:
-    trace_id, span_id, parent_id = (str(item).removeprefix("0x") if item else None for item in ids)
+    trace_id, span_id, parent_id = map(_id, ids)
     if trace_id is None or span_id is None:
         raise Damaged("a span without the id of its trace or its own")
     kind = attributes.pop(KIND, None) or OPERATIONS.get(str(attributes.get("gen_ai.operation.name")), "")
-    given = attributes.get("metadata")
-    if isinstance(given, str):
-        try:
-            attributes["metadata"] = parsed_json(given)
-        except ValueError:
-            del attributes["metadata"]
     return Span(
         trace_id,
         span_id,

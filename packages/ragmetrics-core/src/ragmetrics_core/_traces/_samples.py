@@ -34,7 +34,7 @@ from ._reading import (
     text_of,
     this_turn,
 )
-from ._span import TURNS, Span, Tree, Turn, UnreadableTrace, metadata_of
+from ._span import TURNS, Span, Tree, Turn, UnreadableTrace, in_metadata, metadata_of
 
 NODE = re.compile(r"\(id_=(.*?)\), score=")
 """The id in the text that LlamaIndex writes for a node of a response."""
@@ -113,16 +113,19 @@ def value_of(span: Span, side: str) -> Any:
     Raises:
         Unread: it is JSON that was cut off.
     """
+    if side in span.parsed:
+        return span.parsed[side]
     value = span.attributes.get(f"{side}.value")
-    if not isinstance(value, str) or value == "null":  # a call that returns None has this output
-        return None if value == "null" else value
+    if value == "null":  # a call that returns None has this output
+        value = None
     is_json = span.attributes.get(f"{side}.mime_type") == "application/json"
-    if is_json or (side == "input" and value.lstrip()[:1] in ("{", "[")):
+    if isinstance(value, str) and (is_json or (side == "input" and value.lstrip()[:1] in ("{", "["))):
         try:
-            return parsed_json(value)
+            value = parsed_json(value)
         except ValueError:
             if is_json:
                 raise Unread("its values are cut off") from None
+    span.parsed[side] = value
     return value
 
 
@@ -160,10 +163,10 @@ def _is_many(inputs: Any, outputs: Any) -> bool:
 
 def _question(turn: Turn, inputs: Any, outputs: Any) -> str | None:
     came_back = {}
-    if isinstance(outputs, Mapping):
+    if isinstance(outputs, dict):
         came_back = {name: outputs[name] for name in (*QUESTIONS, "messages") if name in outputs}
     is_agent = (
-        isinstance(inputs, Mapping) and "init_state" in inputs
+        isinstance(inputs, dict) and "init_state" in inputs
     )  # the start of a workflow of LlamaIndex, without its question
     if not is_agent and (question := question_in(inputs) or question_in(came_back)) is not None:
         return question
@@ -191,7 +194,7 @@ def _answer(turn: Turn, inputs: Any, outputs: Any) -> str | None:
 
 def _is_stream(outputs: Any) -> bool:
     """Whether an output is a stream of LlamaIndex, whose text is only in the span of the model."""
-    return isinstance(outputs, Mapping) and ("response_txt" in outputs or "chat_stream" in outputs)
+    return isinstance(outputs, dict) and ("response_txt" in outputs or "chat_stream" in outputs)
 
 
 def _agent_answer(turn: Turn, outputs: Any) -> str | None:
@@ -200,8 +203,8 @@ def _agent_answer(turn: Turn, outputs: Any) -> str | None:
     """
     parsed = [_readable(span, "output") for span in turn.spans if span.name.endswith("OutputParser.parse")]
     steps = [_readable(span, "input") for span in turn.spans if span.name.endswith(PARSED)]
-    events = [str(step.get("ev")) for step in steps[-1:] if isinstance(step, Mapping)]
-    said = [step.get("response") for step in parsed[-1:] if isinstance(step, Mapping)]
+    events = [str(step.get("ev")) for step in steps[-1:] if isinstance(step, dict)]
+    said = [step.get("response") for step in parsed[-1:] if isinstance(step, dict)]
     answers = [_in_event(str(outputs)), *said, *map(_in_event, events)]
     return next((answer for answer in answers if isinstance(answer, str)), None)
 
@@ -213,7 +216,7 @@ def _in_event(event: str) -> str | None:
 
 
 def _is_graph(turn: Turn) -> bool:
-    return any("langgraph_node" in metadata_of(span) for span in turn.spans)
+    return any(in_metadata(span, "langgraph_node") for span in turn.spans)
 
 
 def _messages(span: Span, side: str) -> list[Said]:
@@ -225,7 +228,7 @@ def _messages(span: Span, side: str) -> list[Said]:
     written = span.attributes.get(f"gen_ai.{side}.messages")
     value = _readable(span, side) if written is None else _parsed(written)
     if side == "input":
-        value = value.get("messages", value.get("prompt")) if isinstance(value, Mapping) else value
+        value = value.get("messages", value.get("prompt")) if isinstance(value, dict) else value
         return (messages_in(value) if value else None) or []
     text = answer_in(value)
     return [] if text is None else [Said("assistant", text)]
@@ -262,11 +265,11 @@ def _history(turn: Turn, inputs: Any, outputs: Any, question: str) -> list[dict[
     """
     steps = [(_readable(span, side)) for span in turn.spans if span.kind in TURNS for side in ("input", "output")]
     earlier = [
-        value[name] for value in (inputs, *steps) if isinstance(value, Mapping) for name in HISTORY if name in value
+        value[name] for value in (inputs, *steps) if isinstance(value, dict) for name in HISTORY if name in value
     ]
-    talks = [value.get("messages") for value in (outputs, inputs) if isinstance(value, Mapping)]
+    talks = [value.get("messages") for value in (outputs, inputs) if isinstance(value, dict)]
     talks += [inputs] if isinstance(inputs, list) else []
-    talks += [inputs.get(name) for name in QUESTIONS] if isinstance(inputs, Mapping) else []
+    talks += [inputs.get(name) for name in QUESTIONS] if isinstance(inputs, dict) else []
     models = [span for span in turn.spans if span.kind == "LLM"]
     read = [[item.turn for item in messages_in(talk) or ()] for talk in talks if isinstance(talk, list)]
     if turn.root.name.endswith((".chat", ".achat", ".stream_chat", ".astream_chat", ".run")):
@@ -344,11 +347,11 @@ def _nodes(turn: Turn) -> list[Document] | None:
     is_named = False
     for span in turn.spans:
         inputs, outputs = _readable(span, "input"), _readable(span, "output")
-        if isinstance(inputs, Mapping) and isinstance(inputs.get("text_chunks"), list):
+        if isinstance(inputs, dict) and isinstance(inputs.get("text_chunks"), list):
             chunks += [chunk for chunk in inputs["text_chunks"] if isinstance(chunk, str)]
-        if isinstance(inputs, Mapping) and isinstance(inputs.get("kwds"), Mapping):
+        if isinstance(inputs, dict) and isinstance(inputs.get("kwds"), dict):
             chunks += [str(value) for name, value in inputs["kwds"].items() if name in ("context_str", "context_msg")]
-        sources = outputs.get("source_nodes") if isinstance(outputs, Mapping) else None
+        sources = outputs.get("source_nodes") if isinstance(outputs, dict) else None
         if isinstance(sources, list) and not any(above.span_id in answering for above in turn.above[span.span_id]):
             if sources:  # a stream names its nodes only in the spans below
                 answering.append(span.span_id)
@@ -401,7 +404,7 @@ def _documents(turn: Turn, span: Span) -> list[Document] | None:
     trace.
     """
     output = _readable(span, "output")
-    inner = output.get("documents") if isinstance(output, Mapping) else output
+    inner = output.get("documents") if isinstance(output, dict) else output
     read = [document_in(item) for item in inner] if isinstance(inner, list) else [None]
     if all(read):
         return [item for item in read if item is not None]
@@ -417,20 +420,20 @@ def _as_document(flat: Mapping[str, Any]) -> dict[str, Any]:
     """Return a document of OpenInference; its metadata are a text of JSON."""
     plain = {name.removeprefix("document."): value for name, value in flat.items()}
     inner = plain.get("document")
-    plain = dict(inner) if isinstance(inner, Mapping) else plain
+    plain = dict(inner) if isinstance(inner, dict) else plain
     return {"id": None, **plain, "metadata": _parsed(plain.get("metadata"))}
 
 
 def _artifact(span: Span) -> Any:
     """Return what a tool left for the program, or else what it returned."""
     output = _readable(span, "output")
-    messages = messages_in(output) if isinstance(output, Mapping) else None
+    messages = messages_in(output) if isinstance(output, dict) else None
     return messages[0].artifact if messages and messages[0].artifact is not None else output
 
 
 def _by_tools(outputs: Any) -> list[Context]:
     """Return the documents in the messages of this turn's tools; else their texts, unless such a text is the answer."""
-    messages = messages_in(outputs.get("messages") if isinstance(outputs, Mapping) else outputs) or []
+    messages = messages_in(outputs.get("messages") if isinstance(outputs, dict) else outputs) or []
     said = [item for item in this_turn(messages) if item.role == "tool"]
     documents = [document for item in said for document in documents_in(item.artifact) or ()]
     if documents:
@@ -442,7 +445,7 @@ def _by_tools(outputs: Any) -> list[Context]:
 def _tool_outputs(turn: Turn) -> list[Context]:
     """Return the texts that the tools of an agent of LlamaIndex returned, without errors."""
     outputs = [_readable(span, "output") for span in turn.of_kind("TOOL")]
-    found = [output for output in outputs if isinstance(output, Mapping) and "blocks" in output]
+    found = [output for output in outputs if isinstance(output, dict) and "blocks" in output]
     texts = [text_of(output["blocks"]) for output in found if not output.get("is_error")]
     return [text for text in dict.fromkeys(texts) if not blank(text)]
 

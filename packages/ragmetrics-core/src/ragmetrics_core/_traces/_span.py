@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from .._values._errors import InvalidInput
+from ._json import parsed_json
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Span:
         attributes: the attributes that samples are made of, under the names of OpenInference. ``input.value`` and ``output.value``
             are texts, or values that a text of JSON contained.
         error: why the operation failed; None if it did not.
+        parsed: the values of texts of JSON that were read, by attribute.
     """
 
     trace_id: str
@@ -57,6 +59,7 @@ class Span:
     end: float | None
     attributes: Mapping[str, Any]
     error: str | None = None
+    parsed: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)
@@ -84,6 +87,9 @@ class Turn:
         ]
 
 
+MOST_DEEP = 200
+"""The most spans above a span that count; deeper ones belong to no turn."""
+
 TURNS = frozenset({"CHAIN", "AGENT"})
 KNOWN = TURNS | {"LLM", "RETRIEVER", "TOOL", "RERANKER", "PROMPT", "GUARDRAIL"}
 """The kinds of spans that belong to an answer. Embeddings are not among them: they also index documents."""
@@ -96,27 +102,20 @@ class Tree:
         by_id: dict[str, Span] = {}
         for span in sorted(spans, key=lambda span: span.start):
             by_id.setdefault(span.span_id, span)  # exporters that retry send a span twice
-        self._by_id = by_id
-        judges = {span.span_id for span in by_id.values() if _is_judge(span)}
+        judges = {span.span_id for span in by_id.values() if in_metadata(span, "ragmetrics")}
+        self._above = {span.span_id: list(_ancestors(span, by_id)) for span in by_id.values()}
         self.spans = [
             span
             for span in by_id.values()
-            if span.span_id not in judges and not any(above.span_id in judges for above in self._above(span))
+            if span.span_id not in judges and not any(above.span_id in judges for above in self._above[span.span_id])
         ]
-
-    def _above(self, span: Span) -> Iterator[Span]:
-        seen = {span.span_id}
-        while span.parent_id in self._by_id and span.parent_id not in seen:
-            seen.add(span.parent_id)
-            span = self._by_id[span.parent_id]
-            yield span
 
     def turns(self) -> list[Turn]:
         """Return the turns, by their start."""
         top_of: dict[str, str] = {}
         groups: dict[tuple[str, bool], list[Span]] = {}
         for span in self.spans:
-            above = [span, *self._above(span)]
+            above = [span, *self._above[span.span_id]]
             top = next((item for item in reversed(above) if item.kind in KNOWN), span)
             top_of[span.span_id] = top.span_id
             if top is span and span.kind in KNOWN:
@@ -134,7 +133,7 @@ class Tree:
     def _turn(self, root: Span, last: Span, tops: set[str], top_of: Mapping[str, str]) -> Turn:
         spans = [span for span in self.spans if top_of[span.span_id] in tops]
         ids = {span.span_id for span in spans}
-        above = {span.span_id: [item for item in self._above(span) if item.span_id in ids] for span in spans}
+        above = {span.span_id: [item for item in self._above[span.span_id] if item.span_id in ids] for span in spans}
         return Turn(root, last, spans, above)
 
 
@@ -149,20 +148,40 @@ def _parts(group: list[Span], *, is_lost: bool) -> list[Part]:
     calls and searches beside a single chain, or without one, belong together.
     """
     calls = [span for span in group if span.kind in TURNS]
-    are_steps = is_lost and (len(calls) < len(group) or any("langgraph_node" in metadata_of(span) for span in calls))
+    are_steps = is_lost and (len(calls) < len(group) or any(in_metadata(span, "langgraph_node") for span in calls))
     if are_steps or not calls:
         return [(group[0], group[-1], group)]
     return [(span, span, group if len(calls) == 1 else [span]) for span in calls]
 
 
+def _ancestors(span: Span, by_id: Mapping[str, Span]) -> Iterator[Span]:
+    """Yield the spans above a span, from its parent up. A span may be above itself in a damaged trace."""
+    for _ in range(MOST_DEEP):
+        above = by_id.get(span.parent_id or "")
+        if above is None:
+            return
+        span = above
+        yield span
+
+
 def metadata_of(span: Span) -> Mapping[str, Any]:
     """Return the metadata that the application gave the span."""
+    if "metadata" not in span.parsed:
+        found = span.attributes.get("metadata")
+        if isinstance(found, str):
+            try:
+                found = parsed_json(found)
+            except ValueError:
+                found = None
+        span.parsed["metadata"] = found if isinstance(found, Mapping) else {}
+    known: Mapping[str, Any] = span.parsed["metadata"]
+    return known
+
+
+def in_metadata(span: Span, name: str) -> bool:
+    """Whether the metadata of the span have this name; usually they need not be parsed for that."""
     found = span.attributes.get("metadata")
-    return found if isinstance(found, Mapping) else {}
-
-
-def _is_judge(span: Span) -> bool:
-    return "ragmetrics" in metadata_of(span)
+    return found is not None and not (isinstance(found, str) and name not in found) and name in metadata_of(span)
 
 
 def seconds(value: Any) -> float | None:
