@@ -212,7 +212,7 @@ def priced_as(model: Any, name: str) -> None:
         raise InvalidInput(Setting("price_as", name), why)
 
 
-def _priced(name: str, usage: Usage, **where: str | None) -> Cost:
+def _priced(name: str, usage: Usage, **where: Any) -> Cost:
     import genai_prices  # noqa: PLC0415  heavy, and rarely needed
 
     table = f"genai-prices {importlib.metadata.version('genai-prices')}"
