@@ -231,6 +231,12 @@ def script(folder: Path, questions: list[str]) -> Iterator[subprocess.Popen[byte
         yield process
 
 
+def test_script_at_sigterm(folder: Path) -> None:
+    with script(folder, QUESTIONS) as process:
+        assert ended(process) == -signal.SIGTERM
+    check(folder)
+
+
 def test_what_a_killed_script_has_left_is_judged_by_the_next(tmp_path: Path) -> None:
     """The next one comes to its end."""
     programs(tmp_path, 'spool="spool"', seconds=1000)

@@ -17,7 +17,7 @@ from ragmetrics_core.adapters import LiveEvaluation, drain_on_sigterm
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM that a program could handle")
 
 PROGRAM = """
-import logging, os, signal, sys, time
+import asyncio, logging, os, signal, sys, threading, time
 from ragmetrics_core import Score
 from ragmetrics_core.adapters import LiveEvaluation, drain_on_sigterm
 
@@ -43,14 +43,15 @@ drain_on_sigterm(live, timeout={timeout})
 for _ in range({calls}):
     live.hear()
 say("ready")
-while True:
-    time.sleep(0.01)
+{wait}
 """
 
 
 def ended(signals: int = 1, **settings: Any) -> tuple[int, list[str], str]:
     """The exit status, what was judged and said, and what was logged."""
-    program = PROGRAM.format(**{"before": "", "timeout": 60, "calls": 8, **settings})
+    program = PROGRAM.format(
+        **{"before": "", "timeout": 60, "calls": 8, "wait": "while True: time.sleep(0.01)", **settings}
+    )
     with subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -92,6 +93,50 @@ def test_a_judge_that_hangs_holds_the_program_for_so_long_only() -> None:
 def test_a_second_signal_ends_it_at_once() -> None:
     status, said, _ = ended(signals=2, seconds=1000, timeout=250)
     assert (status, said) == (-signal.SIGTERM, ["ready"])
+
+
+TO_ANOTHER = "threading.Timer(0.3, lambda: signal.pthread_kill(threading.get_ident(), signal.SIGTERM)).start()"
+
+
+@pytest.mark.parametrize("waits", ["time.sleep(1000)", "threading.Lock().acquire() and threading.Event().wait()"])
+def test_a_signal_that_another_thread_gets_while_the_main_thread_waits(waits: str) -> None:
+    status, said, log = ended(signals=0, seconds=0.1, wait=f"{TO_ANOTHER}\n{waits}")
+    assert (status, log) == (-signal.SIGTERM, "")
+    assert sorted(said) == ["judged 1.0"] * 8 + ["ready"]
+
+
+LOOP = """
+async def main():
+    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, print)
+    await asyncio.sleep(1000)
+
+asyncio.run(main())
+"""
+
+
+def test_an_event_loop_that_handles_signals() -> None:
+    status, said, log = ended(seconds=0.1, wait=LOOP)
+    assert (status, log) == (-signal.SIGTERM, "")
+    assert sorted(said) == ["judged 1.0"] * 8 + ["ready"]
+
+
+FORK = """
+reads, writes = os.pipe()
+child = os.fork()
+if child == 0:
+    os.write(writes, b"+")
+    time.sleep(1000)
+os.read(reads, 1)
+os.kill(child, signal.SIGTERM)
+status = os.waitpid(child, 0)[1]
+time.sleep(0.2)
+say(f"child ended by {os.WTERMSIG(status)}")
+"""
+
+
+def test_the_end_of_a_child_is_not_that_of_its_parent() -> None:
+    status, said, log = ended(signals=0, seconds=0, calls=0, wait=FORK)
+    assert (status, said, log) == (0, ["ready", f"child ended by {int(signal.SIGTERM)}"], "")
 
 
 def test_in_another_thread() -> None:

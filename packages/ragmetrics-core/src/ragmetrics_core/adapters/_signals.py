@@ -1,9 +1,14 @@
-"""The end of a program by SIGTERM, at which Python runs no exit functions."""
+"""The end of a program by SIGTERM, at which Python runs no exit functions.
+
+The main thread alone runs Python's handlers. But the system may give a signal to any thread, such as one that judges, and then a
+main thread that waits, for a line of input or in ``time.sleep``, does not notice. So a thread wakes the main thread.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from types import FrameType
@@ -12,6 +17,9 @@ from typing import Any
 from .._support._threads import start
 from .._values._errors import InvalidInput
 from ._live_evaluation import LiveEvaluation
+
+AGAIN = 0.1
+"""Seconds after which the main thread is woken again: it may have begun to wait just when it was woken."""
 
 
 def drain_on_sigterm(*live: LiveEvaluation[Any, Any], timeout: float = 10.0) -> None:
@@ -52,3 +60,28 @@ def drain_on_sigterm(*live: LiveEvaluation[Any, Any], timeout: float = 10.0) -> 
             os.kill(os.getpid(), signal.SIGTERM)
 
     signal.signal(signal.SIGTERM, handle)
+    if sys.platform != "win32":
+        _wake_at_sigterm()
+
+
+def _wake_at_sigterm() -> None:
+    """Start a thread that interrupts what the main thread waits for, by SIGURG, which does nothing else, when any thread gets
+    SIGTERM. Event loops that handle signals do the same.
+    """
+    reads, writes = os.pipe()
+    os.set_blocking(writes, False)
+    other = signal.set_wakeup_fd(writes, warn_on_full_buffer=False)
+    if other != -1:
+        signal.set_wakeup_fd(other)
+        return
+    if signal.getsignal(signal.SIGURG) in (signal.SIG_DFL, signal.SIG_IGN):
+        signal.signal(signal.SIGURG, lambda *_: None)
+
+    def watch() -> None:
+        while True:
+            if os.read(reads, 1) == bytes([signal.SIGTERM]):
+                for _ in range(2):
+                    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGURG)
+                    time.sleep(AGAIN)
+
+    start(watch)
