@@ -25,7 +25,7 @@ FLOORS: list[set[str]] = [
     {"_values"},
     {"_kernel"},
     {"", "_engine", "_lexical", "_read", "_show", "llms._wire", "statistics", "testing"},
-    {"_store", "_traces", "llms._openai", "llms._server"},
+    {"_store", "_traces", "llms._native", "llms._openai", "llms._server"},
     {"_application", "_run", "embeddings", "llms"},
     {"_calibrate", "replies"},
     {"_gate", "_summary", "adapters", "metrics"},
@@ -36,11 +36,12 @@ FLOORS: list[set[str]] = [
     {"__main__"},
 ]
 MOST_WAYS = 20
-MOST_ROOMS, MOST_FLOORS, MOST_ARROWS = 31, 13, 150
+MOST_ROOMS, MOST_FLOORS, MOST_ARROWS = 32, 13, 155
 BY_NAME = {f"{CORE}._kernel._saved_settings", f"{CORE}._support._other_names", f"{CORE}.metrics"}
 """Who imports modules by a name that is only known at run time: that of a saved metric, that of a mistake, that of a metric."""
 HEAVY = (
     "aiohttp",
+    "anthropic",
     "httpx",
     "httpx2",
     "langchain_core",

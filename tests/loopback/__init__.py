@@ -6,7 +6,8 @@
         ...
         assert server.chats[0]["messages"][0]["role"] == "system"
 
-It answers ``POST /v1/chat/completions`` (streamed or not), ``POST /v1/embeddings`` and ``GET /v1/models``, records every
+It answers ``POST /v1/chat/completions`` (streamed or not), ``POST /v1/embeddings`` and ``GET /v1/models``, and Anthropic's
+``POST /v1/messages``, records every
 request, counts how many were in flight at once, and can be told to fail in every way that real servers do. Standard
 library only.
 """

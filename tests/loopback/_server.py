@@ -18,6 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from . import _anthropic as anthropic
 from . import _protocol as protocol
 from ._protocol import Response
 
@@ -90,7 +91,8 @@ class OpenAIServer:
     @property
     def chats(self) -> list[dict[str, Any]]:
         """The bodies of the chat requests."""
-        return [item.body for item in self.requests if item.path.split("?")[0].endswith("/chat/completions")]
+        paths = ("/chat/completions", "/v1/messages")
+        return [item.body for item in self.requests if item.path.split("?")[0].endswith(paths)]
 
     @property
     def embedded(self) -> list[dict[str, Any]]:
@@ -121,17 +123,20 @@ class OpenAIServer:
         refusal = self.refusal_of(received) or self._refusal(received)
         if refusal is not None:
             return refusal
-        if not received.path.split("?")[0].endswith("/chat/completions"):
+        is_message = anthropic.is_message(received.path)
+        if not is_message and not received.path.split("?")[0].endswith("/chat/completions"):
             return Response()
         try:
-            answer = self.responder(received.body)
+            answer = self.responder(anthropic.as_chat(received.body) if is_message else received.body)
         except Exception as crash:  # noqa: BLE001  raised again when the server stops
             self._crashes.append(crash)
             return protocol.error(500, f"the responder of the test raised {crash!r}", kind="server_error")
         return answer if isinstance(answer, Response) else Response(answer)
 
     def _refusal(self, received: Received) -> Response | None:
-        token = received.headers.get("authorization", "").removeprefix("Bearer ") or received.headers.get("api-key", "")
+        headers = received.headers
+        token = headers.get("authorization", "").removeprefix("Bearer ") or headers.get("api-key", "")
+        token = token or headers.get("x-api-key", "")
         if self.api_key is not None and token != self.api_key:
             message = f"Incorrect API key provided: {token}. You can find your API key in your account settings."
             return protocol.error(401, message, code="invalid_api_key")
@@ -140,6 +145,8 @@ class OpenAIServer:
         if self.models is not None and model is not None and model not in self.models:
             message = f"The model `{model}` does not exist or you do not have access to it."
             return protocol.error(404, message, code="model_not_found")
+        if anthropic.is_message(received.path) and (refusal := anthropic.refusal_of(body, self.refuses)) is not None:
+            return refusal
         kind = (body.get("response_format") or {}).get("type")
         if kind in self.refuses:
             message = f"Invalid parameter: 'response_format' of type '{kind}' is not supported with this model."
@@ -223,6 +230,8 @@ class _Handler(BaseHTTPRequestHandler):
         owner, path = self.server.owner, received.path.split("?")[0]
         if path.endswith("/chat/completions"):
             answer = protocol.completion(received.body, response, len(owner.requests))
+        elif anthropic.is_message(path):
+            answer = anthropic.message(received.body, response, len(owner.requests))
         elif path.endswith("/embeddings"):
             answer = protocol.embeddings(received.body, owner.embedder)
         else:

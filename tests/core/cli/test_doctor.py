@@ -573,3 +573,30 @@ def test_a_name_that_is_wrong() -> None:
         2,
         ("ragmetrics: the provider 'openrouter' needs a key (set the environment variable OPENROUTER_API_KEY)"),
     )
+
+
+class TestAnthropic:
+    """A model that is called by its provider's own protocol is asked one question."""
+
+    @pytest.fixture(autouse=True)
+    def _address(self, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+        pytest.importorskip("anthropic")
+        server.api_key = None
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-4711-abcdefgh")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url)
+
+    def test_it_can_be_used(self, server: OpenAIServer) -> None:
+        server.responder = lambda body: GOOD
+        status, text = doctor("--llm", "anthropic:claude-x")
+        assert status == 0
+        assert text.startswith(f"anthropic:claude-x at {server.origin}\n  ok  key and model  claude-x answers\n")
+        assert "its verdicts right" in text
+        assert text.endswith("it can be used")
+        assert len(server.requests) == 1
+
+    def test_it_cannot(self, server: OpenAIServer) -> None:
+        server.queue.append(error(401, "invalid x-api-key"))
+        status, text = doctor("--llm", "anthropic:claude-x")
+        assert status == 2
+        assert "refuses the API key (401)" in text
+        assert "ANTHROPIC_API_KEY" in text

@@ -14,8 +14,9 @@ from core.conftest import KEY, OUTSIDE, Asking
 from loopback import OpenAIServer, dialects
 from pages import server_rows
 from ragmetrics_core import InvalidInput, MissingExtra, ModelError, embeddings_named, evaluate, llm_named
+from ragmetrics_core._names._named import llm_to_price
 from ragmetrics_core.embeddings import OpenAIEmbeddings, embedding_factory
-from ragmetrics_core.llms import OpenAILLM, llm_factory
+from ragmetrics_core.llms import AnthropicLLM, OpenAILLM, llm_factory
 from ragmetrics_core.llms._openai._named_servers import SERVERS, server_named
 
 pytest.importorskip("openai")
@@ -290,7 +291,7 @@ class TestAzure:
 
 
 HOSTED = {
-    "anthropic": ("https://api.anthropic.com/v1", "ANTHROPIC_API_KEY"),
+    "anthropic": ("https://api.anthropic.com", "ANTHROPIC_API_KEY"),
     "deepseek": ("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
     "fireworks": ("https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY"),
     "gemini": ("https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"),
@@ -304,6 +305,7 @@ HOSTED = {
 @pytest.mark.parametrize("name", HOSTED)
 class TestHosted:
     def test_address(self, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+        pytest.importorskip(SERVERS[name].package or "openai")
         url, variable = HOSTED[name]
         monkeypatch.setenv(variable, KEY)
         assert address(f"{name}:m") == url
@@ -318,6 +320,7 @@ class TestHosted:
     def test_the_key_goes_there_only(
         self, server: OpenAIServer, ask: Asking, monkeypatch: pytest.MonkeyPatch, name: str
     ) -> None:
+        pytest.importorskip(SERVERS[name].package or "openai")
         monkeypatch.setenv("OPENAI_API_KEY", "sk-of-openai-0815-abcdefgh")
         monkeypatch.setenv(HOSTED[name][1], KEY)
         monkeypatch.setenv(f"{name.upper()}_BASE_URL", server.base_url)
@@ -338,11 +341,17 @@ def test_bedrock_has_an_address_for_each_region(monkeypatch: pytest.MonkeyPatch)
     assert address("bedrock:m") == "http://localhost:1/v1"
 
 
-def test_anthropic_is_asked_for_plain_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its endpoint for OpenAI's protocol ignores other forms of replies without saying so."""
+def test_anthropic_has_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A price needs no package, and is that of the same model."""
+    pytest.importorskip("anthropic")
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    assert llm_named("anthropic:m").identity["structured"] == "text"
-    assert llm_factory("m", "anthropic", structured="schema").identity["structured"] == "schema"
+    assert isinstance(llm_named("anthropic:claude-x"), AnthropicLLM)
+    identity = llm_named("anthropic:claude-x").identity
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MissingExtra) as caught:
+        llm_named("anthropic:claude-x")
+    assert str(caught.value) == 'the anthropic package is not installed: pip install "ragmetrics-core[anthropic]"'
+    assert llm_to_price("anthropic:claude-x").identity == identity
 
 
 def test_the_table_is_sound() -> None:

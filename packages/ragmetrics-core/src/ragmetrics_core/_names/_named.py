@@ -225,7 +225,7 @@ NO_KEY = "none"
 
 
 class Uncalled:
-    """A substitute for a model of OpenAI's protocol that has its identity but cannot be called.
+    """A substitute for a model of a server that has its identity but cannot be called.
 
     Args:
         missing: the error that a call raises.
@@ -236,12 +236,13 @@ class Uncalled:
     """
 
     def __init__(self, missing: MissingExtra, model: str, provider: str, base_url: str | None, **settings: Any) -> None:
-        from ..llms._openai._named_servers import address_of  # noqa: PLC0415  loaded where a name is used
+        from ..llms._openai._named_servers import SERVERS, address_of, server_named  # noqa: PLC0415  where a name is used
 
         self._missing = missing
         self.model = model
-        url = address_of(provider, base_url)
-        self.identity = {"provider": "openai", "model": model, "base_url": url, **settings}
+        server = server_named(provider)
+        protocol = (SERVERS[server].package if server else "") or "openai"
+        self.identity = {"provider": protocol, "model": model, "base_url": address_of(provider, base_url), **settings}
 
     def generate(self, _: object) -> NoReturn:
         """Raise the error that says which package is missing."""
@@ -263,7 +264,10 @@ def llm_to_price(model: Any, base_url: str | None = None) -> Any:
         provider, _, name = _parts(model)
         is_provider = provider in ("openai", "server") or is_server(provider)
         model_name = name if is_provider and name else model.strip()
-        return Uncalled(missing, model_name, provider, base_url, structured="schema", parameters={})
+        from ..llms._native._anthropic import MAX_TOKENS  # noqa: PLC0415  loaded where a name is used
+
+        parameters = {"max_tokens": MAX_TOKENS} if is_provider and provider.lower() == "anthropic" else {}
+        return Uncalled(missing, model_name, provider, base_url, structured="schema", parameters=parameters)
 
 
 def embeddings_to_price(model: Any, base_url: str | None = None) -> Any:

@@ -43,11 +43,12 @@ from .._names._named import embeddings_named, llm_named
 from .._show._tables import room, wrapped
 from .._support._secrets import conceal
 from .._values._errors import BadReply, InvalidInput, ModelError
-from .._values._requests import Ask
+from .._values._requests import NO_USAGE, Ask, Usage
 from ..llms._openai._llm import OpenAILLM, clients_of
 from ..llms._openai._named_servers import SERVERS, server_named
 from ..llms._openai._probe import Found, as_openai, models_of, probe
 from ..llms._wire._attempts import RUNGS, Rung
+from ..llms._wire._package_model import PackageModel
 from ..metrics.claims import VERIFY_CLAIMS
 from ._options import flag, option
 from ._output import clear_errors, in_cli_words, say
@@ -167,6 +168,7 @@ EXTRAS = {
     "documents": "pypdf",
     "prices": "genai-prices",
     "otel": "opentelemetry-api",
+    "anthropic": "anthropic",
 }
 """The package that each extra is for."""
 
@@ -273,6 +275,27 @@ async def examine_llm(name: str, llm: OpenAILLM, timeout: float) -> Diagnosis:
     return diagnosis
 
 
+async def examine_native(name: str, llm: Any, timeout: float) -> Diagnosis:
+    """Ask a judge that is called by its provider's own protocol one question, as a run asks it."""
+    found = Diagnosis(f"{name} at {llm.identity['base_url']}")
+    ask = Ask(VERIFY_CLAIMS.messages(INPUTS), VERIFY_CLAIMS.reply, VERIFY_CLAIMS, INPUTS)
+    start = time.perf_counter()
+    try:
+        reply = await asyncio.wait_for(llm.without_retries().agenerate(ask), timeout)
+    except asyncio.TimeoutError:  # not the built-in TimeoutError before Python 3.11
+        cure = "give --timeout more seconds"
+        return found.give_up("answer", f"no answer within {timeout:g} s", cure)
+    except ModelError as error:
+        return found.give_up("answer", in_cli_words(error))
+    answer = Found(time.perf_counter() - start, reply)
+    found.add("key and model", "ok", f"{llm.model} answers")
+    found.usable = _add_form(found, llm.structured, answer)
+    _add_tokens(found, reply.usage)
+    usable, unreadable = "it can be used", "it cannot be used as it is: its answer is not readable"
+    found.verdict = usable if found.usable else unreadable
+    return found
+
+
 def _add_form(found: Diagnosis, form: Rung, answer: Found) -> bool:
     """Add the line about one form of reply; return whether the answer can be read."""
     unread, wrong = _checked(answer)
@@ -306,12 +329,7 @@ def _checked(answer: Found) -> tuple[str, int]:
 def _add_remarks(found: Diagnosis, answers: dict[Rung, Found], listed: list[dict[str, Any]] | str, model: str) -> None:
     """Add further findings from the answers and the list of models."""
     replies = [answer.reply for answer in answers.values() if answer.reply is not None]
-    if usage := next((reply.usage for reply in replies if reply.usage.prompt_tokens), None):
-        seen = f"{usage.prompt_tokens} in, {usage.completion_tokens} out for one small question"
-        found.add("token counts", "ok", seen)
-    else:
-        cure = "costs are not known, and --budget tokens=N or dollars=N has no effect"
-        found.add("token counts", "no", "none are reported", cure)
+    _add_tokens(found, next((reply.usage for reply in replies if reply.usage.prompt_tokens), NO_USAGE))
     if any(answer.thought for answer in answers.values()) or any("<think" in reply.value for reply in replies):
         found.add("thinking", "-", "it thinks before it answers: its thoughts are skipped, but take time and tokens")
     entries = [] if isinstance(listed, str) else listed
@@ -322,6 +340,15 @@ def _add_remarks(found: Diagnosis, answers: dict[Rung, Found], listed: list[dict
     headers = {name: value for answer in answers.values() for name, value in answer.headers.items()}
     limits = [f"{name.removeprefix('x-ratelimit-')} {most}" for name, most in headers.items() if LIMIT.fullmatch(name)]
     found.add("limits", "-", ", ".join(limits) or "the server does not tell its limits")
+
+
+def _add_tokens(found: Diagnosis, usage: Usage) -> None:
+    if usage.prompt_tokens:
+        seen = f"{usage.prompt_tokens} in, {usage.completion_tokens} out for one small question"
+        found.add("token counts", "ok", seen)
+    else:
+        cure = "costs are not known, and --budget tokens=N or dollars=N has no effect"
+        found.add("token counts", "no", "none are reported", cure)
 
 
 async def _add_pace(found: Diagnosis, send: Send, answers: dict[Rung, Found], used: Rung) -> None:
@@ -424,8 +451,13 @@ async def _examined(llm: str | None, embeddings: str | None, base_url: str | Non
     vectors = None if embeddings is None else embeddings_named(embeddings, base_url)
     if llm is not None:
         model = as_openai(llm_named(llm, base_url))
-        offline = Diagnosis(llm, verdict="it can be used: it works offline and needs no server", usable=True)
-        diagnoses.append(await examine_llm(llm, model, timeout) if isinstance(model, OpenAILLM) else offline)
+        if isinstance(model, OpenAILLM):
+            diagnoses.append(await examine_llm(llm, model, timeout))
+        elif isinstance(model, PackageModel):
+            diagnoses.append(await examine_native(llm, model, timeout))
+        else:
+            verdict = "it can be used: it works offline and needs no server"
+            diagnoses.append(Diagnosis(llm, verdict=verdict, usable=True))
     if embeddings is not None:
         diagnoses.append(await examine_embeddings(embeddings, vectors, timeout))
     return diagnoses

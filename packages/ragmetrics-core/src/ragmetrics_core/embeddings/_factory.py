@@ -39,6 +39,10 @@ def embedding_factory(
     model_setting = {} if model is None else {"model": model}
     server = server_named(name)
     if name == "openai" or server is not None:
+        if server is not None and SERVERS[server].package == "anthropic":
+            raise InvalidInput(
+                f"{provider} has no embedding models: use openai, gemini, mistral or sentence-transformers"
+            )
         if client is None and server is not None:
             settings = settings_of_server(server, settings)
             client = settings.pop("client", None)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 from .._lexical._judge import LexicalJudge
 from .._values._requests import LLM, AsyncLLM, SyncLLM
 from ._factory import llm_factory
+from ._native._anthropic import AnthropicLLM
 from ._openai._llm import OpenAILLM
 from ._server._llm import OpenAIServerLLM
 
-__all__ = ["LLM", "AsyncLLM", "LexicalJudge", "OpenAILLM", "OpenAIServerLLM", "SyncLLM", "llm_factory"]
+__all__ = ["LLM", "AnthropicLLM", "AsyncLLM", "LexicalJudge", "OpenAILLM", "OpenAIServerLLM", "SyncLLM", "llm_factory"]
 
 if not TYPE_CHECKING:  # to a checker, every name would exist
 

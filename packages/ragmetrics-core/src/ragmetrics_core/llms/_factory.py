@@ -8,6 +8,7 @@ from typing import Any
 from .._lexical._judge import LexicalJudge
 from .._values._errors import InvalidInput
 from .._values._requests import LLM
+from ._native._anthropic import AnthropicLLM
 from ._openai._llm import OpenAILLM
 from ._openai._named_servers import SERVERS, server_named, settings_of_server
 
@@ -27,7 +28,8 @@ def llm_factory(model: str, provider: str = "openai", client: Any = None, **sett
             ``gemini`` or ``ollama`` (docs/models.md has the table), whose address and key come from its environment variables; or
             ``lexical``.
         client: an ``openai.OpenAI``, ``AsyncOpenAI``, ``AzureOpenAI`` or ``AsyncAzureOpenAI``.
-        settings: the settings of ``OpenAILLM``, such as ``base_url`` or ``temperature``; for Azure also ``api_version``.
+        settings: the settings of ``OpenAILLM``, such as ``base_url`` or ``temperature``; for Azure also ``api_version``; for
+            ``anthropic`` those of ``AnthropicLLM``.
 
     Raises:
         InvalidInput: there is no such provider, or a setting does not fit it.
@@ -47,11 +49,9 @@ def llm_factory(model: str, provider: str = "openai", client: Any = None, **sett
             "LangChain, LlamaIndex and Haystack are wrapped by ragmetrics-langchain, -llama-index and -haystack"
         )
     if client is None and server is not None:
-        structured = SERVERS[server].structured
-        settings = {
-            **({} if structured is None else {"structured": structured}),
-            **settings_of_server(server, settings),
-        }
+        settings = settings_of_server(server, settings)
+        if SERVERS[server].package == "anthropic":
+            return AnthropicLLM(model, **settings)
         client = settings.pop("client", None)
     elif client is None and not settings.get("base_url") and _is_nearly_offline(model):
         raise InvalidInput(f"there is no model {model!r}: did you mean {OFFLINE!r}?")

@@ -25,6 +25,7 @@ from urllib.parse import urlsplit
 
 from ..._support._secrets import routing_digest
 from ..._values._errors import InvalidInput, ModelError, Setting
+from .._wire._bounded import bounded_client, is_bounded
 from .._wire._connections import (
     HOLDS_KEY,
     OPENAI_URL,
@@ -36,8 +37,7 @@ from .._wire._connections import (
     openai_package,
     tidy_key,
 )
-from .._wire._failures import set_key
-from ._bounded import bounded_client, is_bounded
+from .._wire._failures import OPENAI_PROTOCOL, set_key
 
 if TYPE_CHECKING:
     import openai
@@ -72,7 +72,7 @@ def own_client(kind: str, settings: Mapping[str, Any]) -> Any:
         key = NO_KEY
     check_header("the API key", key)
     known = {name: value for name, value in settings.items() if name != "key_variable"}
-    http_client = bounded_client(asynchronous=kind.startswith("Async"))
+    http_client = bounded_client(openai, asynchronous=kind.startswith("Async"))
     return getattr(openai, kind)(**{**known, "api_key": key, "http_client": http_client})
 
 
@@ -129,7 +129,7 @@ def rebuilt(client: Any, settings: Mapping[str, Any], *, asynchronous: bool) -> 
         return client.copy(http_client=http_client)
     azure = isinstance(client, openai.AzureOpenAI | openai.AsyncAzureOpenAI)
     kind = ("Async" if asynchronous else "") + ("AzureOpenAI" if azure else "OpenAI")
-    bounded = bounded_client(asynchronous=asynchronous) if is_bounded(settings.get("http_client")) else None
+    bounded = bounded_client(openai, asynchronous=asynchronous) if is_bounded(settings.get("http_client")) else None
     live = {"api_key": None if client.api_key.startswith("<missing") else client.api_key, "http_client": bounded}
     known = {name: value for name, value in {**settings, **live}.items() if not name.startswith("_")}
     return getattr(openai, kind)(**{name: value for name, value in known.items() if value is not None})
@@ -253,6 +253,8 @@ class Clients:
     def key_cure(self) -> tuple[str | Setting, ...]:
         """The advice for a key that is refused."""
         return set_key(self.key_variable)
+
+    protocol = OPENAI_PROTOCOL
 
     @property
     def sends_key(self) -> bool:

@@ -1,49 +1,35 @@
 """An LLM behind the OpenAI chat protocol: OpenAI, Azure, or any compatible server (Ollama, vLLM, llama.cpp, ...).
 
-Strategy. An exchange (see ``_attempts``) decides what is sent and how answers are read, but makes no calls. A model makes the
-calls with the client for the situation, synchronously or asynchronously. Retries of failed connections and busy servers are left
-to the openai client.
-
-Exceptions of the openai package become the error messages that all models share (see ``_package_errors``).
+Retries of failed connections and busy servers are left to the openai client.
 """
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from ..._support._threads import in_own_thread
 from ..._values._requests import Ask, Reply
 from .._wire._attempts import (
     Exchange,
     Ladder,
     Rung,
-    arun_exchange,
     chat,
     chat_parameters,
     check_parameters,
-    run_exchange,
 )
 from .._wire._batches import OpenAIBatches
 from .._wire._connections import check_model, hashed, is_of_this_machine, shown
-from .._wire._failures import Failures
-from .._wire._package_errors import TranslatedErrors
+from .._wire._package_model import PackageModel
 from ._clients import Clients
 
 if TYPE_CHECKING:
     import openai
 
-T = TypeVar("T")
-M = TypeVar("M", bound="OpenAIModel")
-
-
 CLIENT_SETTINGS = ("base_url", "api_key", "timeout", "max_retries", "key_variable")
 """The settings of clients that are made here, see ``Clients``."""
 
 
-class OpenAIModel:
+class OpenAIModel(PackageModel):
     """The common base of the models of the openai package.
 
     Args:
@@ -63,57 +49,12 @@ class OpenAIModel:
         self.model = model
         self._clients = Clients(client, {name: arguments[name] for name in CLIENT_SETTINGS})
 
-    def without_retries(self: M) -> M:
-        """Return the same model without retries, for a caller that retries itself, as ``evaluate`` does."""
-        other = copy.copy(self)
-        other._clients = self._clients.without_retries()
-        return other
-
-    @property
-    def _failures(self) -> Failures:
-        return Failures(self.model, self._clients)
-
     def _identity(self, **settings: Any) -> dict[str, Any]:
         """Return the model, its address and its settings, and the query and headers with which a user's client chooses a model."""
         query, headers = self._clients.query, self._clients.headers
         routing = {"query": hashed(query, self._clients.secrets), "headers": headers}
         known = {"provider": "openai", "model": self.model, "base_url": self._clients.base_url, **settings}
         return known | {name: value for name, value in routing.items() if value}
-
-    def _send(self, client: Any, parameters: dict[str, Any]) -> Any:
-        """Make one call. With an asynchronous client, the result must be awaited."""
-        raise NotImplementedError
-
-    def _run(self, exchange: Exchange[T]) -> T:
-        """Make the calls of an exchange."""
-        client, failures = self._clients.sync(), self._failures
-
-        def call(parameters: dict[str, Any]) -> Any:
-            with TranslatedErrors(failures) as errors:
-                return self._send(client, parameters)
-            return errors.failure
-
-        return run_exchange(exchange, call)
-
-    async def _run_async(self, exchange: Exchange[T]) -> T:
-        """Make the calls of an exchange without blocking the running loop."""
-        client, failures = await self._clients.here(), self._failures
-        if client is None:
-            return await in_own_thread(partial(self._run, exchange))
-
-        async def call(parameters: dict[str, Any]) -> Any:
-            with TranslatedErrors(failures) as errors:
-                return await self._send(client, parameters)
-            return errors.failure
-
-        return await arun_exchange(exchange, call)
-
-    def __deepcopy__(self: M, memo: Any) -> M:
-        return self  # a handle to a server: copies of an object that contains it share the connections
-
-    def _repr(self, settings: dict[str, Any]) -> str:
-        given = [f"{name}={value!r}" for name, value in {"base_url": self._clients.base_url, **settings}.items()]
-        return f"{type(self).__name__}({', '.join([repr(self.model), *given])})"
 
 
 SET_ELSEWHERE = {

@@ -15,8 +15,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..._values._errors import InvalidInput, Setting
+from .._wire._bounded import bounded_client
 from .._wire._connections import OPENAI_URL, bare_url, check_installed, check_url, tidy_key
-from ._bounded import bounded_client
 from ._clients import NO_KEY
 
 
@@ -32,7 +32,7 @@ class NamedServer:
         needs_key: whether the server requires a key.
         model: the word for the name of a model in messages: a deployment in Azure, a model elsewhere.
         start: the command that starts such a server on this machine.
-        structured: the form of replies that is asked for, if the server ignores others without saying so; None: it is found out.
+        package: the package through which the server is called by its own protocol; "": by that of OpenAI.
     """
 
     url: str
@@ -43,7 +43,7 @@ class NamedServer:
     needs_key: bool = False
     model: str = "MODEL"
     start: str = ""
-    structured: str | None = None
+    package: str = ""
 
 
 def _hosted(name: str, url: str, *keys: str, **more: Any) -> NamedServer:
@@ -53,7 +53,7 @@ def _hosted(name: str, url: str, *keys: str, **more: Any) -> NamedServer:
 
 
 SERVERS: Mapping[str, NamedServer] = {
-    "anthropic": _hosted("ANTHROPIC", "https://api.anthropic.com/v1", structured="text"),
+    "anthropic": _hosted("ANTHROPIC", "https://api.anthropic.com", package="anthropic"),
     "azure": NamedServer(
         "/openai/v1",
         ("AZURE_OPENAI_ENDPOINT",),
@@ -221,7 +221,7 @@ def _with_client_of_azure(endpoint: str, version: str, settings: dict[str, Any])
         api_version=version,
         api_key=key or (None if token else NO_KEY),
         azure_ad_token=token,
-        http_client=bounded_client(asynchronous=False),
+        http_client=bounded_client(openai, asynchronous=False),
         **of_client,
     )
     return {**settings, "client": client}

@@ -48,7 +48,7 @@ from .._wire._connections import (
     shown,
     tidy_key,
 )
-from .._wire._failures import LARGEST, Failures, Refused, root_of, set_key
+from .._wire._failures import LARGEST, OPENAI_PROTOCOL, Failures, Refused, root_of, set_key
 
 if TYPE_CHECKING:
     import aiohttp
@@ -150,6 +150,8 @@ class Endpoint:
     def key_cure(self) -> tuple[str | Setting, ...]:
         """The advice for a key that is refused."""
         return set_key() if self.wants_key_of_environment else NO_KEY_SENT
+
+    protocol = OPENAI_PROTOCOL
 
     def client(self) -> openai.OpenAI:
         """Return a client of the openai package for this server.

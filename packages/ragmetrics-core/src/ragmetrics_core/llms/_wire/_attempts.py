@@ -37,7 +37,10 @@ STATUSES = frozenset({400, 404, 415, 422, 500, 501})
 """The statuses with which servers refuse a parameter. Servers disagree, and some even crash."""
 
 OTHER_REASONS = frozenset({"content_filter", "context_length_exceeded", "json_validate_failed", "model_not_found"})
-FORM = r"(?:response[ _.]?format|json[ _]?schema|json[ _]?(?:mode|object)|structured[ _]outputs?|grammar)"
+FORM = (
+    r"(?:(?:response|output)[ _.]?format|output[ _]config|json[ _]?schema|json[ _]?(?:mode|object)|"
+    r"structured[ _]outputs?|grammar)"
+)
 ABOUT_THE_FORM = re.compile(FORM, re.IGNORECASE)
 NO_BEFORE = (
     r"(?:not support|unsupported|unknown|unrecognized|unexpected|unavailable|not permitted|invalid|failed to parse)"
@@ -261,7 +264,7 @@ def chat(failures: Failures, settings: Mapping[str, Any], ladder: Ladder, ask: A
         BadReply: the answer has no text; ``usage`` is what it cost.
         InvalidInput: a message cannot be sent as UTF-8.
     """
-    messages = [_wire(message) for message in ask.messages]
+    messages = [wire_message(message) for message in ask.messages]
     attempts = Attempts(ladder, ask)
     for _ in attempts:
         answer = yield {"model": failures.model, "messages": messages, **settings, **attempts.parameters()}
@@ -330,7 +333,12 @@ def _text(content: Any) -> str | None:
     return content if isinstance(content, str) else None
 
 
-def _wire(message: Message) -> dict[str, str]:
+def wire_message(message: Message) -> dict[str, str]:
+    """Return a message as the protocol has it.
+
+    Raises:
+        InvalidInput: it cannot be sent as UTF-8.
+    """
     content = message.content
     if message.role == "assistant":
         # what a model wrote is sent back as well as UTF-8 can carry it

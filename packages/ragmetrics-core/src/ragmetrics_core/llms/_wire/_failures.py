@@ -1,4 +1,4 @@
-"""Error messages for every way in which a call to a server of the OpenAI protocol can fail. Each message names a cure.
+"""Error messages for every way in which a call to a server can fail. Each message names a cure.
 
 A client turns the errors of its library into a ``Refused`` or into the arguments of one of these methods, so the messages are the
 same for all clients. Servers echo keys, so every text from outside passes through ``mask``, and no secret is shown. Every error
@@ -41,6 +41,14 @@ class Place(Protocol):
     def key_cure(self) -> tuple[str | Setting, ...]:
         """The advice for a key that is refused."""
         ...
+
+    @property
+    def protocol(self) -> tuple[str, str]:
+        """The name of the protocol, and what to check if the server does not follow it."""
+        ...
+
+
+OPENAI_PROTOCOL = "OpenAI", "does the base URL end in /v1, as it does for most servers?"
 
 
 def set_key(variable: str = "OPENAI_API_KEY") -> tuple[str | Setting, ...]:
@@ -197,8 +205,8 @@ class Failures:
 
     def other_protocol(self, found: str, transient: bool = False) -> ModelError:
         """Return the error for an answer that does not follow the protocol."""
-        what = f"does not follow the OpenAI protocol ({self._masked(found)})"
-        cure = "does the base URL end in /v1, as it does for most servers?"
+        protocol, cure = self.place.protocol
+        what = f"does not follow the {protocol} protocol ({self._masked(found)})"
         return self._error(f"the answer of {self.place.base_url} {what}: {cure}", transient)
 
     def _error(self, said: str, transient: bool = True) -> ModelError:

@@ -1,4 +1,4 @@
-"""HTTP clients for openai clients that are made here. They limit the size and the time of an answer, and follow no redirect.
+"""HTTP clients for clients of packages that are made here. They limit the size and the time of an answer, and follow no redirect.
 
 Strategy. An answer may arrive slowly without end, or decompress from a few bytes to gigabytes. A redirect may send a question,
 with all judged data, to another server. httpx has no limits for this, but it calls ``send`` for every answer. There the body is
@@ -15,8 +15,8 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
-from .._wire._failures import LARGEST
-from .._wire._package_errors import TooLong
+from ._failures import LARGEST
+from ._package_errors import TooLong
 
 PACKED = ("", "identity", "gzip", "deflate")
 """The accepted encodings of an answer. With any other encoding, or with two encodings, one chunk may decompress to gigabytes."""
@@ -27,9 +27,9 @@ OF_TRANSPORT = frozenset({"content-encoding", "content-length", "transfer-encodi
 SETTINGS = {"follow_redirects": False, "headers": {"Accept-Encoding": "gzip, deflate"}}
 
 
-def bounded_client(*, asynchronous: bool) -> Any:
-    """Make an HTTP client for an openai client."""
-    return (_asynchronous() if asynchronous else _synchronous())(**SETTINGS)
+def bounded_client(package: Any, *, asynchronous: bool) -> Any:
+    """Make an HTTP client for a client of a package, openai or anthropic."""
+    return (_asynchronous(package) if asynchronous else _synchronous(package))(**SETTINGS)
 
 
 def is_bounded(http_client: object) -> bool:
@@ -103,11 +103,11 @@ def _is_short(response: Any) -> bool:
 
 
 @cache
-def _synchronous() -> Any:
+def _synchronous(package: Any) -> Any:
     """Make the class of synchronous clients."""
-    import openai  # noqa: PLC0415  heavy
+    parent: Any = package.DefaultHttpxClient
 
-    class Bounded(openai.DefaultHttpxClient):
+    class Bounded(parent):  # type: ignore[misc]  # the packages are imported when they are needed
         gives_up = True
 
         def send(self, request: Any, *, stream: bool = False, **settings: Any) -> Any:
@@ -130,14 +130,15 @@ def _synchronous() -> Any:
 
 
 @cache
-def _asynchronous() -> Any:
+def _asynchronous(package: Any) -> Any:
     """Make the class of asynchronous clients."""
     import asyncio  # noqa: PLC0415  costs more to import than all of this package
 
     import anyio  # noqa: PLC0415  heavy
-    import openai  # noqa: PLC0415  heavy
 
-    class AsyncBounded(openai.DefaultAsyncHttpxClient):
+    parent: Any = package.DefaultAsyncHttpxClient
+
+    class AsyncBounded(parent):  # type: ignore[misc]  # the same
         gives_up = True
 
         async def send(self, request: Any, *, stream: bool = False, **settings: Any) -> Any:

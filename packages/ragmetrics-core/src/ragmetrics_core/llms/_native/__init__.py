@@ -1,0 +1,1 @@
+"""Models that are called by the protocol of their provider, through its package."""

@@ -1,0 +1,269 @@
+"""Claude by Anthropic's Messages API, through the package ``anthropic``.
+
+The words of a prompt are the same for all its questions and are marked for Anthropic's cache; short ones are not cached.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any
+
+from ..._support._secrets import conceal, mask, without_secrets
+from ..._support._strict_schema import strict_schema
+from ..._values._errors import BadReply, InvalidInput
+from ..._values._requests import Ask, Reply, Usage, counted
+from ..._values._settings import check_whole
+from .._wire._attempts import (
+    Attempts,
+    Exchange,
+    Failure,
+    Ladder,
+    Rung,
+    chat_parameters,
+    field_of,
+    schema_of,
+    wire_message,
+)
+from .._wire._bounded import bounded_client
+from .._wire._connections import check_model, hashed, is_of_this_machine, shown
+from .._wire._failures import Failures, refused_in_body
+from .._wire._package_errors import TranslatedErrors
+from .._wire._package_model import PackageModel
+from ._clients import NativeClients, Service
+
+MAX_TOKENS = 8192
+"""The most tokens of a reply, because Anthropic's API requires a limit. Long answers with many claims need some thousands."""
+
+CACHED = {"cache_control": {"type": "ephemeral"}}
+
+CUT = frozenset({"max_tokens", "model_context_window_exceeded"})
+"""The reasons to stop after which the end of a text may be missing."""
+
+EMPTY = "(empty)"
+
+OWN = frozenset({"model", "max_tokens", "messages", "system", "output_config"})
+"""The parameters that every release of the package knows."""
+
+TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+"""The counts of tokens that were sent: outside the cache, written to it, and read from it."""
+
+KNOWN = ("extra_body", "metadata", "service_tier", "stop_sequences", "thinking", "top_k", "top_p")
+SETTINGS = ("base_url", "api_key", "timeout", "max_retries", "structured", "max_tokens", "temperature", "cache")
+SET_ELSEWHERE = {
+    "messages": "they come from the metrics",
+    "stream": "a metric reads whole replies",
+    "tools": "a metric reads text",
+    "system": "it comes from the metrics",
+    "output_config": "its format follows from the reply that a metric asks for; see structured=...",
+    "output_format": "it follows from the reply that a metric asks for; see structured=...",
+    "extra_headers": "headers of your own need a model of your own: a class with a method generate(ask)",
+}
+
+
+class AnthropicErrors(TranslatedErrors):
+    """The errors of the package ``anthropic`` in our words."""
+
+    @staticmethod
+    def package() -> Any:
+        """Return the package."""
+        import anthropic  # noqa: PLC0415  heavy
+
+        return anthropic
+
+
+def _client(*, asynchronous: bool, base_url: str, key: str, timeout: float, retries: int) -> Any:
+    package = AnthropicErrors.package()
+    return getattr(package, "AsyncAnthropic" if asynchronous else "Anthropic")(
+        api_key=key,
+        base_url=base_url,
+        timeout=timeout,
+        max_retries=retries,
+        http_client=bounded_client(package, asynchronous=asynchronous),
+    )
+
+
+SERVICE = Service(
+    "Anthropic",
+    "anthropic",
+    "anthropic",
+    AnthropicErrors.package,
+    "https://api.anthropic.com",
+    "ANTHROPIC_BASE_URL",
+    ("ANTHROPIC_API_KEY",),
+    _client,
+    ("/v1",),
+)
+
+
+class AnthropicLLM(PackageModel):
+    """Claude, called through the package ``anthropic``.
+
+    Args:
+        model: name of the model, such as ``claude-sonnet-4-5``.
+        base_url: default: the environment variable ``ANTHROPIC_BASE_URL``, else Anthropic's own address.
+        api_key: default: the value of the environment variable ``key_variable``.
+        timeout: seconds for a whole answer, which may have at most 64 MB; default: 600. No redirect is followed.
+        max_retries: retries of failed calls; default: 2. ``evaluate`` retries by its own rules.
+        key_variable: the environment variable that holds the key; default: ``ANTHROPIC_API_KEY``. No other key is sent.
+        structured: ``schema``: replies follow a JSON schema; if the model refuses it, or with ``text``, the prompt alone says how
+            to reply.
+        max_tokens: the most tokens of a reply; the API requires a limit.
+        temperature: sent only if it is set, because newer models refuse it.
+        cache: whether the words of prompts are marked for Anthropic's cache. Tokens from the cache cost a tenth, tokens that are
+            written to it a quarter more.
+        parameters: any other parameter of the Messages API, such as ``thinking`` or ``extra_body``; sent only if it is set.
+
+    Raises:
+        MissingExtra: the package is not installed.
+        InvalidInput: a setting is impossible, or belongs elsewhere.
+    """
+
+    _errors = AnthropicErrors
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        key_variable: str | None = None,
+        structured: Rung = "schema",
+        max_tokens: int = MAX_TOKENS,
+        temperature: float | None = None,
+        cache: bool = True,
+        **parameters: Any,
+    ) -> None:
+        given = locals()
+        check_model(model)
+        check_whole("max_tokens", max_tokens, least=1)
+        if structured == "json":
+            raise InvalidInput("structured must be schema or text: Anthropic has no JSON mode")
+        self.model, self.structured, self._cache = model, structured, cache
+        _check_names(parameters)
+        self.parameters = {
+            "max_tokens": max_tokens,
+            **chat_parameters(structured, temperature, parameters, SET_ELSEWHERE),
+        }
+        self._clients = NativeClients(SERVICE, given)
+        self._ladder = Ladder(structured)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Every setting that can change a reply. A secret is included at most as a hash."""
+        parameters = hashed(self.parameters, self._clients.secrets)
+        known = {"provider": "anthropic", "model": self.model, "base_url": self._clients.base_url}
+        return {**known, "structured": self.structured, "parameters": parameters}
+
+    @property
+    def on_this_machine(self) -> bool:
+        """Whether the server runs on this machine, so that a refused connection is final at once."""
+        return is_of_this_machine(self._clients.base_url)
+
+    def generate(self, ask: Ask) -> Reply[str]:
+        """Answer one question.
+
+        The usage counts one call, with all tokens that were sent, whether or not the cache had them.
+
+        Raises:
+            ModelError: there is no key, no connection, no such model, no quota left or no answer in time, or the answer does not
+                follow the protocol.
+            BadReply: the model refused to answer, or its answer has no text.
+            InvalidInput: a message cannot be sent as UTF-8.
+        """
+        return self._run(self._exchange(ask))
+
+    async def agenerate(self, ask: Ask) -> Reply[str]:
+        """Answer one question without blocking the running loop. Usage and errors are the same as for ``generate``."""
+        return await self._run_async(self._exchange(ask))
+
+    def _exchange(self, ask: Ask) -> Exchange[Reply[str]]:
+        """Ask one question, without a schema if the model refuses it."""
+        sent = {"model": self.model, **_messages(ask, cache=self._cache), **self.parameters}
+        attempts = Attempts(self._ladder, ask)
+        for rung in attempts:
+            answer = yield {**sent, **(_format(schema_of(ask) or {}) if rung == "schema" else {})}
+            if isinstance(answer, Failure):
+                attempts.failed(answer)
+                continue
+            return _read(answer, self._failures, attempts)
+        raise attempts.problem
+
+    def _send(self, client: Any, parameters: dict[str, Any]) -> Any:
+        # the package's releases know different parameters; those in extra_body are sent by all
+        more = {name: value for name, value in parameters.items() if name not in OWN}
+        own = {name: value for name, value in parameters.items() if name in OWN}
+        extra = {**(more.pop("extra_body", None) or {}), **more}
+        make = partial(client.messages.with_raw_response.create, **own, extra_body=extra or None)
+        return _plain(make) if hasattr(client, "__aenter__") else make().http_response.json()
+
+    def __repr__(self) -> str:
+        return self._repr(shown(self.parameters, self._clients.secrets))
+
+
+def _check_names(parameters: Iterable[str]) -> None:
+    for name in parameters:
+        if name not in {*KNOWN, *SET_ELSEWHERE}:
+            near = difflib.get_close_matches(name, [*KNOWN, *SETTINGS], 1)
+            hint = f": did you mean {near[0]!r}?" if near else "."
+            raise InvalidInput(
+                f"{name} is not a parameter of the Messages API{hint} Newer ones go into extra_body={{{name!r}: ...}}"
+            )
+
+
+async def _plain(make: Any) -> Any:
+    return (await make()).http_response.json()
+
+
+def _messages(ask: Ask, *, cache: bool) -> dict[str, Any]:
+    """Return the messages as Anthropic takes them: system messages are apart, and the last of them ends what is cached."""
+    sent = [wire_message(message) for message in ask.messages]
+    system: list[dict[str, Any]] = [
+        {"type": "text", "text": message["content"]} for message in sent if message["role"] == "system"
+    ]
+    if system and cache:
+        system[-1] |= CACHED
+    # the API refuses messages without text; an empty one is a bad reply that is asked for again
+    rest = [{**message, "content": message["content"] if message["content"].strip() else EMPTY} for message in sent]
+    rest = [message for message in rest if message["role"] != "system"]
+    return {"messages": rest, **({"system": system} if system else {})}
+
+
+def _format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {"output_config": {"format": {"type": "json_schema", "schema": strict_schema(schema) or dict(schema)}}}
+
+
+def _read(answer: Any, failures: Failures, attempts: Attempts) -> Reply[str]:
+    """Read an answer.
+
+    Raises:
+        ModelError: it does not follow the protocol, or contains an error.
+        BadReply: it has no text, or the model refused to answer; ``usage`` is what it cost.
+    """
+    content = field_of(answer, "content")
+    if not isinstance(content, list):
+        error = field_of(answer, "error")
+        if (refused := refused_in_body(error)) is not None:
+            raise failures.refused(refused)
+        raise failures.other_protocol(str(error or "it holds no content"))
+    attempts.answered()
+    usage = field_of(answer, "usage")
+    sent = sum(counted(field_of(usage, name)) for name in TOKENS)
+    spent = Usage(1, sent, counted(field_of(usage, "output_tokens")))
+    texts = [field_of(part, "text") for part in content if field_of(part, "type") == "text"]
+    text = without_secrets("".join(part for part in texts if isinstance(part, str)), failures.place.secrets)
+    reason = field_of(answer, "stop_reason")
+    if reason == "refusal":
+        refusal = conceal(text, failures.place.secrets)
+        problem = BadReply(f"{failures.model} refuses to answer{': ' * bool(text)}{mask(refusal, ())}", refusal)
+    elif reason in CUT:
+        return Reply(text, spent, truncated=True)
+    elif not texts:
+        problem = BadReply(f"{failures.model} answered without any text (stop reason {reason!r})")
+    else:
+        return Reply(text, spent)
+    problem.usage = spent  # a refusal costs tokens too
+    raise problem

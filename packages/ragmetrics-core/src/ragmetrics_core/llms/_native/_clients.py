@@ -1,0 +1,166 @@
+"""The clients of a provider's package: made at the first call, one for synchronous calls and one for each event loop."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from ..._values._errors import InvalidInput, ModelError, Setting
+from ..._values._settings import check_seconds, check_whole
+from .._wire._connections import HOLDS_KEY, PerLoop, bare_url, check_header, check_installed, check_url, tidy_key
+from .._wire._failures import set_key
+
+RETRIES = 2
+"""How often a failed call is made again, as often as by other clients."""
+
+
+class Make(Protocol):
+    """Makes a client of a package."""
+
+    def __call__(self, *, asynchronous: bool, base_url: str, key: str, timeout: float, retries: int) -> Any:
+        """Return the client."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A provider with a package.
+
+    Attributes:
+        name: its name in messages.
+        package: the name of the package.
+        extra: the extra that installs the package.
+        load: imports the package.
+        url: the usual address.
+        url_variable, key_variables: the environment variables of the address and of the key; the first that is set counts.
+        make: makes a client.
+        suffixes: what other clients have at the end of the address, and this one has not.
+    """
+
+    name: str
+    package: str
+    extra: str
+    load: Callable[[], Any]
+    url: str
+    url_variable: str
+    key_variables: tuple[str, ...]
+    make: Make
+    suffixes: tuple[str, ...] = ()
+
+
+class NativeClients:
+    """The clients of a service.
+
+    Args:
+        service: the provider.
+        settings: base_url, api_key, timeout in seconds, max_retries and key_variable; None: not given.
+
+    Raises:
+        InvalidInput: a setting is impossible.
+        MissingExtra: the package is not installed.
+    """
+
+    def __init__(self, service: Service, settings: Mapping[str, Any]) -> None:
+        check_installed(service.package, service.extra)
+        self._service = service
+        self._key = tidy_key(settings.get("api_key"))
+        self._variables = (settings["key_variable"],) if settings.get("key_variable") else service.key_variables
+        self._timeout = 600.0 if settings.get("timeout") is None else settings["timeout"]
+        check_seconds("timeout", self._timeout)
+        self._retries = RETRIES if settings.get("max_retries") is None else settings["max_retries"]
+        check_whole("max_retries", self._retries, least=0)
+        given = settings.get("base_url")
+        url = given or os.environ.get(service.url_variable, "").strip() or service.url
+        check_url(url, "base_url" if given else service.url_variable)
+        url = url.rstrip("/")
+        self._url = next((url.removesuffix(end) for end in service.suffixes if url.endswith(end)), url)
+        self._forget_connections()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the settings for another process, which makes new connections.
+
+        Raises:
+            InvalidInput: the settings contain a key.
+        """
+        if self._key is not None or urlsplit(self._url).username:
+            raise InvalidInput(HOLDS_KEY.replace("OPENAI_API_KEY", self._variables[0]))
+        of_process = ("_made", "_kept", "_lock", "_unretrying")
+        return {name: value for name, value in vars(self).items() if name not in of_process}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        vars(self).update(state)
+        self._forget_connections()
+
+    def _forget_connections(self) -> None:
+        self._made: Any = None
+        self._kept: PerLoop[Any] = PerLoop()
+        self._lock = threading.Lock()
+        self._unretrying: NativeClients | None = None
+
+    def without_retries(self) -> NativeClients:
+        """Return the same clients without retries. Every call returns the same object, so that its connections are kept."""
+        with self._lock:
+            if self._unretrying is None:
+                # the import takes a second, which must not count as latency of the first calls
+                self._service.load()
+                other = object.__new__(type(self))
+                vars(other).update(vars(self), _retries=0)
+                other._forget_connections()
+                self._unretrying = other
+            return self._unretrying
+
+    @property
+    def base_url(self) -> str:
+        """The address of the server, without credentials and query."""
+        return bare_url(self._url)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Every text that must never be shown."""
+        found = [self._key, urlsplit(self._url).password]
+        found += [os.environ.get(name, "").strip() for name in self._variables]
+        return tuple({text for text in found if text})
+
+    @property
+    def key_cure(self) -> tuple[str | Setting, ...]:
+        """The advice for a key that is refused."""
+        return set_key(self._variables[0])
+
+    @property
+    def protocol(self) -> tuple[str, str]:
+        """The name of the protocol, and what to check if the server does not follow it."""
+        return self._service.name, f"is a server of {self._service.name} at this address?"
+
+    def sync(self) -> Any:
+        """Return the client for synchronous calls.
+
+        Raises:
+            ModelError: there is no key, or it cannot be sent.
+        """
+        with self._lock:
+            if self._made is None:
+                self._made = made = self._new(asynchronous=False)
+                weakref.finalize(self, made.close)
+            return self._made
+
+    async def here(self) -> Any:
+        """Return the client of the running loop. Raises as ``sync``."""
+        return await self._kept.here(partial(self._new, asynchronous=True))
+
+    def _new(self, *, asynchronous: bool) -> Any:
+        key = self._key or next(filter(None, (tidy_key(os.environ.get(name)) for name in self._variables)), None)
+        if key is None:
+            said = f"no API key for {self._service.name}: set the environment variable {' or '.join(self._variables)}"
+            problem = ModelError(said, Setting("api_key", ..., before=", or give "), fatal=True)
+            problem.needs_key = True
+            raise problem
+        check_header("the API key", key)
+        return self._service.make(
+            asynchronous=asynchronous, base_url=self._url, key=key, timeout=self._timeout, retries=self._retries
+        )
