@@ -36,7 +36,7 @@ CONSTRAINTS = "constraints-test.txt"
 MODELS_PYTHON = "3.11"
 
 
-EXTRAS = "anthropic,documents,excel,fsspec,openai,otel,pandas,parquet,prices,server"
+EXTRAS = "anthropic,documents,excel,fsspec,gemini,openai,otel,pandas,parquet,prices,server"
 
 BUILD = sorted({"editables", *(item for project in PACKAGES.values() for item in project["build-system"]["requires"])})
 """What builds the packages, also in place: installed once, so that no build makes an environment of its own."""

@@ -6,8 +6,8 @@
         ...
         assert server.chats[0]["messages"][0]["role"] == "system"
 
-It answers ``POST /v1/chat/completions`` (streamed or not), ``POST /v1/embeddings`` and ``GET /v1/models``, and Anthropic's
-``POST /v1/messages``, records every
+It answers ``POST /v1/chat/completions`` (streamed or not), ``POST /v1/embeddings`` and ``GET /v1/models``, Anthropic's
+``POST /v1/messages`` and Google's ``POST /v1beta/models/MODEL:generateContent``, records every
 request, counts how many were in flight at once, and can be told to fail in every way that real servers do. Standard
 library only.
 """
@@ -15,6 +15,7 @@ library only.
 from __future__ import annotations
 
 from . import _dialects as dialects
+from . import _gemini as gemini
 from ._judging import Faults, judge
 from ._odd_answers import ODD_ANSWERS, ODD_CHATS, ODD_VECTORS
 from ._protocol import Response, error, hashed_vector, rate_limited, server_error
@@ -30,6 +31,7 @@ __all__ = [
     "Response",
     "dialects",
     "error",
+    "gemini",
     "hashed_vector",
     "judge",
     "rate_limited",

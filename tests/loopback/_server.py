@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from . import _anthropic as anthropic
+from . import _gemini as gemini
 from . import _protocol as protocol
 from ._protocol import Response
 
@@ -91,7 +92,7 @@ class OpenAIServer:
     @property
     def chats(self) -> list[dict[str, Any]]:
         """The bodies of the chat requests."""
-        paths = ("/chat/completions", "/v1/messages")
+        paths = ("/chat/completions", "/v1/messages", ":generateContent")
         return [item.body for item in self.requests if item.path.split("?")[0].endswith(paths)]
 
     @property
@@ -123,20 +124,28 @@ class OpenAIServer:
         refusal = self.refusal_of(received) or self._refusal(received)
         if refusal is not None:
             return refusal
-        is_message = anthropic.is_message(received.path)
-        if not is_message and not received.path.split("?")[0].endswith("/chat/completions"):
+        if (chat := self._chat(received)) is None:
             return Response()
         try:
-            answer = self.responder(anthropic.as_chat(received.body) if is_message else received.body)
+            answer = self.responder(chat)
         except Exception as crash:  # noqa: BLE001  raised again when the server stops
             self._crashes.append(crash)
             return protocol.error(500, f"the responder of the test raised {crash!r}", kind="server_error")
         return answer if isinstance(answer, Response) else Response(answer)
 
+    @staticmethod
+    def _chat(received: Received) -> dict[str, Any] | None:
+        """The body of a question, of whatever protocol, as that of a chat request; None: it is another request."""
+        if anthropic.is_message(received.path):
+            return anthropic.as_chat(received.body)
+        if gemini.is_question(received.path):
+            return gemini.as_chat(received.body)
+        return received.body if received.path.split("?")[0].endswith("/chat/completions") else None
+
     def _refusal(self, received: Received) -> Response | None:
         headers = received.headers
         token = headers.get("authorization", "").removeprefix("Bearer ") or headers.get("api-key", "")
-        token = token or headers.get("x-api-key", "")
+        token = token or headers.get("x-api-key", "") or headers.get("x-goog-api-key", "")
         if self.api_key is not None and token != self.api_key:
             message = f"Incorrect API key provided: {token}. You can find your API key in your account settings."
             return protocol.error(401, message, code="invalid_api_key")
@@ -146,6 +155,8 @@ class OpenAIServer:
             message = f"The model `{model}` does not exist or you do not have access to it."
             return protocol.error(404, message, code="model_not_found")
         if anthropic.is_message(received.path) and (refusal := anthropic.refusal_of(body, self.refuses)) is not None:
+            return refusal
+        if gemini.is_question(received.path) and (refusal := gemini.refusal_of(body, self.refuses)) is not None:
             return refusal
         kind = (body.get("response_format") or {}).get("type")
         if kind in self.refuses:
@@ -232,6 +243,8 @@ class _Handler(BaseHTTPRequestHandler):
             answer = protocol.completion(received.body, response, len(owner.requests))
         elif anthropic.is_message(path):
             answer = anthropic.message(received.body, response, len(owner.requests))
+        elif gemini.is_question(path):
+            answer = gemini.content(received.body, response)
         elif path.endswith("/embeddings"):
             answer = protocol.embeddings(received.body, owner.embedder)
         else:

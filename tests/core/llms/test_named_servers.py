@@ -16,7 +16,7 @@ from pages import server_rows
 from ragmetrics_core import InvalidInput, MissingExtra, ModelError, embeddings_named, evaluate, llm_named
 from ragmetrics_core._names._named import llm_to_price
 from ragmetrics_core.embeddings import OpenAIEmbeddings, embedding_factory
-from ragmetrics_core.llms import AnthropicLLM, OpenAILLM, llm_factory
+from ragmetrics_core.llms import AnthropicLLM, GeminiLLM, OpenAILLM, llm_factory
 from ragmetrics_core.llms._openai._named_servers import SERVERS, server_named
 
 pytest.importorskip("openai")
@@ -294,7 +294,7 @@ HOSTED = {
     "anthropic": ("https://api.anthropic.com", "ANTHROPIC_API_KEY"),
     "deepseek": ("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
     "fireworks": ("https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY"),
-    "gemini": ("https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"),
+    "gemini": ("https://generativelanguage.googleapis.com", "GEMINI_API_KEY"),
     "groq": ("https://api.groq.com/openai/v1", "GROQ_API_KEY"),
     "mistral": ("https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
     "openrouter": ("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
@@ -302,10 +302,14 @@ HOSTED = {
 }
 
 
+PACKAGES = {"anthropic": "anthropic", "gemini": "google.genai"}
+"""The packages of those that are called by their own protocol."""
+
+
 @pytest.mark.parametrize("name", HOSTED)
 class TestHosted:
     def test_address(self, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-        pytest.importorskip(SERVERS[name].package or "openai")
+        pytest.importorskip(PACKAGES.get(name, "openai"))
         url, variable = HOSTED[name]
         monkeypatch.setenv(variable, KEY)
         assert address(f"{name}:m") == url
@@ -320,12 +324,13 @@ class TestHosted:
     def test_the_key_goes_there_only(
         self, server: OpenAIServer, ask: Asking, monkeypatch: pytest.MonkeyPatch, name: str
     ) -> None:
-        pytest.importorskip(SERVERS[name].package or "openai")
+        pytest.importorskip(PACKAGES.get(name, "openai"))
         monkeypatch.setenv("OPENAI_API_KEY", "sk-of-openai-0815-abcdefgh")
         monkeypatch.setenv(HOSTED[name][1], KEY)
-        monkeypatch.setenv(f"{name.upper()}_BASE_URL", server.base_url)
+        monkeypatch.setenv(f"{name.upper()}_BASE_URL", server.origin if name == "gemini" else server.base_url)
         assert llm_named(f"{name}:m").generate(ask()).value
-        assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
+        headers = server.requests[0].headers
+        assert KEY in {headers.get("authorization", "")[7:], headers.get("x-goog-api-key")}
 
 
 def test_bedrock_has_an_address_for_each_region(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -341,17 +346,20 @@ def test_bedrock_has_an_address_for_each_region(monkeypatch: pytest.MonkeyPatch)
     assert address("bedrock:m") == "http://localhost:1/v1"
 
 
-def test_anthropic_has_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("name", "kind", "package"), [("anthropic", AnthropicLLM, "anthropic"), ("gemini", GeminiLLM, "google.genai")]
+)
+def test_their_own_packages(monkeypatch: pytest.MonkeyPatch, name: str, kind: type, package: str) -> None:
     """A price needs no package, and is that of the same model."""
-    pytest.importorskip("anthropic")
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    assert isinstance(llm_named("anthropic:claude-x"), AnthropicLLM)
-    identity = llm_named("anthropic:claude-x").identity
+    pytest.importorskip(package)
+    monkeypatch.setenv(f"{name.upper()}_API_KEY", KEY)
+    assert isinstance(llm_named(f"{name}:m"), kind)
+    identity = llm_named(f"{name}:m").identity
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(MissingExtra) as caught:
-        llm_named("anthropic:claude-x")
-    assert str(caught.value) == 'the anthropic package is not installed: pip install "ragmetrics-core[anthropic]"'
-    assert llm_to_price("anthropic:claude-x").identity == identity
+        llm_named(f"{name}:m")
+    assert str(caught.value) == f'the {package} package is not installed: pip install "ragmetrics-core[{name}]"'
+    assert llm_to_price(f"{name}:m").identity == identity
 
 
 def test_the_table_is_sound() -> None:

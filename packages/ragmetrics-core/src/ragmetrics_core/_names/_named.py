@@ -236,13 +236,17 @@ class Uncalled:
     """
 
     def __init__(self, missing: MissingExtra, model: str, provider: str, base_url: str | None, **settings: Any) -> None:
-        from ..llms._openai._named_servers import SERVERS, address_of, server_named  # noqa: PLC0415  where a name is used
+        from ..llms._factory import NATIVE  # noqa: PLC0415  loaded where a name is used
+        from ..llms._openai._named_servers import address_of, server_named  # noqa: PLC0415  the same
 
         self._missing = missing
         self.model = model
-        server = server_named(provider)
-        protocol = (SERVERS[server].package if server else "") or "openai"
-        self.identity = {"provider": protocol, "model": model, "base_url": address_of(provider, base_url), **settings}
+        url = address_of(provider, base_url)
+        native = NATIVE.get(server_named(provider) or "") if "parameters" in settings else None
+        if native is not None:
+            url, settings = native.service.address(url), {**settings, "parameters": dict(native.service.defaults)}
+        protocol = "openai" if native is None else native.service.extra
+        self.identity = {"provider": protocol, "model": model, "base_url": url, **settings}
 
     def generate(self, _: object) -> NoReturn:
         """Raise the error that says which package is missing."""
@@ -264,10 +268,7 @@ def llm_to_price(model: Any, base_url: str | None = None) -> Any:
         provider, _, name = _parts(model)
         is_provider = provider in ("openai", "server") or is_server(provider)
         model_name = name if is_provider and name else model.strip()
-        from ..llms._native._anthropic import MAX_TOKENS  # noqa: PLC0415  loaded where a name is used
-
-        parameters = {"max_tokens": MAX_TOKENS} if is_provider and provider.lower() == "anthropic" else {}
-        return Uncalled(missing, model_name, provider, base_url, structured="schema", parameters=parameters)
+        return Uncalled(missing, model_name, provider, base_url, structured="schema", parameters={})
 
 
 def embeddings_to_price(model: Any, base_url: str | None = None) -> Any:

@@ -169,6 +169,7 @@ EXTRAS = {
     "prices": "genai-prices",
     "otel": "opentelemetry-api",
     "anthropic": "anthropic",
+    "gemini": "google-genai",
 }
 """The package that each extra is for."""
 

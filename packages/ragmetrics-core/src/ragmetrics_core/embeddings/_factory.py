@@ -39,7 +39,7 @@ def embedding_factory(
     model_setting = {} if model is None else {"model": model}
     server = server_named(name)
     if name == "openai" or server is not None:
-        if server is not None and SERVERS[server].package == "anthropic":
+        if server is not None and server == "anthropic":
             raise InvalidInput(
                 f"{provider} has no embedding models: use openai, gemini, mistral or sentence-transformers"
             )

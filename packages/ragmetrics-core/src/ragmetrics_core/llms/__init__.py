@@ -8,10 +8,21 @@ from .._lexical._judge import LexicalJudge
 from .._values._requests import LLM, AsyncLLM, SyncLLM
 from ._factory import llm_factory
 from ._native._anthropic import AnthropicLLM
+from ._native._gemini import GeminiLLM
 from ._openai._llm import OpenAILLM
 from ._server._llm import OpenAIServerLLM
 
-__all__ = ["LLM", "AnthropicLLM", "AsyncLLM", "LexicalJudge", "OpenAILLM", "OpenAIServerLLM", "SyncLLM", "llm_factory"]
+__all__ = [
+    "LLM",
+    "AnthropicLLM",
+    "AsyncLLM",
+    "GeminiLLM",
+    "LexicalJudge",
+    "OpenAILLM",
+    "OpenAIServerLLM",
+    "SyncLLM",
+    "llm_factory",
+]
 
 if not TYPE_CHECKING:  # to a checker, every name would exist
 

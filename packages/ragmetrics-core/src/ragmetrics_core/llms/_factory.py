@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 from typing import Any
 
 from .._lexical._judge import LexicalJudge
 from .._values._errors import InvalidInput
 from .._values._requests import LLM
 from ._native._anthropic import AnthropicLLM
+from ._native._gemini import GeminiLLM
 from ._openai._llm import OpenAILLM
 from ._openai._named_servers import SERVERS, server_named, settings_of_server
+
+NATIVE: Mapping[str, type[AnthropicLLM | GeminiLLM]] = {"anthropic": AnthropicLLM, "gemini": GeminiLLM}
+"""The models that are called by their provider's own protocol, by extra."""
 
 OFFLINE = "lexical"
 NEARLY = 0.8
@@ -29,7 +34,7 @@ def llm_factory(model: str, provider: str = "openai", client: Any = None, **sett
             ``lexical``.
         client: an ``openai.OpenAI``, ``AsyncOpenAI``, ``AzureOpenAI`` or ``AsyncAzureOpenAI``.
         settings: the settings of ``OpenAILLM``, such as ``base_url`` or ``temperature``; for Azure also ``api_version``; for
-            ``anthropic`` those of ``AnthropicLLM``.
+            ``anthropic`` and ``gemini`` those of ``AnthropicLLM`` and ``GeminiLLM``.
 
     Raises:
         InvalidInput: there is no such provider, or a setting does not fit it.
@@ -50,8 +55,8 @@ def llm_factory(model: str, provider: str = "openai", client: Any = None, **sett
         )
     if client is None and server is not None:
         settings = settings_of_server(server, settings)
-        if SERVERS[server].package == "anthropic":
-            return AnthropicLLM(model, **settings)
+        if native := NATIVE.get(SERVERS[server].extra):
+            return native(model, **settings)
         client = settings.pop("client", None)
     elif client is None and not settings.get("base_url") and _is_nearly_offline(model):
         raise InvalidInput(f"there is no model {model!r}: did you mean {OFFLINE!r}?")

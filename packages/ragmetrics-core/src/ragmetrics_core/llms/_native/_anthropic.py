@@ -5,33 +5,20 @@ The words of a prompt are the same for all its questions and are marked for Anth
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from ..._support._secrets import conceal, mask, without_secrets
 from ..._support._strict_schema import strict_schema
-from ..._values._errors import BadReply, InvalidInput
+from ..._values._errors import InvalidInput
 from ..._values._requests import Ask, Reply, Usage, counted
 from ..._values._settings import check_whole
-from .._wire._attempts import (
-    Attempts,
-    Exchange,
-    Failure,
-    Ladder,
-    Rung,
-    chat_parameters,
-    field_of,
-    schema_of,
-    wire_message,
-)
+from .._wire._attempts import Attempts, Exchange, Failure, Rung, field_of, schema_of, wire_message
 from .._wire._bounded import bounded_client
-from .._wire._connections import check_model, hashed, is_of_this_machine, shown
 from .._wire._failures import Failures, refused_in_body
 from .._wire._package_errors import TranslatedErrors
-from .._wire._package_model import PackageModel
-from ._clients import NativeClients, Service
+from ._clients import Service
+from ._model import EMPTY, NativeModel, reply_of
 
 MAX_TOKENS = 8192
 """The most tokens of a reply, because Anthropic's API requires a limit. Long answers with many claims need some thousands."""
@@ -41,20 +28,13 @@ CACHED = {"cache_control": {"type": "ephemeral"}}
 CUT = frozenset({"max_tokens", "model_context_window_exceeded"})
 """The reasons to stop after which the end of a text may be missing."""
 
-EMPTY = "(empty)"
-
 OWN = frozenset({"model", "max_tokens", "messages", "system", "output_config"})
 """The parameters that every release of the package knows."""
 
 TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 """The counts of tokens that were sent: outside the cache, written to it, and read from it."""
 
-KNOWN = ("extra_body", "metadata", "service_tier", "stop_sequences", "thinking", "top_k", "top_p")
-SETTINGS = ("base_url", "api_key", "timeout", "max_retries", "structured", "max_tokens", "temperature", "cache")
 SET_ELSEWHERE = {
-    "messages": "they come from the metrics",
-    "stream": "a metric reads whole replies",
-    "tools": "a metric reads text",
     "system": "it comes from the metrics",
     "output_config": "its format follows from the reply that a metric asks for; see structured=...",
     "output_format": "it follows from the reply that a metric asks for; see structured=...",
@@ -80,7 +60,7 @@ def _client(*, asynchronous: bool, base_url: str, key: str, timeout: float, retr
         base_url=base_url,
         timeout=timeout,
         max_retries=retries,
-        http_client=bounded_client(package, asynchronous=asynchronous),
+        http_client=bounded_client(package.DefaultAsyncHttpxClient if asynchronous else package.DefaultHttpxClient),
     )
 
 
@@ -94,10 +74,11 @@ SERVICE = Service(
     ("ANTHROPIC_API_KEY",),
     _client,
     ("/v1",),
+    {"max_tokens": MAX_TOKENS},
 )
 
 
-class AnthropicLLM(PackageModel):
+class AnthropicLLM(NativeModel):
     """Claude, called through the package ``anthropic``.
 
     Args:
@@ -121,6 +102,9 @@ class AnthropicLLM(PackageModel):
     """
 
     _errors = AnthropicErrors
+    service = SERVICE
+    known = ("extra_body", "metadata", "service_tier", "stop_sequences", "thinking", "top_k", "top_p")
+    set_elsewhere = SET_ELSEWHERE
 
     def __init__(
         self,
@@ -138,47 +122,11 @@ class AnthropicLLM(PackageModel):
         **parameters: Any,
     ) -> None:
         given = locals()
-        check_model(model)
         check_whole("max_tokens", max_tokens, least=1)
         if structured == "json":
             raise InvalidInput("structured must be schema or text: Anthropic has no JSON mode")
-        self.model, self.structured, self._cache = model, structured, cache
-        _check_names(parameters)
-        self.parameters = {
-            "max_tokens": max_tokens,
-            **chat_parameters(structured, temperature, parameters, SET_ELSEWHERE),
-        }
-        self._clients = NativeClients(SERVICE, given)
-        self._ladder = Ladder(structured)
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """Every setting that can change a reply. A secret is included at most as a hash."""
-        parameters = hashed(self.parameters, self._clients.secrets)
-        known = {"provider": "anthropic", "model": self.model, "base_url": self._clients.base_url}
-        return {**known, "structured": self.structured, "parameters": parameters}
-
-    @property
-    def on_this_machine(self) -> bool:
-        """Whether the server runs on this machine, so that a refused connection is final at once."""
-        return is_of_this_machine(self._clients.base_url)
-
-    def generate(self, ask: Ask) -> Reply[str]:
-        """Answer one question.
-
-        The usage counts one call, with all tokens that were sent, whether or not the cache had them.
-
-        Raises:
-            ModelError: there is no key, no connection, no such model, no quota left or no answer in time, or the answer does not
-                follow the protocol.
-            BadReply: the model refused to answer, or its answer has no text.
-            InvalidInput: a message cannot be sent as UTF-8.
-        """
-        return self._run(self._exchange(ask))
-
-    async def agenerate(self, ask: Ask) -> Reply[str]:
-        """Answer one question without blocking the running loop. Usage and errors are the same as for ``generate``."""
-        return await self._run_async(self._exchange(ask))
+        self._cache = cache
+        self._set(given, {"max_tokens": max_tokens})
 
     def _exchange(self, ask: Ask) -> Exchange[Reply[str]]:
         """Ask one question, without a schema if the model refuses it."""
@@ -199,19 +147,6 @@ class AnthropicLLM(PackageModel):
         extra = {**(more.pop("extra_body", None) or {}), **more}
         make = partial(client.messages.with_raw_response.create, **own, extra_body=extra or None)
         return _plain(make) if hasattr(client, "__aenter__") else make().http_response.json()
-
-    def __repr__(self) -> str:
-        return self._repr(shown(self.parameters, self._clients.secrets))
-
-
-def _check_names(parameters: Iterable[str]) -> None:
-    for name in parameters:
-        if name not in {*KNOWN, *SET_ELSEWHERE}:
-            near = difflib.get_close_matches(name, [*KNOWN, *SETTINGS], 1)
-            hint = f": did you mean {near[0]!r}?" if near else "."
-            raise InvalidInput(
-                f"{name} is not a parameter of the Messages API{hint} Newer ones go into extra_body={{{name!r}: ...}}"
-            )
 
 
 async def _plain(make: Any) -> Any:
@@ -254,16 +189,9 @@ def _read(answer: Any, failures: Failures, attempts: Attempts) -> Reply[str]:
     sent = sum(counted(field_of(usage, name)) for name in TOKENS)
     spent = Usage(1, sent, counted(field_of(usage, "output_tokens")))
     texts = [field_of(part, "text") for part in content if field_of(part, "type") == "text"]
-    text = without_secrets("".join(part for part in texts if isinstance(part, str)), failures.place.secrets)
     reason = field_of(answer, "stop_reason")
-    if reason == "refusal":
-        refusal = conceal(text, failures.place.secrets)
-        problem = BadReply(f"{failures.model} refuses to answer{': ' * bool(text)}{mask(refusal, ())}", refusal)
-    elif reason in CUT:
-        return Reply(text, spent, truncated=True)
-    elif not texts:
-        problem = BadReply(f"{failures.model} answered without any text (stop reason {reason!r})")
-    else:
-        return Reply(text, spent)
-    problem.usage = spent  # a refusal costs tokens too
-    raise problem
+    problem = "refuses to answer" if reason == "refusal" else None
+    if not texts and reason not in {"refusal", *CUT}:
+        problem = f"answered without any text (stop reason {reason!r})"
+    text = "".join(part for part in texts if isinstance(part, str))
+    return reply_of(text, spent, failures, is_cut=reason in CUT, problem=problem)

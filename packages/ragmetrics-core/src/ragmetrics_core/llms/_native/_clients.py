@@ -6,7 +6,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -40,7 +40,8 @@ class Service:
         url: the usual address.
         url_variable, key_variables: the environment variables of the address and of the key; the first that is set counts.
         make: makes a client.
-        suffixes: what other clients have at the end of the address, and this one has not.
+        suffixes: what other clients have at the end of the address, and this one has not; the longest first.
+        defaults: the parameters that are sent if the user sets none.
     """
 
     name: str
@@ -52,6 +53,12 @@ class Service:
     key_variables: tuple[str, ...]
     make: Make
     suffixes: tuple[str, ...] = ()
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+
+    def address(self, url: str) -> str:
+        """Return an address as the package takes it."""
+        url = url.rstrip("/")
+        return next((url.removesuffix(end) for end in self.suffixes if url.endswith(end)), url)
 
 
 class NativeClients:
@@ -78,8 +85,7 @@ class NativeClients:
         given = settings.get("base_url")
         url = given or os.environ.get(service.url_variable, "").strip() or service.url
         check_url(url, "base_url" if given else service.url_variable)
-        url = url.rstrip("/")
-        self._url = next((url.removesuffix(end) for end in service.suffixes if url.endswith(end)), url)
+        self._url = service.address(url)
         self._forget_connections()
 
     def __getstate__(self) -> dict[str, Any]:

@@ -72,7 +72,8 @@ def own_client(kind: str, settings: Mapping[str, Any]) -> Any:
         key = NO_KEY
     check_header("the API key", key)
     known = {name: value for name, value in settings.items() if name != "key_variable"}
-    http_client = bounded_client(openai, asynchronous=kind.startswith("Async"))
+    is_async = kind.startswith("Async")
+    http_client = bounded_client(openai.DefaultAsyncHttpxClient if is_async else openai.DefaultHttpxClient)
     return getattr(openai, kind)(**{**known, "api_key": key, "http_client": http_client})
 
 
@@ -129,7 +130,8 @@ def rebuilt(client: Any, settings: Mapping[str, Any], *, asynchronous: bool) -> 
         return client.copy(http_client=http_client)
     azure = isinstance(client, openai.AzureOpenAI | openai.AsyncAzureOpenAI)
     kind = ("Async" if asynchronous else "") + ("AzureOpenAI" if azure else "OpenAI")
-    bounded = bounded_client(openai, asynchronous=asynchronous) if is_bounded(settings.get("http_client")) else None
+    parent = openai.DefaultAsyncHttpxClient if asynchronous else openai.DefaultHttpxClient
+    bounded = bounded_client(parent) if is_bounded(settings.get("http_client")) else None
     live = {"api_key": None if client.api_key.startswith("<missing") else client.api_key, "http_client": bounded}
     known = {name: value for name, value in {**settings, **live}.items() if not name.startswith("_")}
     return getattr(openai, kind)(**{name: value for name, value in known.items() if value is not None})

@@ -32,7 +32,7 @@ class NamedServer:
         needs_key: whether the server requires a key.
         model: the word for the name of a model in messages: a deployment in Azure, a model elsewhere.
         start: the command that starts such a server on this machine.
-        package: the package through which the server is called by its own protocol; "": by that of OpenAI.
+        extra: the extra with which a judge is called by the server's own protocol; "": by that of OpenAI.
     """
 
     url: str
@@ -43,7 +43,7 @@ class NamedServer:
     needs_key: bool = False
     model: str = "MODEL"
     start: str = ""
-    package: str = ""
+    extra: str = ""
 
 
 def _hosted(name: str, url: str, *keys: str, **more: Any) -> NamedServer:
@@ -53,7 +53,7 @@ def _hosted(name: str, url: str, *keys: str, **more: Any) -> NamedServer:
 
 
 SERVERS: Mapping[str, NamedServer] = {
-    "anthropic": _hosted("ANTHROPIC", "https://api.anthropic.com", package="anthropic"),
+    "anthropic": _hosted("ANTHROPIC", "https://api.anthropic.com", extra="anthropic"),
     "azure": NamedServer(
         "/openai/v1",
         ("AZURE_OPENAI_ENDPOINT",),
@@ -71,7 +71,11 @@ SERVERS: Mapping[str, NamedServer] = {
     "deepseek": _hosted("DEEPSEEK", "https://api.deepseek.com/v1"),
     "fireworks": _hosted("FIREWORKS", "https://api.fireworks.ai/inference/v1"),
     "gemini": _hosted(
-        "GEMINI", "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY", "GOOGLE_API_KEY"
+        "GEMINI",
+        "https://generativelanguage.googleapis.com/v1beta/openai",
+        "GEMINI_API_KEY",
+        "GOOGLE_API_KEY",
+        extra="gemini",
     ),
     "groq": _hosted("GROQ", "https://api.groq.com/openai/v1"),
     "mistral": _hosted("MISTRAL", "https://api.mistral.ai/v1"),
@@ -221,7 +225,7 @@ def _with_client_of_azure(endpoint: str, version: str, settings: dict[str, Any])
         api_version=version,
         api_key=key or (None if token else NO_KEY),
         azure_ad_token=token,
-        http_client=bounded_client(openai, asynchronous=False),
+        http_client=bounded_client(openai.DefaultHttpxClient),
         **of_client,
     )
     return {**settings, "client": client}

@@ -27,9 +27,9 @@ OF_TRANSPORT = frozenset({"content-encoding", "content-length", "transfer-encodi
 SETTINGS = {"follow_redirects": False, "headers": {"Accept-Encoding": "gzip, deflate"}}
 
 
-def bounded_client(package: Any, *, asynchronous: bool) -> Any:
-    """Make an HTTP client for a client of a package, openai or anthropic."""
-    return (_asynchronous(package) if asynchronous else _synchronous(package))(**SETTINGS)
+def bounded_client(parent: Any) -> Any:
+    """Make an HTTP client of a class, that of httpx or httpx2 or one that a package derives from it."""
+    return (_asynchronous(parent) if hasattr(parent, "aclose") else _synchronous(parent))(**SETTINGS)
 
 
 def is_bounded(http_client: object) -> bool:
@@ -103,9 +103,8 @@ def _is_short(response: Any) -> bool:
 
 
 @cache
-def _synchronous(package: Any) -> Any:
+def _synchronous(parent: Any) -> Any:
     """Make the class of synchronous clients."""
-    parent: Any = package.DefaultHttpxClient
 
     class Bounded(parent):  # type: ignore[misc]  # the packages are imported when they are needed
         gives_up = True
@@ -130,13 +129,11 @@ def _synchronous(package: Any) -> Any:
 
 
 @cache
-def _asynchronous(package: Any) -> Any:
+def _asynchronous(parent: Any) -> Any:
     """Make the class of asynchronous clients."""
     import asyncio  # noqa: PLC0415  costs more to import than all of this package
 
     import anyio  # noqa: PLC0415  heavy
-
-    parent: Any = package.DefaultAsyncHttpxClient
 
     class AsyncBounded(parent):  # type: ignore[misc]  # the same
         gives_up = True

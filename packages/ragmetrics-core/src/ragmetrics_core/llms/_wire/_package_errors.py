@@ -64,14 +64,18 @@ class TranslatedErrors:
             return self._failures.no_http(str(error.__cause__))
         if isinstance(error, package.APIConnectionError):
             return self._failures.unreachable(root_of(error))
+        if isinstance(error, package.APIError.__base__):
+            return self._failures.other_protocol(first_line(error))
+        return self._of_answer(error)
+
+    def _of_answer(self, error: Exception) -> ModelError:
+        """Return the error for an answer that cannot be read."""
         if isinstance(error, json.JSONDecodeError):
             return self._failures.no_json(error.doc)
         if isinstance(error, UnicodeDecodeError):
             return self._failures.other_protocol("it is not UTF-8", transient=True)
         if isinstance(error, RecursionError):
             return self._failures.too_deep()
-        if isinstance(error, package.APIError.__base__):
-            return self._failures.other_protocol(first_line(error))
         return self._failures.unexpected(error)
 
     def _refused(self, error: Any) -> Refused | None:
