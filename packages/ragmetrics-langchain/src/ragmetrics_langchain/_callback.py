@@ -36,6 +36,7 @@ from ragmetrics_core.adapters import (
     Kept,
     LiveEvaluation,
     LiveSettings,
+    conceal,
     current_names,
     earlier_turns,
     row_digest,
@@ -276,7 +277,7 @@ class Call:
             self._fields.update(_extracted(name, extractor(self._run)))
             return
         error = kept.error
-        problem = str(error) if isinstance(error, Unusable) else f"raised {type(error).__name__}: {error}"
+        problem = str(error) if isinstance(error, Unusable) else conceal(f"raised {type(error).__name__}: {error}")
         self._problems.append(f"the extractor of the {name} {problem}")
 
     @property
@@ -523,7 +524,8 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
         self._keep(replace(record, status="skipped"))
 
     def _with_problem(self, record: EvaluationRecord, function: str, problem: BaseException) -> EvaluationRecord:
-        return replace(record, error=_together(record.error, f"{function} raised {type(problem).__name__}: {problem}"))
+        raised = conceal(f"{function} raised {type(problem).__name__}: {problem}")
+        return replace(record, error=_together(record.error, raised))
 
 
 def _runnables(metrics: Any, llm: Any, embeddings: Any) -> dict[str, MetricRunnable]:

@@ -48,6 +48,7 @@ from ragmetrics_core.adapters import (
     LiveEvaluation,
     LiveSettings,
     NotAsked,
+    conceal,
     current_names,
     earlier_turns,
     in_own_thread,
@@ -234,7 +235,7 @@ class Asked:
             response=self.answer.response or "",
             contexts=contexts,
             invalid_result=True,
-            invalid_reason=f"{type(problem).__name__}: {problem}",
+            invalid_reason=conceal(f"{type(problem).__name__}: {problem}"),
         )
 
 

@@ -16,7 +16,7 @@ from .._read._columns import Columns
 from .._read._input_file import FileOptions
 from .._read._rows import open_rows
 from .._show._progress import Progress, check_progress, progress_bar
-from .._support._secrets import Kept, mask
+from .._support._secrets import Kept, mask, without_secrets
 from .._values._errors import InvalidInput, RagmetricsError, Setting
 from .._values._sample import APP_ERROR, Row, Sample
 from .._values._settings import check_calls, check_whole
@@ -183,7 +183,7 @@ class AppRun:
     def _written(self, sample: Sample, seconds: float, error: Mapping[str, str] = NO_ERROR) -> str:
         own = {APP: self._app.name, SECONDS: round(seconds, 3), **error}
         kept = {name: value for name, value in sample.metadata.items() if name != APP_ERROR}
-        return line_of(replace(sample, metadata={**kept, **own}))
+        return without_secrets(line_of(replace(sample, metadata={**kept, **own})))
 
     def _add(self, index: int, line: str) -> Sample:
         """Keep a line, and return its row as it is read from the file."""

@@ -29,6 +29,7 @@ from .._store._records import Records
 from .._store._run_dir import InMemory, Keeper, RunAccount, RunDir
 from .._store._run_settings import RunSettings
 from .._support._blocking import run_blocking
+from .._support._secrets import without_secrets
 from .._values._errors import InvalidInput, RagmetricsError, Setting
 from .._values._requests import Usage
 from .._values._sample import Row
@@ -291,6 +292,6 @@ def _why(error: BaseException) -> str:
     anything.
     """
     if isinstance(error, RagmetricsError):
-        return str(error)
+        return without_secrets(str(error))
     interrupted = isinstance(error, KeyboardInterrupt | asyncio.CancelledError)
     return "it was interrupted" if interrupted else f"an error, {type(error).__name__}"

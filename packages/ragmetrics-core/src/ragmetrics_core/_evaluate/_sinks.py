@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._store._records import Record
 from .._support._blocking import run_blocking
-from .._support._secrets import Kept
+from .._support._secrets import Kept, conceal_record
 from .._support._threads import awaited, in_own_thread
 from .._values._errors import RagmetricsError
 from .._values._sample import Sample
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 LOGGER = logging.getLogger("ragmetrics")
+LOGGER.addFilter(conceal_record)
 
 Sink = Callable[[Any], object]
 

@@ -25,6 +25,7 @@ from ._model_traits import (
     check_model,
     check_numbers,
     check_text,
+    check_text_from_outside,
     check_vectors,
     compares_pairs,
     cosines,
@@ -202,7 +203,8 @@ class Models:
             TypeError: the model lacks the necessary methods.
         """
         if isinstance(request, Ask):
-            return Call(*self._generating, request, check_text, self._instant["llm"])
+            instant = self._instant["llm"]
+            return Call(*self._generating, request, check_text if instant else check_text_from_outside, instant)
         self._need("embeddings", "an embedding model")
         instant = self._instant["embeddings"]
         if isinstance(request, Embed):

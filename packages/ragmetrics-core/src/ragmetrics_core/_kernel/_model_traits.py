@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
+from .._support._secrets import without_secrets
 from .._values._errors import InvalidInput, ModelError
 from .._values._requests import Reply, texts_of
 from ._wording import SURROGATE
@@ -184,6 +185,13 @@ def check_text(answer: Any) -> Reply[str]:
     if isinstance(answer, Reply) and isinstance(answer.value, str):
         return answer
     raise TypeError(f"an LLM must return a Reply or a str, got {type(answer).__name__}")
+
+
+def check_text_from_outside(answer: Any) -> Reply[str]:
+    """Validate the answer of an LLM that does not compute in place, and mask the secrets of the environment in it."""
+    reply = check_text(answer)
+    text = without_secrets(reply.value)
+    return reply if text == reply.value else replace(reply, value=text)
 
 
 def check_vectors(answer: Any, count: int) -> Reply[list[list[float]]]:

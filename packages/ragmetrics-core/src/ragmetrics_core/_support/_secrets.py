@@ -3,6 +3,10 @@
 Servers echo keys, and libraries quote requests with their headers, so every text from outside is masked here before it is shown or
 stored. Masking too much costs a few words of a message; masking too little costs a key.
 
+Keys are in environment variables, so this is the one place that knows them: the value of every variable whose name says that it is
+a secret, as the names of the key variables of all providers do, is masked in every text. They are looked up each time, because a
+program may set them at any time.
+
 ``Kept`` is a context manager that keeps an exception, so that it can be raised later, outside of the ``except`` block.
 """
 
@@ -10,8 +14,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any
 
 MASKED = "***"
 LONGEST = 500
@@ -23,6 +30,7 @@ SEARCHED, UNSURE = 8192, 1024
 SHORTEST_SECRET = 8
 """The least length of a secret that is searched for: shorter ones also occur in ordinary words."""
 
+DIGIT = re.compile("[0-9]")
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 SECRET = (
     *("key", "keys", "token", "secret", "secrets", "password", "authorization", "credential", "credentials"),
@@ -58,7 +66,8 @@ def routing_digest(headers: Mapping[str, str]) -> str | None:
 
 
 def conceal(text: str, secrets: Iterable[str] = ()) -> str:
-    """Mask the given secrets in a text, everything that looks like a key, and every password in an address.
+    """Mask the given secrets in a text, those in the environment, everything that looks like a key, and every password in an
+    address.
 
     Args:
         text: any text from outside.
@@ -67,9 +76,30 @@ def conceal(text: str, secrets: Iterable[str] = ()) -> str:
     return IN_QUERY.sub(rf"\1{MASKED}", LOOKS_SECRET.sub(MASKED, without_secrets(text, secrets)))
 
 
-def without_secrets(text: str, secrets: Iterable[str]) -> str:
-    """Mask only the given secrets; the rest of the text, which may be an answer that was paid for, is not changed."""
-    known = [secret for secret in secrets if len(secret) >= SHORTEST_SECRET]
+@lru_cache(4096)
+def _holds_secret(variable: str) -> bool:
+    return is_secret(variable)
+
+
+def environment_secrets() -> list[str]:
+    """Return the secrets in environment variables: the words of their values that look like keys.
+
+    A key has a digit and at least 8 characters. Paths, and words such as ``none`` and ``not-needed``, are not secret.
+    """
+    return [
+        word
+        for name in os.environ
+        if _holds_secret(name)
+        for word in os.environ[name].split()
+        if len(word) >= SHORTEST_SECRET and not word.startswith(("/", "~")) and DIGIT.search(word)
+    ]
+
+
+def without_secrets(text: str, secrets: Iterable[str] = ()) -> str:
+    """Mask only the given secrets and those in the environment; the rest of the text, which may be an answer that was paid for,
+    is not changed.
+    """
+    known = [secret for secret in (*secrets, *environment_secrets()) if len(secret) >= SHORTEST_SECRET]
     # the longest first: a secret may be part of another one
     for secret in sorted(known, key=len, reverse=True):
         text = text.replace(secret, MASKED)
@@ -83,6 +113,16 @@ def mask(text: str, secrets: Iterable[str]) -> str:
         return f"{conceal(text[:SEARCHED])[:-UNSURE][:LONGEST]} ..."
     text = conceal(text)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]} ..."
+
+
+def conceal_record(record: Any) -> bool:
+    """Mask secrets in the message and the traceback of a log record: a filter for loggers whose messages quote exceptions."""
+    import logging  # noqa: PLC0415  costly to import, and imported by those who log
+
+    record.msg, record.args = conceal(record.getMessage()), None
+    if record.exc_info and not record.exc_text:
+        record.exc_text = conceal(logging.Formatter().formatException(record.exc_info))
+    return True
 
 
 class Kept:

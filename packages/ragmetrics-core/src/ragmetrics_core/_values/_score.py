@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .._support._secrets import without_secrets
 from ._details import Details, Evidence, ScoreFields, unread_details, with_prompts
 from ._errors import BadReply, MissingInput, ModelError, RagmetricsError
 from ._evidence import in_words
@@ -117,7 +118,7 @@ class Score(ScoreFields):
         usage = getattr(error, "usage", None) or NO_USAGE
         words = error.message_for_data() if isinstance(error, MissingInput) else str(error)
         text = f"{type(error).__name__}: {words}" if isinstance(error, RagmetricsError) else error
-        return cls(None, error=text, details=evidence, usage=usage)
+        return cls(None, error=without_secrets(text), details=evidence, usage=usage)
 
     def made_by(
         self,

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .._kernel._drive import Models, driver
 from .._kernel._steps import Steps
+from .._support._secrets import conceal_record
 from .._values._errors import InvalidInput, MissingInput, ModelError, RagmetricsError
 from .._values._requests import Usage
 from .._values._score import Score
@@ -85,6 +86,7 @@ class FailureLog:
         self.causes = Counter[str]()
         self.on_logged: Callable[[str, BaseException | str], object] | None = None
         self._logger = logger
+        logger.addFilter(conceal_record)
         self._lock = threading.RLock()  # garbage collection may end a stream in this thread, and that may fail too
         self._logged: dict[tuple[str, str, bool], int] = {}
         self._in_a_row: dict[str, int] = {}

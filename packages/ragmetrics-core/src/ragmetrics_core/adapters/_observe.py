@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from .._kernel._drive import Models, arun
 from .._kernel._metric import Metric, prompts_of
+from .._support._secrets import conceal
 from .._values._errors import InvalidInput, RagmetricsError, Setting
 from .._values._requests import AnyEmbeddings, AnyLLM
 from .._values._sample import KNOWN_NAMES, Sample
@@ -250,7 +251,7 @@ class Observer(LiveEvaluation[Observation, Score]):
         return Call.restored(data, self._metrics)
 
     def _with_problem(self, record: Observation, function: str, problem: BaseException) -> Observation:
-        return replace(record, error=f"{function} raised {type(problem).__name__}: {problem}")
+        return replace(record, error=conceal(f"{function} raised {type(problem).__name__}: {problem}"))
 
 
 async def _ready(value: T) -> T:

@@ -33,7 +33,7 @@ from .._page._run_page import write_html
 from .._read._input_file import STDIN
 from .._show._progress import Progress
 from .._store._parquet import SUFFIXES, parquet_package
-from .._support._secrets import conceal
+from .._support._secrets import conceal, without_secrets
 from .._values._errors import InvalidInput, MissingInput, RagmetricsError, Setting
 from .._values._findings import Line, Tone
 from .._values._layout import harmless
@@ -141,7 +141,7 @@ def stop(message: str, status: int, command: str = "") -> None:
 
 def complain(message: str, command: str = "") -> None:
     """Print one line to stderr; a command is printed on its own line, so that it can be copied."""
-    one_line = " ".join(part.strip() for part in message.splitlines())
+    one_line = " ".join(part.strip() for part in without_secrets(message).splitlines())
     _say_on_stderr(f"ragmetrics: {one_line}" + (f"\n{command}" if command else ""))
 
 
