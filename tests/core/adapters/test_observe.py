@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -203,6 +204,31 @@ class TestBlocks:
         assert values(observer) == []
 
 
+class TestNames:
+    def test_metrics_and_models_by_name(self) -> None:
+        observer = observe(["exact_match,token_f1", "faithfulness", ExactMatch(name="own")], llm="lexical")
+        with observer as record:
+            record.update(ROW, contexts=["Eiffel built it."])
+        assert observer.flush(60)
+        (found,) = observer.results
+        assert {name: score.state for name, score in found.scores.items()} == dict.fromkeys(
+            ["exact_match", "token_f1", "faithfulness", "own"], "scored"
+        )
+
+    @pytest.mark.parametrize(
+        ("metrics", "llm", "message"),
+        [
+            ("faithfulnes", "lexical", "there is no metric 'faithfulnes'; did you mean 'faithfulness'?"),
+            ("faithfulness", "cohere:x", "there is no provider 'cohere'"),
+            (["exact_match", ExactMatch()], None, "two metrics are named 'exact_match'"),
+            ([3], None, "metrics must be Metric instances such as Faithfulness(), or their names, got 3"),
+        ],
+    )
+    def test_wrong_ones(self, metrics: Any, llm: str | None, message: str) -> None:
+        with pytest.raises(InvalidInput, match=re.escape(message)):
+            observe(metrics, llm=llm)
+
+
 class TestFunctions:
     def test_a_function_that_returns_a_text(self) -> None:
         observer = exact()
@@ -332,7 +358,7 @@ class TestProblems:
     @pytest.mark.parametrize(
         ("metrics", "message"),
         [
-            (["faithfulness"], "metrics must be Metric instances such as Faithfulness(), got 'faithfulness'"),
+            (["faithfulness"], "faithfulness asks an LLM, but none is set: give llm=..."),
             ([ExactMatch(), ExactMatch()], "two metrics are named 'exact_match': give one of them another name"),
             ([ContextRecall()], "context_recall asks an LLM, but none is set: give llm=..."),
         ],

@@ -113,7 +113,11 @@ def _judgement(metric: Metric, models: Models, sample: Sample) -> Callable[[], C
 
 
 def scorers(
-    metrics: Metric | Iterable[Metric], *, llm: Any = None, embeddings: Any = None, timeout: float | None = 120.0
+    metrics: Metric | str | Iterable[Metric | str],
+    *,
+    llm: Any = None,
+    embeddings: Any = None,
+    timeout: float | None = 120.0,
 ) -> list[RagmetricsScorer]:
     """Return what ``mlflow.genai.evaluate(scorers=...)`` takes: one scorer that judges each row by all metrics at once. ::
 
@@ -128,9 +132,9 @@ def scorers(
     an error, so they are left out of MLflow's means.
 
     Args:
-        metrics: each with its own name.
-        llm: a judge for metrics without one.
-        embeddings: an embedding model for metrics without one.
+        metrics: metrics or their names, each with its own name.
+        llm: a judge for metrics without one, or its name, such as ``"openai:gpt-4o-mini"``.
+        embeddings: an embedding model for metrics without one, or its name.
         timeout: seconds that one metric may take for one row; None: no limit.
 
     Raises:
@@ -145,7 +149,7 @@ def scorers(
 
 
 def scorer(
-    metric: Metric, *, llm: Any = None, embeddings: Any = None, timeout: float | None = 120.0
+    metric: Metric | str, *, llm: Any = None, embeddings: Any = None, timeout: float | None = 120.0
 ) -> RagmetricsScorer:
     """Return a metric as a scorer with its name. Several are faster as one: see ``scorers``, which has the same arguments.
 
@@ -153,7 +157,10 @@ def scorer(
         InvalidInput: ``metric`` is not a metric, or it asks an LLM and has none.
     """
     given = with_models([metric], llm, embeddings)
-    made = RagmetricsScorer(metric.name, given, timeout)
+    name, *more = given
+    if more:
+        raise InvalidInput(f"scorer takes one metric, got {metric!r}: scorers takes several")
+    made = RagmetricsScorer(name, given, timeout)
     made.warn_of_small_pool()
     return made
 

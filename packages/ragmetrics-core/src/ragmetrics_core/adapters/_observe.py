@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from .._kernel._drive import Models, arun
 from .._kernel._metric import Metric, prompts_of
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 F = TypeVar("F", bound=Callable[..., Any])
+Metrics: TypeAlias = "Metric | str | Iterable[Metric | str]"
 T = TypeVar("T")
 
 
@@ -148,9 +149,9 @@ class Observer(LiveEvaluation[Observation, Score]):
 
     def __init__(
         self,
-        metrics: Metric | Iterable[Metric],
-        llm: AnyLLM | None,
-        embeddings: AnyEmbeddings | None,
+        metrics: Metrics,
+        llm: AnyLLM | str | None,
+        embeddings: AnyEmbeddings | str | None,
         settings: LiveSettings,
     ) -> None:
         self._metrics = with_models(metrics, llm, embeddings)
@@ -265,10 +266,10 @@ def _copied(record: Mapping[str, Any]) -> dict[str, Any]:
 
 @shows_settings()
 def observe(
-    metrics: Metric | Iterable[Metric],
+    metrics: Metrics,
     *,
-    llm: AnyLLM | None = None,
-    embeddings: AnyEmbeddings | None = None,
+    llm: AnyLLM | str | None = None,
+    embeddings: AnyEmbeddings | str | None = None,
     **settings: Unpack[LiveSettings],
 ) -> Observer:
     """Judge calls of plain Python code in the background. ::
@@ -284,31 +285,39 @@ def observe(
             return {"answer": text, "contexts": contexts}
 
     Args:
-        metrics: what to judge; each needs its own name.
-        llm: a judge for metrics without one.
-        embeddings: an embedding model for metrics without one.
+        metrics: what to judge, as metrics or their names (``"faithfulness"``); each needs its own name.
+        llm: a judge for metrics without one, or its name, such as ``"openai:gpt-4o-mini"``.
+        embeddings: an embedding model for metrics without one, or its name.
         settings: those of ``LiveEvaluation``.
 
     Raises:
-        InvalidInput: a setting is impossible, an item is not a metric, two metrics have the same name, or a metric asks an LLM and
-            there is none.
+        InvalidInput: a setting is impossible, an item is not a metric, a name is wrong, two metrics have the same name, or a metric
+            asks an LLM and there is none.
+        MissingExtra: a model that is named needs a package that is not installed.
     """
     return Observer(metrics, llm, embeddings, settings)
 
 
-def with_models(metrics: Metric | Iterable[Metric], llm: Any, embeddings: Any) -> dict[str, tuple[Metric, Models]]:
-    """Return metrics by name, each with its models: its own, else the given ones.
+def with_models(metrics: Metrics, llm: Any, embeddings: Any) -> dict[str, tuple[Metric, Models]]:
+    """Return metrics by name, each with its models: its own, else the given ones. Metrics and models may be names, as in
+    ``evaluate``.
 
     Raises:
-        InvalidInput: an item is not a metric, two have the same name, or a metric asks an LLM and there is none.
+        InvalidInput: an item is not a metric, a name is wrong, two have the same name, or a metric asks an LLM and there is none.
+        MissingExtra: a model that is named needs a package that is not installed.
     """
+    from .._names._named import embeddings_named, llm_named, metrics_named  # noqa: PLC0415  loads every metric
+
+    given = {"llm": llm_named(llm), "embeddings": embeddings_named(embeddings)}
+    items: Iterable[Any] = [metrics] if isinstance(metrics, Metric | str) else metrics
     found: dict[str, tuple[Metric, Models]] = {}
-    for metric in [metrics] if isinstance(metrics, Metric) else metrics:
+    for metric in (each for item in items for each in (metrics_named([item]) if isinstance(item, str) else [item])):
         if not isinstance(metric, Metric):
-            raise InvalidInput(f"metrics must be Metric instances such as Faithfulness(), got {metric!r}")
+            raise InvalidInput(
+                f"metrics must be Metric instances such as Faithfulness(), or their names, got {metric!r}"
+            )
         if metric.name in found:
             raise InvalidInput(f"two metrics are named {metric.name!r}: give one of them another name")
-        given = {"llm": llm, "embeddings": embeddings}
         lacking: dict[str, Any] = {kind: model for kind, model in given.items() if getattr(metric.models, kind) is None}
         models = replace(metric.models, **lacking)
         if models.llm is None and asks_an_llm(metric):

@@ -56,7 +56,7 @@ class RagmetricsTracer(Observer, Tracer):
     @shows_settings()
     def __init__(
         self,
-        metrics: Metric | Iterable[Metric],
+        metrics: Metric | str | Iterable[Metric | str],
         *,
         chat_generator: Any = None,
         embedder: Any = None,
