@@ -40,9 +40,11 @@ def samples_from_traces(
     ``contexts``: ``seen``, if the spans show what the model was given, else ``retrieved``. Spans of metrics are left out.
 
     Args:
-        source: the path of a file, or spans in memory. A file holds OTLP as JSON, one batch a line, as the collector's file
-            exporter writes it; or spans as Phoenix exports them, as lines of JSON or as Parquet. It may be gzipped (``.gz``), and
-            ``-`` reads standard input. In memory: ``ReadableSpan``s of OpenTelemetry, mappings as in such files, or a data frame.
+        source: the path of a file, or traces in memory. A file holds OTLP as JSON, one batch a line, as the collector's file
+            exporter writes it; or one span a line, as JSON of Phoenix, LangSmith or Langfuse, or one trace of MLflow; or spans of
+            Phoenix as Parquet. It may be gzipped (``.gz``), and ``-`` reads standard input. In memory: ``ReadableSpan``s of
+            OpenTelemetry, runs of ``client.list_runs``, what ``mlflow.search_traces`` returns, mappings as in such files, or a
+            data frame.
         on_unreadable: called with every trace, turn or record that cannot be read. Without it, they are counted by reason, and the
             counts are logged as a warning at the end.
 

@@ -154,6 +154,7 @@ def _ids_in_row(row: Mapping[str, Any]) -> list[bytes]:
     found = (
         context.get("trace_id") if isinstance(context, Mapping) else row.get("context.trace_id", row.get("trace_id"))
     )
+    found = found or row.get("traceId")
     return [str(found).removeprefix("0x").encode()] if found else []
 
 

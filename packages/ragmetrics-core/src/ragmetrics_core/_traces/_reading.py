@@ -14,6 +14,7 @@ from typing import Any
 
 from .._values._sample import Document
 from .._values._turns import SPEAKERS
+from ._json import parsed_json
 
 QUESTIONS = ("user_input", "question", "query", "input", "query_str", "str_or_query_bundle", "query_bundle", "message")
 ANSWERS = (
@@ -223,14 +224,23 @@ def _leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
+def parsed_or_none(value: Any) -> Any:
+    """Return the value of a text of JSON, or another value unchanged; None if the text is cut off."""
+    try:
+        return parsed_json(value) if isinstance(value, str) else value
+    except ValueError:
+        return None
+
+
 Context = Document | str
+OF_HAYSTACK = frozenset({"id", "content", "blob", "score", "embedding", "sparse_embedding", "meta"})
 
 
 def document_in(value: Any) -> Document | None:
     """Return the document that a value is, as frameworks and OpenInference write it; None if it is none."""
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or message_in(value) is not None:
         return None
-    node = value.get("node")
+    is_named = "node" in value or any(str(name).partition(".")[0] == "document" for name in value)
     score = value.get("score")
     for name in ("document", "kwargs", "node"):
         if isinstance(value.get(name), dict):
@@ -239,9 +249,12 @@ def document_in(value: Any) -> Document | None:
     text = next((value[name] for name in ("page_content", "content", "text") if isinstance(value.get(name), str)), None)
     key = next((value[name] for name in ("id", "id_", "node_id") if value.get(name) is not None), None)
     known = {"page_content", "id", "id_", "metadata", "meta", "embedding"} & value.keys()
-    if (text is None and key is None) or not (known or node) or "role" in value:
+    if (text is None and key is None) or not (known or is_named):
         return None
     meta = value.get("metadata", value.get("meta"))
+    if "blob" in value:  # Haystack writes the metadata beside its own fields
+        meta = {name: item for name, item in value.items() if name not in OF_HAYSTACK}
+    meta = parsed_or_none(meta)
     score = value.get("score", score)
     grade = float(score) if isinstance(score, int | float) else None
     return Document(text, None if key is None else str(key), grade, meta if isinstance(meta, dict) else {})

@@ -1,20 +1,32 @@
 """Reads the records of exports: each becomes the spans that it contains.
 
-An OTLP record is a batch of spans; records of Phoenix and of OpenTelemetry's console are one span each. Only the attributes that
+An OTLP record is a batch of spans; records of Phoenix, OpenTelemetry's console, LangSmith and Langfuse are one span each; a
+record of MLflow is a whole trace. Only the attributes that
 samples are made of are kept, because a trace may contain vectors and schemas that are larger than all of its texts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from .._values._sample import without_arrays
+from ._json import parsed_json
 from ._span import Damaged, Span, seconds
 
 KIND = "openinference.span.kind"
+HAYSTACK = {
+    "haystack.pipeline.input_data": "input",
+    "haystack.pipeline.output_data": "output",
+    "haystack.component.input": "input",
+    "haystack.component.output": "output",
+}
+"""The tags of Haystack's own tracer."""
+
+MLFLOW = ("mlflow.spanType", "mlflow.spanInputs", "mlflow.spanOutputs", "mlflow.chat.tokenUsage")
 KEPT = frozenset(
     {
+        *HAYSTACK,
         KIND,
         "input.value",
         "input.mime_type",
@@ -28,7 +40,7 @@ KEPT = frozenset(
         "llm.cost.total",
     }
 )
-PREFIXES = ("retrieval.documents", "llm.input_messages", "llm.output_messages", "gen_ai.")
+PREFIXES = ("retrieval.documents", "reranker.", "llm.input_messages", "llm.output_messages", "gen_ai.")
 OPERATIONS = {
     "chat": "LLM",
     "text_completion": "LLM",
@@ -47,22 +59,29 @@ def spans_in(record: Any) -> Iterator[Span]:
     Raises:
         Damaged: the record is of no known export, or lacks an id.
     """
-    if not isinstance(record, Mapping):
-        if not hasattr(record, "get_span_context"):
-            raise Damaged("not a span of a known export")
+    if hasattr(record, "get_span_context"):
         yield _of_object(record)
-    elif "resourceSpans" in record:
-        for resource in record["resourceSpans"] or ():
-            for scope in resource.get("scopeSpans") or ():
-                for item in scope.get("spans") or ():
-                    yield _of_otlp(item)
-    elif isinstance(record.get("data"), list):  # a page of Phoenix's REST interface
-        for item in record["data"]:
-            yield from spans_in(item)
-    elif "context.trace_id" in record or "context" in record:
-        yield _of_openinference(record)
-    else:
+        return
+    if not isinstance(record, Mapping):  # a run of LangSmith, a trace of MLflow, an observation of Langfuse
+        ways = (getattr(record, name, None) for name in ("to_dict", "model_dump", "dict"))
+        record = next((way() for way in ways if way is not None), {})
+    reader = next((reader for name, reader in READERS.items() if record.get(name) is not None), None)
+    if reader is None:
         raise Damaged("not a span of a known export")
+    yield from reader(record)
+
+
+def _of_batch(record: Mapping[str, Any]) -> Iterator[Span]:
+    for resource in record["resourceSpans"]:
+        for scope in resource.get("scopeSpans") or ():
+            for item in scope.get("spans") or ():
+                yield _of_otlp(item)
+
+
+def _of_page(record: Mapping[str, Any]) -> Iterator[Span]:
+    """Read a page of Phoenix's REST interface."""
+    for item in record["data"]:
+        yield from spans_in(item)
 
 
 def _of_otlp(item: Mapping[str, Any]) -> Span:
@@ -103,7 +122,7 @@ def _otlp_value(value: Mapping[str, Any]) -> Any:
     return None
 
 
-def _of_openinference(record: Mapping[str, Any]) -> Span:
+def _of_openinference(record: Mapping[str, Any]) -> Iterator[Span]:
     """Read a span as Phoenix exports it, with nested or with dotted names, or as OpenTelemetry's console exporter writes it."""
     context = record.get("context")
     context = context if isinstance(context, Mapping) else {}
@@ -121,7 +140,7 @@ def _of_openinference(record: Mapping[str, Any]) -> Span:
     parent = record.get("parent_id", record.get("parent_span_id"))
     attributes.setdefault(KIND, record.get("span_kind"))
     times = record.get("start_time"), record.get("end_time")
-    return _span((ids[0], ids[1], parent), record.get("name"), times, attributes, error)
+    yield _span((ids[0], ids[1], parent), record.get("name"), times, attributes, error)
 
 
 def _flat(value: Any, name: str) -> Iterator[tuple[str, Any]]:
@@ -153,6 +172,89 @@ def _of_object(span: Any) -> Span:
     return _span(ids, span.name, (span.start_time, span.end_time), attributes, error)
 
 
+KINDS = {
+    **dict.fromkeys(("parser", "UNKNOWN", "SPAN", "PARSER"), "CHAIN"),
+    **dict.fromkeys(("GENERATION", "CHAT_MODEL"), "LLM"),
+}
+"""Kinds of spans under the names that LangSmith, Langfuse and MLflow have for them, where they differ."""
+
+
+def _of_langsmith(run: Mapping[str, Any]) -> Iterator[Span]:
+    metadata = dict((run.get("extra") or {}).get("metadata") or {})
+    if "ragmetrics" in (run.get("tags") or ()):  # LangSmith knows judges by their tag
+        metadata["ragmetrics"] = True
+    attributes = {
+        KIND: KINDS.get(run["run_type"], run["run_type"]),
+        "input.value": run.get("inputs"),
+        "output.value": run.get("outputs"),
+        "metadata": metadata,
+        "llm.token_count.prompt": run.get("prompt_tokens"),
+        "llm.token_count.completion": run.get("completion_tokens"),
+        "llm.cost.total": run.get("total_cost"),
+    }
+    ids = run.get("trace_id"), run.get("id"), run.get("parent_run_id")
+    yield _span(ids, run.get("name"), (run.get("start_time"), run.get("end_time")), attributes, run.get("error"))
+
+
+def _of_langfuse(item: Mapping[str, Any]) -> Iterator[Span]:
+    usage = item.get("usageDetails") or item.get("usage") or {}
+    attributes = {
+        KIND: KINDS.get(item.get("type", ""), item.get("type")),
+        "input.value": item.get("input"),
+        "output.value": item.get("output"),
+        "metadata": item.get("metadata"),
+        "session.id": item.get("sessionId"),
+        "user.id": item.get("userId"),
+        "llm.token_count.prompt": usage.get("input"),
+        "llm.token_count.completion": usage.get("output"),
+        "llm.cost.total": item.get("calculatedTotalCost", item.get("totalCost")),
+    }
+    for side in ("input", "output"):  # some exports write the values as texts of JSON
+        if str(attributes[f"{side}.value"])[:1] in ("{", "["):
+            attributes[f"{side}.mime_type"] = "application/json"
+    error = _error(item.get("statusMessage"), ()) if item.get("level") == "ERROR" else None
+    ids = item.get("traceId"), item.get("id"), item.get("parentObservationId")
+    yield _span(ids, item.get("name"), (item.get("startTime"), item.get("endTime")), attributes, error)
+
+
+def _of_row(record: Mapping[str, Any]) -> Iterator[Span]:
+    """Read a row of MLflow's ``search_traces``."""
+    yield from spans_in(parsed_json(record["trace"]) if isinstance(record["trace"], str) else record["trace"])
+
+
+def _of_mlflow(record: Mapping[str, Any]) -> Iterator[Span]:
+    """Read a trace of MLflow, whose attributes are texts of JSON."""
+    info, spans = record["info"], record["data"]["spans"]
+    about = info.get("trace_metadata") or {}
+    expected = {
+        item["assessment_name"]: item["expectation"].get("value")
+        for item in info.get("assessments") or ()
+        if item.get("expectation")
+    }
+    own = {name: value for name, value in about.items() if not name.startswith("mlflow.")}
+    metadata = {**own, "reference": expected.get("expected_response")}
+    for item in spans:
+        given = item.get("attributes") or {}
+        read = {name: parsed_json(given[name]) for name in MLFLOW if isinstance(given.get(name), str)}
+        usage = read.get("mlflow.chat.tokenUsage") or {}
+        attributes = {
+            KIND: KINDS.get(read.get("mlflow.spanType", "UNKNOWN"), read.get("mlflow.spanType")),
+            "input.value": read.get("mlflow.spanInputs"),
+            "output.value": read.get("mlflow.spanOutputs"),
+            "session.id": about.get("mlflow.trace.session"),
+            "user.id": about.get("mlflow.trace.user"),
+            "llm.token_count.prompt": usage.get("input_tokens"),
+            "llm.token_count.completion": usage.get("output_tokens"),
+            "metadata": {} if item.get("parent_span_id") else metadata,
+        }
+        status = item.get("status") or {}
+        failed = str(status.get("code")).endswith("ERROR")
+        error = _error(status.get("message"), item.get("events") or ()) if failed else None
+        times = item.get("start_time_unix_nano"), item.get("end_time_unix_nano")
+        ids = info["trace_id"], item.get("span_id"), item.get("parent_span_id")
+        yield _span(ids, item.get("name"), times, attributes, error)
+
+
 def _error(description: Any, events: Any) -> str:
     """Return why a span failed: its exception, else the first line of its status."""
     for event in events if not isinstance(events, str | Mapping) else ():
@@ -175,6 +277,9 @@ def _span(
     trace_id, span_id, parent_id = map(_id, ids)
     if trace_id is None or span_id is None:
         raise Damaged("a span without the id of its trace or its own")
+    for tag in HAYSTACK.keys() & attributes.keys():
+        attributes |= {f"{HAYSTACK[tag]}.value": attributes.pop(tag), f"{HAYSTACK[tag]}.mime_type": "application/json"}
+        attributes.setdefault(KIND, "CHAIN")
     kind = attributes.pop(KIND, None) or OPERATIONS.get(str(attributes.get("gen_ai.operation.name")), "")
     return Span(
         trace_id,
@@ -187,3 +292,16 @@ def _span(
         attributes,
         error,
     )
+
+
+READERS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[Span]]] = {
+    "resourceSpans": _of_batch,
+    "context.trace_id": _of_openinference,
+    "context": _of_openinference,
+    "run_type": _of_langsmith,
+    "traceId": _of_langfuse,
+    "info": _of_mlflow,
+    "trace": _of_row,
+    "data": _of_page,
+}
+"""What reads a record, by a field that only records of its kind have."""

@@ -8,14 +8,13 @@ first two are what the model saw.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .._values._sample import Document, Sample
 from .._values._turns import earlier_turns
-from ._json import parsed_json
+from ._pipelines import answer_and_contexts, is_pipeline, question_and_history, texts_shown
 from ._reading import (
     HISTORY,
     QUESTIONS,
@@ -30,17 +29,27 @@ from ._reading import (
     last_question,
     messages_in,
     named_contexts,
+    parsed_or_none,
     question_in,
     text_of,
     this_turn,
 )
-from ._span import TURNS, Span, Tree, Turn, UnreadableTrace, in_metadata, metadata_of
+from ._span import (
+    TURNS,
+    Span,
+    Tree,
+    Turn,
+    Unread,
+    UnreadableTrace,
+    in_metadata,
+    metadata_of,
+    readable,
+    unflattened,
+    value_of,
+)
 
 NODE = re.compile(r"\(id_=(.*?)\), score=")
 """The id in the text that LlamaIndex writes for a node of a response."""
-
-BLOCK = re.compile(r"""text=('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\)""")
-"""The text in the text that Python writes for a block of a message."""
 
 PARSED = ".parse_agent_output"
 WRITING = "write_response_to_history"
@@ -53,10 +62,6 @@ COUNTS = {
     "completion_tokens": ("llm.token_count.completion", "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
     "cost": ("llm.cost.total",),
 }
-
-
-class Unread(Exception):
-    """A part of a turn is not in its spans. The message is the reason of an ``UnreadableTrace``."""
 
 
 def samples_of(trace_id: str, spans: Iterable[Span]) -> Iterator[Sample | UnreadableTrace]:
@@ -87,11 +92,9 @@ def _sample(turn: Turn, *, is_only: bool) -> Sample:
         raise Unread("its stream was closed")
     if _is_many(inputs, outputs):
         raise Unread("several questions and answers in one call")
-    question = _question(turn, inputs, outputs)
-    answer = _answer(turn, inputs, outputs)
+    question, history, answer, contexts, seen = _parts(turn, inputs, outputs)
     if question is None or answer is None:
         raise Unread("no question" if question is None else "no answer")
-    contexts, seen = _contexts(turn, inputs, outputs)
     given = metadata_of(root)
     reference = next((given[name] for name in REFERENCES if isinstance(given.get(name), str)), None)
     return Sample(
@@ -102,39 +105,19 @@ def _sample(turn: Turn, *, is_only: bool) -> Sample:
         reference=reference,
         id=root.trace_id if is_only else f"{root.trace_id}-{root.span_id}",
         metadata=_metadata(turn, given, None if contexts is None else "seen" if seen else "retrieved"),
-        history=_history(turn, inputs, outputs, question),
+        history=history,
         **{name: given[name] for name in EXPECTED if name in given},
     )
 
 
-def value_of(span: Span, side: str) -> Any:
-    """Return the ``input`` or the ``output`` of a span as plain values; None if there is none.
-
-    Raises:
-        Unread: it is JSON that was cut off.
-    """
-    if side in span.parsed:
-        return span.parsed[side]
-    value = span.attributes.get(f"{side}.value")
-    if value == "null":  # a call that returns None has this output
-        value = None
-    is_json = span.attributes.get(f"{side}.mime_type") == "application/json"
-    if isinstance(value, str) and (is_json or (side == "input" and value.lstrip()[:1] in ("{", "["))):
-        try:
-            value = parsed_json(value)
-        except ValueError:
-            if is_json:
-                raise Unread("its values are cut off") from None
-    span.parsed[side] = value
-    return value
-
-
-def _readable(span: Span, side: str) -> Any:
-    """Return a value of a span below the root; None if it is cut off."""
-    try:
-        return value_of(span, side)
-    except Unread:
-        return None
+def _parts(turn: Turn, inputs: Any, outputs: Any) -> tuple[Any, Any, Any, list[Context] | None, bool]:
+    """Return question, history, answer and contexts, and whether the model saw exactly these."""
+    if is_pipeline(turn):
+        answer, documents = answer_and_contexts(turn)
+        return *question_and_history(inputs), answer, None if documents is None else list(documents), False
+    question = _question(turn, inputs, outputs)
+    history = None if question is None else _history(turn, inputs, outputs, question)
+    return question, history, _answer(turn, inputs, outputs), *_contexts(turn, inputs, outputs)
 
 
 def _text(context: Context) -> str:
@@ -151,8 +134,8 @@ def _is_cut(span: Span) -> bool:
         return span.error is not None and span.error.startswith("GeneratorExit")
     if span.name != "StrOutputParser":
         return False
-    read = messages_in(_readable(span, "input")) or []
-    passed = _readable(span, "output") or ""
+    read = messages_in(readable(span, "input")) or []
+    passed = readable(span, "output") or ""
     return bool(read) and read[0].content != passed and isinstance(passed, str) and read[0].content.startswith(passed)
 
 
@@ -170,7 +153,7 @@ def _question(turn: Turn, inputs: Any, outputs: Any) -> str | None:
     )  # the start of a workflow of LlamaIndex, without its question
     if not is_agent and (question := question_in(inputs) or question_in(came_back)) is not None:
         return question
-    queries = (question_in(_readable(span, "input")) for span in turn.of_kind("RETRIEVER"))
+    queries = (question_in(readable(span, "input")) for span in turn.of_kind("RETRIEVER"))
     asked = (last_question(_messages(span, "input")) for span in turn.of_kind("LLM"))
     return next(filter(None, asked), None) or next(filter(None, queries), None)
 
@@ -201,8 +184,8 @@ def _agent_answer(turn: Turn, outputs: Any) -> str | None:
     """Return the answer of an agent of LlamaIndex. It is in the texts that Python writes for events: that of the root, which may be
     cut off, or that which the last step got; and in what the parser of a ReAct agent returned.
     """
-    parsed = [_readable(span, "output") for span in turn.spans if span.name.endswith("OutputParser.parse")]
-    steps = [_readable(span, "input") for span in turn.spans if span.name.endswith(PARSED)]
+    parsed = [readable(span, "output") for span in turn.spans if span.name.endswith("OutputParser.parse")]
+    steps = [readable(span, "input") for span in turn.spans if span.name.endswith(PARSED)]
     events = [str(step.get("ev")) for step in steps[-1:] if isinstance(step, dict)]
     said = [step.get("response") for step in parsed[-1:] if isinstance(step, dict)]
     answers = [_in_event(str(outputs)), *said, *map(_in_event, events)]
@@ -211,8 +194,7 @@ def _agent_answer(turn: Turn, outputs: Any) -> str | None:
 
 def _in_event(event: str) -> str | None:
     response, ends, _ = event.partition("response=ChatMessage(")[2].partition("structured_")
-    texts = [ast.literal_eval(found[1]) for found in BLOCK.finditer(response)]
-    return "".join(texts) if texts and ends else None
+    return texts_shown(response) if ends else None
 
 
 def _is_graph(turn: Turn) -> bool:
@@ -226,7 +208,7 @@ def _messages(span: Span, side: str) -> list[Said]:
     if found:
         return found
     written = span.attributes.get(f"gen_ai.{side}.messages")
-    value = _readable(span, side) if written is None else _parsed(written)
+    value = readable(span, side) if written is None else parsed_or_none(written)
     if side == "input":
         value = value.get("messages", value.get("prompt")) if isinstance(value, dict) else value
         return (messages_in(value) if value else None) or []
@@ -234,36 +216,11 @@ def _messages(span: Span, side: str) -> list[Said]:
     return [] if text is None else [Said("assistant", text)]
 
 
-def _parsed(value: Any) -> Any:
-    """Return the value of a text of JSON, or another value unchanged; None if the text is cut off."""
-    try:
-        return parsed_json(value) if isinstance(value, str) else value
-    except ValueError:
-        return None
-
-
-def unflattened(attributes: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
-    """Return the list of mappings that OpenInference writes as ``name.0.key``, or that Phoenix made of it."""
-    whole = attributes.get(name)
-    if isinstance(whole, list):
-        return [item for item in whole if isinstance(item, dict)]
-    found: dict[int, dict[str, Any]] = {}
-    start = f"{name}."
-    for key, value in attributes.items():
-        if key.startswith(start):
-            number, _, rest = key[len(start) :].partition(".")
-            if number.isdigit():
-                found.setdefault(int(number), {})[rest] = value
-                if ".tool_calls." in key:
-                    found[int(number)]["tool_calls"] = True
-    return [found[number] for number in sorted(found)]
-
-
 def _history(turn: Turn, inputs: Any, outputs: Any, question: str) -> list[dict[str, Any]] | None:
     """Return the earlier turns: the history in the input, else the one that a step got or returned, else the messages before the
     question.
     """
-    steps = [(_readable(span, side)) for span in turn.spans if span.kind in TURNS for side in ("input", "output")]
+    steps = [(readable(span, side)) for span in turn.spans if span.kind in TURNS for side in ("input", "output")]
     earlier = [
         value[name] for value in (inputs, *steps) if isinstance(value, dict) for name in HISTORY if name in value
     ]
@@ -346,7 +303,7 @@ def _nodes(turn: Turn) -> list[Document] | None:
     chunks: list[str] = []
     is_named = False
     for span in turn.spans:
-        inputs, outputs = _readable(span, "input"), _readable(span, "output")
+        inputs, outputs = readable(span, "input"), readable(span, "output")
         if isinstance(inputs, dict) and isinstance(inputs.get("text_chunks"), list):
             chunks += [chunk for chunk in inputs["text_chunks"] if isinstance(chunk, str)]
         if isinstance(inputs, dict) and isinstance(inputs.get("kwds"), dict):
@@ -403,12 +360,12 @@ def _documents(turn: Turn, span: Span) -> list[Document] | None:
     """Return the documents of a search; those of a search inside it, if they are not in its own span. None if they are not in the
     trace.
     """
-    output = _readable(span, "output")
+    output = readable(span, "output")
     inner = output.get("documents") if isinstance(output, dict) else output
     read = [document_in(item) for item in inner] if isinstance(inner, list) else [None]
     if all(read):
         return [item for item in read if item is not None]
-    listed = [document_in(_as_document(each)) for each in unflattened(span.attributes, "retrieval.documents")]
+    listed = [document_in(each) for each in unflattened(span.attributes, "retrieval.documents")]
     known = [item for item in listed if item is not None]
     if known:
         return known
@@ -416,17 +373,9 @@ def _documents(turn: Turn, span: Span) -> list[Document] | None:
     return next(filter(None, (_documents(turn, other) for other in below)), None)
 
 
-def _as_document(flat: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a document of OpenInference; its metadata are a text of JSON."""
-    plain = {name.removeprefix("document."): value for name, value in flat.items()}
-    inner = plain.get("document")
-    plain = dict(inner) if isinstance(inner, dict) else plain
-    return {"id": None, **plain, "metadata": _parsed(plain.get("metadata"))}
-
-
 def _artifact(span: Span) -> Any:
     """Return what a tool left for the program, or else what it returned."""
-    output = _readable(span, "output")
+    output = readable(span, "output")
     messages = messages_in(output) if isinstance(output, dict) else None
     return messages[0].artifact if messages and messages[0].artifact is not None else output
 
@@ -444,7 +393,7 @@ def _by_tools(outputs: Any) -> list[Context]:
 
 def _tool_outputs(turn: Turn) -> list[Context]:
     """Return the texts that the tools of an agent of LlamaIndex returned, without errors."""
-    outputs = [_readable(span, "output") for span in turn.of_kind("TOOL")]
+    outputs = [readable(span, "output") for span in turn.of_kind("TOOL")]
     found = [output for output in outputs if isinstance(output, dict) and "blocks" in output]
     texts = [text_of(output["blocks"]) for output in found if not output.get("is_error")]
     return [text for text in dict.fromkeys(texts) if not blank(text)]
@@ -455,7 +404,7 @@ def _by_steps(turn: Turn) -> tuple[list[Document] | None, list[str] | None]:
     listed, texts = None, None
     steps = [span for span in turn.spans if span.kind in TURNS and span is not turn.root]
     for span in sorted(steps, key=lambda span: span.end or 0):
-        outputs = _readable(span, "output")
+        outputs = readable(span, "output")
         listed = documents_in(outputs) or listed
         texts = named_contexts(outputs)[1] or texts
     return listed, texts

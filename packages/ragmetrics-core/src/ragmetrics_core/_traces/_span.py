@@ -28,6 +28,10 @@ class UnreadableTrace:
     detail: str = ""
 
 
+class Unread(Exception):
+    """A part of a turn is not in its spans. The message is the reason of an ``UnreadableTrace``."""
+
+
 class Damaged(InvalidInput):
     """A record of an export that cannot be read."""
 
@@ -204,3 +208,50 @@ def seconds(value: Any) -> float | None:
         return int(value) / 1e9
     except (ValueError, TypeError, OverflowError):
         raise Damaged(f"{str(value)[:40]!r} is no time") from None
+
+
+def value_of(span: Span, side: str) -> Any:
+    """Return the ``input`` or the ``output`` of a span as plain values; None if there is none.
+
+    Raises:
+        Unread: it is JSON that was cut off.
+    """
+    if side in span.parsed:
+        return span.parsed[side]
+    value = span.attributes.get(f"{side}.value")
+    if value == "null":  # a call that returns None has this output
+        value = None
+    is_json = span.attributes.get(f"{side}.mime_type") == "application/json"
+    if isinstance(value, str) and (is_json or (side == "input" and value.lstrip()[:1] in ("{", "["))):
+        try:
+            value = parsed_json(value)
+        except ValueError:
+            if is_json:
+                raise Unread("its values are cut off") from None
+    span.parsed[side] = value
+    return value
+
+
+def readable(span: Span, side: str) -> Any:
+    """Return a value of a span below the root; None if it is cut off."""
+    try:
+        return value_of(span, side)
+    except Unread:
+        return None
+
+
+def unflattened(attributes: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """Return the list of mappings that OpenInference writes as ``name.0.key``, or that Phoenix made of it."""
+    whole = attributes.get(name)
+    if isinstance(whole, list):
+        return [item for item in whole if isinstance(item, dict)]
+    found: dict[int, dict[str, Any]] = {}
+    start = f"{name}."
+    for key, value in attributes.items():
+        if key.startswith(start):
+            number, _, rest = key[len(start) :].partition(".")
+            if number.isdigit():
+                found.setdefault(int(number), {})[rest] = value
+                if ".tool_calls." in key:
+                    found[int(number)]["tool_calls"] = True
+    return [found[number] for number in sorted(found)]

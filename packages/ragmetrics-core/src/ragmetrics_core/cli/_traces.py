@@ -14,8 +14,8 @@ from ._output import complain
 
 TRACES = flag(
     "--traces",
-    "DATA holds traces of an application: OTLP as JSON, or spans as Phoenix exports them; each answer is a row. "
-    "What cannot be read is counted by reason.",
+    "DATA holds traces of an application: OTLP as JSON, or what Phoenix, LangSmith, Langfuse or MLflow export; each answer is "
+    "a row. What cannot be read is counted by reason.",
 )
 
 
