@@ -113,11 +113,13 @@ def _sample(turn: Turn, *, is_only: bool) -> Sample:
 def _parts(turn: Turn, inputs: Any, outputs: Any) -> tuple[Any, Any, Any, list[Context] | None, bool]:
     """Return question, history, answer and contexts, and whether the model saw exactly these."""
     if is_pipeline(turn):
+        question, history = question_and_history(inputs)
         answer, documents = answer_and_contexts(turn)
-        return *question_and_history(inputs), answer, None if documents is None else list(documents), False
+        return question, history, answer, None if documents is None else [*documents], False
     question = _question(turn, inputs, outputs)
     history = None if question is None else _history(turn, inputs, outputs, question)
-    return question, history, _answer(turn, inputs, outputs), *_contexts(turn, inputs, outputs)
+    contexts, seen = _contexts(turn, inputs, outputs)
+    return question, history, _answer(turn, inputs, outputs), contexts, seen
 
 
 def _text(context: Context) -> str:
