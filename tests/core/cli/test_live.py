@@ -35,7 +35,7 @@ def test_the_means_of_live_traffic(tmp_path: Path) -> None:
     assert interval is not None
     assert f"exact_match  0.750  40 of 40  {interval.low:.3f} to {interval.high:.3f}" in shown
     assert "always valid, by betting" in shown
-    assert "live traffic: 0 calls dropped, 0 pending, 0 results not written" in shown
+    assert "40 calls to judge, 0 dropped, 0 pending, 0 results not written" in " ".join(shown.split())
     assert "tenant" in call("live", str(tmp_path / "live"), "--by", "tenant").stdout
     assert call("live", str(tmp_path / "live" / "scores.jsonl")).exit_code == 0
 
@@ -53,12 +53,12 @@ def test_it_is_read_as_a_run(tmp_path: Path) -> None:
         traffic(tmp_path / name)
     run = Evaluation.load(tmp_path / "before")
     assert run.summary()["exact_match"].mean == 0.75
-    assert "live traffic: 0 calls dropped" in str(run.summary())
+    assert "live traffic since 20" in str(run.summary())
     assert "exact_match" in call("show", str(tmp_path / "before")).stdout
     compared = call("compare", str(tmp_path / "before"), str(tmp_path / "after"))
     assert compared.exit_code == 0
     counts = json.loads((tmp_path / "before" / "live.json").read_text())
-    assert (counts["scored"], counts["dropped"], counts["pending"]) == (40, 0, 0)
+    assert (counts["seen"], counts["scored"], counts["dropped"], counts["pending"]) == (40, 40, 0, 0)
     if sys.platform != "win32":
         modes = [path.stat().st_mode & 0o777 for path in (tmp_path / "before", tmp_path / "before" / "scores.jsonl")]
         assert modes == [0o700, 0o600]
@@ -74,13 +74,14 @@ def test_drops_are_named(tmp_path: Path) -> None:
         with other as record:
             record.update(answer="a", reference="a")
     assert other.close(60)
-    assert f"live traffic: {other.dropped} calls dropped" in call("live", str(tmp_path / "live")).stdout
+    shown = " ".join(call("live", str(tmp_path / "live")).stdout.split())
+    assert f"200 calls to judge, {other.dropped} dropped, 0 pending" in shown
     assert other.dropped > 0
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("{}", "live.json cannot be read: 'dropped'"), ("no JSON", "live.json cannot be read: Expecting value")],
+    [("{}", "live.json cannot be read: 'seen'"), ("no JSON", "live.json cannot be read: Expecting value")],
 )
 def test_damaged_counts(tmp_path: Path, text: str, message: str) -> None:
     traffic(tmp_path / "live")
@@ -123,7 +124,8 @@ def test_a_cut_line_is_left_out(tmp_path: Path) -> None:
     scores.write_text(whole + whole[:50])  # it is being written
     run = Evaluation.load(tmp_path)
     assert run["exact_match"] == [0.0, 1.0, 1.0, 1.0]
-    assert run.caveats == ("live traffic: 0 calls dropped, 0 pending, 0 results not written",)
+    (caveat,) = run.caveats
+    assert caveat.endswith(": 4 calls to judge, 0 dropped, 0 pending, 0 results not written")
     traffic(tmp_path, calls=1)  # the process that was writing it was killed
     for path in (tmp_path, scores):
         run = Evaluation.load(path)

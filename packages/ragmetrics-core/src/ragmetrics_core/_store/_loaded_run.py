@@ -14,6 +14,7 @@ import json
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import IO
 
@@ -183,10 +184,12 @@ def _live_caveat(path: Path) -> str:
     """
     try:
         counts = json.loads((path / LIVE).read_bytes())
-        dropped, pending, untold = (int(counts[name]) for name in ("dropped", "pending", "untold"))
+        seen, dropped, pending, untold = (int(counts[name]) for name in ("seen", "dropped", "pending", "untold"))
+        since = str(datetime.fromisoformat(counts["since"]))
     except (LookupError, OSError, TypeError, ValueError) as error:
         raise InvalidInput(f"{path / LIVE} cannot be read: {error}: remove it to read the scores alone") from None
-    return f"live traffic: {dropped} calls dropped, {pending} pending, {untold} results not written"
+    said = f"{count_of(seen, 'call')} to judge, {dropped} dropped, {pending} pending, {untold} results not written"
+    return f"live traffic since {since}: {said}"
 
 
 def _verify(account: RunAccount, scored: ScoresFile) -> RunAccount:

@@ -261,8 +261,9 @@ class LiveEvaluation(Generic[R, T]):
         return self._live.pending
 
     def stats(self) -> dict[str, Any]:
-        """Return ``counts``; ``spooled``: calls that this process has left to the spool; ``causes``: how often each cause of a
-        failure occurred; and ``seconds``: for each metric the times of its last 1,000 judgements, as ``p50``, ``p99`` and ``most``.
+        """Return ``counts``; ``seen``: the calls that were to be judged; ``spooled``: calls that this process has left to the
+        spool; ``causes``: how often each cause of a failure occurred; and ``seconds``: for each metric the times of its last 1,000
+        judgements, as ``p50``, ``p99`` and ``most``.
         """
         return self._live.stats()
 

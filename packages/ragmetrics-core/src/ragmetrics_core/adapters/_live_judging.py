@@ -254,16 +254,17 @@ class LiveJudging(Generic[T]):
         }
 
     def stats(self) -> dict[str, Any]:
-        """Return the counts; ``spooled``: how many evaluations this process has left to the spool; ``causes``: how often each cause
-        of a failure occurred; and ``seconds``: for each metric, the median, the 99 % quantile and the maximum of what its last
-        1,000 judgements took.
+        """Return the counts; ``seen``: how many evaluations were submitted; ``spooled``: how many of them this process has left to
+        the spool; ``causes``: how often each cause of a failure occurred; and ``seconds``: for each metric, the median, the 99 %
+        quantile and the maximum of what its last 1,000 judgements took.
         """
         seconds = {}
         for name, durations in list(self._seconds.items()):
             ordered = sorted(durations)
             places = {"p50": len(ordered) // 2, "p99": len(ordered) * 99 // 100, "most": -1}
             seconds[name] = {what: ordered[place] for what, place in places.items()}
-        return {**self.counts, "spooled": self._count["spooled"], "causes": dict(self.log.causes), "seconds": seconds}
+        more = {name: self._count[name] for name in ("seen", "spooled")}
+        return {**self.counts, **more, "causes": dict(self.log.causes), "seconds": seconds}
 
     def judge(
         self,

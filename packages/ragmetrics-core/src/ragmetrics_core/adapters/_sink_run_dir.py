@@ -8,6 +8,7 @@ import os
 import time
 import weakref
 from contextlib import ExitStack
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +29,8 @@ class RunDirSink(JsonlSink):
     and ``show``, ``report``, ``compare``, ``calibrate`` and ``Evaluation.load`` read it as a run.
 
     Beside the file of scores, which ``JsonlSink`` describes with its settings, it keeps ``live.json``: what ``stats()`` of the live
-    evaluation says, at most once a second and when it is closed. One process at a time
-    may write to a directory: give each worker of a server its own.
+    evaluation says, at most once a second and when it is closed, and ``since``, when it began. A restart counts anew. One process
+    at a time may write to a directory: give each worker of a server its own.
 
     Args:
         path: the directory; made if there is none.
@@ -50,7 +51,7 @@ class RunDirSink(JsonlSink):
 
     def attach(self, live: LiveEvaluation[Any, Any]) -> None:
         """Take the counts of this live evaluation; it calls this itself."""
-        self._live = weakref.ref(live)
+        self._live, self._since = weakref.ref(live), datetime.now(timezone.utc).isoformat(timespec="seconds")
         atexit.register(_close, weakref.ref(self))  # runs after the exit function of the live evaluation
 
     def __call__(self, record: JudgedCall) -> None:
@@ -77,7 +78,7 @@ class RunDirSink(JsonlSink):
         if live is not None:
             self._next = time.monotonic() + EVERY
             with replace_file(self._counts) as file:
-                file.write(json.dumps(live.stats(), indent=1).encode())
+                file.write(json.dumps({"since": self._since, **live.stats()}, indent=1).encode())
 
 
 def _close(sink: weakref.ref[RunDirSink]) -> None:
