@@ -192,6 +192,23 @@ def test_what_is_no_source(tmp_path: Path) -> None:
     assert read(written(tmp_path / "empty.jsonl")) == []
 
 
+def test_attributes_of_every_type_and_events() -> None:
+    metadata = {"lang": "en", "numbers": [1, 2.5, True], "nested": {"a": 1}}
+    spans = rag(metadata=metadata, llm__tools="[...]", user__id=5)
+    (sample,) = read([otlp(*spans)])
+    assert {name: sample.metadata[name] for name in metadata} == metadata
+    assert sample.metadata["user_id"] == 5
+    failed = otlp(span("chain", "CHAIN", error="it failed"))
+    item = failed["resourceSpans"][0]["scopeSpans"][0]["spans"][0]
+    item["attributes"].append({"key": "input.value", "value": {}})
+    texts = {"exception.type": "KeyError", "exception.message": "'x'"}
+    values = [{"key": key, "value": {"stringValue": text}} for key, text in texts.items()]
+    item["events"] = [{"name": "first token"}, {"name": "exception", "attributes": values}]
+    unread: list[UnreadableTrace] = []
+    assert list(samples_from_traces([failed], on_unreadable=unread.append)) == []
+    assert [found.detail for found in unread] == ["KeyError: 'x'"]
+
+
 def test_a_span_that_is_sent_twice_counts_once() -> None:
     assert read([otlp(*SPANS), otlp(*SPANS)]) == [EXPECTED]
 

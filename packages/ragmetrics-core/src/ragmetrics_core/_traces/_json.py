@@ -13,4 +13,15 @@ def parsed_json(text: str | bytes) -> Any:
     Raises:
         ValueError: it is not JSON, or nested too deeply.
     """
-    return from_json(text)
+    try:
+        return from_json(text)
+    except TypeError:  # half of a surrogate pair, which is no text
+        raise ValueError("not Unicode") from None
+
+
+def parsed_or_none(value: Any) -> Any:
+    """Return the value of a text of JSON, or another value unchanged; None if the text is cut off."""
+    try:
+        return parsed_json(value) if isinstance(value, str) else value
+    except ValueError:
+        return None

@@ -14,7 +14,7 @@ from typing import Any
 
 from .._values._sample import Document
 from .._values._turns import SPEAKERS
-from ._json import parsed_json
+from ._json import parsed_or_none
 
 QUESTIONS = ("user_input", "question", "query", "input", "query_str", "str_or_query_bundle", "query_bundle", "message")
 ANSWERS = (
@@ -67,17 +67,17 @@ def message_in(value: Any) -> Said | None:
         value = {"role": value[0], "content": value[1]}
     if not isinstance(value, dict):
         return None
-    role: Any = value.get("role", value.get("type", value.get("_role")))
+    role = str(value.get("role", value.get("type", value.get("_role"))))
     inner = next((value[name] for name in ("data", "kwargs", "message") if isinstance(value.get(name), dict)), value)
-    role = inner.get("type", role) if inner is not value and role not in SPEAKERS else role
-    role = str(role).rpartition(".")[2]
-    role = SPEAKERS.get(role, role.lower())  # ChatRole.USER
-    role = "tool" if role in TOOLS else SPEAKERS.get(role)
+    role = str(inner.get("type", role)) if inner is not value and role not in SPEAKERS else role
+    role = role.rpartition(".")[2]  # ChatRole.USER
+    role = SPEAKERS.get(role, role.lower())
+    speaker = "tool" if role in TOOLS else SPEAKERS.get(role)
     content = next((inner[name] for name in ("content", "blocks", "_content", "parts") if name in inner), None)
     calls = inner.get("tool_calls") or inner.get("invalid_tool_calls")
-    if role is None or (content is None and not calls):
+    if speaker is None or (content is None and not calls):
         return None
-    return Said(role, text_of(content), bool(calls), inner.get("artifact"))
+    return Said(speaker, text_of(content), bool(calls), inner.get("artifact"))
 
 
 def text_of(content: Any) -> str:
@@ -92,9 +92,8 @@ def messages_in(value: Any) -> list[Said] | None:
     """Return the messages in a value; None if it is anything else. A single text is a message of the user."""
     if isinstance(value, str):
         return [Said("user", value)]
-    if isinstance(value, dict) or (one := message_in(value)) is not None:
-        one = message_in(value)
-        return None if one is None else [one]
+    if (one := message_in(value)) is not None:
+        return [one]
     if not isinstance(value, list) or not value or (len(value) > 1 and all(isinstance(item, str) for item in value)):
         return None
     if isinstance(value[0], list) and len(value) == 1 and message_in(value[0]) is None:
@@ -222,14 +221,6 @@ def _leaves(value: Any) -> Iterator[Any]:
             yield from _leaves(item)
     else:
         yield value
-
-
-def parsed_or_none(value: Any) -> Any:
-    """Return the value of a text of JSON, or another value unchanged; None if the text is cut off."""
-    try:
-        return parsed_json(value) if isinstance(value, str) else value
-    except ValueError:
-        return None
 
 
 Context = Document | str

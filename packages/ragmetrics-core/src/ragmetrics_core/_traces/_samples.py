@@ -14,6 +14,7 @@ from typing import Any
 
 from .._values._sample import Document, Sample
 from .._values._turns import earlier_turns
+from ._json import parsed_or_none
 from ._pipelines import answer_and_contexts, is_pipeline, question_and_history, texts_shown
 from ._reading import (
     HISTORY,
@@ -29,7 +30,6 @@ from ._reading import (
     last_question,
     messages_in,
     named_contexts,
-    parsed_or_none,
     question_in,
     text_of,
     this_turn,

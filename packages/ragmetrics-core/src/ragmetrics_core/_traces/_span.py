@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from .._values._errors import InvalidInput
-from ._json import parsed_json
+from ._json import parsed_json, parsed_or_none
 
 
 @dataclass(frozen=True)
@@ -171,12 +171,7 @@ def _ancestors(span: Span, by_id: Mapping[str, Span]) -> Iterator[Span]:
 def metadata_of(span: Span) -> Mapping[str, Any]:
     """Return the metadata that the application gave the span."""
     if "metadata" not in span.parsed:
-        found = span.attributes.get("metadata")
-        if isinstance(found, str):
-            try:
-                found = parsed_json(found)
-            except ValueError:
-                found = None
+        found = parsed_or_none(span.attributes.get("metadata"))
         span.parsed["metadata"] = found if isinstance(found, Mapping) else {}
     known: Mapping[str, Any] = span.parsed["metadata"]
     return known
