@@ -45,7 +45,7 @@ def test_a_question_is_posted_and_its_answer_is_read(server: OpenAIServer) -> No
     assert (request.path, request.body) == ("/ask/", {"user_input": "Where?"})
     assert request.headers["content-type"] == "application/json"
     assert (row.response, row.retrieved_contexts) == ("Paris", ["It stands in Paris."])
-    assert (row.metadata["app"], row.metadata["model"]) == (f"{server.origin}/ask/", "m1")
+    assert (row.metadata["app_name"], row.metadata["model"]) == (f"{server.origin}/ask/", "m1")
 
 
 def test_other_shapes(server: OpenAIServer) -> None:

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +54,9 @@ def test_a_row_is_its_question_with_the_answer() -> None:
         "response": "Where? Paris.",
         "retrieved_contexts": ["It is in Paris."],
         "reference": "Paris",
-        "metadata": {"model": "m1", "app": name},
+        "metadata": {"model": "m1", "app_name": name},
     }
-    assert second["metadata"] == {"lang": "en", "model": "m1", "app": name}
+    assert second["metadata"] == {"lang": "en", "model": "m1", "app_name": name}
 
 
 def text(question: str) -> str:
@@ -100,6 +101,7 @@ class Callable:
         coroutine_of_a_stream,
         Callable(),
         Callable().method,
+        partial(min, "Paris", key=len),
         lambda question, top_k=3: coroutine(question),
         lambda question: ({"response": "Paris"} for _ in range(2)),
     ],
@@ -137,9 +139,9 @@ def test_documents_and_a_retriever_alone() -> None:
 
 
 def test_an_application_does_not_choose_what_it_is_compared_with() -> None:
-    row = answered(ask(lambda q: {"answer": "x", "question": "else", "reference": "x", "id": "z", "app": "me"}))
+    row = answered(ask(lambda q: {"answer": "x", "question": "else", "reference": "x", "id": "z", "app_name": "me"}))
     assert (row["user_input"], row["reference"], row["id"]) == ("Where?", "Paris", "a")
-    assert row["metadata"]["app"].startswith(__name__)
+    assert row["metadata"]["app_name"].startswith(__name__)
 
 
 def test_fields_by_name_of_the_parameter() -> None:
@@ -465,7 +467,7 @@ def test_files_that_are_no_answers_are_not_touched(tmp_path: Path) -> None:
     questions.write_text('{"question": "Where?"}\n')
     for path, message in {
         questions: f"out: {questions} is the file that the questions are read from: give another path",
-        tmp_path: f"out: {tmp_path} is a directory: give the path of a file",
+        tmp_path / "a.csv": f"out: {tmp_path / 'a.csv'} must have a name that ends in .jsonl",
         "": "out must be the path of a file, got ''",
     }.items():
         with pytest.raises(InvalidInput) as raised:
@@ -500,7 +502,7 @@ PARAMETERS = " (further parameters may be history, id, metadata, retrieved_conte
 @pytest.mark.parametrize(
     ("app", "message"),
     [
-        ("answer", "app='answer' must be module:function or the address of a server"),
+        ("answer", "the application must be module:function or the address of a server, got 'answer'"),
         ("no_such_module:answer", "the application 'no_such_module:answer' names the module 'no_such_module', which is not found"),
         (":answer", "the application ':answer' names a module by a relative path: give its full name"),
         ("json:lods", "there is no application 'json:lods': the module 'json' has no 'lods'; did you mean 'loads'?"),

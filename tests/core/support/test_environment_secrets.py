@@ -110,6 +110,12 @@ def test_what_an_application_says_of_keys_is_masked(keys: None, tmp_path: Path) 
     assert in_files(tmp_path) == {}
 
 
+def test_numbers_of_an_answer_are_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DB_PASSWORD", "12345678")
+    (row,) = run_app(lambda question: {"answer": "It is 12345678", "tokens": 12345678}, ROWS[:1])
+    assert (row.response, row.metadata["tokens"]) == ("It is ***", 12345678)
+
+
 def test_live_evaluation_logs_and_keeps_no_key(keys: None, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     class Broken(Telltale):
         async def agenerate(self, ask: Ask) -> Reply[str]:

@@ -46,7 +46,7 @@ def app_of(app: Any, send: str | None, headers_from: str | None, timeout: float 
             raise InvalidInput(Setting(setting, value), " only applies to the address of a server: leave it out")
     if isinstance(app, str):
         if ":" not in app:
-            raise InvalidInput(Setting("app", app), " must be module:function or the address of a server")
+            raise InvalidInput(f"the application must be module:function or the address of a server, got {app!r}")
         app = named_object(app, "application")
     if isinstance(app, type):
         raise InvalidInput(f"the application {name or app.__name__} is a class: give an object of it, or a function")

@@ -1,16 +1,16 @@
 """The file of answers: one line of JSON per question, written as soon as it is answered.
 
 A line is a row as ``evaluate`` reads it: the question as it was given, with the answer, and in its ``metadata`` the name of the
-application (``app``), the seconds of the call (``app_seconds``) and, if it failed, why (``app_error``). A kill costs at most the
-line that is being written. At the end of a run the file is written anew in the order of the questions. Answers to other questions
-stay behind them, because they were paid for.
+application (``app_name``), the seconds of the call (``app_seconds``) and, if it failed, why (``app_error``). A kill costs at most
+the line that is being written. At the end of a run the file is written anew in the order of the questions. Answers to other
+questions stay behind them, because they were paid for.
 """
 
 from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import chain
@@ -22,17 +22,26 @@ from .._store._files import explain_errors, replace_file, write_all
 from .._store._lock import only_writer
 from .._store._records import json_value, read_sample
 from .._values._errors import InvalidInput, Setting
+from .._values._plain import json_walk
 from .._values._sample import APP_ERROR, Sample
 
-APP, SECONDS = "app", "app_seconds"
+APP, SECONDS = "app_name", "app_seconds"
 
 ANSWER = ("response", "retrieved_contexts", "retrieved_documents")
 """The fields of a sample that an application fills."""
 
 
-def line_of(sample: Sample) -> str:
-    """Return a row as one line of JSON."""
-    return to_json(json_value(sample)) + "\n"
+NOT_TEXTS: frozenset[type] = frozenset({int, bool, float, type(None)})
+
+
+def line_of(sample: Sample, mask: Callable[[str], str] = str) -> str:
+    """Return a row as one line of JSON; ``mask`` is applied to its texts."""
+    values = json_value(sample)
+    line = to_json(values)
+    if mask(line) != line:  # on the line it would also change numbers
+        masked = json_walk(lambda value: mask(value) if isinstance(value, str) else value, kept=NOT_TEXTS)
+        line = to_json(masked(values))
+    return line + "\n"
 
 
 def sample_in(line: str | bytes) -> Sample:
@@ -88,7 +97,8 @@ class KeptAnswers:
         Raises:
             RagmetricsError: they cannot be written.
         """
-        if self._path is not None:
+        if self._path is not None and self._file is not None:
+            self._file.close()
             write_answers(self._path, chain(samples, *self._found.values()))
 
 

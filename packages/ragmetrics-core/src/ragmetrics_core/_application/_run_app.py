@@ -9,7 +9,6 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from .._read._columns import Columns
@@ -24,8 +23,6 @@ from ._answers import AnswerReader
 from ._apps import App, app_of
 from ._calls import Call, Loop, answered
 from ._kept import ANSWER, APP, SECONDS, KeptAnswers, kept_answers, line_of, sample_in
-
-NO_ERROR: Mapping[str, str] = MappingProxyType({})
 
 LONGEST = 20_000_000
 """The largest number of characters of a row, written as JSON."""
@@ -49,9 +46,9 @@ def run_app(  # noqa: D417  a line describes three arguments
 ) -> list[Sample]:
     """Ask an application the questions of a data set, and return its answers as rows for ``evaluate``, in order.
 
-    A row is the sample of its question with what the application answered and retrieved. In its ``metadata``, ``app`` is the name
-    of the application and ``app_seconds`` the time of the call. If the call failed, ``app_error`` says why, and ``evaluate`` gives
-    this row failed scores with this message. No failure of the application ends the run.
+    A row is the sample of its question with what the application answered and retrieved. In its ``metadata``, ``app_name`` is the
+    name of the application and ``app_seconds`` the time of the call. If the call failed, ``app_error`` says why, and ``evaluate``
+    gives this row failed scores with this message. No failure of the application ends the run.
 
     Args:
         app: a function of the question, its name ``"module:function"``, an object of a framework whose adapter is installed, or an
@@ -104,8 +101,8 @@ def _checked_out(out: Any, questions: Any) -> Path | None:
     if not isinstance(out, str | os.PathLike) or not str(out).strip():
         raise InvalidInput(Setting("out"), f" must be the path of a file, got {out!r}")
     path = Path(out)
-    if path.is_dir():
-        raise InvalidInput(Setting("out"), f": {path} is a directory: give the path of a file")
+    if path.suffix.lower() not in (".jsonl", ".ndjson"):
+        raise InvalidInput(Setting("out"), f": {path} must have a name that ends in .jsonl")
     is_file = isinstance(questions, str | os.PathLike) and path.exists() and Path(questions).exists()
     if is_file and path.samefile(questions):
         raise InvalidInput(Setting("out"), f": {path} is the file that the questions are read from: give another path")
@@ -143,7 +140,7 @@ class AppRun:
                     self._rows[row.index] = earlier
                     ready.append(earlier)
                 elif problem := _unasked(row):
-                    ready.append(self._add(row.index, self._failed(question, 0.0, problem)))
+                    ready.append(self._add(row.index, self._written(question, 0.0, app_error=problem)))
                 else:
                     yield Call((row.index, question), partial(self._app.ask, question), self._loop)
 
@@ -163,7 +160,7 @@ class AppRun:
     def _line(self, question: Sample, outcome: Future[Any] | None, seconds: float, timeout: float | None) -> str:
         """Return the line of the row of a call."""
         if outcome is None:
-            return self._failed(question, seconds, f"no answer within {timeout:g} seconds")
+            return self._written(question, seconds, app_error=f"no answer within {timeout:g} seconds")
         error = outcome.exception()
         if error is None:
             attempt = Kept()
@@ -174,16 +171,12 @@ class AppRun:
                     return line
                 raise InvalidInput(f"its answer is longer than {LONGEST:,} characters")
             error = attempt.error
-        return self._failed(question, seconds, _in_words(error))
+        return self._written(question, seconds, app_error=_in_words(error))
 
-    def _failed(self, question: Sample, seconds: float, problem: str) -> str:
-        """Return the line of a question without an answer."""
-        return self._written(question, seconds, {APP_ERROR: problem})
-
-    def _written(self, sample: Sample, seconds: float, error: Mapping[str, str] = NO_ERROR) -> str:
+    def _written(self, sample: Sample, seconds: float, **error: str) -> str:
         own = {APP: self._app.name, SECONDS: round(seconds, 3), **error}
-        kept = {name: value for name, value in sample.metadata.items() if name != APP_ERROR}
-        return without_secrets(line_of(replace(sample, metadata={**kept, **own})))
+        rest = {name: value for name, value in sample.metadata.items() if name != APP_ERROR}
+        return line_of(replace(sample, metadata={**rest, **own}), without_secrets)
 
     def _add(self, index: int, line: str) -> Sample:
         """Keep a line, and return its row as it is read from the file."""
