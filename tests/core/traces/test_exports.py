@@ -16,7 +16,9 @@ from typing import Any
 import pytest
 
 from core.traces.making import ANSWER, QUESTION, TEXTS, Json, console, otlp, phoenix, phoenix_row, rag, span, written
-from ragmetrics_core import Document, InvalidInput, Sample, UnreadableTrace, samples_from_traces
+from ragmetrics_core import Document, InvalidInput, Sample, UnreadableTrace, evaluate, samples_from_traces
+from ragmetrics_core.adapters import JsonlSink
+from ragmetrics_core.metrics import ExactMatch
 
 SPANS = rag(session__id="s1", metadata=json.dumps({"lang": "en", "reference": "London"}))
 ROOT = SPANS[0]
@@ -190,6 +192,15 @@ def test_what_is_no_source(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"^broken\.jsonl\.gz, after line 0: it cannot be read further"):
         read(broken)
     assert read(written(tmp_path / "empty.jsonl")) == []
+
+
+def test_sinks_find_the_span_of_a_score(tmp_path: Path) -> None:
+    traces = [rag(metadata=json.dumps({"reference": "London"})) for _ in range(2)]
+    samples = samples_from_traces([otlp(*spans) for spans in traces])
+    evaluate(samples, [ExactMatch()], sinks=[JsonlSink(tmp_path / "scores.jsonl")], progress=False)
+    records = [json.loads(line) for line in (tmp_path / "scores.jsonl").read_text().splitlines()]
+    spans = sorted((record["span"]["trace_id"], record["span"]["span_id"]) for record in records)
+    assert spans == sorted((root["trace"], root["id"]) for root, *_ in traces)
 
 
 def test_attributes_of_every_type_and_events() -> None:

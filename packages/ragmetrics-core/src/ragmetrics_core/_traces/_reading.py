@@ -29,15 +29,7 @@ ANSWERS = (
     "generated_answer",
     "text",
 )
-CONTEXTS = (
-    "retrieved_contexts",
-    "contexts",
-    "context",
-    "retrieved_documents",
-    "source_documents",
-    "documents",
-    "docs",
-)
+CONTEXTS = ("retrieved_contexts", "contexts", "context", "retrieved_documents", "source_documents", "documents", "docs")
 REFERENCES = ("reference", "ground_truth", "reference_answer", "ground_truth_answer", "expected_answer")
 HISTORY = ("chat_history", "history")
 NEITHER = frozenset({*CONTEXTS, *REFERENCES, *HISTORY, "messages"})

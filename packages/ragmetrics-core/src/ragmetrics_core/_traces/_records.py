@@ -24,21 +24,9 @@ HAYSTACK = {
 """The tags of Haystack's own tracer."""
 
 MLFLOW = ("mlflow.spanType", "mlflow.spanInputs", "mlflow.spanOutputs", "mlflow.chat.tokenUsage")
-KEPT = frozenset(
-    {
-        *HAYSTACK,
-        KIND,
-        "input.value",
-        "input.mime_type",
-        "output.value",
-        "output.mime_type",
-        "metadata",
-        "session.id",
-        "user.id",
-        "llm.token_count.prompt",
-        "llm.token_count.completion",
-        "llm.cost.total",
-    }
+KEPT = HAYSTACK.keys() | frozenset(
+    f"{KIND} input.value input.mime_type output.value output.mime_type metadata session.id user.id "
+    "llm.token_count.prompt llm.token_count.completion llm.cost.total".split()
 )
 PREFIXES = ("retrieval.documents", "reranker.", "llm.input_messages", "llm.output_messages", "gen_ai.")
 OPERATIONS = {
@@ -93,17 +81,10 @@ def _of_otlp(item: Mapping[str, Any]) -> Span:
     status = item.get("status") or {}
     error = None
     if status.get("code") in (2, "STATUS_CODE_ERROR"):
-        events = (
-            {"name": event.get("name"), "attributes": _otlp_attributes(event)} for event in item.get("events") or ()
-        )
+        events = ({"attributes": _otlp_attributes(event)} for event in item.get("events") or ())
         error = _error(status.get("message"), events)
-    return _span(
-        (item.get("traceId"), item.get("spanId"), item.get("parentSpanId")),
-        item.get("name"),
-        (item.get("startTimeUnixNano"), item.get("endTimeUnixNano")),
-        attributes,
-        error,
-    )
+    ids = item.get("traceId"), item.get("spanId"), item.get("parentSpanId")
+    return _span(ids, item.get("name"), (item.get("startTimeUnixNano"), item.get("endTimeUnixNano")), attributes, error)
 
 
 def _otlp_attributes(item: Mapping[str, Any]) -> dict[str, Any]:
@@ -162,7 +143,7 @@ def _of_object(span: Any) -> Span:
     }
     error = None
     if span.status.status_code.name == "ERROR":
-        events = ({"name": event.name, "attributes": event.attributes or {}} for event in span.events)
+        events = ({"attributes": event.attributes or {}} for event in span.events)
         error = _error(span.status.description, events)
     ids = (
         f"{context.trace_id:032x}",
@@ -281,17 +262,8 @@ def _span(
         attributes |= {f"{HAYSTACK[tag]}.value": attributes.pop(tag), f"{HAYSTACK[tag]}.mime_type": "application/json"}
         attributes.setdefault(KIND, "CHAIN")
     kind = attributes.pop(KIND, None) or OPERATIONS.get(str(attributes.get("gen_ai.operation.name")), "")
-    return Span(
-        trace_id,
-        span_id,
-        parent_id,
-        str(name or ""),
-        str(kind).upper(),
-        seconds(times[0]) or 0,
-        seconds(times[1]),
-        attributes,
-        error,
-    )
+    start, end = map(seconds, times)
+    return Span(trace_id, span_id, parent_id, str(name or ""), str(kind).upper(), start or 0, end, attributes, error)
 
 
 READERS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[Span]]] = {
