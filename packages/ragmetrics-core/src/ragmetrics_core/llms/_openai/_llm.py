@@ -86,17 +86,11 @@ class OpenAILLM(OpenAIModel):
         parameters: any other parameter of the chat protocol, such as ``max_completion_tokens``, ``seed``, ``extra_body``; each is
             sent only if it is set. Parameters that only some servers know go into ``extra_body``.
 
-    Attributes:
-        price_as: the name of the model in the price table, ``MODEL`` or ``PROVIDER:MODEL``, for a deployment that has a name of its
-            own; None: ``model``.
-
     Raises:
         MissingExtra: the openai package is not installed.
         InvalidInput: the client is of another library, two settings contradict each other, the base URL is no address, or a
             parameter is unknown.
     """
-
-    price_as: str | None = None
 
     def __init__(
         self,

@@ -41,9 +41,12 @@ class PackageModel:
 
     Attributes:
         model: the name of the model.
+        price_as: the name of the model in the price table, ``MODEL`` or ``PROVIDER:MODEL``, for a deployment that has a name of its
+            own; None: ``model``.
     """
 
     model: str
+    price_as: str | None = None
     _clients: Any  # ClientsOfPackage; each model has its own class of them
     _errors: type[TranslatedErrors] = TranslatedErrors
 
