@@ -120,6 +120,7 @@ def test_an_application_that_is_not_there(home: Path) -> None:
     )
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_keeps_the_answers(home: Path) -> None:
     status, _, err = run("--out", "answers.jsonl", app="myapp:interrupted")
     assert status == 130
