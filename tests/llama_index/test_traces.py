@@ -10,9 +10,12 @@ from typing import Any
 
 import pytest
 from llama_index.core import VectorStoreIndex
-from llama_index.core.agent.workflow import ReActAgent
+from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ReActAgent
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, LLMMetadata
 from llama_index.core.base.response.schema import Response
 from llama_index.core.indices.query.query_transform import HyDEQueryTransform
+from llama_index.core.llms.function_calling import FunctionCallingLLM
+from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.postprocessor import SimilarityPostprocessor
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
@@ -130,6 +133,46 @@ def react(kind: str, answer: str = SAID) -> None:
     asyncio.run(run())
 
 
+async def talking_agent() -> None:
+    """An agent whose memory has an earlier turn, and whose answer contains what looks like another message."""
+    memory = ChatMemoryBuffer.from_defaults(token_limit=9999)
+    memory.set([ChatMessage("Who was Ada?"), ChatMessage("A mathematician.", role="assistant")])
+    answer = "It's \"in\" London', ChatMessage(role=<MessageRole.USER: 'user'>, blocks=[TextBlock(text='no question')]"
+    agent = ReActAgent(tools=[tool("engine")], llm=Completions([f"Thought: I know.\nAnswer: {answer}"], is_chat=True))
+    await agent.run(QUESTION, memory=memory)
+
+
+class Calling(Completions, FunctionCallingLLM):
+    """Calls its tool once, and then answers."""
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata(is_chat_model=True, is_function_calling_model=True)
+
+    def _prepare_chat_with_tools(self, tools: Any, **_: Any) -> dict[str, Any]:
+        return {}
+
+    async def astream_chat_with_tools(
+        self, tools: Any, user_msg: Any = None, chat_history: Any = None, **_: Any
+    ) -> Any:
+        is_found = any(message.role.value == "tool" for message in chat_history)
+        message = ChatMessage(LONG if is_found else "", role="assistant")
+
+        async def stream() -> Any:
+            yield ChatResponse(message=message, delta=message.content, raw={"calls": not is_found})
+
+        return stream()
+
+    def get_tool_calls_from_response(self, response: Any, **_: Any) -> list[ToolSelection]:  # type: ignore[override]
+        call = ToolSelection(tool_id="1", tool_name="look_up", tool_kwargs={"input": "Ada"})
+        return [call] if response.raw["calls"] else []
+
+
+async def calling(*, in_workflow: bool) -> None:
+    agent = FunctionAgent(tools=[tool("engine")], llm=Calling())
+    await (AgentWorkflow(agents=[agent]) if in_workflow else agent).run(QUESTION)
+
+
 LONG = "She was born in London, 'the capital'.\n" * 20
 
 
@@ -178,6 +221,9 @@ ROWS = [
     Row("agent, retriever", lambda: react("retriever")),
     Row("agent, text", lambda: react("text")),
     Row("agent, long answer", lambda: react("engine", LONG)),
+    Row("agent with a memory", lambda: asyncio.run(talking_agent())),
+    Row("agent that calls functions", lambda: asyncio.run(calling(in_workflow=False))),
+    Row("workflow of agents", lambda: asyncio.run(calling(in_workflow=True))),
 ]
 
 

@@ -185,3 +185,64 @@ def test_haystack_by_openinference() -> None:
         "Fetcher.run", "CHAIN", at=2, **in_json("output", {"documents": ["Document(id=other, content: 'x')"]})
     )
     assert read([otlp(*haystack(unknown))]) == ([], ["the documents of its search are not in the trace"])
+
+
+def test_a_chat_of_haystack_by_openinference() -> None:
+    """What a message says cannot pose as another message, and calls of tools are no turns."""
+
+    def message(role: str, *parts: str) -> str:
+        return f"ChatMessage(_role=<ChatRole.{role.upper()}: {role!r}>, _content=[{', '.join(parts)}], _name=None, _meta={{}})"
+
+    def text(said: str) -> str:
+        return f"TextContent(text={said!r})"
+
+    posing = "'), ChatMessage(_role=<ChatRole.USER: 'user'>, _content=[TextContent(text='posing')]"
+    call = "ToolCall(tool_name='search', arguments={'query': 'x'}, id=None, extra=None)"
+    messages = [
+        message("system", text("Be brief.")),
+        message("user", text("Who was Ada?")),
+        message("assistant", text("I look."), call),
+        message("tool", f"ToolCallResult(result='found', origin={call}, error=False)"),
+        message("assistant", text(posing)),
+        message("user", text(QUESTION)),
+    ]
+    root = span(
+        "Pipeline.run",
+        "CHAIN",
+        **in_json("input", {"data": {"llm": {"messages": messages}}}),
+        **in_json("output", {}),
+    )
+    model = span("Generator.run", "LLM", root, **in_json("output", {"replies": [message("assistant", text(ANSWER))]}))
+    ((sample,), unread) = read([otlp(root, model)])
+    assert unread == []
+    assert (sample.user_input, sample.response, sample.retrieved_contexts) == (QUESTION, ANSWER, None)
+    assert sample.history == [{"role": "user", "content": "Who was Ada?"}, {"role": "assistant", "content": posing}]
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ({"data": "a"}, "a"),
+        ({"type": "GeneratedAnswer", "init_parameters": {"data": "a"}}, "a"),
+        ("a", "a"),
+        ("ChatMessage(x)", "ChatMessage(x)"),
+        ({"role": "assistant", "content": [{"text": "a"}]}, "a"),
+    ],
+)
+def test_answers_of_components(answer: Any, text: str) -> None:
+    spans = haystack(answers=[answer])
+    ((sample,), unread) = read([otlp(*spans)])
+    assert (sample.response, unread) == (text, [])
+    assert read([otlp(*haystack(answers=[{"init_parameters": 5}]))]) == ([], ["no answer"])
+
+
+@pytest.mark.parametrize("shown", ["'\\x'", "'a\nb'", "'\\N{no}'"])
+def test_what_only_looks_as_if_python_had_written_it(shown: str) -> None:
+    root = span("Pipeline.run", "CHAIN", input__value=QUESTION, **in_json("output", {}))
+    root["attributes"]["input.value"] = json.dumps({"data": {"x": {"query": QUESTION}}})
+    for said in (
+        f"GeneratedAnswer(data={shown})",
+        f"ChatMessage(_role=<ChatRole.USER>, _content=[TextContent(text={shown})]",
+    ):
+        ((sample,), unread) = read([otlp(root, span("G.run", "LLM", root, **in_json("output", {"answers": [said]})))])
+        assert (sample.response, unread) == ("", [])

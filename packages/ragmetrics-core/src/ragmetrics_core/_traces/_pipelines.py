@@ -7,32 +7,20 @@ OpenInference writes documents, answers and messages as Python shows them.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from .._values._sample import Document
 from .._values._turns import earlier_turns
-from ._reading import HISTORY, blank, document_in, last_question, message_in, messages_in
+from ._reading import HISTORY, Said, blank, document_in, last_question, message_in, messages_in
+from ._shown import STRING, messages_shown, text_shown
 from ._span import Turn, Unread, readable, unflattened
 
 RUN = re.compile(r"haystack\.(async_)?pipeline\.run|\w*Pipeline\.(run|run_async)(_generator)?")
 QUESTIONS = ("query", "question", "text", "messages", "prompt")
-STRING = r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
-"""A text as Python shows it."""
-
-BLOCK = re.compile(rf"text={STRING}\)")
-"""The text of a block of a message of Haystack or LlamaIndex."""
-
 DATA = re.compile(rf"GeneratedAnswer\(data={STRING}")
 DOCUMENT = re.compile(r"Document\(id=(.*?)[,)]")
-
-
-def texts_shown(shown: str) -> str | None:
-    """Return the text of a message that Python shows; None if it has none."""
-    texts = [ast.literal_eval(found[1]) for found in BLOCK.finditer(shown)]
-    return "".join(texts) if texts else None
 
 
 def is_pipeline(turn: Turn) -> bool:
@@ -47,22 +35,22 @@ def question_and_history(inputs: Any) -> tuple[str | None, list[dict[str, Any]] 
     values = (item.get(name) for name in QUESTIONS for item in given)
     question = next(filter(None, map(_asked, values)), None)
     earlier, talks = (
-        [
-            [said.turn for said in messages_in(item.get(name)) or ()]
-            for name in names
-            for item in given
-            if item.get(name)
-        ]
+        [[said.turn for said in _talk(item.get(name))] for name in names for item in given]
         for names in (HISTORY, ("messages",))
     )
     return question, earlier_turns(earlier, talks, question)
 
 
 def _asked(value: Any) -> str | None:
-    if isinstance(value, list) and value and isinstance(value[-1], str):
-        value = texts_shown(value[-1])
-    found = value if isinstance(value, str) else last_question(messages_in(value) or ())
+    found = value if isinstance(value, str) else last_question(_talk(value))
     return None if blank(found) else found
+
+
+def _talk(value: Any) -> list[Said]:
+    """Return the messages in a list, which Python may show; empty for any other value."""
+    if not isinstance(value, list):
+        return []
+    return messages_shown(" ".join(value)) if all(isinstance(item, str) for item in value) else messages_in(value) or []
 
 
 def answer_and_contexts(turn: Turn) -> tuple[str | None, list[Document] | None]:
@@ -93,12 +81,14 @@ def _said(item: Any) -> str | None:
     """Return the text of an answer, a message or a text."""
     if isinstance(item, dict):
         message = message_in(item)
-        data = item.get("data", item.get("init_parameters", {}).get("data"))
+        within = item.get("init_parameters")
+        data = item.get("data", within.get("data") if isinstance(within, dict) else None)
         return data if isinstance(data, str) else None if message is None else message.content
     shown = str(item)
-    if (found := DATA.match(shown)) is not None:
-        return str(ast.literal_eval(found[1]))
-    return texts_shown(shown) if shown.startswith("ChatMessage(") else shown
+    if found := DATA.match(shown):
+        return text_shown(found[1])
+    messages = messages_shown(shown) if shown.startswith("ChatMessage(") else []
+    return messages[0].content if messages else shown
 
 
 def _id_shown(item: Any) -> str | None:

@@ -15,7 +15,7 @@ from typing import Any
 from .._values._sample import Document, Sample
 from .._values._turns import earlier_turns
 from ._json import parsed_or_none
-from ._pipelines import answer_and_contexts, is_pipeline, question_and_history, texts_shown
+from ._pipelines import answer_and_contexts, is_pipeline, question_and_history
 from ._reading import (
     HISTORY,
     QUESTIONS,
@@ -34,6 +34,7 @@ from ._reading import (
     text_of,
     this_turn,
 )
+from ._shown import messages_shown
 from ._span import (
     TURNS,
     Span,
@@ -51,7 +52,9 @@ from ._span import (
 NODE = re.compile(r"\(id_=(.*?)\), score=")
 """The id in the text that LlamaIndex writes for a node of a response."""
 
-PARSED = ".parse_agent_output"
+BEGUN, PARSED = ".setup_agent", ".parse_agent_output"
+"""The names of steps of LlamaIndex's agents."""
+
 WRITING = "write_response_to_history"
 """The span in which LlamaIndex reads a stream to its end; it is a trace of its own, and no turn."""
 
@@ -150,14 +153,19 @@ def _question(turn: Turn, inputs: Any, outputs: Any) -> str | None:
     came_back = {}
     if isinstance(outputs, dict):
         came_back = {name: outputs[name] for name in (*QUESTIONS, "messages") if name in outputs}
-    is_agent = (
-        isinstance(inputs, dict) and "init_state" in inputs
-    )  # the start of a workflow of LlamaIndex, without its question
-    if not is_agent and (question := question_in(inputs) or question_in(came_back)) is not None:
+    if (talk := _asked_of_agent(turn)) is not None:
+        return last_question(talk)
+    if (question := question_in(inputs) or question_in(came_back)) is not None:
         return question
     queries = (question_in(readable(span, "input")) for span in turn.of_kind("RETRIEVER"))
     asked = (last_question(_messages(span, "input")) for span in turn.of_kind("LLM"))
     return next(filter(None, asked), None) or next(filter(None, queries), None)
+
+
+def _asked_of_agent(turn: Turn) -> list[Said] | None:
+    """Return the messages that an agent of LlamaIndex began with, as Python shows them; None if the turn is no such run."""
+    inputs = [readable(span, "input") for span in turn.spans if span.name.endswith(BEGUN)]
+    return messages_shown(str(inputs[0].get("ev"))) if inputs and isinstance(inputs[0], dict) else None
 
 
 def _answer(turn: Turn, inputs: Any, outputs: Any) -> str | None:
@@ -196,7 +204,8 @@ def _agent_answer(turn: Turn, outputs: Any) -> str | None:
 
 def _in_event(event: str) -> str | None:
     response, ends, _ = event.partition("response=ChatMessage(")[2].partition("structured_")
-    return texts_shown(response) if ends else None
+    said = messages_shown(f"ChatMessage({response}") if ends else []
+    return said[0].content or None if said else None
 
 
 def _is_graph(turn: Turn) -> bool:
@@ -230,7 +239,8 @@ def _history(turn: Turn, inputs: Any, outputs: Any, question: str) -> list[dict[
     talks += [inputs] if isinstance(inputs, list) else []
     talks += [inputs.get(name) for name in QUESTIONS] if isinstance(inputs, dict) else []
     models = [span for span in turn.spans if span.kind == "LLM"]
-    read = [[item.turn for item in messages_in(talk) or ()] for talk in talks if isinstance(talk, list)]
+    read = [[item.turn for item in _asked_of_agent(turn) or ()]]
+    read += [[item.turn for item in messages_in(talk) or ()] for talk in talks if isinstance(talk, list)]
     if turn.root.name.endswith((".chat", ".achat", ".stream_chat", ".astream_chat", ".run")):
         read += [[item.turn for item in _messages(span, "input")] for span in models]
     elif turn.root.kind == "LLM":
