@@ -282,7 +282,7 @@ def test_runs_that_were_scored_by_others_are_told_so_first_and_not_compared(
     path = tmp_path / "comparison.html"
     compared_hostile(tmp_path, allow_different_judges=False).to_html(path)
     page = opened(path)
-    notice = page.locator("h1 + .caveat")
+    notice = page.locator(".sentence + .caveat")
     assert notice.inner_text().startswith("!NOT CREDITED TO THE SYSTEM, because who scored differs between the runs:")
     assert page.locator("svg.difference").count() == 0
     assert page.locator(".delta").count() == 0

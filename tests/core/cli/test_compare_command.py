@@ -43,7 +43,11 @@ def test_what_it_shows_is_what_the_api_says(folder: Path) -> None:
     comparison = Evaluation.load("old").compare("new")
     assert result.stdout == comparison.text(100) + "\n"
     assert comparison["exact_match"].verdict == "better"
-    assert result.stdout.splitlines()[0] == "from old to new: 40 rows in both, paired by id"
+    assert result.stdout.splitlines()[:3] == [
+        "The new version is better: exact_match 0.25 -> 0.75 (+0.35 to +0.65).",
+        "",
+        "from old to new: 40 rows in both, paired by id",
+    ]
 
 
 @pytest.mark.parametrize(("before", "after"), [("old.jsonl", "new.jsonl"), ("old", "new.jsonl"), ("old.jsonl", "new")])
@@ -193,7 +197,7 @@ class TestDifferentJudges:
             "ragmetrics: no difference can be credited to the system, because judges or settings differ in every metric: score "
             "both runs alike, or add --allow-different-judges to compare them nevertheless\n"
         )
-        assert result.stdout.splitlines()[2:4] == [
+        assert result.stdout.splitlines()[4:6] == [
             "NOT CREDITED TO THE SYSTEM, because who scored differs between the runs:",
             "  exact_match: the setting 'normalize' differs",
         ]

@@ -54,6 +54,9 @@ class TestText:
         assert item.interval is not None
         low, high = (f"{end:+.3f}" for end in item.interval[:2])
         assert comparison.text(300) == (
+            "Too few rows to tell: m 0.83 -> 0.50 (-1.00 to +0.38); about 730 rows would probably show a difference of 0.03. "
+            "It is not known that both runs were scored alike.\n"
+            "\n"
             "from old to new: 3 rows in both, paired by id\n"
             "\n"
             "m: cannot say\n"
@@ -129,7 +132,9 @@ class TestText:
 
     def test_refused_metrics_come_first(self) -> None:
         comparison = run("a", settings=judged_by("m")).compare(run("b", settings=judged_by("m", llm=OTHER)))
-        assert comparison.text(80).splitlines()[:7] == [
+        assert comparison.text(80).splitlines()[:9] == [
+            "No verdict on m, because who scored differs between the runs.",
+            "",
             "from a to b: 20 rows in both, paired by id",
             "",
             "NOT CREDITED TO THE SYSTEM, because who scored differs between the runs:",
@@ -199,17 +204,23 @@ class TestMarkdown:
         comparison = usual()
         item = comparison["m"]
         lines = comparison.to_markdown().splitlines()
-        assert lines[:5] == [
-            "### from old to new: 30 rows in both, paired by id",
+        assert comparison.sentence == (
+            "The new version is better: m 0.53 -> 0.85 (+0.19 to +0.45; 1 row got worse). It is not known that both runs were scored "
+            "alike. 5 rows of the first run are missing from the second."
+        )
+        assert lines[:7] == [
+            f"### {comparison.sentence.replace('>', '&#62;')}",
+            "",
+            "from old to new: 30 rows in both, paired by id",
             "",
             "* m: \N{WHITE HEAVY CHECK MARK} better",
             f"  * {item.why.replace('<', '&#60;')}",
             "",
         ]
-        assert lines[5].startswith("| metric | before | after | difference | 95 % interval |")
-        cells = [cell.strip() for cell in lines[7].strip("|").split("|")]
+        assert lines[7].startswith("| metric | before | after | difference | 95 % interval |")
+        cells = [cell.strip() for cell in lines[9].strip("|").split("|")]
         assert cells[:2] == ["<code>m</code>", f"{item.before:.3f}"]
-        assert all(line.count("|") == lines[5].count("|") for line in lines[5:8])
+        assert all(line.count("|") == lines[7].count("|") for line in lines[7:10])
         assert "<summary>Rows that changed most</summary>" in lines
         assert comparison._repr_markdown_() == comparison.to_markdown()
 

@@ -316,6 +316,7 @@ def _write(terminal: pytest.TerminalReporter, text: str, **colours: bool) -> Non
 
 def _write_comparison(terminal: pytest.TerminalReporter, comparison: Comparison, baseline: str) -> None:
     """Write the result for every metric, the slices that became better or worse, and the notes of the comparison."""
+    _write(terminal, comparison.sentence)
     _write(terminal, f"compared with {baseline}: {comparison.pairs} pairs of rows")
     unpaired = ((comparison.only_before, "the baseline"), (comparison.only_after, "this session"))
     for rows, where in unpaired:

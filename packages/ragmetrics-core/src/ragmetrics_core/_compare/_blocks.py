@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from .._show._blocks import Block, Details, Heading, Items, Note, Table
+from .._show._blocks import Block, Details, Heading, Items, Note, Table, Text
 from .._show._tables import LONGEST_ROW, cut_middle, first_of, in_groups, number
 from .._values._counts import count_of
 from ..statistics import METHODS
 from ._comparison import ComparedRuns, MetricComparison
 from ._outcomes import RowCounts
 from ._row_changes import RowChange
+from ._sentence import comparison_sentence
 from ._verdicts import ALPHA, ends, p_text, signed
 
 LONGEST_NAME, LONGEST_CLAIM = 40, 160
@@ -42,7 +43,8 @@ def comparison_blocks(comparison: ComparedRuns, marks: Mapping[str, str] | None 
     reasons = [f"{_name(item)}: {item.why}" for item in telling(comparison.slices)]
     slices = f"{len(comparison.slices):,} slices"
     return [
-        Heading(f"from {comparison.before} to {comparison.after}: {pairs_in_words(comparison)}"),
+        Heading(comparison_sentence(comparison)),
+        Text(f"from {comparison.before} to {comparison.after}: {pairs_in_words(comparison)}"),
         Note("", warning_head(comparison), comparison.warnings) if comparison.warnings else Note(""),
         Items(
             [

@@ -15,6 +15,7 @@ from .._calibrate._calibration import Calibration
 from .._compare._blocks import MARKS, comparison_blocks
 from .._compare._comparison import ComparedRuns
 from .._compare._drops import drop_evidence
+from .._compare._sentence import comparison_sentence
 from .._gate._decision import decide
 from .._gate._evidence import Evidence, mean_evidence
 from .._gate._gates import Conditions, Gate, Of, check_mean, parsed_gates
@@ -313,6 +314,11 @@ class Comparison(ComparedRuns, Result):
         wanted = parsed_gates(gates, "drop")
         evidence = drop_evidence(self, wanted, Conditions(min_coverage, max_failed))
         return decide([(gate, part) for gate in wanted for part in evidence[gate.of, gate.metric]])
+
+    @property
+    def sentence(self) -> str:
+        """The result in a sentence or two, with which text, Markdown, page, notebook and pytest begin."""
+        return comparison_sentence(self)
 
     def _blocks(self) -> list[Block]:
         return comparison_blocks(self)

@@ -25,6 +25,7 @@ from .._compare._blocks import (
 )
 from .._compare._comparison import ComparedRuns, MetricComparison
 from .._compare._pairs import Pairing
+from .._compare._sentence import comparison_sentence
 from .._compare._verdicts import Verdict, signed
 from .._gate._evidence import about
 from .._gate._results import Decision
@@ -65,6 +66,7 @@ def _header(comparison: ComparedRuns, pairing: Pairing) -> Html:
                 element("span", " compared with ", class_="aside"),
                 element("span", comparison.after, dir="auto"),
             ),
+            element("p", comparison_sentence(comparison), class_="sentence", dir="auto"),
             warning,
             *(notice("Read this first", text) for text in (*comparison.caveats, *comparison.incomplete)),
             element("p", f"{pairs_in_words(comparison)}. Differences are after minus before.", class_="lead"),

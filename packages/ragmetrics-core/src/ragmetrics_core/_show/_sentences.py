@@ -1,0 +1,49 @@
+"""The sentences that results begin with: numbers as they are read out, with two decimals where these say enough, and lists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ._tables import cut_middle
+
+LONGEST_NAME = 40
+"""The number of columns of a name in a sentence."""
+
+MOST_NAMED = 3
+"""The number of metrics that a sentence names; the rest is counted."""
+
+DECIMALS = range(2, 10)
+
+
+def spoken(*values: float, sign: str = "") -> list[str]:
+    """Return numbers with two decimals, or with as many more as keep different ones apart and numbers that are not whole from
+    looking whole: 0.997 is not 1.00, and a limit just above 0 is not 0.00. ``sign`` is "+" for differences.
+    """
+    exact = [round(value, DECIMALS[-1]) + 0.0 for value in values]  # -0.0 becomes 0.0
+    texts = [""]
+    for decimals in DECIMALS:
+        texts = [f"{value:{sign},.{decimals}f}" for value in exact]
+        shown = [float(text.replace(",", "")) for text in texts]
+        looks_whole = (seen.is_integer() and not value.is_integer() for seen, value in zip(shown, exact, strict=True))
+        if not any(looks_whole) and len(set(shown)) == len(set(exact)):
+            break
+    return texts
+
+
+def named(names: Sequence[str]) -> str:
+    """Return the first names as a list in words, and the number of the others."""
+    return listed([cut_middle(name, LONGEST_NAME) for name in names], "other metric")
+
+
+def listed(parts: Sequence[str], rest: str = "other metric", separator: str = ", ") -> str:
+    """Return the first parts as a list in words: ``a, b and c``, ``a, b, c and 2 other metrics``."""
+    shown, more = list(parts[:MOST_NAMED]), len(parts) - MOST_NAMED
+    if more > 0:
+        shown.append(f"{more:,} {rest}{'s' * (more > 1)}")
+    *others, last = shown
+    return f"{separator.join(others)} and {last}" if others else last
+
+
+def as_sentence(text: str) -> str:
+    """Return a text with a capital letter at its beginning and a full stop at its end."""
+    return f"{text[:1].upper()}{text[1:]}."

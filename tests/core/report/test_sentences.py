@@ -1,0 +1,292 @@
+"""The sentences that results begin with: what they say of which numbers, and that every face shows the same ones."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.report.comparing import FAILED, MetricComparison, by_id, judged_by, run_of, text_at
+from core.report.skeleton import Skeleton
+from core.report.test_credit import OTHER
+from core.report.test_credit import run as run_by
+from ragmetrics_core import Comparison
+from ragmetrics_core.llms import LexicalJudge
+from ragmetrics_core.statistics import Interval
+
+COMPARED = by_id([0.5] * 8).compare(by_id([0.5] * 8))
+
+
+def metric(name: str, old: float, new: float, low: float, high: float, **more: Any) -> MetricComparison:
+    """One metric of a comparison of 200 rows, undecided unless its verdict is given."""
+    numbers: dict[str, Any] = {"p_adjusted": 0.2, "rows_needed": None, "verdict": "cannot say"}
+    numbers |= {"pairs": 200, "changed": 60, "margin": 0.03, "higher_is_better": True, "void": "", "values": None}
+    limits = {"difference": new - old, "interval": Interval(low, high, "t"), "before": old, "after": new}
+    return replace(COMPARED.metrics[0], name=name, **{**numbers, **limits, **more})
+
+
+def better(name: str = "faithfulness", **more: Any) -> MetricComparison:
+    return metric(name, 0.81, 0.88, 0.02, 0.11, **{"verdict": "better", "p_adjusted": 0.01, **more})
+
+
+def worse(name: str = "relevancy", **more: Any) -> MetricComparison:
+    return metric(name, 0.9, 0.8, -0.15, -0.05, **{"verdict": "worse", "p_adjusted": 0.01, **more})
+
+
+def same(name: str = "recall") -> MetricComparison:
+    return metric(name, 0.7, 0.7, -0.01, 0.02, verdict="no difference larger than the margin")
+
+
+def unsure(name: str = "precision", **more: Any) -> MetricComparison:
+    return metric(name, 0.5, 0.53, -0.02, 0.08, **more)
+
+
+def blank(name: str = "precision", **more: Any) -> MetricComparison:
+    return metric(name, 0.5, 0.5, 0.0, 0.0, **{"interval": None, "difference": None, "p_adjusted": None, **more})
+
+
+BETTER = "The new version is better: faithfulness 0.81 -> 0.88 (+0.02 to +0.11)."
+WORSE = "The new version is worse: relevancy 0.90 -> 0.80 (-0.15 to -0.05)."
+UNSURE = "precision 0.50 -> 0.53 (-0.02 to +0.08)"
+SAME = "No difference larger than the margin: recall 0.70 -> 0.70 (-0.01 to +0.02)."
+LEXICAL = "The judge was a lexical baseline, which only compares words."
+
+COMPARISONS: dict[str, tuple[list[MetricComparison], dict[str, Any], str]] = {
+    "better": ([better()], {}, BETTER),
+    "worse": ([worse()], {}, WORSE),
+    "better, and the rest by chance": ([better(), unsure()], {}, f"{BETTER} No other metric changed beyond chance."),
+    "worse, and the rest within the margin": ([same(), worse()], {}, f"{WORSE} No other metric changed beyond chance."),
+    "two are better": (
+        [better(), better("precision", before=0.5, after=0.6)],
+        {},
+        "The new version is better: faithfulness 0.81 -> 0.88 (+0.02 to +0.11) and precision 0.50 -> 0.60 (+0.02 to +0.11).",
+    ),
+    "five are better": (
+        [better(name) for name in "abcde"],
+        {},
+        (
+            "The new version is better: a 0.81 -> 0.88 (+0.02 to +0.11), b 0.81 -> 0.88 (+0.02 to +0.11), c 0.81 -> 0.88 (+0.02 to "
+            "+0.11) and 2 other metrics."
+        ),
+    ),
+    "some better and some worse": (
+        [better(), worse(), unsure()],
+        {},
+        (
+            "Some metrics are better and some are worse; better: faithfulness 0.81 -> 0.88 (+0.02 to +0.11); worse: relevancy 0.90 -> "
+            "0.80 (-0.15 to -0.05). No other metric changed beyond chance."
+        ),
+    ),
+    "low values are good": (
+        [better("hallucination", before=0.4, after=0.3, interval=Interval(-0.15, -0.05, "t"), higher_is_better=False)],
+        {},
+        "The new version is better: hallucination 0.40 -> 0.30 (-0.15 to -0.05).",
+    ),
+    "a limit just beyond 0 is not shown as 0": (
+        [better(interval=Interval(0.0041, 0.112, "t"))],
+        {},
+        "The new version is better: faithfulness 0.81 -> 0.88 (+0.004 to +0.112).",
+    ),
+    "two means that differ look different": (
+        [better(before=0.8112, after=0.8136, interval=Interval(0.001, 0.004, "t"))],
+        {},
+        "The new version is better: faithfulness 0.811 -> 0.814 (+0.001 to +0.004).",
+    ),
+    "nearly perfect is not perfect": (
+        [better(before=0.95, after=0.9981)],
+        {},
+        "The new version is better: faithfulness 0.950 -> 0.998 (+0.02 to +0.11).",
+    ),
+    "too few rows": (
+        [unsure(rows_needed=237)],
+        {},
+        f"Too few rows to tell: {UNSURE}; about 240 rows would probably show a difference of 0.03.",
+    ),
+    "too few rows, for the metric that needs most": (
+        [unsure(rows_needed=237), unsure("recall", rows_needed=1212)],
+        {},
+        (
+            f"Too few rows to tell: {UNSURE} and recall 0.50 -> 0.53 (-0.02 to +0.08); about 1,300 rows would probably show a "
+            "difference of 0.03."
+        ),
+    ),
+    "too few rows, on scales that differ": (
+        [unsure(rows_needed=237), unsure("stars", rows_needed=300, margin=0.12)],
+        {},
+        f"Too few rows to tell: {UNSURE} and stars 0.50 -> 0.53 (-0.02 to +0.08).",
+    ),
+    "too few rows, and how many is not known of one": (
+        [unsure(rows_needed=237), unsure("recall", rows_needed=None)],
+        {},
+        f"Too few rows to tell: {UNSURE} and recall 0.50 -> 0.53 (-0.02 to +0.08).",
+    ),
+    "enough rows, and nothing shown": ([unsure(rows_needed=150)], {}, f"No change beyond chance: {UNSURE}."),
+    "hardly a row changed": ([unsure(changed=3)], {}, f"Too few rows changed to tell: {UNSURE}."),
+    "clear, but not when adjusted": (
+        [unsure(interval=Interval(0.01, 0.05, "t"), p_adjusted=0.08)],
+        {},
+        "No change beyond chance: precision 0.50 -> 0.53 (+0.01 to +0.05).",
+    ),
+    "within the margin": ([same()], {}, SAME),
+    "one is undecided and one within the margin": (
+        [unsure(), same()],
+        {},
+        f"No change beyond chance: {UNSURE}. {SAME}",
+    ),
+    "lost rows could turn it": (
+        [better(verdict="cannot say")],
+        {},
+        "Undecided, as rows without a value could turn it: faithfulness 0.81 -> 0.88 (+0.02 to +0.11).",
+    ),
+    "better, and lost rows could turn another one": (
+        [better(), better("recall", verdict="cannot say"), same("ndcg")],
+        {},
+        (
+            f"{BETTER} No other metric changed beyond chance. Undecided, as rows without a value could turn it: recall 0.81 -> 0.88 "
+            "(+0.02 to +0.11)."
+        ),
+    ),
+    "no end is better": (
+        [better("length", verdict="cannot say", higher_is_better=None)],
+        {},
+        "Changed, but which end of its scale is better is not known, or neither is: length 0.81 -> 0.88 (+0.02 to +0.11).",
+    ),
+    "no row has both values": (
+        [better(), blank(before=None, after=None, pairs=0), blank("recall", before=None, after=None, pairs=0)],
+        {},
+        f"{BETTER} No row has a value of precision and recall in both runs.",
+    ),
+    "no interval": ([blank(pairs=1)], {}, "No verdict on precision, because the difference has no interval."),
+    "another judge": (
+        [blank(credited=False), blank("recall", credited=False)],
+        {},
+        "No verdict on precision and recall, because who scored differs between the runs.",
+    ),
+    "another judge in one metric": (
+        [better(), blank(credited=False)],
+        {},
+        f"{BETTER} No verdict on precision, because who scored differs between the runs.",
+    ),
+    "another judge, and allowed": (
+        [better(warnings=("the LLM is a, then b",))],
+        {"allow_different_judges": True},
+        f"{BETTER} Who scored differs between the runs, so a difference may not come from the system.",
+    ),
+    "a judge that is not known": (
+        [better(void="?")],
+        {},
+        f"{BETTER} It is not known that both runs were scored alike.",
+    ),
+    "a slice is worse": (
+        [better()],
+        {"slices": (worse("faithfulness", by="metadata.lang", label="de"), better(by="metadata.lang", label="en"))},
+        f"{BETTER} Worse in 1 slice: faithfulness in lang=de.",
+    ),
+    "slices alone decide": (
+        [unsure()],
+        {
+            "slices": (
+                *(worse("m", by="metadata.n", label=str(n)) for n in range(5)),
+                better("m", by="metadata.n", label="9"),
+            )
+        },
+        (
+            f"No change beyond chance: {UNSURE}. Worse in 5 slices: m in n=0, m in n=1, m in n=2 and 2 more. Better in 1 slice: m in "
+            "n=9."
+        ),
+    ),
+    "rows are missing": (
+        [better()],
+        {"only_before": ("q1", "q2")},
+        f"{BETTER} 2 rows of the first run are missing from the second.",
+    ),
+    "a row is missing": (
+        [better()],
+        {"only_before": ("q1",)},
+        f"{BETTER} 1 row of the first run is missing from the second.",
+    ),
+    "a run stopped": ([better()], {"incomplete": ("a is not complete",)}, f"{BETTER} One of the runs is not complete."),
+    "both runs stopped": ([worse()], {"incomplete": ("a: stopped", "b: stopped")}, f"{WORSE} Neither run is complete."),
+    "the lexical baseline": ([better()], {"caveats": (f"both runs: {LexicalJudge.caveat}",)}, f"{BETTER} {LEXICAL}"),
+    "a long name": (
+        [better("f" * 60)],
+        {},
+        f"The new version is better: {'f' * 19}...{'f' * 18} 0.81 -> 0.88 (+0.02 to +0.11).",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", COMPARISONS)
+def test_a_comparison_in_a_sentence(case: str) -> None:
+    metrics, more, sentence = COMPARISONS[case]
+    assert compared(metrics, more).sentence == sentence
+
+
+def compared(metrics: list[MetricComparison], more: Mapping[str, Any]) -> Comparison:
+    return replace(COMPARED, metrics=tuple(metrics), **more)
+
+
+def test_rows_that_got_worse_are_counted() -> None:
+    """29 of 30 rows rise by about 0.3, and one falls; with the signs turned, low values are good."""
+    before, after = by_id([0.5, 0.6] * 15), by_id([0.2, *([0.9, 0.8] * 15)[1:]])
+    comparison = before.compare(after)
+    assert re.fullmatch(
+        r"The new version is better: m 0\.55 -> 0\.83 \(\+0\.\d\d to \+0\.\d\d; 1 row got worse\)\. "
+        r"It is not known that both runs were scored alike\.",
+        comparison.sentence,
+    )
+
+
+def test_a_verdict_that_lost_rows_could_turn() -> None:
+    before, after = by_id([0.5, 0.6] * 15), by_id([FAILED] * 14 + [0.9, 0.8] * 8)
+    sentence = before.compare(after).sentence
+    assert sentence.startswith("Undecided, as rows without a value could turn it: m 0.55 -> 0.85 (+0.2")
+
+
+def text_of(page: Path) -> str:
+    body = page.read_text(encoding="utf-8").split("<body>")[1].split("<script", maxsplit=1)[0]
+    return " ".join(Skeleton(body).texts)
+
+
+def faces_of(result: Any, page: Path) -> dict[str, str]:
+    """The texts of each face, with the spaces that a reader sees."""
+    result.to_html(page)
+    return {
+        "terminal": text_at(80, result),
+        "markdown": html.unescape(result.to_markdown()).replace("\u200b", "").removeprefix("### "),
+        "notebook": html.unescape(re.sub(r"<style>.*?</style>|<[^>]*>", " ", result._repr_html_())),
+        "page": text_of(page),
+    }
+
+
+def one_spaced(text: str) -> str:
+    return " ".join(text.split())
+
+
+def compared_runs() -> Comparison:
+    before = by_id([0.5, 0.6] * 15, "faith_fulness", name="old", settings=judged_by("faith_fulness"))
+    after = by_id([0.9, 0.8] * 15, "faith_fulness", name="new", settings=judged_by("faith_fulness"))
+    return before.compare(after)
+
+
+def several_metrics() -> Comparison:
+    rows = [({"id": n, "question": f"{n}?"}, {"a<b": 0.5 + n % 2 / 10, "c*d": 0.9 - n % 2 / 10}) for n in range(30)]
+    after = [(row, {"a<b": 0.9 - n % 2 / 10, "c*d": 0.5 + n % 3 / 10}) for n, (row, _) in enumerate(rows)]
+    return run_of(rows, name="old").compare(run_of(after, name="new"))
+
+
+def refused() -> Comparison:
+    return run_by("a", settings=judged_by("m")).compare(run_by("b", settings=judged_by("m", llm=OTHER)))
+
+
+@pytest.mark.parametrize("make", [compared_runs, several_metrics, refused])
+def test_every_face_of_a_comparison_shows_the_same_sentence(make: Any, tmp_path: Path) -> None:
+    comparison = make()
+    for face, text in faces_of(comparison, tmp_path / "page.html").items():
+        assert comparison.sentence in one_spaced(text), face
+        assert face == "page" or one_spaced(text).startswith(comparison.sentence), face
