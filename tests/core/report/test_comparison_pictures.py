@@ -205,8 +205,8 @@ class TestMarkdown:
         item = comparison["m"]
         lines = comparison.to_markdown().splitlines()
         assert comparison.sentence == (
-            "The new version is better: m 0.53 -> 0.85 (+0.19 to +0.45; 1 row got worse). It is not known that both runs were scored "
-            "alike. 5 rows of the first run are missing from the second."
+            "The new version is better: m 0.53 -> 0.85 (+0.19 to +0.45; 1 row got worse). It is not known that both runs "
+            "were scored alike. 5 rows of the first run are missing from the second."
         )
         assert lines[:7] == [
             f"### {comparison.sentence.replace('>', '&#62;')}",

@@ -78,8 +78,8 @@ COMPARISONS: dict[str, tuple[list[MetricComparison], dict[str, Any], str]] = {
         [better(), worse(), unsure()],
         {},
         (
-            "Some metrics are better and some are worse; better: faithfulness 0.81 -> 0.88 (+0.02 to +0.11); worse: relevancy 0.90 -> "
-            "0.80 (-0.15 to -0.05). No other metric changed beyond chance."
+            "Some metrics are better and some are worse; better: faithfulness 0.81 -> 0.88 (+0.02 to +0.11); worse: relevancy "
+            "0.90 -> 0.80 (-0.15 to -0.05). No other metric changed beyond chance."
         ),
     ),
     "low values are good": (
@@ -147,8 +147,8 @@ COMPARISONS: dict[str, tuple[list[MetricComparison], dict[str, Any], str]] = {
         [better(), better("recall", verdict="cannot say"), same("ndcg")],
         {},
         (
-            f"{BETTER} No other metric changed beyond chance. Undecided, as rows without a value could turn it: recall 0.81 -> 0.88 "
-            "(+0.02 to +0.11)."
+            f"{BETTER} No other metric changed beyond chance. Undecided, as rows without a value could turn it: recall "
+            "0.81 -> 0.88 (+0.02 to +0.11)."
         ),
     ),
     "no end is better": (
@@ -196,8 +196,8 @@ COMPARISONS: dict[str, tuple[list[MetricComparison], dict[str, Any], str]] = {
             )
         },
         (
-            f"No change beyond chance: {UNSURE}. Worse in 5 slices: m in n=0, m in n=1, m in n=2 and 2 more. Better in 1 slice: m in "
-            "n=9."
+            f"No change beyond chance: {UNSURE}. Worse in 5 slices: m in n=0, m in n=1, m in n=2 and 2 more. Better in 1 slice: "
+            "m in n=9."
         ),
     ),
     "rows are missing": (
