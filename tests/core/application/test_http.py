@@ -180,8 +180,8 @@ def test_no_odd_answer_ends_the_run(server: OpenAIServer, name: str) -> None:
 
 
 @contextmanager
-def raw(*pieces: bytes, hangs: bool = False) -> Iterator[str]:
-    """A server that writes these bytes to one client and closes the connection, or keeps it open."""
+def raw(*pieces: bytes, hangs: bool = False, trickle: bytes = b"") -> Iterator[str]:
+    """A server that writes these bytes to one client and closes the connection, or keeps it open, or goes on for ever."""
     over = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
@@ -191,6 +191,8 @@ def raw(*pieces: bytes, hangs: bool = False) -> Iterator[str]:
                 connection.recv(65536)
                 for piece in pieces:
                     connection.sendall(piece)
+                while trickle and not over.wait(0.02):
+                    connection.sendall(trickle)
                 if hangs:
                     over.wait(30)
 
@@ -234,6 +236,12 @@ def test_a_server_that_hangs_fails_its_row_in_time(pieces: tuple[bytes, ...]) ->
         "no answer within 0.3 seconds",
         f"{address} gives no valid answer: TimeoutError: timed out",
     )
+
+
+def test_an_answer_that_trickles_fails_its_row_in_time() -> None:
+    with raw(OK, b'Content-Length: 90000000\r\n\r\n{"response": "', trickle=b"x") as address:
+        row = ask(address, timeout=0.3)
+    assert row.metadata["app_error"] == "no answer within 0.3 seconds"
 
 
 def test_a_server_that_is_down() -> None:
