@@ -108,10 +108,9 @@ def _of_openinference(record: Mapping[str, Any]) -> Iterator[Span]:
     context = record.get("context")
     context = context if isinstance(context, Mapping) else {}
     given = record.get("attributes")
-    attributes = dict(_flat(given, "")) if isinstance(given, Mapping) else {}
-    for name, value in record.items():
-        if name.startswith("attributes.") and value is not None:
-            attributes |= dict(_flat(value, name.removeprefix("attributes.")))
+    attributes = _flat(given) if isinstance(given, Mapping) else {}
+    dotted = {name.partition(".")[2]: value for name, value in record.items() if name.startswith("attributes.")}
+    attributes |= _flat(dotted)
     status = record.get("status")
     status = status if isinstance(status, Mapping) else {}
     error = None
@@ -124,13 +123,16 @@ def _of_openinference(record: Mapping[str, Any]) -> Iterator[Span]:
     yield _span((ids[0], ids[1], parent), record.get("name"), times, attributes, error)
 
 
-def _flat(value: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """Yield the attributes under their dotted names; lists and the metadata stay whole."""
-    if isinstance(value, Mapping) and name not in ("metadata", "input.value", "output.value"):
-        for key, item in value.items():
-            yield from _flat(item, f"{name}.{key}" if name else str(key))
-    elif value is not None and (name in KEPT or name.startswith(PREFIXES)):
-        yield name, without_arrays(value)
+def _flat(given: Mapping[str, Any], start: str = "") -> dict[str, Any]:
+    """Return the attributes under their dotted names; lists and the metadata stay whole."""
+    found: dict[str, Any] = {}
+    for key, value in given.items():
+        name = f"{start}{key}"
+        if isinstance(value, dict) and name not in ("metadata", "input.value", "output.value"):
+            found |= _flat(value, f"{name}.")
+        elif value is not None and (name in KEPT or name.startswith(PREFIXES)):
+            found[name] = without_arrays(value)
+    return found
 
 
 def _of_object(span: Any) -> Span:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -183,6 +184,9 @@ def in_metadata(span: Span, name: str) -> bool:
     return found is not None and not (isinstance(found, str) and name not in found) and name in metadata_of(span)
 
 
+FRACTION = re.compile(r"\.(\d+)")
+
+
 def seconds(value: Any) -> float | None:
     """Return a time as seconds since 1970. It is given as nanoseconds, as a text of ISO 8601, or as a datetime.
 
@@ -195,11 +199,10 @@ def seconds(value: Any) -> float | None:
         if isinstance(value, datetime):
             return (value if value.tzinfo else value.replace(tzinfo=timezone.utc)).timestamp()
         if isinstance(value, str) and not value.isdigit():
-            # Python 3.10 reads neither Z nor seven digits of a second
-            text, fraction, rest = value.replace("Z", "+00:00").partition(".")
-            digits = rest[: next((at for at, sign in enumerate(rest) if not sign.isdigit()), len(rest))]
-            zone = rest[len(digits) :]
-            return seconds(datetime.fromisoformat(f"{text}.{digits[:6]:0<6}{zone}" if fraction else text))
+            text = value.replace("Z", "+00:00")  # Python 3.10 reads no Z, and only three or six digits of a second
+            if (found := FRACTION.search(text)) is not None:
+                text = f"{text[: found.start()]}.{found[1][:6]:0<6}{text[found.end() :]}"
+            return seconds(datetime.fromisoformat(text))
         return int(value) / 1e9
     except (ValueError, TypeError, OverflowError):
         raise Damaged(f"{str(value)[:40]!r} is no time") from None
