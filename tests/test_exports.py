@@ -23,7 +23,7 @@ LISTING = sorted(  # a private module needs no list; one that has a list keeps i
 PROMISED = {
     "ragmetrics_core": """
         Metric Score Sample Document Prompt Example Steps ask embed compare together run arun evaluate aevaluate Evaluation
-        Calibration Comparison generate_testset agenerate_testset Testset
+        run_app Calibration Comparison generate_testset agenerate_testset Testset
         RagmetricsError MissingInput InvalidInput ModelError BadReply
     """,
     "ragmetrics_core.replies": "JsonReply YesNoReply ScoreReply RatingReply LinesReply",

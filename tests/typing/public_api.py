@@ -38,6 +38,7 @@ from ragmetrics_core import (
     embed,
     evaluate,
     run,
+    run_app,
     together,
 )
 from ragmetrics_core.embeddings import HashingEmbeddings
@@ -136,6 +137,7 @@ async def runs(rows: list[dict[str, Any]], samples: list[Sample]) -> None:
     metrics = [Faithfulness(), ContextRecall(), NDCG(k=10), Friendliness()]
     llm: LLM = LexicalJudge()
     assert_type(evaluate("rows.jsonl", metrics, llm=llm, embeddings=HashingEmbeddings()), Evaluation)
+    assert_type(run_app("my_app:answer", "questions.jsonl", out="answers.jsonl", timeout=None), list[Sample])
     assert_type(evaluate(rows, Faithfulness(llm=OpenAILLM("gpt-4o-mini"))), Evaluation)
     result = await aevaluate(samples, metrics, llm=Echo(), max_concurrency=4, on_error="raise")
     assert_type(result, Evaluation)

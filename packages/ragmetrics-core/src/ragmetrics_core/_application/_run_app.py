@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import replace
@@ -30,7 +30,7 @@ LONGEST = 20_000_000
 
 def run_app(  # noqa: D417  a line describes three arguments
     app: Any,
-    questions: Any,
+    questions: str | os.PathLike[str] | Iterable[Any],
     *,
     out: str | os.PathLike[str] | None = None,
     max_concurrency: int = 4,
