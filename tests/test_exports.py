@@ -24,7 +24,7 @@ PROMISED = {
     "ragmetrics_core": """
         Metric Score Sample Document Prompt Example Steps ask embed compare together run arun evaluate aevaluate Evaluation
         run_app Calibration Comparison generate_testset agenerate_testset Testset
-        RagmetricsError MissingInput InvalidInput ModelError BadReply
+        RagmetricsError MissingInput InvalidInput ModelError BadReply samples_from_traces UnreadableTrace
     """,
     "ragmetrics_core.replies": "JsonReply YesNoReply ScoreReply RatingReply LinesReply",
     "ragmetrics_core.llms": "LLM OpenAILLM OpenAIServerLLM LexicalJudge llm_factory",

@@ -6,7 +6,7 @@ comment itself is reported as unused.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -31,6 +31,7 @@ from ragmetrics_core import (
     SegmentReplies,
     SQLiteReplies,
     Steps,
+    UnreadableTrace,
     Usage,
     aevaluate,
     assert_score,
@@ -39,6 +40,7 @@ from ragmetrics_core import (
     evaluate,
     run,
     run_app,
+    samples_from_traces,
     together,
 )
 from ragmetrics_core.embeddings import HashingEmbeddings
@@ -156,6 +158,10 @@ async def runs(rows: list[dict[str, Any]], samples: list[Sample]) -> None:
     result.gate(0.8)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     assert_type(evaluate(rows, "faithfulness,ndcg(k=3)", llm="openai:gpt-4o-mini", embeddings="hashing"), Evaluation)
     assert_type(await aevaluate(rows, ["faithfulness", NDCG()], llm="lexical"), Evaluation)
+    unreadable: list[UnreadableTrace] = []
+    traced = samples_from_traces("traces.json", on_unreadable=unreadable.append)
+    assert_type(traced, Iterator[Sample])
+    assert_type(evaluate(traced, metrics, llm=llm), Evaluation)
     evaluate(rows, metrics, llm=3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 

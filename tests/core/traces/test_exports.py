@@ -75,6 +75,8 @@ def test_one_document_of_json(tmp_path: Path) -> None:
     path = tmp_path / "traces.json"
     path.write_text(json.dumps(otlp(*SPANS), indent=1))
     assert read(path) == [EXPECTED]
+    path.write_text('{"resourceSpans": [' + json.dumps(otlp(*SPANS)["resourceSpans"][0], indent=1) + "]}")
+    assert read(path) == [EXPECTED]
     path.write_text(json.dumps([phoenix(item) for item in SPANS]))
     assert read(path) == [EXPECTED]
     path.write_text('{\n"resourceSpans"')

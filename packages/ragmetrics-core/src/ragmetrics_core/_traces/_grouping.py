@@ -171,10 +171,17 @@ def _lines(file: InputFile) -> Iterator[tuple[str, bytes]]:
 
 def _is_document(file: InputFile) -> bool:
     """Whether a file is one JSON value over several lines, or a list, and not one value a line."""
-    start = [line.strip() for _, line in islice(_lines(file), 2)]
-    if not start or format_named(file.name) == "jsonl":
+    if format_named(file.name) == "jsonl":
         return False
-    return start[0][:1] == b"[" or (start[0] == b"{" and len(start) > 1)
+    start = [line for _, line in islice(_lines(file), 2)]
+    return any(line.lstrip()[:1] == b"[" for line in start[:1]) or (len(start) > 1 and not any(map(_is_record, start)))
+
+
+def _is_record(line: bytes) -> bool:
+    try:
+        return isinstance(parsed_json(line), dict)
+    except ValueError:
+        return False
 
 
 def _document(file: InputFile) -> Iterable[Any]:
