@@ -35,7 +35,7 @@ class TestOwnMetric:
 
     def test_settings_and_name(self, folder: Path) -> None:
         result = call("evaluate", "q.jsonl", "--limit", "1", "-m", f"{OWN}(limit=20), {OWN}(limit=5, name='five')")
-        assert [line.split()[:2] for line in result.stdout.splitlines()[3:]] == [
+        assert [line.split()[:2] for line in result.stdout.splitlines()[5:]] == [
             ["shortness", "0.750"],
             ["five", "0.000"],
         ]
@@ -141,7 +141,7 @@ class TestOwnMetric:
                 "ragmetrics: exact_match failed on every row: InvalidInput: response must be a str, got int\n"
             ),
         )
-        assert result.stdout.splitlines()[2] == "FAILED ON EVERY ROW: token_f1, exact_match"
+        assert result.stdout.splitlines()[5] == "FAILED ON EVERY ROW: token_f1, exact_match"
         assert cure in " ".join(result.stdout.split())
         assert "shortness    0.900  1 of 2" in result.stdout
 
@@ -222,7 +222,7 @@ class TestOwnMetric:
             "jsonl": '{"row": 1, ',
             "html": "<!doctype html>",
             "csv": "\ufeff",
-            "md": "### q.jsonl: 4 rows, 1 metric",
+            "md": "### Shortness is 0.300 (0.003 to 0.985) on 2 of 4 rows. Scoring failed on 1 row in shortness.\n\nq.jsonl: ",
         }
         text = (folder / name).read_text(encoding="utf-8")
         assert text.startswith(beginnings[name.lower().rpartition(".")[2]])
@@ -244,7 +244,8 @@ class TestOwnMetric:
         rows = [json.loads(line) for line in result.stdout.split("\n") if line]
         assert [row["scores"]["shortness"]["state"] for row in rows] == ["scored", "unscored", "failed", "scored"]
         assert rows[0]["sample"]["response"] == "1\u009b\u20283"
-        assert result.stderr.startswith("q.jsonl: 4 rows, 1 metric")
+        assert result.stderr.startswith("Shortness is 0.350 (0.003 to 0.991) on 2 of 4 rows.")
+        assert "\n\nq.jsonl: 4 rows, 1 metric" in result.stderr
         assert result.exit_code == 0
         assert not (folder / "-").exists()
 

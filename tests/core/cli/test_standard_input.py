@@ -16,7 +16,7 @@ def test_from_standard_input_to_standard_output(folder: Path) -> None:
     assert [json.loads(line)["place"] for line in result.stdout.splitlines()] == [
         f"stdin, line {number}" for number in (1, 2, 3, 4)
     ]
-    assert result.stderr.startswith("stdin: 4 rows, 1 metric")
+    assert "\n\nstdin: 4 rows, 1 metric" in result.stderr
 
 
 def test_metrics_that_fit_are_named(folder: Path) -> None:

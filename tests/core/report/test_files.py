@@ -67,7 +67,7 @@ class TestMarkdown:
     def test_the_summary(self, tmp_path: Path) -> None:
         text = small(tmp_path / "scores.jsonl").summary().to_markdown()
         lines = text.splitlines()
-        assert lines[2:6] == [
+        assert lines[4:8] == [
             "| metric | mean | scored | 95 % interval | unscored | failed | scale | calls | cached | tokens in | tokens out |",
             "| :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |",
             "| <code>faithfulness</code> | 0.667 | 2 of 4 | 0.005 to 0.999 | 1 | 1 | 0 to 1 | 2 | 1 | 700 | 80 |",

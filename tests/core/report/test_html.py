@@ -113,8 +113,11 @@ class TestContent:
         row = {"question": "Where?", "answer": "In Paris.", "contexts": ["It is in Paris."], "id": "a"}
         evaluation = evaluate([row], "faithfulness", llm=LexicalJudge())
         texts = [text.strip() for text in Skeleton(page_of(evaluation, tmp_path)).texts if text.strip()]
-        at = texts.index("Evaluation")
-        assert texts[at + 2 : at + 4][0] == "Read this first:"
+        at = texts.index("Evaluation") + 1
+        assert (
+            texts[at] == "Faithfulness is 1.00 on 1 row. The judge was a lexical baseline, which only compares words."
+        )
+        assert texts[at + 2] == "Read this first:"
         assert texts[at + 3].startswith("These scores are a lexical baseline")
         page = " ".join(texts)
         for fact in ("Rows 1", "Coverage 1 of 1 rows (100%) have a value of every metric", "Judge LexicalJudge", "UTC"):

@@ -99,7 +99,8 @@ ROWS = [
 def test_an_evaluation_shows_its_summary_and_the_worst_rows() -> None:
     result = replace(evaluate(ROWS, Length(), progress=False), seconds=None)
     texts = Read(result._repr_html_()).texts
-    assert texts[:13] == [
+    assert texts[:14] == [
+        "Length is 0.45 (0.11 to 0.85) on 4 rows.",
         "4 rows, 1 metric",
         *("metric", "mean", "scored", "95 % interval", "unscored", "failed", "scale"),
         *("length", "0.450", "4 of 4", str(result.summary()["length"].interval), "0"),

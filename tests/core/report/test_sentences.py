@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from core.report.comparing import FAILED, MetricComparison, by_id, judged_by, run_of, text_at
+from core.report.comparing import FAILED, MetricComparison, Summary, by_id, judged_by, run_of, summed_up, text_at
 from core.report.skeleton import Skeleton
 from core.report.test_credit import OTHER
 from core.report.test_credit import run as run_by
-from ragmetrics_core import Comparison
+from ragmetrics_core import Comparison, evaluate
 from ragmetrics_core.llms import LexicalJudge
 from ragmetrics_core.statistics import Interval
 
@@ -246,6 +246,124 @@ def test_a_verdict_that_lost_rows_could_turn() -> None:
     before, after = by_id([0.5, 0.6] * 15), by_id([FAILED] * 14 + [0.9, 0.8] * 8)
     sentence = before.compare(after).sentence
     assert sentence.startswith("Undecided, as rows without a value could turn it: m 0.55 -> 0.85 (+0.2")
+
+
+def summed(name: str, mean: float | None, limits: tuple[float, float] | None = None, **more: Any) -> Any:
+    """One metric of a summary of 200 rows."""
+    usual: dict[str, Any] = {"scored": 200, "unscored": 0, "failed": 0, "scale": (0.0, 1.0)}
+    interval = None if limits is None else Interval(*limits, "wilson")
+    return replace(SUMMED, name=name, mean=mean, interval=interval, **{**usual, **more})
+
+
+SUMMED = summed_up("m", (0.0, 1.0), [])
+FAITH = summed("faithfulness", 0.81, (0.74, 0.86))
+DEAD = summed("recall", None, scored=0, failed=200)
+
+SUMMARIES: dict[str, tuple[list[Any], dict[str, Any], str]] = {
+    "one metric": ([FAITH], {}, "Faithfulness is 0.81 (0.74 to 0.86) on 200 rows."),
+    "two metrics": (
+        [FAITH, summed("ndcg", 0.9, (0.85, 0.95))],
+        {},
+        "Faithfulness is 0.81 (0.74 to 0.86) and ndcg 0.90 (0.85 to 0.95) on 200 rows.",
+    ),
+    "five metrics": (
+        [summed(name, 0.5, (0.4, 0.6)) for name in "abcde"],
+        {},
+        "A is 0.50 (0.40 to 0.60), b 0.50 (0.40 to 0.60), c 0.50 (0.40 to 0.60) and 2 other metrics on 200 rows.",
+    ),
+    "rows without a value": (
+        [summed("faithfulness", 0.81, (0.74, 0.86), scored=190, unscored=10)],
+        {},
+        "Faithfulness is 0.81 (0.74 to 0.86) on 190 of 200 rows.",
+    ),
+    "other rows for each metric": (
+        [summed("faithfulness", 0.81, (0.74, 0.86), scored=190, unscored=10), summed("ndcg", 0.9, (0.85, 0.95))],
+        {},
+        "Faithfulness is 0.81 (0.74 to 0.86) on 190 of 200 rows and ndcg 0.90 (0.85 to 0.95) on 200 rows.",
+    ),
+    "failed rows": (
+        [summed("faithfulness", 0.81, (0.74, 0.86), scored=199, failed=1)],
+        {},
+        "Faithfulness is 0.81 (0.74 to 0.86) on 199 of 200 rows. Scoring failed on 1 row in faithfulness.",
+    ),
+    "rows that failed in several metrics": (
+        [
+            summed(name, 0.8, (0.7, 0.9), scored=200 - rows, failed=rows)
+            for name, rows in (("a", 3), ("b", 3), ("c", 4))
+        ],
+        {},
+        (
+            "A is 0.80 (0.70 to 0.90) on 197 of 200 rows, b 0.80 (0.70 to 0.90) on 197 of 200 rows and c 0.80 (0.70 to 0.90) on "
+            "196 of 200 rows. Scoring failed on 3 rows in each of a and b and 4 rows in c."
+        ),
+    ),
+    "failed on every row": ([DEAD], {}, "Recall failed on every row."),
+    "failed on every row, and others did not": (
+        [FAITH, DEAD],
+        {},
+        "Faithfulness is 0.81 (0.74 to 0.86) on 200 rows. Recall failed on every row.",
+    ),
+    "unscored everywhere": ([summed("recall", None, scored=0, unscored=200)], {}, "No row has a value of recall."),
+    "no interval": ([summed("faithfulness", 1.0, scored=1)], {}, "Faithfulness is 1.00 on 1 row."),
+    "nearly perfect": (
+        [summed("recall", 0.9975, (0.991, 0.9996))],
+        {},
+        "Recall is 0.9975 (0.9910 to 0.9996) on 200 rows.",
+    ),
+    "another scale": (
+        [summed("rubric", 3.4, (3.1, 3.7), scale=(1.0, 5.0))],
+        {},
+        "Rubric is 3.40 (3.10 to 3.70; scale 1 to 5) on 200 rows.",
+    ),
+    "rows that passed": (
+        [summed("rubric", 0.6, (0.5, 0.7), passed=120, pass_rate=0.75)],
+        {},
+        "Rubric is 0.60 (0.50 to 0.70; 120 of 160 rows passed) on 200 rows.",
+    ),
+    "rows of which none passed": (
+        [summed("rubric", 0.2, (0.1, 0.3), passed=0, pass_rate=0.0)],
+        {},
+        "Rubric is 0.20 (0.10 to 0.30; 0 of 200 rows passed) on 200 rows.",
+    ),
+    "a run that stopped": (
+        [FAITH],
+        {"stopped": "the budget of 5 calls is spent"},
+        "Faithfulness is 0.81 (0.74 to 0.86) on 200 rows. The run is not complete.",
+    ),
+    "a lexical baseline": (
+        [FAITH],
+        {"caveats": (LexicalJudge.caveat,)},
+        f"Faithfulness is 0.81 (0.74 to 0.86) on 200 rows. {LEXICAL}",
+    ),
+    "nothing was asked": ([], {}, "Nothing was scored."),
+}
+
+
+@pytest.mark.parametrize("case", SUMMARIES)
+def test_a_run_in_a_sentence(case: str) -> None:
+    metrics, more, sentence = SUMMARIES[case]
+    assert Summary("q.jsonl", tuple(metrics), **more).sentence == sentence
+
+
+@pytest.mark.parametrize("judge", [LexicalJudge(), None])
+def test_every_face_of_a_run_shows_the_same_sentence(judge: LexicalJudge | None, tmp_path: Path) -> None:
+    rows = [{"id": n, "question": "Where?", "answer": "In *Paris*.", "contexts": ["In Paris."]} for n in range(4)]
+    rows.append({**rows[0], "id": 4, "answer": 7})
+    run = (
+        evaluate(rows, ["faithfulness"], llm=judge, progress=False) if judge else by_id([0.5, FAILED, 0.7] * 9, "a_<b>")
+    )
+    summary = run.summary()
+    run.to_html(tmp_path / "page.html")
+    faces = {
+        "terminal": text_at(80, summary),
+        "markdown": html.unescape(summary.to_markdown()).replace("\u200b", "").removeprefix("### "),
+        "notebook": html.unescape(re.sub(r"<style>.*?</style>|<[^>]*>", " ", run._repr_html_())),
+        "notebook of the summary": html.unescape(re.sub(r"<style>.*?</style>|<[^>]*>", " ", summary._repr_html_())),
+        "page": text_of(tmp_path / "page.html"),
+    }
+    for face, text in faces.items():
+        assert summary.sentence in one_spaced(text), face
+        assert face == "page" or one_spaced(text).startswith(summary.sentence), face
 
 
 def text_of(page: Path) -> str:

@@ -33,6 +33,9 @@ def test_a_table_with_all_states() -> None:
     ]
     model = AsyncModel(lambda text: ModelError("the server is busy") if text == "busy" else text)
     assert shown(evaluate(rows, [Rated(), Length()], llm=model)) == (
+        "Rated is 0.67 (0.14 to 0.96) on 3 of 6 rows and length 0.50 on 1 of 6 rows.\n"
+        "Scoring failed on 3 rows in each of rated and length.\n"
+        "\n"
         "6 rows, 2 metrics\n"
         "\n"
         "metric   mean  scored   95 % interval  unscored  failed   scale\n"
@@ -67,6 +70,8 @@ def test_a_file_is_named_and_the_caveat_of_the_model_that_was_asked(tmp_path) ->
     unused.caveat = "never said"
     metrics = [Rated(), Rated(name="again"), Length(llm=unused)]
     assert shown(evaluate(path, metrics, llm=InstantModel(lambda text: text))) == (
+        "Rated is 0.25 and again 0.25 on 1 row. Length failed on every row.\n"
+        "\n"
         "q.jsonl: 1 row, 3 metrics\n"
         "\n"
         "FAILED ON EVERY ROW: length\n"
@@ -95,7 +100,7 @@ def test_tokens_that_the_server_does_not_report_are_unknown() -> None:
             return "1"
 
     lines = str(evaluate(questions(2), [Rated(), Rated(name="b")], llm=Silent()).summary()).splitlines()
-    assert [line.split() for line in lines[7:9]] == [["rated", "2", "0", "-", "-"], ["b", "2", "2", "0", "0"]]
+    assert [line.split() for line in lines[9:11]] == [["rated", "2", "0", "-", "-"], ["b", "2", "2", "0", "0"]]
 
 
 def test_many_reasons_and_many_rows_are_cut_and_counted() -> None:
@@ -118,7 +123,7 @@ def test_one_hidden_reason() -> None:
 def test_scales_are_shown() -> None:
     scores = [Score(4.5), Score(3.5)]
     summary = Summary("t", (summed_up("a", (1.0, 5.0), scores), summed_up("b", None, scores)))
-    assert [re.split("  +", line) for line in str(summary).splitlines()[3:5]] == [
+    assert [re.split("  +", line) for line in str(summary).splitlines()[5:7]] == [
         ["a", "4.000", "2 of 2", "1.156 to 4.982", "0", "0", "1 to 5"],
         ["b", "4.000", "2 of 2", "-2.353 to 10.353", "0", "0", "-"],
     ]
@@ -168,7 +173,7 @@ def test_pass_rates() -> None:
 )
 def test_the_wall_time_stands_in_the_head(seconds: float, text: str) -> None:
     summary = replace(evaluate(questions(1), Length()), seconds=seconds).summary()
-    assert str(summary).splitlines()[0] == f"1 row, 1 metric, {text}"
+    assert str(summary).splitlines()[2] == f"1 row, 1 metric, {text}"
     assert summary.to_dict()["seconds"] == seconds
 
 
@@ -176,11 +181,11 @@ def test_the_built_in_metrics_fit_80_columns_and_stand_on_one_line_where_there_i
     usage = Usage(calls=12345, prompt_tokens=123456789, completion_tokens=12345678, cached_calls=1234)
     scores = [replace(Score(value), usage=usage) for value in (0.25, 0.5)] + [Score.failed("x")] * 997
     items = tuple(summed_up(entry.name, (0.0, 1.0), scores) for entry in catalogue())
-    first, second = text_at(80, Summary("t", items)).split("\n\n")[1:3]
+    first, second = text_at(80, Summary("t", items)).split("\n\n")[2:4]
     assert first.startswith("metric ")
     assert second.startswith("metric ")
     assert max(map(len, (first + "\n" + second).splitlines())) <= 80
-    head, *lines = text_at(140, Summary("t", items)).split("\n\n")[1].splitlines()
+    head, *lines = text_at(140, Summary("t", items)).split("\n\n")[2].splitlines()
     assert head.split("  ")[-1].strip() == "tokens out"
     assert all(" 2 of 999 " in line and line.endswith("24691356") for line in lines)
 
@@ -204,7 +209,10 @@ def test_a_metric_without_any_score_is_told_first() -> None:
     items = [summed_up(name, None, [score] * 3) for name, score in (("a", Score(1)), ("b", Score.failed("x")))]
     nothing = summed_up("c", None, [Score.unscored("x"), Score.failed("x")])
     text = str(Summary("3 rows", (*items, replace(items[1], name="d"), nothing)))
-    assert text.startswith("3 rows\n\nFAILED ON EVERY ROW: b, d\n\nmetric ")
+    assert text.startswith(
+        "A is 1.00 on 3 rows. B and d failed on every row. No row has a value of c.\n\n"
+        "3 rows\n\nFAILED ON EVERY ROW: b, d\n\nmetric "
+    )
     assert [item.failed_everywhere for item in (*items, nothing)] == [False, True, False]
     assert "FAILED ON" not in str(Summary("3 rows", (items[0], nothing)))
     assert not summed_up("empty", None, []).failed_everywhere

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from .._gate._evidence import about
-from .._lexical._judge import LexicalJudge
-from .._show._sentences import as_sentence, listed, named, spoken
+from .._lexical._judge import lexical_remark
+from .._show._sentences import as_sentence, listed, names_in_words, spoken
 from .._show._tables import first_of
 from .._values._counts import count_of
 from ..statistics import FEWEST_CHANGED
@@ -85,9 +85,9 @@ def _open(items: Items) -> Iterator[str]:
     empty = [item.name for item in found if not item.pairs]
     unknown = [item.name for item in found if item.pairs and not item.interval]
     if empty:
-        yield f"no row has a value of {named(empty)} in both runs"
+        yield f"no row has a value of {names_in_words(empty)} in both runs"
     if unknown:
-        yield f"no verdict on {named(unknown)}, because the difference has no interval"
+        yield f"no verdict on {names_in_words(unknown)}, because the difference has no interval"
 
 
 def _slices(comparison: ComparedRuns) -> Iterator[str]:
@@ -101,7 +101,7 @@ def _slices(comparison: ComparedRuns) -> Iterator[str]:
 def _doubts(comparison: ComparedRuns) -> Iterator[str]:
     """Say what stands against the verdicts."""
     if refused := [item.name for item in comparison.metrics if not item.credited]:
-        yield f"no verdict on {named(refused)}, because who scored differs between the runs"
+        yield f"no verdict on {names_in_words(refused)}, because who scored differs between the runs"
     credited = [item for item in comparison.metrics if item.credited]
     if any(item.warnings for item in credited):
         yield "who scored differs between the runs, so a difference may not come from the system"
@@ -111,8 +111,7 @@ def _doubts(comparison: ComparedRuns) -> Iterator[str]:
         yield f"{count_of(missing, 'row')} of the first run {'is' if missing == 1 else 'are'} missing from the second"
     if incomplete := len(comparison.incomplete):
         yield "one of the runs is not complete" if incomplete == 1 else "neither run is complete"
-    if any(LexicalJudge.caveat in text for text in comparison.caveats):
-        yield "the judge was a lexical baseline, which only compares words"
+    yield from lexical_remark(comparison.caveats)
 
 
 def _numbers(items: Items) -> str:
@@ -122,12 +121,12 @@ def _numbers(items: Items) -> str:
 def _of_metric(item: MetricComparison) -> str:
     """Return the means, the interval of their difference, and how many rows got worse."""
     if item.before is None or item.after is None or item.interval is None:
-        return named([item.name])
+        return names_in_words([item.name])
     before, after = spoken(item.before, item.after)
     low, high = spoken(*item.interval[:2], sign="+")
     worse = _got_worse(item)
     rows = f"; {count_of(worse, 'row')} got worse" if worse and item.verdict == "better" else ""
-    return f"{named([item.name])} {before} -> {after} ({low} to {high}{rows})"
+    return f"{names_in_words([item.name])} {before} -> {after} ({low} to {high}{rows})"
 
 
 def _got_worse(item: MetricComparison) -> int:

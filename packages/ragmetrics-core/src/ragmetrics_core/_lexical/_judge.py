@@ -9,7 +9,7 @@ error; it is never answered by a guess.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any, TypeAlias
@@ -289,3 +289,9 @@ ANSWERS["rate_contexts_again"] = ANSWERS["rate_contexts"]
 ANSWERS["rate_groundedness_again"] = ANSWERS["rate_groundedness"]
 ANSWERS["refine_in_line"] = ANSWERS["in_line_with_context"]
 ANSWERS["refine_context_relevance"] = ANSWERS["rate_context_relevance"]
+
+
+def lexical_remark(caveats: Iterable[str]) -> Iterator[str]:
+    """Yield the remark for a sentence that sums up a result, if this judge is among the caveats of the result."""
+    if any(LexicalJudge.caveat in text for text in caveats):
+        yield "the judge was a lexical baseline, which only compares words"

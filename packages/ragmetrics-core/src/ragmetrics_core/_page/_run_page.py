@@ -258,6 +258,7 @@ def _header(run: Run, summary: Summary) -> Html:
         [
             element("p", "ragmetrics report", class_="kicker"),
             element("h1", run.evaluation.source or "Evaluation", dir="auto"),
+            element("p", summary.sentence, class_="sentence", dir="auto"),
             *(notice("Read this first", text) for text in summary.caveats),
             None if summary.stopped is None else notice("Stopped", summary.stopped),
             notice("Failed on every row", dead, "caveat bad") if dead else None,

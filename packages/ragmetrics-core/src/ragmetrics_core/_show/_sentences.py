@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .._values._counts import count_of
 from ._tables import cut_middle
 
 LONGEST_NAME = 40
@@ -30,18 +31,18 @@ def spoken(*values: float, sign: str = "") -> list[str]:
     return texts
 
 
-def named(names: Sequence[str]) -> str:
+def names_in_words(names: Sequence[str]) -> str:
     """Return the first names as a list in words, and the number of the others."""
-    return listed([cut_middle(name, LONGEST_NAME) for name in names], "other metric")
+    return listed([cut_middle(name, LONGEST_NAME) for name in names])
 
 
-def listed(parts: Sequence[str], rest: str = "other metric", separator: str = ", ") -> str:
-    """Return the first parts as a list in words: ``a, b and c``, ``a, b, c and 2 other metrics``."""
+def listed(parts: Sequence[str]) -> str:
+    """Return the first parts, each about a metric, as a list in words: ``a, b and c``, ``a, b, c and 2 other metrics``."""
     shown, more = list(parts[:MOST_NAMED]), len(parts) - MOST_NAMED
     if more > 0:
-        shown.append(f"{more:,} {rest}{'s' * (more > 1)}")
+        shown.append(count_of(more, "other metric"))
     *others, last = shown
-    return f"{separator.join(others)} and {last}" if others else last
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def as_sentence(text: str) -> str:

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .._calibrate._calibration import MetricCalibration, corrected_in_words
+from .._lexical._judge import lexical_remark
 from .._run._judgements import JurorSummary, JurySummary
-from .._show._blocks import Block, Details, Heading, Items, Note, Result, Table
+from .._show._blocks import Block, Details, Heading, Items, Note, Result, Table, Text
+from .._show._sentences import as_sentence, listed, names_in_words, spoken
 from .._show._tables import LONGEST_ROW, cut_middle, first_of, in_groups, number, or_dash, whole
 from .._store._prices import ModelUsage
 from .._values._counts import count_of, grouped
@@ -275,6 +277,11 @@ class Summary(Result):
         left_out = {"by", "slices"} if self.by is None else set()
         return plain({name: value for name, value in values.items() if name not in left_out})
 
+    @property
+    def sentence(self) -> str:
+        """The result in a sentence or two, with which text, Markdown, page, notebook and pytest begin."""
+        return summary_sentence(self)
+
     def _blocks(self) -> list[Block]:
         """Return the content as blocks, for every renderer."""
         return summary_blocks(self)
@@ -315,6 +322,56 @@ CALLS: tuple[Column, ...] = (
 IN_SLICES = SCORES[:-1]
 
 
+def summary_sentence(summary: Summary) -> str:
+    """Return the result of a run in one sentence or a few: what was measured, and what stands against it."""
+    return " ".join(map(as_sentence, _sentences(summary))) or "Nothing was scored."
+
+
+def _sentences(summary: Summary) -> Iterator[str]:
+    means = [item for item in summary.metrics if item.mean is not None]
+    silent = [item.name for item in summary.metrics if item.mean is None and not item.failed_everywhere]
+    if means:
+        yield _means_in_words(means)
+    if summary.failed_everywhere:
+        yield f"{names_in_words(summary.failed_everywhere)} failed on every row"
+    if silent:
+        yield f"no row has a value of {names_in_words(silent)}"
+    if failed := grouped((count_of(item.failed, "row"), item.name) for item in means if item.failed):
+        each = ("each of " if len(names) > 1 else "" for names in failed.values())
+        parts = [
+            f"{rows} in {of}{names_in_words(names)}" for of, (rows, names) in zip(each, failed.items(), strict=True)
+        ]
+        yield f"scoring failed on {listed(parts)}"
+    if summary.stopped is not None:
+        yield "the run is not complete"
+    yield from lexical_remark(summary.caveats)
+
+
+def _means_in_words(items: Sequence[MetricSummary]) -> str:
+    """Return the means with their intervals. The number of rows is said once if it is the same for all."""
+    rows = [
+        f"{f'{item.scored:,} of ' if item.scored < item.rows else ''}{count_of(item.rows, 'row')}" for item in items
+    ]
+    once = f" on {rows[0]}" if len(set(rows)) == 1 else ""
+    found = []
+    for item, own in zip(items, rows, strict=True):
+        text = f"{names_in_words([item.name])}{'' if found else ' is'} {_mean_in_words(item)}"
+        found.append(text if once else f"{text} on {own}")
+    return listed(found) + once
+
+
+def _mean_in_words(item: MetricSummary) -> str:
+    """Return the mean with its interval, its scale if that is not 0 to 1, and how many rows passed if the mean does not say it."""
+    mean, *limits = spoken(item.mean or 0.0, *(item.interval or ())[:2])
+    remarks = [" to ".join(limits)] if limits else []
+    if item.scale is not None and item.scale != (0.0, 1.0):
+        remarks.append(f"scale {item.scale[0]:g} to {item.scale[1]:g}")
+    if item.passed is not None and item.has_own_pass_rate:
+        verdicts = round(item.passed / item.pass_rate) if item.pass_rate else item.scored
+        remarks.append(f"{item.passed:,} of {count_of(verdicts, 'row')} passed")
+    return f"{mean} ({'; '.join(remarks)})" if remarks else mean
+
+
 def summary_blocks(summary: Summary) -> list[Block]:
     """Return all blocks. Metrics that failed on every row come first, because the table below may be long."""
     metrics = tuple(replace(item, name=_name(item.name)) for item in summary.metrics)
@@ -334,7 +391,8 @@ def summary_blocks(summary: Summary) -> list[Block]:
         Items(failed, "failed:"),
     ]
     return [
-        Heading(f"{summary.title}{seconds}"),
+        Heading(summary_sentence(summary)),
+        Text(f"{summary.title}{seconds}"),
         Note(", ".join(map(whole, summary.failed_everywhere)), "FAILED ON EVERY ROW"),
         _table(metrics),
         *_slice_tables(summary),
