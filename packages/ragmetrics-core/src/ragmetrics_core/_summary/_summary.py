@@ -353,7 +353,7 @@ def _means_in_words(items: Sequence[MetricSummary]) -> str:
         f"{f'{item.scored:,} of ' if item.scored < item.rows else ''}{count_of(item.rows, 'row')}" for item in items
     ]
     once = f" on {rows[0]}" if len(set(rows)) == 1 else ""
-    found = []
+    found: list[str] = []
     for item, own in zip(items, rows, strict=True):
         text = f"{names_in_words([item.name])}{'' if found else ' is'} {_mean_in_words(item)}"
         found.append(text if once else f"{text} on {own}")
