@@ -14,9 +14,12 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import interrupt
 from lc_parts import ANSWER, Scripted, Shelf, calls
+from lc_table import Row, check_traces
+from openinference.instrumentation.langchain import LangChainInstrumentor
 
 from ragmetrics_core.metrics import ExactMatch
 from ragmetrics_langchain import RagEvaluationCallback
+from tracing import recorded
 
 
 class State(TypedDict, total=False):
@@ -73,12 +76,14 @@ FIRST = ("scored", "first", "to first")
 def test_the_second_turn_stops(generate: Any, stop: Any, second: Any, stream: bool) -> None:
     callback = RagEvaluationCallback([ExactMatch()], workers=1)
     graph = rag(generate)
-    graph.invoke({"question": "first"}, config(callback))
-    if stream:
-        list(graph.stream({"question": "second"}, config(callback), **stop))
-    else:
-        graph.invoke({"question": "second"}, config(callback), **stop)
+    with recorded(LangChainInstrumentor()) as exporter:
+        graph.invoke({"question": "first"}, config(callback))
+        if stream:
+            list(graph.stream({"question": "second"}, config(callback), **stop))
+        else:
+            graph.invoke({"question": "second"}, config(callback), **stop)
     assert sorted(seen(callback), key=repr) == sorted([FIRST, second], key=repr)
+    check_traces(Row("second turn", rag), callback.results, exporter.get_finished_spans())
 
 
 def test_a_stop_in_an_asynchronous_graph_and_the_resumed_run() -> None:

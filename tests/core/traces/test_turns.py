@@ -119,6 +119,15 @@ def test_messages_of_a_graph() -> None:
     assert one(root).retrieved_contexts == ["found"]
 
 
+def test_an_answer_that_the_state_of_a_graph_has_from_an_earlier_call_is_none() -> None:
+    state = {"question": QUESTION, "answer": ANSWER}
+    root = chain(**as_json({"question": QUESTION}, "input"), **as_json(state))
+    in_graph = {"metadata": json.dumps({"langgraph_node": "answer"})}
+    step = span("answer", "CHAIN", root, **as_json({"answer": ANSWER}), **in_graph)
+    assert one(root, step).response == ANSWER
+    assert why_not(root, span("ask", "CHAIN", root, **as_json({"question": QUESTION}), **in_graph)) == "no answer"
+
+
 def test_the_history_that_a_step_got() -> None:
     root = chain()
     step = span("step", "CHAIN", root, **as_json({"chat_history": [*HISTORY, ["human", QUESTION]]}, "input"))

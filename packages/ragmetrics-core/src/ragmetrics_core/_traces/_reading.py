@@ -197,20 +197,21 @@ def _part(value: Any, depth: int) -> str | None:
 
 def _structure(value: Any) -> str | None:
     """Return structured output as JSON; None if there is nothing in it."""
-    leaves = list(_leaves(value))
+    leaves = list(leaves_of(value))
     if all(leaf is None for leaf in leaves):
         return None
     written = all(isinstance(leaf, str) and not leaf.strip() for leaf in leaves)
     return "" if written else json.dumps(value, ensure_ascii=False)
 
 
-def _leaves(value: Any) -> Iterator[Any]:
+def leaves_of(value: Any) -> Iterator[Any]:
+    """Yield the values that contain no other values."""
     if isinstance(value, dict):
         for item in value.values():
-            yield from _leaves(item)
+            yield from leaves_of(item)
     elif isinstance(value, list) and value:
         for item in value:
-            yield from _leaves(item)
+            yield from leaves_of(item)
     else:
         yield value
 

@@ -28,6 +28,7 @@ from ._reading import (
     documents_in,
     last_answer,
     last_question,
+    leaves_of,
     messages_in,
     named_contexts,
     question_in,
@@ -177,12 +178,23 @@ def _answer(turn: Turn, inputs: Any, outputs: Any) -> str | None:
     answer = None
     if not _is_stream(outputs):
         # several parallel answers are not one structured answer
-        answer = answer_in(outputs, inputs, whole=not last.name.startswith("RunnableParallel") and not _is_graph(turn))
+        is_graph = _is_graph(turn)
+        answer = answer_in(outputs, inputs, whole=not last.name.startswith("RunnableParallel") and not is_graph)
+        if is_graph and isinstance(outputs, dict) and "messages" not in outputs and not _is_written(turn, answer):
+            return None  # the state of the graph has it from an earlier call
     if answer is None and (_is_stream(outputs) or "output.value" not in last.attributes):
         models = [last] if last.kind in ("LLM", "AGENT") else []
         said = (last_answer(_messages(span, "output")) for span in (*models, *reversed(turn.of_kind("LLM"))))
         answer = next(filter(None, said), None)
     return answer
+
+
+def _is_written(turn: Turn, answer: str | None) -> bool:
+    """Whether a step of the turn returned this answer. A step that hands over to another graph, or waits for a person, has no
+    output.
+    """
+    steps = [span for span in turn.spans if span is not turn.root]
+    return any(str(leaf) == answer for span in steps for leaf in leaves_of(readable(span, "output")))
 
 
 def _is_stream(outputs: Any) -> bool:
