@@ -121,6 +121,8 @@ def test_an_event_loop_that_handles_signals() -> None:
 
 
 FORK = """
+import warnings
+warnings.simplefilter("ignore", DeprecationWarning)  # Python's own, of forks beside threads
 reads, writes = os.pipe()
 child = os.fork()
 if child == 0:

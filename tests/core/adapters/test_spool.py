@@ -96,7 +96,7 @@ def test_what_is_left_is_judged_by_the_next(tmp_path: Path, caplog: pytest.LogCa
     )
     times = [call["timestamp"] for call in kept(tmp_path)]
     assert len(times) == 2
-    with sqlite3.connect(tmp_path / "spool.sqlite") as database:
+    with closing(sqlite3.connect(tmp_path / "spool.sqlite")) as database, database:
         database.execute("UPDATE calls SET owner = 'process-gone'")
     other = observe(ExactMatch(), spool=tmp_path)
     hear(other, 4, reference="a4")
@@ -160,7 +160,7 @@ def test_old_calls_and_a_full_file(tmp_path: Path, caplog: pytest.LogCaptureFixt
     hear(observer, *range(1, 40), text="x" * 3000)
     assert until(lambda: any("has reached max_bytes=60000" in message for message in caplog.messages))
     assert 1 <= len(kept(tmp_path)) < 20
-    with sqlite3.connect(tmp_path / "spool.sqlite") as database:
+    with closing(sqlite3.connect(tmp_path / "spool.sqlite")) as database, database:
         database.execute("UPDATE calls SET owner = 'left by x', at = at - 100")
     other = observe(Faithfulness(), llm=Judge(), spool=Spool(tmp_path, max_age=50.0))
     hear(other, 50)

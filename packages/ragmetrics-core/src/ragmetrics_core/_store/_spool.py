@@ -11,6 +11,7 @@ import os
 import threading
 import time
 import uuid
+import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -199,6 +200,16 @@ class Spool:
                         raise
                     time.sleep(0.05)
             self._process, self._owner, self._database, self._life = os.getpid(), owner, database, life.pop_all()
+        # not at the exit of the program, because calls are still written then
+        weakref.finalize(self, _close, self._life, os.getpid()).atexit = False
+
+
+def _close(life: ExitStack, process: int) -> None:
+    """Close the file, and let other processes have the calls, when the spool is no longer needed."""
+    if process == os.getpid():
+        life.close()
+    else:
+        _of_parent.append(life)
 
 
 _of_parent: list[object] = []
