@@ -167,7 +167,7 @@ CALLS: Mapping[str, Callable[[], Any]] = {
 }
 
 
-def told(sample: Sample) -> tuple[Any, ...]:
+def judged_fields(sample: Sample) -> tuple[Any, ...]:
     return sample.user_input, sample.response, sample.retrieved_contexts, sample.history
 
 
@@ -180,7 +180,7 @@ def test_the_rows_of_traces_are_those_of_the_tracer(bridge: Bridge, name: str) -
     traced = list(samples_from_traces(bridge.exporter.get_finished_spans(), on_unreadable=unread.append))
     live = [found.sample for found in tracer.results if found.sample is not None]
     assert live
-    assert ([told(sample) for sample in traced], unread) == ([told(sample) for sample in live], [])
+    assert ([judged_fields(sample) for sample in traced], unread) == ([judged_fields(sample) for sample in live], [])
 
 
 def test_documents_with_ids_scores_and_metadata(bridge: Bridge) -> None:

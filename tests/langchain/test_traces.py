@@ -14,7 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langsmith import Client
 from langsmith.schemas import Run
 from lc_parts import ANSWER, QUESTION, Scripted, Shelf, calls, lcel, with_sources
-from lc_table import told
+from lc_table import judged_fields
 from pydantic import BaseModel
 
 from ragmetrics_core import samples_from_traces
@@ -72,9 +72,9 @@ CALLS: Mapping[str, Callable[[Any], Any]] = {
 def test_runs_of_langsmith(name: str, client: Kept) -> None:
     with RagEvaluationCallback([]) as callback, tracing_v2_enabled(client=client):
         CALLS[name]({"callbacks": [callback], "metadata": {"lang": "en"}})
-    live = sorted(repr(told(record.sample, in_order=True)) for record in callback.results)
+    live = sorted(repr(judged_fields(record.sample, in_order=True)) for record in callback.results)
     samples = list(samples_from_traces(client.kept.values()))
-    assert sorted(repr(told(sample, in_order=True)) for sample in samples) == live
+    assert sorted(repr(judged_fields(sample, in_order=True)) for sample in samples) == live
     assert {sample.metadata["lang"] for sample in samples} == {"en"}
     assert {sample.metadata.get("session_id") for sample in samples} == {"1" if name == "agent" else None}
 

@@ -240,6 +240,14 @@ def test_why_a_trace_cannot_be_read(spans: list[Json], reason: str) -> None:
     assert why_not(*spans) == reason
 
 
+def test_keys_in_errors_are_masked() -> None:
+    key = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789"
+    _, (unread,) = read(chain(error=f"ValueError: {key} is refused", input__value='{"cut', input__mime_type=JSON))
+    assert unread.reason == "the application failed"
+    assert "ValueError" in unread.detail
+    assert key not in unread.detail
+
+
 def test_the_reasons_say_which_span_and_why() -> None:
     root = chain(error="ValueError: broken")
     _, (unread,) = read(root)

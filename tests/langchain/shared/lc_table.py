@@ -87,14 +87,17 @@ def check_traces(row: Row, records: Sequence[EvaluationRecord], spans: Sequence[
     """The traces give the samples of the complete calls."""
     live = [record.sample for record in records if record.status == "scored" and record.sample.response is not None]
     traced = list(samples_from_traces(spans, on_unreadable=lambda _: None))
-    found = [sorted(repr(told(sample, in_order=not row.any_order)) for sample in samples) for samples in (live, traced)]
+    found = [
+        sorted(repr(judged_fields(sample, in_order=not row.any_order)) for sample in samples)
+        for samples in (live, traced)
+    ]
     if row.untraced:
         assert found[0] != found[1]
     else:
         assert found[0] == found[1]
 
 
-def told(sample: Sample, *, in_order: bool) -> tuple[Any, ...]:
+def judged_fields(sample: Sample, *, in_order: bool) -> tuple[Any, ...]:
     """What metrics read of a sample."""
     documents: list[Any] = list(sample.retrieved_documents or ())
     found = [(item.id, item.content, item.meta) if isinstance(item, Document) else item for item in documents]

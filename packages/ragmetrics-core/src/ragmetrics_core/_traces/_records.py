@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from .._support._secrets import conceal
 from .._values._sample import without_arrays
 from ._json import parsed_json
 from ._span import Damaged, Span, seconds
@@ -265,7 +266,8 @@ def _span(
         attributes.setdefault(KIND, "CHAIN")
     kind = attributes.pop(KIND, None) or OPERATIONS.get(str(attributes.get("gen_ai.operation.name")), "")
     start, end = map(seconds, times)
-    return Span(trace_id, span_id, parent_id, str(name or ""), str(kind).upper(), start or 0, end, attributes, error)
+    failure = conceal(str(error)) if error else None
+    return Span(trace_id, span_id, parent_id, str(name or ""), str(kind).upper(), start or 0, end, attributes, failure)
 
 
 READERS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[Span]]] = {

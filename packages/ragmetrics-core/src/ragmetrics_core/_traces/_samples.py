@@ -57,7 +57,7 @@ BEGUN, PARSED = ".setup_agent", ".parse_agent_output"
 """The names of steps of LlamaIndex's agents."""
 
 WRITING = "write_response_to_history"
-"""The span in which LlamaIndex reads a stream to its end; it is a trace of its own, and no turn."""
+"""The span in which LlamaIndex reads a stream to its end; it is a separate trace, and no turn."""
 
 EXPECTED = ("reference_contexts", "reference_documents", "rubric")
 FALLBACKS = "RunnableWithFallbacks"
@@ -86,10 +86,10 @@ def samples_of(trace_id: str, spans: Iterable[Span]) -> Iterator[Sample | Unread
 
 
 def _sample(turn: Turn, *, is_only: bool) -> Sample:
-    root, inputs = turn.root, value_of(turn.root, "input")
-    if turn.root.error is not None or turn.last.error is not None:
+    root = turn.root
+    if root.error is not None or turn.last.error is not None:
         raise Unread("the application failed")
-    outputs = value_of(turn.last, "output")
+    inputs, outputs = value_of(root, "input"), value_of(turn.last, "output")
     if root.name == FALLBACKS and len(turn.spans) == 1:
         raise Unread("a chain with fallbacks, whose attempts are separate traces")
     if any(map(_is_cut, turn.spans)):
