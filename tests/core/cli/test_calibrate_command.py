@@ -48,7 +48,7 @@ def test_what_it_shows_is_what_the_api_says(folder: Path) -> None:
     assert (result.exit_code, result.stderr) == (0, "")
     found = Evaluation.load("run").calibrate("labels.jsonl", by="lang")
     assert result.stdout == found.text(100) + "\n"
-    assert result.stdout.splitlines()[0] == "run, beside people: 20 labelled rows for exact_match"
+    assert "\nrun, beside people: 20 labelled rows for exact_match\n" in result.stdout
     assert found["exact_match"].corrected is not None
     assert found["exact_match"].corrected.judge_mean == 0.75
 

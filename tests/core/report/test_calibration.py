@@ -450,7 +450,10 @@ class TestPictures:
     def test_the_text(self) -> None:
         values, labels = judged()
         found = run(values).calibrate(labels)
-        assert found.text(80).splitlines()[:8] == [
+        assert found.text(80).splitlines()[:11] == [
+            "In m, the judge agrees with people beyond chance (kappa 0.69, 0.26 to 0.89);",
+            "people would pass 0.80 of the rows (0.69 to 0.89).",
+            "",
             "this run, beside people: 40 labelled rows for m",
             "",
             "m: people would pass 0.795 of its 200 rows, 95 % interval 0.691 to 0.887",

@@ -15,9 +15,9 @@ from core.report.comparing import FAILED, MetricComparison, Summary, by_id, judg
 from core.report.skeleton import Skeleton
 from core.report.test_credit import OTHER
 from core.report.test_credit import run as run_by
-from ragmetrics_core import Comparison, evaluate
+from ragmetrics_core import Calibration, Comparison, compare_runs, evaluate
 from ragmetrics_core.llms import LexicalJudge
-from ragmetrics_core.statistics import Interval
+from ragmetrics_core.statistics import CorrectedMean, Interval, Measure
 
 COMPARED = by_id([0.5] * 8).compare(by_id([0.5] * 8))
 
@@ -364,6 +364,179 @@ def test_every_face_of_a_run_shows_the_same_sentence(judge: LexicalJudge | None,
     for face, text in faces.items():
         assert summary.sentence in one_spaced(text), face
         assert face == "page" or one_spaced(text).startswith(summary.sentence), face
+
+
+def calibrated() -> Calibration:
+    """Twenty rows that a judge and two people saw, who mostly agree."""
+    rows = by_id([1.0, 0.0] * 10)
+    labels = [
+        {"id": f"q{n}", "metric": "m", "label": (n % 2 == 0) ^ (n in (3, 8 + more)), "annotator": name}
+        for n in range(20)
+        for more, name in enumerate(("ada", "bob"))
+    ]
+    return rows.calibrate(labels)
+
+
+CALIBRATED = calibrated()
+
+
+def measured(value: float | None, *limits: float) -> Measure:
+    return Measure(value, Interval(*limits, "wilson") if limits else None, None if limits else "there are too few")
+
+
+def judged(kappa: Measure, people: Measure | None = None, **more: Any) -> Any:
+    """One metric of a calibration, without a corrected score."""
+    item = CALIBRATED["m"]
+    assert item.agreement is not None
+    agreement = replace(item.agreement, kappa=kappa, spearman=kappa)
+    usual = {"name": "faithfulness", "corrected": None, "ceiling": people or Measure(problem="one annotator")}
+    return replace(item, **{**usual, "agreement": agreement, **more})
+
+
+def corrected(mean: float, low: float, high: float) -> CorrectedMean:
+    return CorrectedMean(mean, Interval(low, high, "wilson"), "wilson", 0.6, 0.57, None, 30, 42)
+
+
+KAPPA = measured(0.72, 0.33, 0.86)
+BEYOND = "In faithfulness, the judge agrees with people beyond chance (kappa 0.72, 0.33 to 0.86)"
+
+CALIBRATIONS: dict[str, tuple[list[Any], dict[str, Any], str]] = {
+    "beyond chance": ([judged(KAPPA)], {}, f"{BEYOND}."),
+    "with a corrected score": (
+        [judged(KAPPA, corrected=corrected(0.557, 0.377, 0.726))],
+        {},
+        f"{BEYOND}; people would pass 0.56 of the rows (0.38 to 0.73).",
+    ),
+    "as people among each other": (
+        [judged(KAPPA, measured(0.75, 0.4, 0.9))],
+        {},
+        (
+            "In faithfulness, the judge agrees with people about as well as they agree with each other, as far as the labels show "
+            "(kappa 0.72, 0.33 to 0.86; between people 0.75)."
+        ),
+    ),
+    "less than people among each other": (
+        [judged(measured(0.3, 0.1, 0.5), measured(0.9, 0.8, 0.95))],
+        {},
+        (
+            "In faithfulness, the judge agrees with people, but less than they agree with each other (kappa 0.30, 0.10 to 0.50; "
+            "between people 0.90)."
+        ),
+    ),
+    "more than people among each other": (
+        [judged(measured(0.9, 0.8, 0.95), measured(0.3, 0.1, 0.5))],
+        {},
+        (
+            "In faithfulness, the judge agrees with people more than they agree with each other (kappa 0.90, 0.80 to 0.95; between "
+            "people 0.30)."
+        ),
+    ),
+    "people without an interval": ([judged(KAPPA, measured(0.75))], {}, f"{BEYOND}."),
+    "no more than chance": (
+        [judged(measured(0.2, -0.1, 0.5))],
+        {},
+        "In faithfulness, it is not shown that the judge agrees with people beyond chance (kappa 0.20, -0.10 to 0.50).",
+    ),
+    "the opposite of people": (
+        [judged(measured(-0.5, -0.8, -0.1))],
+        {},
+        "In faithfulness, the judge contradicts people more often than chance would (kappa -0.50, -0.80 to -0.10).",
+    ),
+    "grades": (
+        [judged(measured(0.6, 0.4, 0.8), measured(0.7, 0.5, 0.8), verdicts=False, corrected=corrected(3.2, 3.0, 3.4))],
+        {},
+        (
+            "In faithfulness, the judge agrees with people beyond chance (rank correlation 0.60, 0.40 to 0.80); people would give "
+            "3.20 on average (3.00 to 3.40)."
+        ),
+    ),
+    "no kappa": (
+        [judged(Measure(problem="all labels are passes"))],
+        {},
+        "In faithfulness, it is not known whether judge and people agree: all labels are passes.",
+    ),
+    "too few labels": (
+        [judged(KAPPA, agreement=None, problem="4 labels are too few")],
+        {},
+        "In faithfulness, it is not known whether judge and people agree: 4 labels are too few.",
+    ),
+    "three metrics": (
+        [judged(KAPPA, name=name) for name in "abc"],
+        {},
+        (
+            "In a, the judge agrees with people beyond chance (kappa 0.72, 0.33 to 0.86). In b, the judge agrees with people "
+            "beyond chance (kappa 0.72, 0.33 to 0.86). 1 other metric has labels."
+        ),
+    ),
+    "a warning": (
+        [judged(KAPPA, warnings=("weights differ",))],
+        {},
+        f"{BEYOND}. The labels may mislead: see the warnings.",
+    ),
+    "scores that may have changed": (
+        [judged(KAPPA)],
+        {"doubt": "the journal is gone"},
+        f"{BEYOND}. The scores of the run may not be those that it ended with.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CALIBRATIONS)
+def test_a_calibration_in_a_sentence(case: str) -> None:
+    metrics, more, sentence = CALIBRATIONS[case]
+    assert Calibration("a", tuple(metrics), **more).sentence == sentence
+
+
+SEVERAL = compare_runs([by_id(values, name=name) for name, values in zip("abc", ([0.5] * 20,) * 3, strict=True)])
+APART = replace(SEVERAL.best[0], best=("a",), worse=("b", "c"))
+
+MANY: dict[str, tuple[list[Any], dict[str, Any], str]] = {
+    "one is best": ([APART], {}, "In m, a is best; b and c are worse."),
+    "best in two metrics": ([APART, replace(APART, metric="n")], {}, "In m and n, a is best; b and c are worse."),
+    "best in one metric": (
+        [APART, replace(APART, metric="n", best=("b",), worse=("a", "c"))],
+        {},
+        "In m, a is best; b and c are worse. In n, b is best; a and c are worse.",
+    ),
+    "none can be told apart": ([SEVERAL.best[0]], {}, "In m, a, b and c cannot be told apart."),
+    "metrics beyond the third": (
+        [replace(APART, metric=name, problem=f"problem {name}") for name in "efghi"],
+        {},
+        "In e, problem e. In f, problem f. In g, problem g. 2 other metrics can be read below.",
+    ),
+    "rows are left out": (
+        [APART],
+        {"left_out": (0, 2, 0)},
+        ("In m, a is best; b and c are worse. Rows that not all runs have are left out."),
+    ),
+    "no metric is shared": ([], {}, "No metric is in all runs."),
+}
+
+
+@pytest.mark.parametrize("case", MANY)
+def test_several_runs_in_a_sentence(case: str) -> None:
+    best, more, sentence = MANY[case]
+    pairs = [replace(pair, metrics=tuple(replace(item, void="") for item in pair.metrics)) for pair in SEVERAL.pairs]
+    assert replace(SEVERAL, best=tuple(best), pairs=tuple(pairs), **more).sentence == sentence
+
+
+def test_what_is_not_known_of_several_runs() -> None:
+    said = "In m, a, b and c cannot be told apart. It is not known that all runs were scored alike."
+    assert SEVERAL.sentence == said
+
+
+@pytest.mark.parametrize("result", [SEVERAL, CALIBRATED], ids=["several", "calibration"])
+def test_every_other_face_shows_the_same_sentence(result: Any, tmp_path: Path) -> None:
+    faces = {
+        "terminal": text_at(80, result),
+        "markdown": html.unescape(result.to_markdown()).replace("\u200b", "").removeprefix("### "),
+        "notebook": html.unescape(re.sub(r"<style>.*?</style>|<[^>]*>", " ", result._repr_html_())),
+    }
+    for face, text in faces.items():
+        assert one_spaced(text).startswith(result.sentence), face
+    if result is SEVERAL:
+        SEVERAL.to_html(tmp_path / "page.html")
+        assert SEVERAL.sentence in one_spaced(text_of(tmp_path / "page.html"))
 
 
 def text_of(page: Path) -> str:

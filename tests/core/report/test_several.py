@@ -166,7 +166,11 @@ class TestBestRuns:
         assert "NOT CREDITED TO THE SYSTEM, because who scored differs between the runs:\n  a, c: m: " in str(found)
         allowed = compare_runs(runs, allow_different_judges=True)
         assert str(allowed.best[0]) == "b and c cannot be told apart; a is worse"
-        assert str(allowed).startswith("3 runs, compared with a: 100 rows in all of them, paired by id\n\nWARNING: ")
+        assert "\n\n3 runs, compared with a: 100 rows in all of them, paired by id\n\nWARNING: " in str(allowed)
+        assert allowed.sentence == (
+            "In m, b and c cannot be told apart; a is worse. Who scored differs between the runs, so a difference may not come "
+            "from the system."
+        )
 
     def test_only_metrics_of_all_runs_have_them(self) -> None:
         rows = [{"id": f"q{row}"} for row in range(8)]
@@ -306,6 +310,8 @@ def test_the_page_does_not_replace_the_scores_of_a_run(tmp_path: Path) -> None:
 
 
 TEXT = """\
+In m, b is best; a and c are worse.
+
 3 runs, compared with a: 40 rows in all of them, paired by id
 
 m: b is best; a and c are worse
@@ -326,7 +332,9 @@ adjusted p: that of Holm, over 3 differences of metrics between any two runs
 margin: 0.03 of the width of a scale"""
 
 MARKDOWN = """\
-### 3 runs, compared with a: 40 rows in all of them, paired by id
+### In m, b is best; a and c are worse.
+
+3 runs, compared with a: 40 rows in all of them, paired by id
 
 * m: b is best; a and c are worse
 

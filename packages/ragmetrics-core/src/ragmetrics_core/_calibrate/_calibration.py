@@ -11,7 +11,8 @@ from typing import Any
 
 from .._run._slices import slice_name
 from .._show._blocks import Block, Details, Flat, Heading, Items, Note, Result, Table, Text, as_text
-from .._show._tables import number, or_dash, room
+from .._show._sentences import as_sentence, names_in_words, spoken
+from .._show._tables import first_of, number, or_dash, room
 from .._values._counts import count_of, grouped
 from .._values._errors import InvalidInput
 from ..statistics import METHODS, Agreement, CorrectedMean, Interval, Measure
@@ -166,6 +167,11 @@ class Calibration(Result):
     def __iter__(self) -> Iterator[MetricCalibration]:
         return iter(self.metrics)
 
+    @property
+    def sentence(self) -> str:
+        """The result in a sentence or two, with which text, Markdown and notebook begin."""
+        return " ".join(map(as_sentence, _sentences(self)))
+
     def text(self, width: int | None = None) -> str:
         """Return the calibration as text of ``width`` columns; None: as wide as the terminal, or 80 columns without a terminal."""
         return as_text(self._blocks(), width or room())
@@ -176,7 +182,8 @@ class Calibration(Result):
         """
         counts = ", ".join(_labelled(item) for item in self.metrics)
         return [
-            Heading(f"{self.run}, beside people: {counts}"),
+            Heading(self.sentence),
+            Text(f"{self.run}, beside people: {counts}"),
             *(each for item in self.metrics for each in _metric(item)),
             Details("What the numbers rest on", [Items(list(_remarks(self)))]),
         ]
@@ -216,6 +223,63 @@ def _plain(value: Any) -> Any:
     if is_dataclass(value):
         return {name: _plain(item) for name, item in vars(value).items()}
     return value
+
+
+MOST_METRICS = 2
+"""The number of metrics that the first sentences tell of; the rest is counted."""
+
+
+def _sentences(calibration: Calibration) -> Iterator[str]:
+    """Say of each metric how well judge and people agree, and what people would have given all rows; then what may be wrong."""
+    for item in calibration.metrics[:MOST_METRICS]:
+        yield f"in {names_in_words([item.name])}, {_agreement_in_words(item)}{_corrected_in_short(item)}"
+    if (more := len(calibration.metrics) - MOST_METRICS) > 0:
+        yield f"{count_of(more, 'other metric')} {'has' if more == 1 else 'have'} labels"
+    if worse := [f"{part.name} ({item.name})" for item in calibration.metrics for part in item.slices if part.worse]:
+        yield f"the judge is worse in {count_of(len(worse), 'slice')}: {first_of(worse)}"
+    if any(item.warnings for item in calibration.metrics):
+        yield "the labels may mislead: see the warnings"
+    if calibration.doubt:
+        yield "the scores of the run may not be those that it ended with"
+
+
+def _agreement_in_words(item: MetricCalibration) -> str:
+    """Compare the agreement of judge and people with chance, and with that of people among each other if its interval is known."""
+    by_claim = item.agreement is None and item.claims is not None
+    agreement, ceiling = item.agreement, item.ceiling
+    if by_claim and item.claims is not None:
+        agreement, ceiling = item.claims.agreement, item.claims.ceiling
+    if agreement is None:
+        problem = item.claims.problem if by_claim and item.claims is not None else item.problem
+        return f"it is not known whether judge and people agree: {problem}"
+    graded = not (item.verdicts or by_claim)
+    name, measure = ("rank correlation", agreement.spearman) if graded else ("kappa", agreement.kappa)
+    if measure.value is None or measure.interval is None:
+        return f"it is not known whether judge and people agree: {measure.problem or 'there is no interval'}"
+    value, low, high = spoken(measure.value, *measure.interval[:2])
+    numbers = f"{name} {value}, {low} to {high}{', claim by claim' if by_claim else ''}"
+    if measure.interval.high < 0:
+        return f"the judge contradicts people more often than chance would ({numbers})"
+    if measure.interval.low <= 0:
+        return f"it is not shown that the judge agrees with people beyond chance ({numbers})"
+    if graded or ceiling.value is None or ceiling.interval is None:
+        return f"the judge agrees with people beyond chance ({numbers})"
+    numbers += f"; between people {spoken(ceiling.value)[0]}"
+    if measure.interval.high < ceiling.interval.low:
+        return f"the judge agrees with people, but less than they agree with each other ({numbers})"
+    if measure.interval.low > ceiling.interval.high:
+        return f"the judge agrees with people more than they agree with each other ({numbers})"
+    return f"the judge agrees with people about as well as they agree with each other, as far as the labels show ({numbers})"
+
+
+def _corrected_in_short(item: MetricCalibration) -> str:
+    """Return what people would give, for the end of a sentence; empty without a corrected score that has an interval."""
+    found = item.corrected
+    if found is None or found.interval is None:
+        return ""
+    mean, low, high = spoken(found.mean, *found.interval[:2])
+    said = f"pass {mean} of the rows" if item.verdicts else f"give {mean} on average"
+    return f"; people would {said} ({low} to {high})"
 
 
 SLICE_HEADINGS = ("slice", "labels", "error", "95 % interval", "elsewhere", "difference", "worse")

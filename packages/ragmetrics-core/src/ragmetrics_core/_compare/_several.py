@@ -20,10 +20,12 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal, TypeVar
 
+from .._lexical._judge import lexical_remark
 from .._run._columns import Run
 from .._run._scored_rows import ScoredRows, name_of_run
 from .._run._slices import RowGroups
-from .._show._blocks import Block, Details, Heading, Items, Note, Table
+from .._show._blocks import Block, Details, Heading, Items, Note, Table, Text
+from .._show._sentences import MOST_NAMED, as_sentence, names_in_words
 from .._show._tables import cut_middle, number
 from .._store._records import SomeRecords
 from .._values._counts import count_of, grouped
@@ -186,6 +188,29 @@ def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
+def several_sentence(found: ComparedSeveral) -> str:
+    """Return the best runs in one sentence for all metrics with the same ones, and what stands against them."""
+    return " ".join(map(as_sentence, _sentences(found)))
+
+
+def _sentences(found: ComparedSeveral) -> Iterator[str]:
+    groups = list(grouped((str(item), item.metric) for item in found.best).items())
+    yield from (f"in {names_in_words(metrics)}, {text}" for text, metrics in groups[:MOST_NAMED])
+    if more := sum(len(metrics) for _, metrics in groups[MOST_NAMED:]):
+        yield f"{count_of(more, 'other metric')} can be read below"
+    if not groups:
+        yield "no metric is in all runs"
+    if any(item.warnings and item.credited for pair in found.pairs for item in pair.metrics):
+        yield "who scored differs between the runs, so a difference may not come from the system"
+    elif any(item.void and item.credited for pair in found.pairs for item in pair.metrics):
+        yield "it is not known that all runs were scored alike"
+    if any(found.left_out):
+        yield "rows that not all runs have are left out"
+    if any(pair.incomplete for pair in found.pairs):
+        yield "not all runs are complete"
+    yield from lexical_remark(found.caveats)
+
+
 def several_blocks(found: ComparedSeveral, marks: Mapping[str, str] | None = None) -> list[Block]:
     """Return all blocks of a comparison of several runs; ``marks`` are the symbols put before verdicts."""
     pairs = found.pairs
@@ -194,7 +219,8 @@ def several_blocks(found: ComparedSeveral, marks: Mapping[str, str] | None = Non
     reasons = [f"{item.name}, {item.slice}: {item.why}" for item in telling(slices)]
     means = [[item.metric, *map(number, item.means.values())] for item in found.best]
     return [
-        Heading(several_in_words(found)),
+        Heading(several_sentence(found)),
+        Text(several_in_words(found)),
         Note("", warning_head(pairs[0]), warnings) if warnings else Note(""),
         Items([f"{item.metric}: {item}" for item in found.best]),
         Table(["mean", *map(_cut, found.names)], means),

@@ -9,7 +9,15 @@ from dataclasses import dataclass, field, replace
 from .._compare._blocks import MARKS
 from .._compare._compare import Rules
 from .._compare._drops import drop_evidence
-from .._compare._several import ComparedSeveral, all_compared, best_runs, common_rows, names_of, several_blocks
+from .._compare._several import (
+    ComparedSeveral,
+    all_compared,
+    best_runs,
+    common_rows,
+    names_of,
+    several_blocks,
+    several_sentence,
+)
 from .._gate._decision import decide
 from .._gate._gates import Conditions, Gate, parsed_gates
 from .._gate._results import Decision
@@ -58,6 +66,11 @@ class Comparisons(ComparedSeveral, Result):
             evidence = drop_evidence(comparison, gates, conditions)
             cases += [(gate, replace(part, run=name)) for gate in gates for part in evidence[gate.of, gate.metric]]
         return decide(cases)
+
+    @property
+    def sentence(self) -> str:
+        """The result in a sentence or two, with which text, Markdown, page and notebook begin."""
+        return several_sentence(self)
 
     def _blocks(self) -> list[Block]:
         return several_blocks(self)

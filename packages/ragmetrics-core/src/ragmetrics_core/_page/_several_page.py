@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 from .._compare._blocks import pairs_in_words, warning_head
-from .._compare._several import ComparedSeveral, several_blocks, several_in_words
+from .._compare._several import ComparedSeveral, several_blocks, several_in_words, several_sentence
 from .._gate._results import Decision
 from .._show._blocks import Details, Items, Table, as_html
 from .._values._layout import printable
@@ -49,6 +49,7 @@ def _header(found: ComparedSeveral) -> Html:
         [
             element("p", "ragmetrics comparison", class_="kicker"),
             element("h1", f"{len(found.names)} runs compared with {printable(found.names[0])}", dir="auto"),
+            element("p", several_sentence(found), class_="sentence", dir="auto"),
             notice(warning_head(found.pairs[0]), "", "caveat bad", warnings) if warnings else None,
             *(notice("Read this first", text) for text in found.caveats),
             element("p", f"{several_in_words(found)}. Differences are after minus before.", class_="lead"),
