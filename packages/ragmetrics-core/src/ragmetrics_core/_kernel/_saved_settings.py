@@ -8,7 +8,6 @@ is not a setting. Of a prompt only the wording is written, because the reply for
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import typing
 from collections.abc import Iterator, Mapping
@@ -111,6 +110,8 @@ def _member(path: str, what: str, module: ModuleType, where: str, name: str) -> 
     except ImportError as error:  # our modules raise it for names of RAGAS; it says what to use instead
         raise InvalidInput(str(error)) from None
     if target is None:
+        import difflib  # noqa: PLC0415  for mistakes only
+
         close = difflib.get_close_matches(name, dir(module), n=1)
         raise InvalidInput(f"there is no {what} {path!r}{where}{f'; did you mean {close[0]!r}?' if close else ''}")
     return target

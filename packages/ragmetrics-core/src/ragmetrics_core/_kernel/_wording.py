@@ -7,8 +7,6 @@ that is also in the data may be quoted from there. So a prompt passes its data t
 
 from __future__ import annotations
 
-import hashlib
-import html
 import json
 import re
 import unicodedata
@@ -29,8 +27,11 @@ _MAX_DEPTH = 12
 
 
 def _squeezed(text: str) -> str:
-    plain = html.unescape(text) if "&" in text else text
-    return _LOOSE.sub("", unicodedata.normalize("NFKC", plain).casefold())
+    if "&" in text:
+        import html  # noqa: PLC0415  costly to import, rarely needed
+
+        text = html.unescape(text)
+    return _LOOSE.sub("", unicodedata.normalize("NFKC", text).casefold())
 
 
 def _texts(data: Any, depth: int = 0) -> Iterator[str]:
@@ -185,6 +186,8 @@ class Words(NamedTuple):
         shown = [[to_json(item.inputs), reply_text(item.output)] for item in self.examples]
         wording = [self.instructions, shown, self.notice]
         form = [] if self._same_form(other) else [self.reply.instructions()]
+        import hashlib  # noqa: PLC0415  costly to import, and not needed to import metrics
+
         return hashlib.sha256(to_json(wording + form).encode()).hexdigest()[:6]
 
     def _same_form(self, other: Words) -> bool:

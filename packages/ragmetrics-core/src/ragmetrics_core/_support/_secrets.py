@@ -12,7 +12,6 @@ program may set them at any time.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -62,6 +61,8 @@ def routing_digest(headers: Mapping[str, str]) -> str | None:
     routing = sorted((name.lower(), value) for name, value in headers.items() if not AUTHORISATION.search(name))
     if not routing:
         return None
+    import hashlib  # noqa: PLC0415  costly to import, rarely needed
+
     return f"sha256:{hashlib.sha256(json.dumps(routing).encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterable
 
@@ -93,6 +92,8 @@ def check_known(owner: str, given: Iterable[str], known: Iterable[str], note: st
     names = list(known)
     unknown = next((name for name in given if name not in names), None)
     if unknown is not None:
+        import difflib  # noqa: PLC0415  for mistakes only
+
         close = difflib.get_close_matches(unknown, names, n=1)
         cure = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(names)}{note}"
         raise InvalidInput(f"{owner} has no setting {unknown!r}: {cure}")
