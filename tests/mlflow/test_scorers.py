@@ -226,7 +226,10 @@ def test_settings_are_checked() -> None:
     with pytest.raises(InvalidInput, match="at least one metric"):
         scorers([])
     with pytest.raises(InvalidInput, match="metrics must be Metric instances"):
-        scorer("faithfulness")  # type: ignore[arg-type]
+        scorer(3)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="scorer takes one metric, got 'faithfulness,token_f1'"):
+        scorer("faithfulness,token_f1", llm="lexical")
+    assert scorer("token_f1").name == "token_f1"
 
 
 def test_a_small_pool_causes_one_warning_before_any_call(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
