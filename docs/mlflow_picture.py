@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -19,20 +18,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import mlflow
+from picture import chromium_for, keep
 from playwright.sync_api import sync_playwright
 
 PICTURE = Path(__file__).with_name("mlflow.png")
 PAGE = Path(__file__).with_name("mlflow.md")
 DATABASE = "sqlite:///mlflow.db"
-LARGEST = 200_000
-"""Bytes of the picture."""
 
 
 def main() -> None:
     """Take the picture."""
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    chromium = chromium_for(PICTURE)
     if chromium is None:
-        print(f"Chromium is not installed, so {PICTURE.name} stays as it is")
         return
     with TemporaryDirectory() as name:
         (program := Path(name) / "program.py").write_text(
@@ -55,11 +52,7 @@ def main() -> None:
         finally:
             os.killpg(server.pid, signal.SIGTERM)
             server.wait(20)
-        size = (Path(name) / PICTURE.name).stat().st_size
-        if size > LARGEST:
-            sys.exit(f"the picture has {size} bytes, more than {LARGEST}")
-        shutil.copyfile(Path(name) / PICTURE.name, PICTURE)
-    print(f"{PICTURE.name}: {size} bytes")
+        keep(Path(name) / PICTURE.name, PICTURE)
 
 
 def take(chromium: str, address: str, picture: Path) -> None:

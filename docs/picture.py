@@ -50,9 +50,8 @@ img { position: absolute; box-shadow: 0 4px 16px rgb(0 0 0 / .2); border: 1px so
 
 def main() -> None:
     """Take the picture."""
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    chromium = chromium_for(PICTURE)
     if chromium is None:
-        print(f"Chromium is not installed, so {PICTURE.name} stays as it is")
         return
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -61,11 +60,24 @@ def main() -> None:
         take(chromium, f"{page.as_uri()}#row={ROW}", folder / "phone.png", 500, 1033)
         (folder / "frame.html").write_text(FRAME, encoding="utf-8")
         take(chromium, (folder / "frame.html").as_uri(), folder / "report.png", 1280, 790)
-        size = (folder / "report.png").stat().st_size
-        if size > LARGEST:
-            sys.exit(f"the picture has {size} bytes, more than {LARGEST}")
-        shutil.copyfile(folder / "report.png", PICTURE)
-    print(f"{PICTURE.name}: {size} bytes")
+        keep(folder / "report.png", PICTURE)
+
+
+def chromium_for(picture: Path) -> str | None:
+    """The path of Chromium; None, and a line that says what that means, if it is not installed."""
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if found is None:
+        print(f"Chromium is not installed, so {picture.name} stays as it is")
+    return found
+
+
+def keep(taken: Path, picture: Path) -> None:
+    """Keep a picture that was taken, if it is not too large."""
+    size = taken.stat().st_size
+    if size > LARGEST:
+        sys.exit(f"the picture has {size} bytes, more than {LARGEST}")
+    shutil.copyfile(taken, picture)
+    print(f"{picture.name}: {size} bytes")
 
 
 def write_page(folder: Path) -> Path:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import ast
 import difflib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any, NoReturn
 
@@ -229,24 +229,11 @@ class Uncalled:
 
     Args:
         missing: the error that a call raises.
-        model: the name of the model.
-        provider: the server that the model is on.
-        base_url: the address of the server, if it is not the usual one.
-        settings: further parts of the identity.
+        identity: the identity that the model would have; it has the name of the model.
     """
 
-    def __init__(self, missing: MissingExtra, model: str, provider: str, base_url: str | None, **settings: Any) -> None:
-        from ..llms._factory import NATIVE  # noqa: PLC0415  loaded where a name is used
-        from ..llms._openai._named_servers import address_of, server_named  # noqa: PLC0415  the same
-
-        self._missing = missing
-        self.model = model
-        url = address_of(provider, base_url)
-        native = NATIVE.get(server_named(provider) or "") if "parameters" in settings else None
-        if native is not None:
-            url, settings = native.service.address(url), {**settings, "parameters": dict(native.service.defaults)}
-        protocol = "openai" if native is None else native.service.extra
-        self.identity = {"provider": protocol, "model": model, "base_url": url, **settings}
+    def __init__(self, missing: MissingExtra, identity: Mapping[str, Any]) -> None:
+        self._missing, self.identity, self.model = missing, identity, identity["model"]
 
     def generate(self, _: object) -> NoReturn:
         """Raise the error that says which package is missing."""
@@ -268,7 +255,16 @@ def llm_to_price(model: Any, base_url: str | None = None) -> Any:
         provider, _, name = _parts(model)
         is_provider = provider in ("openai", "server") or is_server(provider)
         model_name = name if is_provider and name else model.strip()
-        return Uncalled(missing, model_name, provider, base_url, structured="schema", parameters={})
+        from ..llms._factory import NATIVE  # noqa: PLC0415  loaded where a name is used
+        from ..llms._openai._named_servers import address_of, server_named  # noqa: PLC0415  the same
+
+        known = {"provider": "openai", "model": model_name, "base_url": address_of(provider, base_url)}
+        parameters: Mapping[str, Any] = {}
+        if (native := NATIVE.get(server_named(provider) or "")) is not None:
+            service = native.service
+            known |= {"provider": service.extra, "base_url": service.address(known["base_url"])}
+            parameters = service.defaults
+        return Uncalled(missing, {**known, "structured": "schema", "parameters": dict(parameters)})
 
 
 def embeddings_to_price(model: Any, base_url: str | None = None) -> Any:
@@ -285,4 +281,7 @@ def embeddings_to_price(model: Any, base_url: str | None = None) -> Any:
         provider, _, name = _parts(model)
         if provider != "openai" and not is_server(provider):
             raise
-        return Uncalled(missing, name or "text-embedding-3-small", provider, base_url, dimensions=None)
+        from ..llms._openai._named_servers import address_of  # noqa: PLC0415  loaded where a name is used
+
+        known = {"provider": "openai", "model": name or "text-embedding-3-small"}
+        return Uncalled(missing, {**known, "base_url": address_of(provider, base_url), "dimensions": None})

@@ -5,7 +5,7 @@ The words of a prompt are the same for all its questions and are marked for Anth
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -13,12 +13,11 @@ from ..._support._strict_schema import strict_schema
 from ..._values._errors import InvalidInput
 from ..._values._requests import Ask, Reply, Usage, counted
 from ..._values._settings import check_whole
-from .._wire._attempts import Attempts, Exchange, Failure, Rung, field_of, schema_of, wire_message
+from .._wire._attempts import Rung, field_of, wire_message
 from .._wire._bounded import bounded_client
-from .._wire._failures import Failures, refused_in_body
 from .._wire._package_errors import TranslatedErrors
 from ._clients import Service
-from ._model import EMPTY, NativeModel, reply_of
+from ._model import EMPTY, NativeModel, no_answer, reply_of
 
 MAX_TOKENS = 8192
 """The most tokens of a reply, because Anthropic's API requires a limit. Long answers with many claims need some thousands."""
@@ -128,17 +127,27 @@ class AnthropicLLM(NativeModel):
         self._cache = cache
         self._set(given, {"max_tokens": max_tokens})
 
-    def _exchange(self, ask: Ask) -> Exchange[Reply[str]]:
-        """Ask one question, without a schema if the model refuses it."""
-        sent = {"model": self.model, **_messages(ask, cache=self._cache), **self.parameters}
-        attempts = Attempts(self._ladder, ask)
-        for rung in attempts:
-            answer = yield {**sent, **(_format(schema_of(ask) or {}) if rung == "schema" else {})}
-            if isinstance(answer, Failure):
-                attempts.failed(answer)
-                continue
-            return _read(answer, self._failures, attempts)
-        raise attempts.problem
+    def _sent(self, ask: Ask) -> dict[str, Any]:
+        return {"model": self.model, **_messages(ask, cache=self._cache), **self.parameters}
+
+    def _in_form(self, sent: dict[str, Any], rung: Rung, schema: Mapping[str, Any]) -> dict[str, Any]:
+        return {**sent, **(_format(schema) if rung == "schema" else {})}
+
+    def _read(self, answer: Any, answered: Callable[[], None]) -> Reply[str]:
+        content = field_of(answer, "content")
+        if not isinstance(content, list):
+            raise no_answer(answer, self._failures, "content")
+        answered()
+        usage = field_of(answer, "usage")
+        sent = sum(counted(field_of(usage, name)) for name in TOKENS)
+        spent = Usage(1, sent, counted(field_of(usage, "output_tokens")))
+        texts = [field_of(part, "text") for part in content if field_of(part, "type") == "text"]
+        reason = field_of(answer, "stop_reason")
+        problem = "refuses to answer" if reason == "refusal" else None
+        if not texts and reason not in {"refusal", *CUT}:
+            problem = f"answered without any text (stop reason {reason!r})"
+        text = "".join(part for part in texts if isinstance(part, str))
+        return reply_of(text, spent, self._failures, is_cut=reason in CUT, problem=problem)
 
     def _send(self, client: Any, parameters: dict[str, Any]) -> Any:
         # the package's releases know different parameters; those in extra_body are sent by all
@@ -169,29 +178,3 @@ def _messages(ask: Ask, *, cache: bool) -> dict[str, Any]:
 
 def _format(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {"output_config": {"format": {"type": "json_schema", "schema": strict_schema(schema) or dict(schema)}}}
-
-
-def _read(answer: Any, failures: Failures, attempts: Attempts) -> Reply[str]:
-    """Read an answer.
-
-    Raises:
-        ModelError: it does not follow the protocol, or contains an error.
-        BadReply: it has no text, or the model refused to answer; ``usage`` is what it cost.
-    """
-    content = field_of(answer, "content")
-    if not isinstance(content, list):
-        error = field_of(answer, "error")
-        if (refused := refused_in_body(error)) is not None:
-            raise failures.refused(refused)
-        raise failures.other_protocol(str(error or "it holds no content"))
-    attempts.answered()
-    usage = field_of(answer, "usage")
-    sent = sum(counted(field_of(usage, name)) for name in TOKENS)
-    spent = Usage(1, sent, counted(field_of(usage, "output_tokens")))
-    texts = [field_of(part, "text") for part in content if field_of(part, "type") == "text"]
-    reason = field_of(answer, "stop_reason")
-    problem = "refuses to answer" if reason == "refusal" else None
-    if not texts and reason not in {"refusal", *CUT}:
-        problem = f"answered without any text (stop reason {reason!r})"
-    text = "".join(part for part in texts if isinstance(part, str))
-    return reply_of(text, spent, failures, is_cut=reason in CUT, problem=problem)

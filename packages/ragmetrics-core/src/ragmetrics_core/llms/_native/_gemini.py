@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..._support._retry_after import seconds_to_wait
 from ..._support._strict_schema import strict_schema
 from ..._values._errors import ModelError
 from ..._values._requests import Ask, Reply, Usage, counted
-from .._wire._attempts import Attempts, Exchange, Failure, Rung, field_of, schema_of, wire_message
+from .._wire._attempts import Rung, field_of, wire_message
 from .._wire._bounded import bounded_client
-from .._wire._failures import Failures, Refused, refused_in_body, root_of
+from .._wire._failures import Failures, Refused, root_of
 from .._wire._package_errors import TooLong, TranslatedErrors
 from ._clients import Service
-from ._model import EMPTY, NativeModel, reply_of
+from ._model import EMPTY, NativeModel, no_answer, reply_of
 
 NO_REPLY = {
     "BLOCKLIST": "was stopped by a list of forbidden words",
@@ -179,21 +179,36 @@ class GeminiLLM(NativeModel):
     ) -> None:
         self._set(locals(), {})
 
-    def _exchange(self, ask: Ask) -> Exchange[Reply[str]]:
-        """Ask one question, in a lower form of reply if the model refuses the one before."""
+    def _sent(self, ask: Ask) -> dict[str, Any]:
         sent = [wire_message(message) for message in ask.messages]
         system = [message["content"] for message in sent if message["role"] == "system"]
         contents = [_content(message) for message in sent if message["role"] != "system"]
         config = {**self.parameters, **({"system_instruction": "\n\n".join(system)} if system else {})}
-        attempts = Attempts(self._ladder, ask)
-        for rung in attempts:
-            form = _format(rung, schema_of(ask) or {})
-            answer = yield {"model": self.model, "contents": contents, "config": {**config, **form}}
-            if isinstance(answer, Failure):
-                attempts.failed(answer)
-                continue
-            return _read(answer, self._failures, attempts)
-        raise attempts.problem
+        return {"model": self.model, "contents": contents, "config": config}
+
+    def _in_form(self, sent: dict[str, Any], rung: Rung, schema: Mapping[str, Any]) -> dict[str, Any]:
+        return {**sent, "config": {**sent["config"], **_format(rung, schema)}}
+
+    def _read(self, answer: Any, answered: Callable[[], None]) -> Reply[str]:
+        candidates, blocked = field_of(answer, "candidates"), field_of(answer, "promptFeedback")
+        candidate = candidates[0] if isinstance(candidates, list) and candidates else None
+        why_blocked = field_of(blocked, "blockReason")
+        if not isinstance(candidate, dict) and why_blocked is None:
+            raise no_answer(answer, self._failures, "candidates")
+        answered()
+        usage = field_of(answer, "usageMetadata")
+        written = sum(counted(field_of(usage, name)) for name in ("candidatesTokenCount", "thoughtsTokenCount"))
+        spent = Usage(1, counted(field_of(usage, "promptTokenCount")), written)
+        parts = field_of(field_of(candidate, "content"), "parts")
+        found = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+        texts = [part["text"] for part in found if isinstance(part.get("text"), str) and not part.get("thought")]
+        reason = field_of(candidate, "finishReason")
+        problem = NO_REPLY.get(reason) if isinstance(reason, str) else None
+        if why_blocked is not None:
+            problem = f"was not asked, because a filter blocks the question ({why_blocked})"
+        elif problem is None and not texts and reason != "MAX_TOKENS":
+            problem = f"answered without any text (finish reason {reason!r})"
+        return reply_of("".join(texts), spent, self._failures, is_cut=reason == "MAX_TOKENS", problem=problem)
 
     def _send(self, client: Any, parameters: dict[str, Any]) -> Any:
         config = {**parameters["config"], "should_return_http_response": True}
@@ -218,34 +233,3 @@ def _format(rung: Rung, schema: Mapping[str, Any]) -> dict[str, Any]:
         return {}
     json_mode = {"response_mime_type": "application/json"}
     return json_mode | ({"response_json_schema": strict_schema(schema) or dict(schema)} if rung == "schema" else {})
-
-
-def _read(answer: Any, failures: Failures, attempts: Attempts) -> Reply[str]:
-    """Read an answer.
-
-    Raises:
-        ModelError: it does not follow the protocol, or contains an error.
-        BadReply: it has no text, or a filter stopped it; ``usage`` is what it cost.
-    """
-    candidates, blocked = field_of(answer, "candidates"), field_of(answer, "promptFeedback")
-    candidate = candidates[0] if isinstance(candidates, list) and candidates else None
-    why_blocked = field_of(blocked, "blockReason")
-    if not isinstance(candidate, dict) and why_blocked is None:
-        error = field_of(answer, "error")
-        if (refused := refused_in_body(error)) is not None:
-            raise failures.refused(refused)
-        raise failures.other_protocol(str(error or "it holds no candidates"))
-    attempts.answered()
-    usage = field_of(answer, "usageMetadata")
-    written = sum(counted(field_of(usage, name)) for name in ("candidatesTokenCount", "thoughtsTokenCount"))
-    spent = Usage(1, counted(field_of(usage, "promptTokenCount")), written)
-    parts = field_of(field_of(candidate, "content"), "parts")
-    found = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
-    texts = [part["text"] for part in found if isinstance(part.get("text"), str) and not part.get("thought")]
-    reason = field_of(candidate, "finishReason")
-    problem = NO_REPLY.get(reason) if isinstance(reason, str) else None
-    if why_blocked is not None:
-        problem = f"was not asked, because a filter blocks the question ({why_blocked})"
-    elif problem is None and not texts and reason != "MAX_TOKENS":
-        problem = f"answered without any text (finish reason {reason!r})"
-    return reply_of("".join(texts), spent, failures, is_cut=reason == "MAX_TOKENS", problem=problem)

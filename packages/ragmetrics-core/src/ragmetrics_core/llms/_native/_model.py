@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 from ..._support._secrets import conceal, mask, without_secrets
-from ..._values._errors import BadReply, InvalidInput
+from ..._values._errors import BadReply, InvalidInput, ModelError
 from ..._values._requests import Ask, Reply, Usage
-from .._wire._attempts import SET_ELSEWHERE, Exchange, Ladder, Rung, chat_parameters
+from .._wire._attempts import (
+    SET_ELSEWHERE,
+    Attempts,
+    Exchange,
+    Ladder,
+    Rung,
+    asked,
+    chat_parameters,
+    field_of,
+    schema_of,
+)
 from .._wire._connections import check_model, hashed, is_of_this_machine, shown
-from .._wire._failures import Failures
+from .._wire._failures import Failures, refused_in_body
 from .._wire._package_model import PackageModel
 from ._clients import NativeClients, Service
 
@@ -87,11 +97,44 @@ class NativeModel(PackageModel):
         return await self._run_async(self._exchange(ask))
 
     def _exchange(self, ask: Ask) -> Exchange[Reply[str]]:
-        """Return the calls for one question."""
+        """Ask one question, in a lower form of reply if the model refuses the one before."""
+        sent, schema, attempts = self._sent(ask), schema_of(ask) or {}, Attempts(self._ladder, ask)
+        return (
+            yield from asked(
+                attempts,
+                lambda: self._in_form(sent, attempts.rung, schema),
+                lambda answer: self._read(answer, attempts.answered),
+            )
+        )
+
+    def _sent(self, ask: Ask) -> dict[str, Any]:
+        """Return what is sent for a question in any form of reply."""
+        raise NotImplementedError
+
+    def _in_form(self, sent: dict[str, Any], rung: Rung, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what is sent, with what asks for a form of reply."""
+        raise NotImplementedError
+
+    def _read(self, answer: Any, answered: Callable[[], None]) -> Reply[str]:
+        """Read an answer. ``answered`` is called as soon as it is known to follow the protocol.
+
+        Raises:
+            ModelError: it does not follow the protocol, or contains an error.
+            BadReply: it has no text, or is no reply; ``usage`` is what it cost.
+        """
         raise NotImplementedError
 
     def __repr__(self) -> str:
         return self._repr(shown(self.parameters, self._clients.secrets))
+
+
+def no_answer(answer: Any, failures: Failures, what: str) -> ModelError:
+    """Return the error for an answer that contains an error, or lacks ``what``."""
+    error = field_of(answer, "error")
+    refused = refused_in_body(error)
+    return (
+        failures.other_protocol(str(error or f"it holds no {what}")) if refused is None else failures.refused(refused)
+    )
 
 
 def reply_of(text: str, spent: Usage, failures: Failures, *, is_cut: bool, problem: str | None) -> Reply[str]:

@@ -256,6 +256,27 @@ async def arun_exchange(exchange: Exchange[T], call: Callable[[dict[str, Any]], 
         return done.value
 
 
+def asked(
+    attempts: Attempts, parameters: Callable[[], dict[str, Any]], read: Callable[[Any], Reply[str]]
+) -> Exchange[Reply[str]]:
+    """Make the attempts at one question, until one is answered.
+
+    Args:
+        attempts: the attempts.
+        parameters: returns what is sent, in the form of the current attempt.
+        read: reads an answer; it calls ``attempts.answered`` as soon as the answer is known to follow the protocol.
+
+    Raises:
+        ModelError: the last call failed, or ``read`` raised it.
+    """
+    for _ in attempts:
+        answer = yield parameters()
+        if not isinstance(answer, Failure):
+            return read(answer)
+        attempts.failed(answer)
+    raise attempts.problem
+
+
 def chat(failures: Failures, settings: Mapping[str, Any], ladder: Ladder, ask: Ask) -> Exchange[Reply[str]]:
     """Ask one question. Answers are objects of the openai package or plain JSON.
 
@@ -264,15 +285,15 @@ def chat(failures: Failures, settings: Mapping[str, Any], ladder: Ladder, ask: A
         BadReply: the answer has no text; ``usage`` is what it cost.
         InvalidInput: a message cannot be sent as UTF-8.
     """
-    messages = [wire_message(message) for message in ask.messages]
+    sent = {"model": failures.model, "messages": [wire_message(message) for message in ask.messages], **settings}
     attempts = Attempts(ladder, ask)
-    for _ in attempts:
-        answer = yield {"model": failures.model, "messages": messages, **settings, **attempts.parameters()}
-        if isinstance(answer, Failure):
-            attempts.failed(answer)
-            continue
-        return read_answer(answer, failures, attempts.answered)
-    raise attempts.problem
+    return (
+        yield from asked(
+            attempts,
+            lambda: {**sent, **attempts.parameters()},
+            lambda answer: read_answer(answer, failures, attempts.answered),
+        )
+    )
 
 
 def read_answer(answer: Any, failures: Failures, answered: Callable[[], None] | None = None) -> Reply[str]:
