@@ -110,7 +110,7 @@ def test_everything_is_done_once(instant: bool, stored: bool, done: Counter[str]
     assert not [score.error for scores in result.scores.values() for score in scores if score.error]
     assert judge.asked == ASKED
     once = {**{f"{name} read": count for name, count in ASKED.items()}, "citations found": 1}
-    # where claims stand is nobody's business until somebody looks at the evidence, as who stores it does
+    # where claims stand in the texts is looked up only when evidence is read, and storing a row reads it
     assert done == ({**once, "placed": 2} if stored else once)
     details = {name: json.dumps(scores[0].details) for name, scores in result.scores.items()}
     unplaced = {"answer_or_abstain", "fabricated_citations", "uncited_claims"}  # these have no claims
@@ -126,7 +126,7 @@ def test_citations_by_id_are_found_once_as_well(done: Counter[str]) -> None:
 
 
 @pytest.mark.parametrize("instant", JUDGES)
-def test_an_unreadable_reply_is_nobodys(instant: bool, done: Counter[str]) -> None:
+def test_an_unreadable_reply_is_read_by_each_metric(instant: bool, done: Counter[str]) -> None:
     """Every metric reads it itself, and asks again; the second reply is read once for all of them."""
     judge = Judge(instant, unreadable={"judge_abstention"})
     result = evaluate([ROW], [Diagnosis(), AnswerOrAbstain()], llm=judge, progress=False)

@@ -148,20 +148,20 @@ class Answers:
         pending.outcome = outcome
         return outcome is not None
 
-    def task_of(self, pending: PendingCall, run: Tasks) -> asyncio.Future[CallOutcome | None]:
+    def task_of(self, pending: PendingCall, memory: RowMemory, run: Tasks) -> asyncio.Future[CallOutcome | None]:
         """Return the task of an equal call in flight, or else a new task that makes the call. Its result is None without budget."""
         if pending.task is None:
             call = self._in_flight.get(pending)
             pending.is_shared = call is not None
             if call is None:
                 call = self._in_flight[pending] = self._start(pending, run)
-            call.join(run)
+            call.join(run, memory)
             pending.task = call.task
         return pending.task
 
     async def outcomes(self, calls: Sequence[PendingCall], memory: RowMemory, run: Tasks) -> list[Outcome] | None:
         """Return the outcomes of a round, whose calls run concurrently; None: the budget was used up before all calls were made."""
-        if tasks := [self.task_of(pending, run) for pending in calls if not self.is_there(pending, memory)]:
+        if tasks := [self.task_of(pending, memory, run) for pending in calls if not self.is_there(pending, memory)]:
             await asyncio.wait(tasks)
         found = [pending.outcome for pending in calls if self.is_there(pending, memory)]
         outcomes = [outcome for outcome in found if outcome is not None]
@@ -228,6 +228,7 @@ class Answers:
 
     async def _call(self, pending: PendingCall, run: Tasks) -> CallOutcome | None:
         gathers = not isinstance(pending.request, Ask)
+        call = self._in_flight.get(pending)
         try:
             if gathers:
                 run.gathering += 1
@@ -236,9 +237,13 @@ class Answers:
             if outcome is None:
                 return None
             outcome = self._journal_reply(pending, outcome)
-            return CallOutcome(outcome, as_shared(outcome))
+            shared = as_shared(outcome)
+            if call is not None and isinstance(shared, Reply):
+                # a program that asks before the waiting ones go on must not parse the reply once more
+                for memory in call.memories:
+                    memory.setdefault(pending, shared)
+            return CallOutcome(outcome, shared)
         finally:
             run.gathering -= gathers
-            call = self._in_flight.get(pending)
-            if call is not None and call.task is asyncio.current_task():
+            if call is not None and self._in_flight.get(pending) is call:
                 del self._in_flight[pending]

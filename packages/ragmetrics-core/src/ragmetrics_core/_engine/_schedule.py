@@ -294,7 +294,7 @@ class Engine:
                 work.turn = self._allowance.turn(work.account, work.calls)
             if not work.turn.done():
                 return [work.turn]
-        tasks: list[asyncio.Future[Any]] = [self._answers.task_of(call, self._tasks) for call in missing]
+        tasks: list[asyncio.Future[Any]] = [self._answers.task_of(call, work.memory, self._tasks) for call in missing]
         if any(task.done() for task in tasks):
             raise BudgetUsedUp
         return tasks

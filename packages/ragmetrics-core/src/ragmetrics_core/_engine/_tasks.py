@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, TypeVar
 
-from ._pending import CallOutcome
+from ._pending import CallOutcome, RowMemory
 
 T = TypeVar("T")
 
@@ -41,15 +41,20 @@ class CallInFlight:
     Args:
         task: the task that makes the call.
         cancel: cancels this task.
+
+    Attributes:
+        memories: the replies to the rows that wait for the call; the reply is added to each as soon as it is there.
     """
 
     def __init__(self, task: asyncio.Task[CallOutcome | None], cancel: Callable[[], None]) -> None:
         self.task = task
         self.cancel = cancel
+        self.memories: list[RowMemory] = []
         self._runs: set[Tasks] = set()
 
-    def join(self, run: Tasks) -> None:
-        """Note that a run waits for the call."""
+    def join(self, run: Tasks, memory: RowMemory) -> None:
+        """Note that a row of a run waits for the call."""
+        self.memories.append(memory)
         if run not in self._runs:
             self._runs.add(run)
             run.watch(self.task, self)

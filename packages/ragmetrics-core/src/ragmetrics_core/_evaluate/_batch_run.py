@@ -346,7 +346,7 @@ class BatchRun:
         if not target.checked:
             await in_own_thread(target.api.check)
             target.checked = True
-        task = self._answers.task_of(call, run)
+        task = self._answers.task_of(call, {}, run)
         await asyncio.wait([task])
         landed = task.result()
         return landed is not None and isinstance(landed.paid, Reply | BadReply)
