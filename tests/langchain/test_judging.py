@@ -16,14 +16,14 @@ from lc_parts import QUESTION, lcel
 from ragmetrics_core.metrics import ExactMatch, Faithfulness
 from ragmetrics_core.testing import ScriptedLLM
 from ragmetrics_langchain import FinishedRun, RagEvaluationCallback
-from waiting import HeldClock
+from waiting import HeldClock, until
 
 
 def config(*callbacks: Any, **more: Any) -> Any:
     return {"callbacks": list(callbacks), **more}
 
 
-def test_judges_that_hang_starve_nobody(caplog: pytest.LogCaptureFixture, held_clock: HeldClock) -> None:
+def test_judges_that_hang_starve_no_other(caplog: pytest.LogCaptureFixture, held_clock: HeldClock) -> None:
     release, hanging = threading.Event(), threading.Semaphore(0)
     hung = iter([True] * 4)
 
@@ -37,6 +37,7 @@ def test_judges_that_hang_starve_nobody(caplog: pytest.LogCaptureFixture, held_c
     for number in range(40):  # equal questions would share one call
         lcel().invoke(f"{QUESTION} {number}", config(callback))
     assert all(hanging.acquire(timeout=60) for _ in range(4))
+    assert until(lambda: callback.counts["pending"] == 4), callback.counts  # others would time out as well
     held_clock.move(0.2)
     assert callback.flush(60)
     release.set()
