@@ -111,10 +111,10 @@ def test_a_row_shows_its_evidence(opened: Opener, report: Path) -> None:
     page.locator("#tab-0").click()
     assert page.locator("#row-title").inner_text() == "q1"
     claims = page.locator(".claims li")
-    assert claims.locator(".verdict").all_inner_texts() == ["✔\nsupported\n1", "✘\ncontradicted\n2", "–\nnot stated\n3"]
-    assert claims.nth(1).locator(".claim").inner_text() == "The tower is 330 metres tall."
-    assert claims.nth(1).locator(".passage").all_inner_texts() == ["✘ context 2"]
-    assert claims.nth(1).locator(".reason").inner_text() == "because of The tower is 330 metres tall."
+    assert claims.locator(".verdict").all_inner_texts() == ["✘\ncontradicted\n2", "–\nnot stated\n3", "✔\nsupported\n1"]
+    assert claims.nth(0).locator(".claim").inner_text() == "The tower is 330 metres tall."
+    assert claims.nth(0).locator(".passage").all_inner_texts() == ["✘ context 2"]
+    assert claims.nth(0).locator(".reason").inner_text() == "because of The tower is 330 metres tall."
     assert "1 of 3 supported" in page.locator(".claims").inner_text()
     assert page.locator(".origin p").all_inner_texts() == [
         "Messages and replies are not here: only the directory of a run, with its run.json, has them.",
@@ -134,7 +134,7 @@ def test_claims_are_marked_in_the_answer_and_in_the_contexts(opened: Opener, rep
     assert second.locator("mark.bad").all_inner_texts() == ["It is 300 metres tall."]
     assert third.locator("mark").count() == 0
     page.get_by_role("button", name="claim 2: contradicted").first.click()
-    assert "lit" in (page.locator(".claims li").nth(1).get_attribute("class") or "")
+    assert "lit" in (page.locator(".claims li").nth(0).get_attribute("class") or "")
     assert page.evaluate("document.activeElement.id") == "claim-0-1"
 
 

@@ -47,6 +47,9 @@ function claimOf(item) {
   };
 }
 
+/** The passages that a statement itself names. */
+const citedPassages = ({ cited }) => (cited || []).flatMap((mark) => numbers(mark?.passages));
+
 const numbers = (value) => (Array.isArray(value) ? value.filter((item) => Number.isInteger(item)) : []);
 
 function verdictOf(item) {

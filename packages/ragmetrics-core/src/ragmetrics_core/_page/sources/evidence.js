@@ -32,9 +32,15 @@ function claimList(item, sample) {
   const title = item.rows.some((row) => row.verdict) ? `Claims of the ${about}, by the ${ASKED[item.by]}` : `Statements of the ${about}`;
   const held = item.rows.filter((row) => row.verdict === "supported").length;
   const total = item.rows.some((row) => row.verdict) ? `${held} of ${item.rows.length} supported` : count(item.rows.length, "statement");
-  const claims = item.rows.map((row, number) => claim(row, item, number, sample));
+  const order = item.rows.map((_, number) => number).sort((one, other) => urgency(item.rows[one]) - urgency(item.rows[other]));
+  const claims = order.map((number) => claim(item.rows[number], item, number, sample));
   return el("section", { class: "claims" }, el("h2", null, title), el("p", { class: "remark" }, total), el("ol", null, claims));
 }
+
+const URGENT = ["contradicted", "not supported", "not stated", null, "supported"];
+
+/** What is rejected comes first, then what is undecided, and what is supported last; equal ones stay as they were. */
+const urgency = ({ both, verdict }) => (both ? 0 : URGENT.indexOf(verdict));
 
 function claim(row, item, number, sample) {
   const verdict = VERDICTS[row.verdict];
@@ -51,26 +57,28 @@ function claim(row, item, number, sample) {
 
 const numberOf = (item, number) => `${item.about === "reference" ? "R" : ""}${number + 1}`;
 
-/** Links to the passages that speak for a claim, and against it, and to its place in the text. */
+/** Links to the passages that speak for a claim, and against it, to those that it cites, and to its place in the text. */
 function passages(row, item, number, sample) {
+  const link = (passage, kind, text) => passageLink(passage, kind, text, row.text, item.keys ? item.keys[number] : `cited-${passage}`, sample);
   const places = [];
   if (item.by === "contexts") {
-    places.push(row.by.map((passage) => passageLink(passage, "good", "✔ ", sample)), row.against.map((passage) => passageLink(passage, "bad", "✘ ", sample)));
+    places.push(row.by.map((passage) => link(passage, "good", `✔ context ${passage}`)), row.against.map((passage) => link(passage, "bad", `✘ context ${passage}`)));
   }
-  if (row.cited) places.push(el("span", null, row.cited.length ? `cites ${row.cited.map((mark) => mark.marker).join(", ")}` : "cites nothing"));
-  if (item.keys) places.push(el("button", { type: "button", class: "link", onclick: () => light(item.keys[number], false) }, "show in the text"));
+  if (row.cited) places.push(el("span", null, row.cited.length ? ["cites ", row.cited.map((mark) => citation(mark, link))] : "cites nothing"));
+  if (item.keys) places.push(el("button", { type: "button", class: "link", onclick: (event) => light(item.keys[number], false, event.currentTarget) }, "show in the text"));
   return places.flat().length ? el("p", { class: "places" }, places) : null;
 }
 
-function passageLink(passage, kind, mark, sample) {
-  const go = () => {
-    const target = byId(contextId(sample, passage));
-    if (!target) return;
-    target.scrollIntoView({ block: "nearest" });
-    target.focus({ preventScroll: true });
-  };
-  const known = passage >= 1 && passage <= contextsOf(sample).length;
-  return known ? el("button", { type: "button", class: `passage ${kind}`, onclick: go }, `${mark}context ${passage}`) : el("span", null, `${mark}context ${passage}`);
+/** What a statement cites: a link to each passage that this means. */
+function citation(mark, link) {
+  const found = numbers(mark?.passages);
+  return [found.length === 1 ? link(found[0], "open", mark.marker) : [mark?.marker, found.map((passage) => [" ", link(passage, "open", `context ${passage}`)])], " "];
+}
+
+function passageLink(passage, kind, text, claim, key, sample) {
+  if (passage < 1 || passage > contextsOf(sample).length) return el("span", null, text);
+  const go = (event) => goToCited(byId(contextId(sample, passage)), claim, key, event.currentTarget);
+  return el("button", { type: "button", class: `passage ${kind}`, title: `Go to the sentence in context ${passage}`, onclick: go }, text);
 }
 
 /** Any JSON value as nested lists; names and values as they stand in the data where they are `given`, else as somebody would say them. */

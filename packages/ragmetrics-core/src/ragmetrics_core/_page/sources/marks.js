@@ -11,7 +11,7 @@ function marked(text, marks) {
     const here = valid.filter(({ span }) => span[0] <= start && end <= span[1]);
     const piece = letters.slice(start, end).join("");
     parts.push(here.length && piece.trim() ? markedPiece(piece, here) : piece);
-    parts.push(valid.filter(({ span }) => span[1] === end).map(reference));
+    parts.push(valid.filter(({ span, number }) => span[1] === end && number).map(reference));
   }
   return parts;
 }
@@ -27,7 +27,7 @@ const worstKind = (marks) => KINDS.find((kind) => marks.some((item) => item.kind
 
 /** The sign and the number behind a marked part; it leads to the claim. */
 function reference(item) {
-  const go = () => light(item.key, true);
+  const go = (event) => light(item.key, true, event.currentTarget);
   return el(
     "button",
     { type: "button", class: `ref ${item.kind}`, "data-keys": item.key, onclick: go, title: item.word, "aria-label": item.word },
@@ -35,14 +35,47 @@ function reference(item) {
   );
 }
 
-/** Show which parts belong to a claim; go to the claim, or to the first of the parts. */
-function light(key, toClaim) {
+/** Show which parts belong to a claim, and return them. */
+function lit(key) {
   for (const item of document.querySelectorAll(".lit")) item.classList.remove("lit");
   const parts = [...document.querySelectorAll("[data-keys]")].filter((item) => item.dataset.keys.split(" ").includes(key));
-  const claim = document.getElementById(`claim-${key}`);
-  for (const item of [...parts, claim]) if (item) item.classList.add("lit");
-  const target = toClaim ? claim : parts[0];
-  if (!target) return;
-  target.scrollIntoView({ block: "nearest" });
-  if (toClaim) claim.focus({ preventScroll: true });
+  for (const item of [...parts, byId(`claim-${key}`)]) item?.classList.add("lit");
+  return parts;
+}
+
+/** Go from an element to a claim, or to the first of its parts. */
+function light(key, toClaim, from) {
+  const [part] = lit(key);
+  const target = toClaim ? byId(`claim-${key}`) : part;
+  if (target) goTo(target, from);
+}
+
+/** Go to the sentence of a passage that a claim rests on. Claims of a second table about a text are marked only now. */
+function goToCited(passage, claim, key, from) {
+  const box = passage.querySelector("p.text");
+  const inPassage = () => lit(key).find((item) => item.localName === "mark" && passage.contains(item));
+  let part = inPassage();
+  const span = part ? null : nearestSentence(claim, box.whole);
+  if (span) {
+    fill(box, marked(box.whole, [...box.marks, { span, kind: "open", key }]));
+    part = inPassage();
+  }
+  goTo(part || passage, from);
+}
+
+/** Go to a part of the row: it stands in the window and has the focus. The next key Tab, or a click, leads back to where one came from. */
+function goTo(target, from) {
+  for (const item of document.querySelectorAll(".way-back")) item.remove();
+  for (let around = target.closest("details"); around; around = around.parentElement.closest("details")) around.open = true;
+  target.setAttribute("tabindex", "-1");
+  target.focus({ preventScroll: true });
+  target.scrollIntoView({ block: target.offsetHeight < innerHeight * 0.8 ? "center" : "start" });
+  const back = () => {
+    button.remove();
+    from.focus({ preventScroll: true });
+    from.scrollIntoView({ block: "center" });
+  };
+  const button = el("button", { type: "button", class: "way-back", onclick: back }, `↩ ${from.closest(".claims") ? "Back to the claim" : "Back to the text"}`);
+  if (target.localName === "li") target.prepend(button);
+  else target.after(button);
 }

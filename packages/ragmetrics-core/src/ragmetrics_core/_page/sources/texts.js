@@ -32,14 +32,21 @@ function contextMarks(tables, number, text) {
   const found = [];
   for (const table of tables.filter((item) => item.keys && item.by === "contexts")) {
     table.rows.forEach((row, claim) => {
-      for (const [passages, verdict] of [[row.by, "supported"], [row.against, "contradicted"]]) {
-        if (!passages.includes(number)) continue;
-        const span = nearestSentence(row.text, text) || [0, Array.from(text).length];
-        found.push(markOf(row, table, claim, span, verdict));
+      const judged = [...row.by, ...row.against].includes(number);
+      const cites = !judged && citedPassages(row).includes(number);
+      for (const [here, verdict] of [[row.by.includes(number), "supported"], [row.against.includes(number), "contradicted"], [cites, "cited"]]) {
+        const span = here && (nearestSentence(row.text, text) || (judged && [0, Array.from(text).length]));
+        if (span) found.push(markOf(row, table, claim, span, verdict));
       }
     });
   }
   return found;
+}
+
+/** A text with marks; it knows both, so that another mark can join. */
+function textBox(text, marks) {
+  const box = el("p", { class: "text", dir: "auto" }, text.trim() ? marked(text, marks) : el("span", { class: "open" }, "blank"));
+  return Object.assign(box, { whole: text, marks });
 }
 
 function sampleTexts(sample, tables) {
@@ -72,7 +79,7 @@ function contextList(sample, tables) {
       "li",
       { id: contextId(sample, number + 1), tabindex: "-1" },
       el("h3", null, `Context ${number + 1}`, contextSource(sample, number)),
-      el("p", { class: "text", dir: "auto" }, text.trim() ? marked(text, contextMarks(tables, number + 1, text)) : el("span", { class: "open" }, "blank")),
+      textBox(text, contextMarks(tables, number + 1, text)),
     ),
   );
   const none = hasContexts(sample) ? "nothing was retrieved" : "the data has no contexts for this row";
@@ -97,8 +104,7 @@ function contextSource(sample, number) {
 function textPart(title, text, marks) {
   if (text === undefined || text === null) return null;
   const whole = typeof text === "string" ? text : JSON.stringify(text);
-  const body = whole.trim() ? marked(whole, marks || []) : el("span", { class: "open" }, "blank");
-  return el("section", { class: "part" }, el("h2", null, title), el("p", { class: "text", dir: "auto" }, body));
+  return el("section", { class: "part" }, el("h2", null, title), textBox(whole, marks || []));
 }
 
 const TOLD = new Set(["user_input", "response", "reference", "retrieved_contexts", "id", "history"]);
