@@ -286,7 +286,7 @@ def test_runs_that_were_scored_by_others_are_told_so_first_and_not_compared(
     assert notice.inner_text().startswith("!NOT CREDITED TO THE SYSTEM, because who scored differs between the runs:")
     assert page.locator("svg.difference").count() == 0
     assert page.locator(".delta").count() == 0
-    assert page.locator("#sort option").all_inner_texts() == ["as in the data"]
+    assert page.locator("#sort option").all_inner_texts() == ["as in the data", "last of the data first"]
     page.evaluate("location.hash = '#n=1'")
     page.wait_for_selector(".what-changed")
     assert page.locator(".what-changed p").inner_text().startswith("Not compared: the LLM is ")

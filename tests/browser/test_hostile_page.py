@@ -24,9 +24,10 @@ li line main mark meta nav noscript ol optgroup option p pre rect script section
 th thead title tr ul
 """
 ATTRIBUTES = """
-aria-controls aria-hidden aria-label aria-labelledby aria-selected aria-sort autocomplete charset class content data-go data-keys
-data-name data-ready data-sort dir disabled for height hidden href http-equiv id inputmode label lang name open placeholder
-preserveAspectRatio role rx scope selected step style tabindex title type value viewBox width x x1 x2 y y1 y2
+aria-controls aria-hidden aria-label aria-labelledby aria-selected aria-sort autocomplete charset class content data-go
+data-key data-keys data-name data-ready data-sort dir disabled for height hidden href http-equiv id inputmode label lang
+maxlength name open placeholder preserveAspectRatio role rx scope selected step style tabindex title type value viewBox
+width x x1 x2 y y1 y2
 """
 """All that the page is made of: what else is found was made by a text."""
 

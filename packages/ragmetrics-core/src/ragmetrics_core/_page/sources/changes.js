@@ -88,12 +88,13 @@ function sortOptions() {
   return [
     metrics.some((metric) => metric.credited) ? option(`${CHANGE} up`, "largest change first") : [],
     option(`${INPUT} up`, "as in the data"),
+    option(`${INPUT} down`, "last of the data first"),
     metrics.map(({ name, better, credited }, metric) =>
       credited
         ? [
-            option(`size-${metric} up`, `${name}, largest change first`),
-            option(`${metric} up`, `${name}, ${better === null ? "largest fall first" : low}`),
-            option(`${metric} down`, `${name}, ${better === null ? "largest rise first" : high}`),
+            choice(`size-${metric} up`, `${name}, largest change first`, `size of ${name} up`),
+            choice(`${metric} up`, `${name}, ${better === null ? "largest fall first" : low}`, `by ${name} up`),
+            choice(`${metric} down`, `${name}, ${better === null ? "largest rise first" : high}`, `by ${name} down`),
           ]
         : [],
     ),

@@ -38,3 +38,6 @@ function digits(value) {
 
 const count = (number, one, many) => `${number.toLocaleString("en")} ${number === 1 ? one : many || `${one}s`}`;
 const option = (value, text, chosen) => el("option", { value, selected: chosen }, text);
+
+/** An option that the address calls by a key, as its value says nothing outside of this file. */
+const choice = (value, text, key) => el("option", { value, "data-key": key }, text);

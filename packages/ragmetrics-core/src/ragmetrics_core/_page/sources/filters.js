@@ -44,12 +44,11 @@ function sorted(rows) {
 /** Fill the choices of the form with what there is, and listen to it. */
 function startFilters() {
   const form = byId("filters");
-  fill(byId("metric"), option(ANY, "any metric"), metrics.map((metric, number) => option(number, metric.name)));
+  fill(byId("metric"), option(ANY, "any metric"), metrics.map((metric, number) => choice(number, metric.name, metric.name)));
   fill(byId("slice"), option("", "all rows"), sliceOptions());
   byId("slice-field").hidden = Object.keys(index.metadata).length === 0;
   fill(byId("sort"), sortOptions());
   startWanted();
-  readView();
   form.addEventListener("input", readFilters);
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("reset", () => setTimeout(() => { startWanted(); readFilters(); }));
@@ -62,7 +61,8 @@ function sliceOptions() {
     const values = [...new Set(column)].sort((a, b) => (a === null) - (b === null) || (a < b ? -1 : 1));
     const options = values.map((value) => {
       slices.push({ path, value });
-      return option(slices.length - 1, value === null ? `without ${path}` : `${path} = ${value}`);
+      const key = [path.replace(/[%=]/g, encodeURIComponent), ...(value === null ? [] : [value])].join("=");
+      return choice(slices.length - 1, value === null ? `without ${path}` : `${path} = ${value}`, key);
     });
     return el("optgroup", { label: path }, options);
   });
@@ -71,7 +71,7 @@ function sliceOptions() {
 /** Take over what the form says, and show it. */
 function readFilters(event) {
   readView(event);
-  showTable();
+  showView(event);
 }
 
 function readView(event) {
@@ -101,5 +101,5 @@ function sortBy(sort) {
   const down = view.sort === sort ? !view.down : downAtFirst(sort);
   byId("sort").value = `${sort} ${down ? "down" : "up"}`;
   Object.assign(view, { sort, down, page: 0 });
-  showTable();
+  showView();
 }

@@ -1,4 +1,4 @@
-// The start, and the way between the table and a row: the address says which of them is shown. What a page shows besides starts
+// The start, and the way between the table and a row: the address says which of them is shown, and in which view. What a page shows besides starts
 // with startPage(found), and leftOut(megabytes) says which evidence is not in the file.
 
 let returnTo = null;
@@ -14,10 +14,10 @@ async function start() {
   byId("size").textContent = placeOf.size < rowCount ? leftOut(found.megabytes) : "";
   startPage(found);
   startFilters();
-  showTable();
   addEventListener("hashchange", route);
   addEventListener("keydown", keys);
   await route();
+  if (location.hash.startsWith("#rows&")) byId("rows").scrollIntoView();
   document.documentElement.dataset.ready = "true";
 }
 
@@ -26,6 +26,7 @@ async function route() {
   const row = rowAt(location.hash);
   const wanted = /^#(row|n)=/.test(location.hash);
   byId("trouble").hidden = true;
+  takeView();
   if (row !== null) {
     if (byId("row").hidden) returnTo = scrollY;
     await showRow(row);

@@ -24,19 +24,25 @@ function takeIndex(found) {
 /** What a row is called: its id, else its number. */
 const nameOf = (row) => (index.names || index.ids)[row] ?? `row ${row + 1}`;
 
-/** The address of a row in this file: by its id, where no other row has it. */
+/** The address of a row in this file, in the view that is shown: by its id, where no other row has it. */
 function addressOf(row) {
   const id = index.ids[row];
   try {
-    if (id !== null && rowsOfId.get(id).length === 1) return `#row=${encodeURIComponent(id)}`;
+    if (id !== null && rowsOfId.get(id).length === 1) return `#row=${encodeURIComponent(id)}${viewPart}`;
   } catch {
     // half a character, which no address can hold
   }
-  return `#n=${row + 1}`;
+  return `#n=${row + 1}${viewPart}`;
 }
 
-/** The row that an address means; null where it means none. */
-function rowAt(address) {
+/** The row that an address means, with or without a view behind it; null where it means none. An address that someone wrote by hand
+ * may have an id with an unescaped `&`, so the `whole` of it is tried first. */
+function rowAt(address, whole) {
+  const at = address.indexOf("&");
+  return rowNamed(address) ?? (whole || at < 0 ? null : rowNamed(address.slice(0, at)));
+}
+
+function rowNamed(address) {
   const number = /^#n=(\d+)$/.exec(address);
   if (number) return Number(number[1]) >= 1 && Number(number[1]) <= rowCount ? Number(number[1]) - 1 : null;
   if (!address.startsWith("#row=")) return null;

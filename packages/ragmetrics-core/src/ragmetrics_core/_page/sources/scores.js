@@ -39,9 +39,10 @@ const downAtFirst = () => false;
 const sortOptions = () => [
   option(`${WORST} up`, "worst first"),
   option(`${INPUT} up`, "as in the data"),
+  option(`${INPUT} down`, "last of the data first"),
   metrics.map((metric, number) => [
-    option(`${number} up`, `${metric.name}, lowest first`),
-    option(`${number} down`, `${metric.name}, highest first`),
+    choice(`${number} up`, `${metric.name}, lowest first`, `by ${metric.name} up`),
+    choice(`${number} down`, `${metric.name}, highest first`, `by ${metric.name} down`),
   ]),
 ];
 

@@ -112,7 +112,7 @@ function showPages(pages) {
 
 function turn(page, name) {
   view.page = page;
-  showTable();
+  showView();
   byId("rows").scrollIntoView();
   const button = document.querySelector(`#pages [data-go=${name}]`);
   (button && !button.disabled ? button : byId("table")).focus({ preventScroll: true });
