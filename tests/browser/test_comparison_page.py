@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from comparison_data import ANSWER_AFTER, ANSWER_BEFORE, TALL, compared_hostile, compared_small
+from ragmetrics_core import Evaluation
+from report_data import line, score, written
 
 from .conftest import Opener, until
 
@@ -105,6 +107,9 @@ def test_the_rows_that_changed_most_come_first(opened: Opener, report: Path) -> 
         ({"kind": "better"}, ["q1"]),
         ({"kind": "worse"}, ["q2"]),
         ({"kind": "worse", "metric": "1"}, []),
+        ({"kind": "broke"}, []),
+        ({"kind": "mended"}, ["q1"]),
+        ({"kind": "mended", "metric": "0"}, []),
         ({"kind": "same", "metric": "0"}, ["q4"]),
         ({"kind": "lost"}, ["q5"]),
         ({"kind": "gained"}, ["q3"]),
@@ -130,6 +135,38 @@ def test_filters(opened: Opener, report: Path, fields: dict[str, str], rows: lis
     until(page, "document.getElementById('sort').value === 'change up'")
     until(page, "document.getElementById('found').textContent === '8 rows'")
     check_rows(page, LARGEST_FIRST)
+
+
+def test_rows_that_pass_no_more_and_those_that_pass_now(opened: Opener, tmp_path: Path) -> None:
+    compared_small(tmp_path)
+    after, before = (Evaluation.load(tmp_path / f"{name}.jsonl") for name in ("after", "before"))
+    after.compare(before).to_html(tmp_path / "back.html")
+    page = opened(tmp_path / "back.html", "#rows&kind=broke")
+    check_rows(page, ["q1"])
+    assert page.locator("#kind option:checked").inner_text() == "passed → not passed"
+    page.locator("#kind").select_option(label="not passed → passed")
+    check_rows(page, [])
+
+
+def test_repeats_that_disagree_neither_pass_nor_fail(opened: Opener, tmp_path: Path) -> None:
+    def rows(name: str, *passing: bool) -> Evaluation:
+        sample = {"id": "q1", "user_input": "Where?", "response": "There."}
+        lines = [line(at, sample, score("right", float(held), passing=held)) for at, held in enumerate(passing, 1)]
+        return written(tmp_path / f"{name}.jsonl", lines)
+
+    mixed, both, none = rows("mixed", True, False), rows("both", True, True), rows("none", False, False)
+    for number, (before, after, found) in enumerate([(both, none, ["q1"]), (both, mixed, []), (mixed, none, [])]):
+        before.compare(after).to_html(tmp_path / f"{number}.html")
+        check_rows(opened(tmp_path / f"{number}.html", "#rows&kind=broke"), found)
+
+
+def test_metrics_without_verdicts_offer_no_change_of_verdicts(opened: Opener, tmp_path: Path) -> None:
+    lines = [line(1, {"id": "q1", "user_input": "Where?"}, score("length", 0.5))]
+    one, two = written(tmp_path / "one.jsonl", lines), written(tmp_path / "two.jsonl", lines)
+    one.compare(two).to_html(tmp_path / "comparison.html")
+    page = opened(tmp_path / "comparison.html", "#rows&kind=broke")
+    assert page.locator("#ignored").inner_text().endswith("is ignored: kind=broke.")
+    assert "passed → not passed" not in page.locator("#kind option").all_inner_texts()
 
 
 def test_headings_sort_by_what_became_worse_then_by_what_became_better(opened: Opener, report: Path) -> None:

@@ -42,6 +42,7 @@ class TestContent:
         ]
         assert rows["states"] == [["ssfssus-", "ssssuu-s"], ["ssussus-", "ssssuu-s"]]
         assert rows["labels"][0] == [None, None]
+        assert rows["passing"] == [["--------", "--------"], ["ny-nn-n-", "yyyn---y"]]
         assert rows["labels"][1][1] == ["right", "right", "right", "misled", None, None, None, "right"]
         assert rows["answers"][0][0] == ANSWER_BEFORE
         assert rows["answers"][1][0] == ANSWER_AFTER

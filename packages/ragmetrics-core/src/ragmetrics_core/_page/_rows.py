@@ -267,6 +267,7 @@ class PairedRows:
                 [_labels(self._each(side, self._runs[side].columns[name].labels)) for side in (0, 1)]
                 for name in self._names
             ],
+            "passing": [["".join(passing) for passing in self._passing(name)] for name in self._names],
             "metadata": metadata,
             "order": self.order(),
         }
@@ -282,6 +283,11 @@ class PairedRows:
             column = run.columns[metric]
             states = ["n" if column.labels[row] == NOT_ASKED else _state(column, row) for row in range(len(run.rows))]
             yield self._each(side, states, "-")
+
+    def _passing(self, metric: str) -> Iterator[list[str]]:
+        """Return for each run the codes for whether each row passes."""
+        for side, run in enumerate(self._runs):
+            yield self._each(side, [PASSING[item] for item in run.columns[metric].passing], PASSING[None])
 
     def order(self) -> list[int]:
         """Return the rows that changed most first, by the largest change of any metric as a share of its scale.

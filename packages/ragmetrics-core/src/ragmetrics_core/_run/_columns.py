@@ -10,7 +10,7 @@ import json
 import unicodedata
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from .._store._records import Record
 from .._store._run_settings import MetricColumn, digest_of, row_digest
@@ -19,6 +19,8 @@ from ..statistics._interval import Scale
 from ._judgements import mean_of_repeats, prompts_of
 from ._scored_rows import ScoredRows
 from ._slices import RowGroups, as_label, name_of
+
+T = TypeVar("T")
 
 REFERENCES = ("reference", "reference_contexts", "reference_documents", "rubric")
 """The fields that come from the data set and not from the system; responses and contexts are compared with them."""
@@ -79,7 +81,7 @@ class Column:
         values: one value per row; None for a row without a value.
         failed: for each row, whether scoring failed.
         labels: one label per row; None for a row without a label.
-        passing: for each record, whether it passes; None if the metric gives no verdict. Empty once repeats are merged.
+        passing: for each row, whether it passes; None if the metric gives no verdict, or if repeats of the row disagree.
         scales: one scale per row; None if there is no value.
         prompts: the versions of each prompt that was used, by the name of the prompt.
         asked: whether any model was asked.
@@ -124,6 +126,7 @@ class Column:
             new.short.append(1 - len(values) / asked if values else 0.0)
             new.failed.append(not values and any(self.failed[position] for position in positions))
             new.labels.append(shared([self.labels[position] for position in positions]))
+            new.passing.append(shared([self.passing[position] for position in positions]))
             new.scales.append(scales.pop() if len(scales) == 1 else None)
         return new
 
@@ -200,7 +203,7 @@ def repeat_keys(rows: Sequence[RunRow]) -> list[Hashable]:
     return [(row.id, row.question) if row.id is not None else row.texts or place for place, row in enumerate(rows)]
 
 
-def shared(labels: Sequence[str | None]) -> str | None:
+def shared(labels: Sequence[T]) -> T | None:
     """Return the label that all entries share; None if they differ."""
     return labels[0] if all(label == labels[0] for label in labels) else None
 

@@ -42,11 +42,14 @@ function sense(change, metric) {
   return change === null || better === null || Math.abs(change) < ROUNDING ? 0 : Math.sign(change) * (better ? 1 : -1);
 }
 
+const VERDICT_KINDS = new Set(["broke", "mended"]);
 const KINDS_OF_CHANGE = {
   changed: (change) => change !== null && Math.abs(change) >= ROUNDING,
   better: (change, metric) => sense(change, metric) > 0,
   worse: (change, metric) => sense(change, metric) < 0,
   same: (change) => change !== null && Math.abs(change) < ROUNDING,
+  broke: (change, metric, row) => turned(row, metric, "y", "n"),
+  mended: (change, metric, row) => turned(row, metric, "n", "y"),
   lost: (change, metric, row) => hasValue(row, metric, BEFORE) && inBoth(row) && !hasValue(row, metric, AFTER),
   gained: (change, metric, row) => hasValue(row, metric, AFTER) && inBoth(row) && !hasValue(row, metric, BEFORE),
   unscored: (change, metric, row) => index.states[metric].some((states) => states[row] === "u"),
@@ -54,6 +57,12 @@ const KINDS_OF_CHANGE = {
   before: (change, metric, row) => index.states[metric][AFTER][row] === "-",
   after: (change, metric, row) => index.states[metric][BEFORE][row] === "-",
 };
+
+/** Whether the verdicts of both runs are these; runs that cannot be compared have none. */
+function turned(row, metric, before, after) {
+  const [one, two] = index.passing[metric];
+  return one[row] === before && two[row] === after && metrics[metric].credited;
+}
 
 const hasValue = (row, metric, side) => index.states[metric][side][row] === "s";
 const inBoth = (row) => !inOneRun(row);
@@ -66,7 +75,11 @@ function isWanted(row) {
   return metrics.some((_, metric) => isKind(difference(row, metric), metric, row));
 }
 
-function startWanted() {}
+/** Offer the changes of verdicts where a metric gives any. */
+function startWanted() {
+  const gives = index.passing.some((sides) => sides.some((codes) => /[yn]/.test(codes)));
+  if (!gives) [...byId("kind").options].filter((item) => VERDICT_KINDS.has(item.value)).forEach((item) => item.remove());
+}
 
 function readWanted() {
   wantedKind = byId("kind").value;
