@@ -24,7 +24,7 @@ li line main mark meta nav noscript ol optgroup option p pre rect script section
 th thead title tr ul
 """
 ATTRIBUTES = """
-aria-controls aria-hidden aria-label aria-labelledby aria-selected aria-sort autocomplete charset class content data-go
+aria-controls aria-hidden aria-label aria-labelledby aria-pressed aria-selected aria-sort autocomplete charset class content data-go
 data-key data-keys data-name data-ready data-sort dir disabled for height hidden href http-equiv id inputmode label lang
 maxlength name open placeholder preserveAspectRatio role rx scope selected step style tabindex title type value viewBox
 width x x1 x2 y y1 y2

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ragmetrics_core import Ask, Reply, evaluate
+from ragmetrics_core.metrics import Faithfulness, Jury
 from report_data import claim, line, score, written
 
 from .conftest import Opener
@@ -143,3 +146,106 @@ def test_rejected_claims_come_first_and_keep_their_numbers(opened: Opener, tmp_p
         "✔ supported 1",
         "✔ supported 4",
     ]
+
+
+TWO = "The tower is in Paris. It is 330 metres tall."
+PLACES = ["The tower stands in Paris.", "It is 300 metres tall."]
+
+
+class Undecided:
+    """A judge that finds the second claim supported when it is asked for the first time, and contradicted from then on."""
+
+    def __init__(self, name: str = "undecided", patience: int = 1) -> None:
+        self.identity = {"model": name}
+        self._patience = patience
+
+    def generate(self, ask: Ask) -> Reply[str]:
+        if ask.prompt.name == "extract_claims":
+            return Reply(json.dumps({"claims": ["The tower is in Paris.", "The tower is 330 metres tall."]}))
+        self._patience -= 1
+        last = "supported" if self._patience >= 0 else "contradicted"
+        verdicts = [
+            {"number": 1, "reason": "It says so.", "supported_by": [1], "contradicted_by": [], "verdict": "supported"},
+            {
+                "number": 2,
+                "reason": f"It is {last}.",
+                "supported_by": [2] if last == "supported" else [],
+                "contradicted_by": [2] if last == "contradicted" else [],
+                "verdict": last,
+            },
+        ]
+        return Reply(json.dumps({"verdicts": verdicts}))
+
+
+def judged(folder: Path, metric: Any, **settings: Any) -> Path:
+    row = {"id": "q", "user_input": "Where?", "response": TWO, "retrieved_contexts": PLACES}
+    evaluate([row], metric, run_dir=folder / "run", **settings).to_html(folder / "report.html")
+    return folder / "report.html"
+
+
+def lines(page: Any) -> list[str]:
+    found = page.locator(".judgements button")
+    return [
+        f"{'* ' if button.get_attribute('aria-pressed') == 'true' else ''}{' '.join(button.inner_text().split())}"
+        for button in found.all()
+    ]
+
+
+def marks(page: Any) -> list[tuple[str | None, str]]:
+    return [(mark.get_attribute("class"), mark.inner_text()) for mark in page.locator("#row mark").all()]
+
+
+def test_repeats_are_a_line_each_and_the_chosen_one_marks_the_texts(opened: Opener, tmp_path: Path) -> None:
+    page = opened(judged(tmp_path, "faithfulness", llm=Undecided(), repeats=3), "#row=q")
+    assert lines(page) == ["Judgement 1 1", "* Judgement 2 0.5", "Judgement 3 0.5"]
+    contradicted = [("good", TWO[:21]), ("bad", TWO[23:]), ("good", PLACES[0]), ("bad", PLACES[1])]
+    assert marks(page) == contradicted
+    assert page.locator(".claims .verdict").first.inner_text().split() == ["✘", "contradicted", "2"]
+    page.locator(".judgements button").first.click()
+    assert page.evaluate("document.activeElement.textContent") == "Judgement 11"
+    assert lines(page) == ["* Judgement 1 1", "Judgement 2 0.5", "Judgement 3 0.5"]
+    assert marks(page) == [("good", text) for _, text in contradicted]
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert lines(page) == ["Judgement 1 1", "* Judgement 2 0.5", "Judgement 3 0.5"]
+    assert marks(page) == contradicted
+    page.locator(".claims .passage.bad").click()
+    assert page.evaluate(f"{FOCUS}.textContent") == PLACES[1]
+
+
+def test_jurors_are_a_line_each_and_those_of_the_majority_are_shown_first(opened: Opener, tmp_path: Path) -> None:
+    jury = Jury([Faithfulness(llm=Undecided(f"judge-{number}", patience)) for number, patience in enumerate((1, 0, 0))])
+    page = opened(judged(tmp_path, jury), "#row=q")
+    names = [f"faithfulness (judge-{number})" for number in range(3)]
+    assert lines(page) == [f"{names[0]} 1", f"* {names[1]} 0.5", f"{names[2]} 0.5"]
+    assert page.locator(".judgement h2").first.inner_text() == names[1]
+    assert [kind for kind, _ in marks(page)] == ["good", "bad", "good", "bad"]
+    page.locator(".judgements button").first.click()
+    assert [kind for kind, _ in marks(page)] == ["good", "good", "good", "good"]
+
+
+def test_of_a_jury_that_judged_several_times_both_are_chosen(opened: Opener, tmp_path: Path) -> None:
+    jury = Jury([Faithfulness(llm=Undecided("judge-0", 1)), Faithfulness(llm=Undecided("judge-1", 0))])
+    page = opened(judged(tmp_path, jury, repeats=2), "#row=q")
+    assert lines(page) == [
+        "* Judgement 1 0.75",
+        "Judgement 2 0.5",
+        "* faithfulness (judge-0) 1",
+        "faithfulness (judge-1) 0.5",
+    ]
+    page.get_by_role("button", name="Judgement 2").click()
+    assert [kind for kind, _ in marks(page)] == ["good", "bad", "good", "bad"]
+    page.get_by_role("button", name="Judgement 1").click()
+    assert [kind for kind, _ in marks(page)] == ["good", "good", "good", "good"]
+
+
+def test_a_judgement_without_a_value_is_not_shown_first(opened: Opener, tmp_path: Path) -> None:
+    failed = {"value": None, "state": "failed", "error": "BadReply: no JSON", "details": {"raw": ["what?"]}}
+    passed = {"value": 1.0, "state": "scored", "passing": True, "label": "right", "details": {}}
+    details = {"jurors": [{"juror": "one", **failed}, {"juror": "two", "model": "m", **passed}], "rule": "median"}
+    page = opened(page_of(tmp_path, {"response": TWO}, score("jury", 1.0, details=details)), "#row=q")
+    assert lines(page) == ["one ✘ failed", "* two (m) ✔ passed 1 right"]
+    page.get_by_role("button", name="one").click()
+    assert page.locator(".judgement .bad").inner_text() == "✘\nfailed\nBadReply: no JSON"
+    assert page.locator(".judgement pre").text_content() == "what?"
+    assert "median" in page.locator("#panel .details").inner_text()

@@ -4,18 +4,23 @@ const ASIDE = new Set(["prompts", "raw", "repeats", "exchanges"]);
 const OWNERS = { response: "answer", reference: "reference" };
 const ASKED = { contexts: "contexts", response: "answer", reference: "reference" };
 
-/** Everything about a score. */
-function scoreEvidence(score, tables, sample) {
+/** Everything about a score; of one that has several judgements, also what is known of the chosen one. */
+function scoreEvidence(score, { levels, score: chosen, tables }, sample) {
+  if (!levels.length) return [scoreHead(score), detailsOf(score, tables, sample), origin(score)];
+  const lines = levels.map((item, level) => judgementLines(item, level, sample, score.scale));
+  const own = el("section", { class: "judgement" }, el("h2", { dir: "auto" }, chosen.name), scoreHead(chosen), detailsOf(chosen, tables, sample), origin(chosen));
+  return [scoreHead(score), lines, own, detailsOf(score, [], sample), origin(score)];
+}
+
+/** The claims of a score, and whatever else its details hold. */
+function detailsOf({ details }, tables, sample) {
   const taken = new Set(tables.map((item) => item.name));
   if (taken.has("statements")) taken.add("statement_scores");
-  if (areJurors(score.details.jurors)) taken.add("jurors");
-  const rest = Object.entries(score.details).filter(([name]) => !taken.has(name) && !ASIDE.has(name));
+  if (areJurors(details.jurors)) taken.add("jurors");
+  const rest = Object.entries(details).filter(([name]) => !taken.has(name) && !ASIDE.has(name));
   return [
-    scoreHead(score),
     tables.map((item) => claimList(item, sample)),
     rest.length ? el("section", { class: "details" }, el("h2", null, "Further evidence"), tree(Object.fromEntries(rest))) : null,
-    repeatList(score, sample),
-    origin(score),
   ];
 }
 
@@ -94,34 +99,6 @@ function tree(value, given) {
   if (typeof value === "boolean") return el("span", { class: value ? "good" : "bad" }, value ? "✔ yes" : "✘ no");
   if (value === null) return el("span", { class: "open" }, "–");
   return typeof value === "number" ? digits(value) : el("span", { class: "text", dir: "auto" }, value);
-}
-
-/** Each judgement of a row that was judged several times, or by several jurors. */
-function repeatList(score, sample) {
-  const { repeats, jurors } = score.details;
-  return [
-    Array.isArray(repeats) ? judgementList(repeats, sample, "Judgements", (item, number) => `Judgement ${number}`) : null,
-    areJurors(jurors) ? judgementList(jurors, sample, "Jurors", jurorName) : null,
-  ];
-}
-
-/** What a juror is called, with its model where the name does not tell it. */
-function jurorName(item) {
-  return !item.model || item.juror.includes(`(${item.model})`) ? item.juror : `${item.juror} (${item.model})`;
-}
-
-/** Whether these are the votes of a jury: other metrics may call something else so. */
-function areJurors(value) {
-  return Array.isArray(value) && value.length > 0 && value.every((item) => item && typeof item.juror === "string");
-}
-
-function judgementList(judgements, sample, title, named) {
-  const parts = judgements.map((item, number) => {
-    const value = item.value === null || item.value === undefined ? item.state : digits(item.value);
-    const tables = claimTables(item.details || {}, sample);
-    return el("details", null, el("summary", { dir: "auto" }, `${named(item, number + 1)}: ${value}`), scoreEvidence({ ...item, details: item.details || {} }, tables, sample));
-  });
-  return el("section", { class: "repeats" }, el("h2", null, title), parts);
 }
 
 /** Where a score comes from: what was sent and replied, the versions of its prompts, calls and tokens. */

@@ -97,7 +97,8 @@ function labelRow() {
   if (!now.record) return el("h2", { id: "labels-row-title", tabindex: "-1" }, labelNames[rowNow()]);
   const { sample } = now.record;
   const score = scoreOf(now.record, metrics[labelMetric()]);
-  const tables = now.open ? keyed(claimTables(score.details, sample), sample) : [];
+  const view = now.open ? viewOf(score, sample) : { tables: [] };
+  redraw = drawLabels;
   const place = `row ${(now.at + 1).toLocaleString("en")} of ${now.rows.length.toLocaleString("en")}`;
   const rest = metadataPart(sample);
   if (rest) rest.open = false; // a column may tell a score
@@ -106,8 +107,8 @@ function labelRow() {
     el(
       "div",
       { class: "columns" },
-      el("div", { class: "texts" }, sampleTexts(sample, tables), contextList(sample, tables), rest),
-      el("div", { class: "evidence label-panel" }, labelPanel(), now.open ? seenScore(score, tables, sample) : null, labelHelp()),
+      el("div", { class: "texts" }, sampleTexts(sample, view.tables), contextList(sample, view.tables), rest),
+      el("div", { class: "evidence label-panel" }, labelPanel(), now.open ? seenScore(score, view, sample) : null, labelHelp()),
     ),
   ];
 }
@@ -185,8 +186,8 @@ function blindWords() {
   return [sign("◌", ""), "Blind: you have not seen this row’s scores."];
 }
 
-function seenScore(score, tables, sample) {
-  return el("div", { class: "seen-score" }, el("h3", null, "What the judge said"), el("p", { class: "score" }, scoreCell(rowNow(), labelMetric())), scoreEvidence(score, tables, sample));
+function seenScore(score, view, sample) {
+  return el("div", { class: "seen-score" }, el("h3", null, "What the judge said"), el("p", { class: "score" }, scoreCell(rowNow(), labelMetric())), scoreEvidence(score, view, sample));
 }
 
 function labelHelp() {

@@ -137,16 +137,17 @@ function sideView(records, side, metric) {
   const { sample, scores } = records[at];
   sample[SIDE] = `${SIDES[side].toLowerCase()}-`;
   const score = { ...scores[metric], details: scores[metric].details || {} };
-  return { sample, score, side, at, count: records.length, tables: keyed(claimTables(score.details, sample), sample) };
+  const shownOf = viewOf(score, sample);
+  return { sample, score, side, at, count: records.length, shownOf, tables: shownOf.tables };
 }
 
-function answerPart(row, record, { sample, score, side, at, count: records, tables }, shared) {
+function answerPart(row, record, { sample, score, side, at, count: records, shownOf, tables }, shared) {
   return [
     records > 1 ? recordChoice(row, record, side, at, records) : null,
     shared.question ? null : questionParts(sample),
     textPart("Answer", sample.response, marksOf(tables, "response")),
     shared.reference ? null : textPart("Reference", sample.reference, marksOf(tables, "reference")),
-    scorePart(row, side, scoreEvidence(score, tables, sample)),
+    scorePart(row, side, scoreEvidence(score, shownOf, sample)),
   ];
 }
 

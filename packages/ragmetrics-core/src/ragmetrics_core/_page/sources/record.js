@@ -47,13 +47,13 @@ function scoreOf({ scores, exchanges }, { name }) {
 function recordParts(row, record) {
   const { sample } = record;
   const score = scoreOf(record, metrics[currentMetric]);
-  const tables = keyed(claimTables(score.details, sample), sample);
-  const panel = el("div", { id: "panel", role: "tabpanel", tabindex: "0", "aria-labelledby": `tab-${currentMetric}` }, scoreEvidence(score, tables, sample));
+  const view = viewOf(score, sample);
+  const panel = el("div", { id: "panel", role: "tabpanel", tabindex: "0", "aria-labelledby": `tab-${currentMetric}` }, scoreEvidence(score, view, sample));
   return el(
     "div",
     { class: "columns" },
-    el("div", { class: "texts" }, sampleTexts(sample, tables)),
+    el("div", { class: "texts" }, sampleTexts(sample, view.tables)),
     el("div", { class: "evidence" }, scoreTabs(row, record), panel),
-    el("div", { class: "sources" }, contextList(sample, tables), metadataPart(sample)),
+    el("div", { class: "sources" }, contextList(sample, view.tables), metadataPart(sample)),
   );
 }

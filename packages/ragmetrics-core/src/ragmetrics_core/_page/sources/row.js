@@ -18,6 +18,7 @@ async function showRow(row) {
 }
 
 function draw(row, record) {
+  redraw = () => draw(row, record);
   const head = [
     el("p", { class: "kicker" }, index.places[row]),
     el("h1", { id: "row-title", dir: "auto" }, nameOf(row)),
