@@ -84,27 +84,27 @@ def test_evidence_shows_what_it_has_besides_to_those_who_look() -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "error", "told"),
+    ("more", "error", "message"),
     [
         ([], ValueError, "argument 2 is shorter"),
         ([{}, {}], ValueError, "argument 2 is longer"),
         ([1], TypeError, "'int' object is not iterable"),
         (1, TypeError, "'int' object is not iterable"),
-        ([{"by": [2]}], ValueError, r"besides\(\) adds the key 'by', which the item"),
+        ([{"by": [2]}], ValueError, r"extras\(\) adds the key 'by', which the item"),
         ([{"at": object()}], TypeError, "details must consist of plain JSON values"),
         ([{"at": math.inf}], ValueError, "numbers in details must be finite"),
-        (None, TypeError, r"besides\(\) of the evidence failed: 'NoneType' object has no attribute 'places'"),
+        (None, TypeError, r"extras\(\) of the evidence failed: 'NoneType' object has no attribute 'places'"),
     ],
 )
-def test_what_evidence_shows_besides_is_checked_when_it_is_shown(more: Any, error: type[Exception], told: str) -> None:
+def test_the_extras_of_evidence_are_checked_when_they_are_read(more: Any, error: type[Exception], message: str) -> None:
     absent: Any = None
 
-    def besides() -> Any:
+    def extras() -> Any:
         return absent.places() if more is None else more
 
-    score = Score(0.5, details={"sides": Evidence([{"by": [1]}], besides)})
+    score = Score(0.5, details={"sides": Evidence([{"by": [1]}], extras)})
     for look in (lambda: score.details, lambda: hasattr(score, "details"), score.to_dict):
-        with pytest.raises(error, match=told):
+        with pytest.raises(error, match=message):
             look()
 
 

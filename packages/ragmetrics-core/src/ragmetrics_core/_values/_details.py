@@ -2,7 +2,7 @@
 
 The verdicts on the claims of a text are evidence for a dozen metrics. To validate and copy them for each score would take more time
 than everything else, and a shared list must not be writable. So shared evidence consists of mapping proxies and tuples. When the
-details of a score are read, these become dicts and lists, and the keys that ``besides`` computes are added.
+details of a score are read, these become dicts and lists, and the keys that ``extras`` computes are added.
 
 `Texts` are the lists of texts that the metrics of a row get; they carry a cache that these metrics share.
 """
@@ -62,7 +62,7 @@ def texts_in(inputs: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[Any, ...
     return tuple(inputs), tuple(values)
 
 
-Besides = Callable[[], Iterable[Mapping[str, Any]]]
+Extras = Callable[[], Iterable[Mapping[str, Any]]]
 
 
 class Evidence(Shown[Mapping[str, Any]]):
@@ -72,48 +72,48 @@ class Evidence(Shown[Mapping[str, Any]]):
     or pickled ``Evidence`` becomes such a list.
 
     Args:
-        items: the items that metrics read. If they are another ``Evidence``, its ``besides`` is kept unless a new one is given.
-        besides: returns a mapping for each item, with keys to add to this item in the details. It is called when the details are
+        items: the items that metrics read. If they are another ``Evidence``, its ``extras`` is kept unless a new one is given.
+        extras: returns a mapping for each item, with keys to add to this item in the details. It is called when the details are
             read, from any thread, so it costs nothing as long as the details of a score are not read. Items read from the
             ``Evidence`` itself lack these keys.
 
     Raises:
-        TypeError: an item is not a mapping, or holds a value that JSON does not have. The values from ``besides`` are checked when
+        TypeError: an item is not a mapping, or holds a value that JSON does not have. The values from ``extras`` are checked when
             the details are read.
-        ValueError: a number is not finite. When the details are read: ``besides`` returns more or fewer mappings than there are
+        ValueError: a number is not finite. When the details are read: ``extras`` returns more or fewer mappings than there are
             items, or a key that the item already has.
     """
 
-    besides: Besides | None
+    extras: Extras | None
 
-    def __new__(cls, items: Iterable[Mapping[str, Any]] = (), besides: Besides | None = None) -> Evidence:  # noqa: PYI034  not in 3.10
+    def __new__(cls, items: Iterable[Mapping[str, Any]] = (), extras: Extras | None = None) -> Evidence:  # noqa: PYI034  not in 3.10
         if isinstance(items, Evidence):
-            besides = besides or items.besides
-        return cls.of_closed(map(_closed_item, items), besides)
+            extras = extras or items.extras
+        return cls.of_closed(map(_closed_item, items), extras)
 
     @classmethod
-    def of_closed(cls, items: Iterable[Mapping[str, Any]], besides: Besides | None = None) -> Evidence:
+    def of_closed(cls, items: Iterable[Mapping[str, Any]], extras: Extras | None = None) -> Evidence:
         """Return evidence of items that are already read-only: each a ``MappingProxyType`` of a dict that no other code holds.
 
         Nothing is validated: the caller guarantees that the items hold only texts, whole numbers, bools, None and tuples of these.
         """
         made = super().__new__(cls, items)
-        made.besides = besides
+        made.extras = extras
         return made
 
     def shown(self) -> list[Any]:
-        """Return the items as dicts, with the keys that ``besides`` adds."""
+        """Return the items as dicts, with the keys that ``extras`` adds."""
         # faster than dict(item), which looks up each key
         rows: list[Any] = [item.copy() for item in cast("Iterable[Any]", self)]
-        if self.besides is not None:
+        if self.extras is not None:
             try:
-                additions = list(self.besides())
+                additions = list(self.extras())
             except AttributeError as error:  # it would look as if the score had no attribute `details`
-                raise TypeError(f"besides() of the evidence failed: {error}") from error
+                raise TypeError(f"extras() of the evidence failed: {error}") from error
             for row, more in zip(rows, additions, strict=True):
                 added = plain(dict(more))
                 if twice := row.keys() & added.keys():
-                    raise ValueError(f"besides() adds the key {min(twice)!r}, which the item already has: rename it")
+                    raise ValueError(f"extras() adds the key {min(twice)!r}, which the item already has: rename it")
                 row.update(added)
         return rows
 

@@ -85,7 +85,7 @@ def check_claims(
     claims: Sequence[str],
     passages: Sequence[str],
     question: str | None,
-    besides: Callable[[], Iterable[Mapping[str, Any]]],
+    extras: Callable[[], Iterable[Mapping[str, Any]]],
     *,
     window: int | None = None,
     per_passage: bool = False,
@@ -93,10 +93,10 @@ def check_claims(
     """Check claims against passages. The result has one row per claim, with the numbers of passages. For the settings see
     ``ClaimMetric``.
 
-    The rows also show what ``besides()`` returns, see ``claims.evidence``.
+    The rows also show what ``extras()`` returns, see ``claims.evidence``.
     """
     if window is None and not per_passage:
-        return (yield from evidence(prompt, claims, passages, question, besides))
+        return (yield from evidence(prompt, claims, passages, question, extras))
     # the pieces of text that go into each call, each with the number of its passage
     numbered = list(enumerate(passages, 1))
     groups = [[passage] for passage in numbered] if per_passage else [numbered]
@@ -111,7 +111,7 @@ def check_claims(
     merged = [best(rows) for rows in zip(*answers, strict=True)]
     if window is None:
         merged = [{name: value for name, value in row.items() if name != "window"} for row in merged]
-    return Evidence(merged, besides)
+    return Evidence(merged, extras)
 
 
 def _renumbered(row: Mapping[str, Any], numbers: Sequence[int]) -> dict[str, Any]:

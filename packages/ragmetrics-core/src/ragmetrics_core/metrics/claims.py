@@ -191,7 +191,7 @@ def evidence(
     claims: Sequence[str],
     contexts: Sequence[str],
     question: str | None,
-    besides: Callable[[], Iterable[Mapping[str, Any]]] | None = None,
+    extras: Callable[[], Iterable[Mapping[str, Any]]] | None = None,
 ) -> Steps[Evidence]:
     """Check every claim against the contexts in one call. The result has one row per claim, in order.
 
@@ -203,18 +203,18 @@ def evidence(
     it does not speak of contradictions either, they also lack ``verdict``, because an unsupported claim may then be contradicted
     or not stated.
 
-    Metrics that ask with the same ``besides`` share the rows; see ``Evidence``.
+    Metrics that ask with the same ``extras`` share the rows; see ``Evidence``.
     """
     texts = contexts.copy() if isinstance(contexts, list) else list(contexts)
-    return prompt.ask_for(_evidence, besides, question=question, contexts=texts, claims=list(claims))
+    return prompt.ask_for(_evidence, extras, question=question, contexts=texts, claims=list(claims))
 
 
-def _evidence(reply: Verdicts, inputs: Mapping[str, Any], besides: Callable[[], Any] | None) -> Evidence:
+def _evidence(reply: Verdicts, inputs: Mapping[str, Any], extras: Callable[[], Any] | None) -> Evidence:
     rows = _rows(reply, inputs)
     # the usual case: the values are immutable, and the tuples hold whole numbers
     if all(CLOSED.issuperset(map(type, row.values())) for row in rows):
-        return Evidence.of_closed(map(MappingProxyType, rows), besides)
-    return Evidence(rows, besides)
+        return Evidence.of_closed(map(MappingProxyType, rows), extras)
+    return Evidence(rows, extras)
 
 
 def _rows(reply: Verdicts, inputs: Mapping[str, Any]) -> list[dict[str, Any]]:
