@@ -133,7 +133,7 @@ class TestBudget:
         hear(observer, 0)
         assert observer.flush(60)
         error = observer.results[0].scores["faithfulness"].error
-        assert error == "ModelError: the budget of 1 calls is used up for this day, so this was not asked to its end"
+        assert error == "ModelError: the budget of 1 calls is used up for this day, so this judgement was not finished"
         assert observer.counts["failed"] == 1
 
     def test_dollars_need_a_price(self) -> None:

@@ -343,7 +343,10 @@ def test_embedding_factory(server: OpenAIServer, key: str) -> None:
             )
             for more in ({}, {"base_url": None}, {"base_url": ""})
         ),
-        (lambda: embedding_factory("hashing", client=object()), "the provider 'hashing' takes no client"),
+        (
+            lambda: embedding_factory("hashing", client=object()),
+            "the provider 'hashing' takes no client: leave client out",
+        ),
         (lambda: embedding_factory("hashing", model="m"), "hashing uses no model: leave model out"),
         (
             lambda: embedding_factory("huggingface"),

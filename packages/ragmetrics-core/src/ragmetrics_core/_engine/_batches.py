@@ -62,7 +62,7 @@ class Batches:
     async def perform(self, request: Bulk) -> Outcome | None:
         """Return the outcome of a request; None if the budget is used up.
 
-        Of the requests in a batch, the first one gets the cost.
+        The cost of a batch is charged to its first request.
         """
         waiter: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
         self._waiting.append((request, waiter))
@@ -110,7 +110,9 @@ class Batches:
             self._start()
 
     async def _until_no_more_arrive(self) -> None:
-        """Wait until a turn of the event loop brings no new request: rows that start together send theirs one after another."""
+        """Wait until a turn of the event loop brings no new request, because rows that start together send their requests one after
+        another.
+        """
         seen = 0
         while seen < len(self._waiting) < MOST_REQUESTS and self._items_waiting < self._most:
             seen = len(self._waiting)

@@ -218,7 +218,7 @@ class Allowance:
     def book(self, row: RowAccount, calls: list[PendingCall], *, took_turn: bool) -> None:
         """Charge a row for calls that have their outcomes.
 
-        ``took_turn``: the row waited for its turn, which counted these calls.
+        ``took_turn``: the calls were already counted when the row waited for its turn.
         """
         if took_turn:
             self._add(row, "calls", -_questions(calls))

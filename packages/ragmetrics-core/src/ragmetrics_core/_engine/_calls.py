@@ -38,7 +38,7 @@ TRIES_UNHEARD = 3
 """The largest number of attempts while a model has never answered: most likely there is no server."""
 
 PATIENCE = 600.0
-"""Seconds that a call waits at most for a server that refuses all calls, or that fails and sends a ``Retry-After``."""
+"""The most seconds that a call waits for a server that refuses all calls, or that fails and sends a ``Retry-After``."""
 
 GONE = 50
 """The number of calls given up in a row, without any answer in between, after which the run stops."""
@@ -235,5 +235,5 @@ class ModelCaller:
 
 
 def _long_pause(error: ModelError, end: str, **marks: bool) -> ModelError:
-    """Return the error about a server that asks for a pause longer than a call waits; ``end`` says what happens therefore."""
+    """Return the error about a server that asks for a pause longer than a call waits; ``end`` names the consequence."""
     return ModelError(f"{error} (The server asks for a pause of {error.retry_after:.0f} seconds, {end}.)", **marks)

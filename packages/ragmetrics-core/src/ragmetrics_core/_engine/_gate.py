@@ -66,7 +66,7 @@ class Pace:
         self._woken = 0  # callers that have a permit, but have not resumed yet
         self._number = 0
         self._timer: asyncio.TimerHandle | None = None
-        self._wake = NEVER  # when the timer is due: not every event loop's timers tell it
+        self._wake = NEVER  # when the timer is due: not every event loop's timers show it
         self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
@@ -122,7 +122,7 @@ class Pace:
         now = self._now()
         self._window.refused(started, now, self.in_flight - 1, retry_after or 0.0)
         if retry_after:
-            self._holds = [hold for hold in self._holds if hold > now]  # drop those of callers that gave up
+            self._holds = [hold for hold in self._holds if hold > now]  # drop the holds of callers that gave up
             self._holds.append(now + retry_after)
         self._leave()
 

@@ -39,7 +39,7 @@ class ReadyModels:
         return len(self._known)
 
     def __call__(self, models: Models) -> Models:
-        """Return the models with the ready ones in their places, without regard to members."""
+        """Return the models, each replaced by its ready form; members are ignored."""
         return replace(models, llm=self._once(models.llm), embeddings=self._once(models.embeddings))
 
     def _once(self, model: Any) -> Any:
@@ -110,7 +110,7 @@ class SharedDriver:
 
         await tasks.run([work()])
         if (why := self._answers.budget.used_up) is not None and results == [None]:
-            raise ModelError(f"{why}, so this was not asked to its end")
+            raise ModelError(f"{why}, so this judgement was not finished")
         if isinstance(results[0], ModelError):
             raise results[0]
         result: T = results[0]

@@ -39,7 +39,7 @@ from ._questions import Answers, Collected
 from ._tasks import Tasks, no_op, until_done
 
 HOLDERS = ("jurors", "unreadable")
-"""The keys of details that contain a list of the details of several judges: of a jury, or of a question asked in other words."""
+"""Keys of details whose value lists the details of several judges: the jurors of a jury, or the wordings of one question."""
 
 SOME_HOLDER = frozenset(HOLDERS)
 
@@ -155,8 +155,8 @@ class Engine:
         ``finished`` gets each row as soon as it is scored, with its scores in the order of the assignments, and with the answered
         calls of each metric, including answers that were already known.
 
-        When the budget is used up, no more rows are started, and rows that need another call are left out. So are rows of which
-        a question was collected; the other metrics of such a row go on to their next questions. The engine can run again.
+        When the budget is used up, no more rows are started, and rows that need another call are left out. So are rows with
+        a collected question; the other metrics of such a row go on to their next questions. The engine can run again.
 
         Raises:
             RagmetricsError: an error that stops the whole run. Rows in progress are given up; ``finished`` has already got the
@@ -201,13 +201,13 @@ class Engine:
     async def _rest(self) -> None:
         if not self._resting:
             self._resting = True
-            asyncio.get_running_loop().call_soon(self._rested)
+            asyncio.get_running_loop().call_soon(self._restart_clock)
         await asyncio.sleep(0)
 
-    def _rested(self) -> None:
+    def _restart_clock(self) -> None:
         """Restart the clock after one turn of the loop.
 
-        All workers share it: with separate clocks, each would block the loop in turn.
+        All workers share the clock: with separate clocks, each would block the loop in turn.
         """
         self._breath = time.monotonic()
         self._resting = False

@@ -141,7 +141,7 @@ class Models:
             yield from member._all_members()
 
     def are_the_same(self, other: Models) -> bool:
-        """Whether both have the same models, as far as their identities tell; False if ``self`` has no model."""
+        """Whether both have the same models, as far as their identities show; False if ``self`` has no model."""
         pairs = [(getattr(self, kind), getattr(other, kind)) for kind in KINDS]
         return any(one is not None for one, _ in pairs) and all(starmap(same_model, pairs))
 
@@ -162,7 +162,7 @@ class Models:
         return found
 
     def leaves(self) -> Iterator[Models]:
-        """Yield the models that answer: those of the members, or these models if there are no members."""
+        """Yield the models that answer: the models of the members, or these models if there are no members."""
         if not self.members:
             yield self
         for member in self.members:
@@ -173,7 +173,7 @@ class Models:
         return change(replace(self, members=tuple(member.each(change) for member in self.members)))
 
     def asked_by(self, request: Request) -> Models:
-        """Return the models that answer a request: these, or those of the member that ``request.to`` names."""
+        """Return the models that answer a request: the models of the member that ``request.to`` names, or these models."""
         models = self
         for member in request.to:
             models = models.members[member]
@@ -293,8 +293,8 @@ def run(steps: Steps[T], models: Models | AnyLLM) -> T:
 Driver = Callable[[Steps[Any], Models], Awaitable[Any] | None]
 
 driver: ContextVar[Driver | None] = ContextVar("ragmetrics_driver", default=None)
-"""Runs programs in the place of ``arun``, so that many of them share what they learn about the servers, and their calls in flight.
-Returns None in an event loop that it does not serve. None: each program makes its own calls.
+"""A replacement for ``arun`` that lets many programs share calls in flight and the learnt limits of the servers.
+It returns None in an event loop that it does not serve. If there is no replacement (None), each program makes its own calls.
 """
 
 

@@ -138,7 +138,7 @@ class Input(str):
     def named(cls, name: str, hint: Any = None, *, required: bool = True) -> Input:
         """Return the input of this name; its kind follows from the name or else from the annotation (``str``, ``list[str]``).
 
-        A column ``history`` may be something else than earlier turns, so there an annotation of these comes first.
+        A column ``history`` may hold something other than earlier turns, so its annotation decides.
         """
         kind, hinted = FIELD_KINDS.get(ALIASES.get(name, name)), _kind_of(hint)
         if kind is None or (kind == "turns" and hinted != "any"):

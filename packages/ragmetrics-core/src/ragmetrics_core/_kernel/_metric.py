@@ -105,7 +105,9 @@ class Metric(abc.ABC):
 
     @property
     def usual_name(self) -> str:
-        """The name of a metric without a given name: ``default_name()``, with a suffix if a setting makes it a different column."""
+        """The name of a metric that was given no name: ``default_name()``, with a suffix if a setting makes it a different
+        column.
+        """
         return self.default_name()
 
     @classmethod
@@ -243,7 +245,7 @@ class Metric(abc.ABC):
         return sample.updated(inputs) if inputs else sample
 
     def to_dict(self, *, defaults: bool = False) -> dict[str, Any]:
-        """Return the class and the settings as JSON values. Models are left out, so there are no keys in it.
+        """Return the class and the settings as JSON values. Models are left out, so it contains no API key.
 
         Settings with their default values are left out, so a saved metric uses the prompts of the version that loads it. With
         ``defaults``, they are written too, which fixes them. Mappings are written as JSON texts, so that files keep their order.

@@ -1,6 +1,6 @@
 """The optional attributes of models, and the validation of models and of their answers.
 
-Models are objects of users, and reading an attribute may be slow or have side effects. So a run reads the traits once and keeps
+Users define models, and reading an attribute may be slow or have side effects. So a run reads the traits once and keeps
 them, and a single score reads only the two attributes that decide how a call is made.
 
 If an object is not a model, the message says what to write instead. The answers of models are validated once, when they arrive, so

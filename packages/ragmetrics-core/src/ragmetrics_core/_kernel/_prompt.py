@@ -207,7 +207,9 @@ class Prompt(Generic[T]):
         return read
 
     def _count(self, inputs: Mapping[str, Any]) -> int | None:
-        """Return how many items the reply must list: as many as the input ``listed``, or the only numbered one, has; None: any."""
+        """Return how many items the reply must list: the number of items of the input ``listed``, or of the only numbered input;
+        None: any.
+        """
         names = self.numbered if self.listed is None else (self.listed,)
         if not names:
             return None

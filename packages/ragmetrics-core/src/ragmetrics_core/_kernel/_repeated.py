@@ -41,7 +41,7 @@ _FORM = re.compile(r"(?:the|field|key|name|value|input|data|json|ya?ml|xml|md|ma
 _MAX_DEPTH = 40
 _MAX_STARTS = 1000
 _CUT = sys.maxsize
-"""Stands for the end of a value that is cut off by the end of the text."""
+"""Marks the end of a value that is cut off by the end of the text."""
 
 Squeezed = tuple[str, list[int]]
 """A text without blanks, quotes and escapes, and the original position of each of its characters."""
@@ -303,7 +303,7 @@ def _object(data: str) -> Any:
 
 
 def _without_labels(text: str, sent: Mapping[str, Any]) -> str:
-    """Remove all fields of the data, with their values, if they are written in another layout than that of an object."""
+    """Remove all fields of the data, with their values, if they are not written as an object."""
     head, _, tail = text.rpartition("\n\n")
     for said, rest in ((text, ""), (head, tail)):
         plain = _LIST_MARK.sub("", _ANNOUNCED.sub("", said))
@@ -387,7 +387,7 @@ def check_own(text: str, asked: Asked) -> None:
         body = body[fence.end() :].rstrip("`~ \t\r\n")
     copied = body[:1] in _OPENS and asked.has_braces and holds_object(body, asked)
     is_json = body[:1] == "{" and not body[1:2].isalpha()
-    if copied or (not is_json and _stands_as_labels(body, asked)):
+    if copied or (not is_json and _is_only_labels(body, asked)):
         raise BadReply(SENT, text)
 
 
@@ -446,7 +446,7 @@ def _folded_value(value: Any) -> Any:
     return _folded(value) if isinstance(value, str) else value
 
 
-def _stands_as_labels(body: str, asked: Asked) -> bool:
+def _is_only_labels(body: str, asked: Asked) -> bool:
     """Whether a text is nothing but labels with their values that the data contain too, apart from marks and case."""
     if len(body) > _LONGEST_LABELS or not _SEPARATES.search(body):
         return False

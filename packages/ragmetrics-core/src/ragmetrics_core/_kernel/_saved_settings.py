@@ -162,7 +162,7 @@ def load_metric(base: type[M], data: Mapping[str, Any]) -> M:
 
 
 def metric_paths(data: Any) -> Iterator[str]:
-    """Yield the names of the classes that ``Metric.from_dict`` would load: that of the metric, and those of its jurors.
+    """Yield the names of the classes that ``Metric.from_dict`` would load: the class of the metric, and the classes of its jurors.
 
     Yields nothing for data that are not a metric; ``from_dict`` reports the error.
 

@@ -128,7 +128,7 @@ class ReplyText(str):
         return (str, (str(self),))
 
 
-def asked_of(text: str) -> Asked:
+def question_of(text: str) -> Asked:
     """Return the question that a text answers; ``NOTHING`` if it is not known."""
     return text.asked if isinstance(text, ReplyText) else NOTHING
 
@@ -182,7 +182,7 @@ class Words(NamedTuple):
         return self[:3] == other[:3] and self._same_form(other)
 
     def tag(self, other: Words) -> str:
-        """Return a hash of this wording; the reply format is included only if it differs from that of ``other``."""
+        """Return a hash of this wording; the reply format is included only if it differs from the format of ``other``."""
         shown = [[to_json(item.inputs), reply_text(item.output)] for item in self.examples]
         wording = [self.instructions, shown, self.notice]
         form = [] if self._same_form(other) else [self.reply.instructions()]
@@ -228,7 +228,7 @@ def object_json(members: Mapping[str, Any]) -> str:
 
 
 def _carried(text: str) -> str:
-    if text.isascii():  # this check is fast, because a str knows it
+    if text.isascii():  # a fast check: it reads a flag of the str
         return text
     try:
         text.encode()

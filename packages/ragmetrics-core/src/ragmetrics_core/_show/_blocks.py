@@ -1,7 +1,7 @@
 """Results as blocks, and three renderers of blocks: text for a terminal, Markdown, and HTML.
 
-Each result is turned into blocks once, by its ``_blocks``, and every renderer gets
-the same blocks, so none can leave out a sentence or a number that another one shows::
+Each result is turned into blocks once, by its ``_blocks``, and every renderer gets the same blocks, so none can leave out a
+sentence or a number that another one shows::
 
     class Summary(Result):
         def _blocks(self) -> list[Block]:
@@ -15,15 +15,14 @@ calls ``printable``, ``prose``, ``code`` or ``element``; it cuts long names with
 without rows and a note without words are left out. Three things depend on the renderer:
 
 * A terminal is read from its end, a page from its top. Notes at the end of a result stay there in text; Markdown and HTML put
-them
-  after the heading.
+  them after the heading.
 * ``Details`` are folded in Markdown. Text and HTML show their content.
 * A table that is too wide for a terminal is continued below, see ``_tables``. Words joined by ``whole`` stay on one line.
 
 Data is not trusted in Markdown: the name of a metric may contain a pipe that splits a table, an id may mention people by
-``@name``, a
-claim may be a link, an image or HTML. So every character with a meaning in Markdown is written as a numeric reference, which no
-parser reads as markup. Names in tables are also put into ``<code>``, where platforms do not look for mentions and references.
+``@name``, a claim may be a link, an image or HTML. So every character with a meaning in Markdown is written as a numeric reference,
+which no parser reads as markup. Names in tables are also put into ``<code>``, where platforms do not look for mentions and
+references.
 """
 
 from __future__ import annotations

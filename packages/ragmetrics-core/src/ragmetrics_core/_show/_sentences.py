@@ -17,8 +17,8 @@ DECIMALS = range(2, 10)
 
 
 def spoken(*values: float, sign: str = "") -> list[str]:
-    """Return numbers with two decimals, or with as many more as keep different ones apart and numbers that are not whole from
-    looking whole: 0.997 is not 1.00, and a limit just above 0 is not 0.00. ``sign`` is "+" for differences.
+    """Return numbers with two decimals. There are more decimals if two different numbers would look equal, or if a number would
+    look whole but is not: 0.997 is not 1.00, and a limit just above 0 is not 0.00. ``sign`` is "+" for differences.
     """
     exact = [round(value, DECIMALS[-1]) + 0.0 for value in values]  # -0.0 becomes 0.0
     texts = [""]

@@ -122,7 +122,9 @@ def first_of(names: Sequence[str], most: int = MOST_ROWS) -> str:
 
 
 def in_groups(pairs: Iterable[tuple[str, str]]) -> str:
-    """Group names by what applies to them: ``Wilson for a, b; CR2 for c``. The names are left out if the same applies to all."""
+    """Say which names have which description: ``Wilson for a, b; CR2 for c``. If all have the same one, return only the
+    description.
+    """
     found = grouped(pairs)
     return "; ".join(found if len(found) == 1 else (f"{words} for {first_of(names)}" for words, names in found.items()))
 

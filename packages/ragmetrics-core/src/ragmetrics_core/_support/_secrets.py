@@ -3,9 +3,9 @@
 Servers echo keys, and libraries quote requests with their headers, so every text from outside is masked here before it is shown or
 stored. Masking too much costs a few words of a message; masking too little costs a key.
 
-Keys are in environment variables, so this is the one place that knows them: the value of every variable whose name says that it is
-a secret, as the names of the key variables of all providers do, is masked in every text. They are looked up each time, because a
-program may set them at any time.
+Keys are in environment variables. The value of every variable whose name says that it is
+a secret, as the names of the key variables of all providers do, is masked in every text. The variables are read each time, because
+a program may set them at any time.
 
 ``Kept`` is a context manager that keeps an exception, so that it can be raised later, outside of the ``except`` block.
 """

@@ -22,7 +22,7 @@ def with_arguments_of(other: Callable[P, Any]) -> Callable[[Callable[..., R]], C
             ...
 
     Args:
-        other: the function whose arguments are meant.
+        other: the function that has the arguments.
     """
     signature = inspect.signature(other)
 

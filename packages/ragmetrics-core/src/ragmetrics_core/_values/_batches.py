@@ -59,7 +59,7 @@ class BatchState:
 
 
 class BatchApi(Protocol):
-    """The batch API of one model. All calls block, and none is made again after it failed, except where that costs nothing.
+    """The batch API of one model. All calls block. A failed call is not retried, unless a retry costs nothing.
 
     Each method that calls the server may raise ``ModelError``, with ``transient`` if the same call may succeed later. ``retrieve``,
     ``download`` and ``cancel`` may raise ``LostBatch``.
@@ -99,7 +99,7 @@ class BatchApi(Protocol):
         ...
 
     def cancel(self, batch: str) -> None:
-        """Ask for the end of a batch. What it has answered is delivered."""
+        """Ask the provider to end a batch. The answers that it already has are delivered."""
         ...
 
     def line(self, ask: Ask, custom_id: str) -> bytes:

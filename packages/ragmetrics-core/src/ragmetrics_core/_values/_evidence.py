@@ -15,7 +15,7 @@ from ._details import ScoreFields
 
 REASONS = ("reason", "why", "explanation", "feedback", "comment", "rationale")
 PLAIN_NAMES = frozenset({"verdicts", "results", "items", "judgements", "judgments"})
-"""Names of lists that are less telling than the keys of their items."""
+"""Names of lists that say less than the keys of their items."""
 
 NO_MARKS = ("number", "window")
 """Keys of an item whose numbers are not a rating."""

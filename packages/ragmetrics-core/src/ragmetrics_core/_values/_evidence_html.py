@@ -1,6 +1,6 @@
 """A score with its evidence as HTML for notebooks: static, without scripts, every text of data and models escaped.
 
-The content and the words are those of `_findings`. The colours of marks are readable on light and on dark backgrounds, and no
+The content and the words come from `_findings`. The colours of marks are readable on light and on dark backgrounds, and no
 meaning is carried by colour alone.
 """
 

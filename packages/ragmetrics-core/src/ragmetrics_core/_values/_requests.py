@@ -44,15 +44,15 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The calls and tokens of one or more answers. Token counts are those that the server reported, 0 if it reported none.
+    """The calls and tokens of one or more answers. Token counts come from the server; 0 if it reported none.
 
     Attributes:
         calls: the number of requests answered by a model, including cached ones.
         prompt_tokens: the number of tokens sent.
         completion_tokens: the number of tokens generated.
         cached_calls: the number of these calls that were answered from memory or disk.
-        seconds: of a score, the time that it took if it had to wait for models, in milliseconds precisely; else 0. It does not
-            count in comparisons.
+        seconds: for a score that had to wait for models, the time that it took, to the millisecond; else 0. Comparisons ignore
+            it.
     """
 
     calls: int = 0

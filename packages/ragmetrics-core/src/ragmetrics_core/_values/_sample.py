@@ -191,7 +191,9 @@ class Sample:
         return getattr(self, meant[name]) if meant else None
 
     def updated(self, row: Mapping[str, Any]) -> Sample:
-        """Return a copy with the fields of a row instead of its own; unknown columns of the row are added to the metadata."""
+        """Return a copy in which the fields of a row replace the fields of the sample; unknown columns of the row are added to the
+        metadata.
+        """
         other = Sample.from_mapping(row)
         names = set(fields_of(tuple(row)).values()) - {"metadata"}
         changes = {name: getattr(other, name) for name in names}

@@ -178,7 +178,7 @@ class Score(ScoreFields):
         return self.with_details(dict(self.details))
 
     def with_details(self, details: Any) -> dict[str, Any]:
-        """Return what ``to_dict`` returns, with the given details instead of its own."""
+        """Return the result of ``to_dict`` with the given details."""
         return {
             "metric": self.metric,
             "value": self.value,

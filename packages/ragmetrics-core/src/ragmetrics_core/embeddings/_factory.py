@@ -1,4 +1,4 @@
-"""Make an embedding model by the name of its provider, with a function as other libraries have it."""
+"""Make an embedding model from the name of its provider, with a function like those of other libraries."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def embedding_factory(
             client = settings.pop("client", None)
         return _made(OpenAIEmbeddings, provider, {**model_setting, "client": client}, settings)
     if client is not None:
-        raise InvalidInput(f"the provider {provider!r} takes no client")
+        raise InvalidInput(f"the provider {provider!r} takes no client: leave client out")
     if name in ("sentence-transformers", "huggingface"):
         if model is None:
             raise InvalidInput(f"{provider!r} needs model=..., such as 'sentence-transformers/all-MiniLM-L6-v2'")

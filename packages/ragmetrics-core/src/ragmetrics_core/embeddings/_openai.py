@@ -113,7 +113,7 @@ class OpenAIEmbeddings(OpenAIModel):
         dimensions: length of the vectors, for models that can shorten theirs.
         batch_size: most texts sent in one request (OpenAI accepts up to 2048).
         timeout: seconds to wait for an answer. The limits on the size of an answer and on its total time, and the treatment of
-            redirects, are those of ``OpenAILLM``.
+            redirects, are the same as for ``OpenAILLM``.
         max_retries: retries of the openai client; default: the package's (2). ``evaluate`` retries by its own rules.
         key_variable: the environment variable that holds the key; default: ``OPENAI_API_KEY``. The key in any other variable is
             never sent.

@@ -113,7 +113,7 @@ __all__ = [
 # end: names
 
 ELSEWHERE = {"Entry": "_catalogue", "ragchecker_metrics": "_ragchecker"}
-"""Names that are not in the file of their own name, such as ``_context_recall.py`` for ``ContextRecall``."""
+"""The modules of names whose module is not named after them, as ``_context_recall.py`` is after ``ContextRecall``."""
 
 if not TYPE_CHECKING:  # a type checker would take every name for an existing one
 

@@ -21,7 +21,7 @@ class ExactMatch(Metric):
     Raises:
         InvalidInput: ``normalize`` is not a bool.
 
-    Source: Rajpurkar et al. 2016, SQuAD, arXiv:1606.05250, section 6.1; the normalisation is that of the official script
+    Source: Rajpurkar et al. 2016, SQuAD, arXiv:1606.05250, section 6.1; normalisation as in the official script
     evaluate-v2.0.py.
     """
 

@@ -34,7 +34,7 @@ class Jury(Metric):
     not count, and the reason names it.
 
     Attributes:
-        jurors: at least two metrics on one scale. A juror without models uses those of the jury or of the run.
+        jurors: at least two metrics on one scale. A juror without models uses the models of the jury or of the run.
         quorum: how many jurors must have a value; by default more than half of them. With fewer values there is no score.
         rule: "median" or "majority". The majority is the value that more than half gave; if there is none, the score is unscored
             with the label ``tie``. The default is "majority" if all jurors are ``two_valued``, else "median".
@@ -43,7 +43,7 @@ class Jury(Metric):
     """
 
     scale: ClassVar[tuple[float, float] | None] = None
-    calls: ClassVar[str] = "those of its jurors (LLM or embedding)"
+    calls: ClassVar[str] = "the calls of its jurors (LLM or embedding)"
 
     jurors: Sequence[Any]  # metrics after the check; mappings written by to_dict() are accepted
     quorum: int | None = None

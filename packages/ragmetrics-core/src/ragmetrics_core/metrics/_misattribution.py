@@ -13,7 +13,7 @@ from ragmetrics_core.metrics.citing import Statement
 class Misattribution(JudgedCitations):
     """Share of the statements with citations that passages support, but not the cited passages. Low is good.
 
-    Statements that cite, and that only passages support which they do not cite / statements that cite. A statement that no
+    Statements that cite passages, but that only other passages support / statements that cite. A statement that no
     passage supports is not misattributed but unfounded; ``Faithfulness`` counts those. A response that cites nothing is unscored.
 
     Attributes:

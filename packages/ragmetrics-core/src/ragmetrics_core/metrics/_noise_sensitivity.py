@@ -17,7 +17,7 @@ class NoiseSensitivity(ClaimMetric):
     good.
 
     Response claims that a relevant passage supports and the reference does not / response claims. A passage is relevant if it
-    supports a claim of the reference. With ``relevant=False``, claims count that only irrelevant passages support. A response or
+    supports a claim of the reference. ``relevant=False`` counts the claims that only irrelevant passages support. A response or
     a reference without claims is unscored.
 
     Attributes:
@@ -46,8 +46,8 @@ class NoiseSensitivity(ClaimMetric):
     def measure(
         self, user_input: str, response: str, reference: str, retrieved_contexts: Sequence[str]
     ) -> Steps[Score]:
-        """Extract the claims of both texts; check all of them against the passages, and those of the response against the
-        reference.
+        """Extract the claims of both texts; check all of them against the passages, and the claims of the response against
+        the reference.
         """
         claims, reference_claims = yield from together(
             self.claims_of(response, user_input), self.claims_of(reference, user_input)

@@ -54,7 +54,7 @@ class QuoteAccuracy(Metric):
             quoted = match[match.lastgroup or 0]
             parts = [_plain(part) for part in LEFT_OUT.split(LETTER.sub(r"\1", quoted))]
             if len(" ".join(parts).split()) >= self.words:
-                found = [number for number, text in enumerate(passages, 1) if _stand_in(text, parts)]
+                found = [number for number, text in enumerate(passages, 1) if _contains_parts(text, parts)]
                 quotes.append({"quote": quoted.strip(), "passages": found, "span": list(match.span())})
         if not quotes:
             return Score.unscored("the response quotes nothing")
@@ -66,7 +66,7 @@ def _plain(text: str) -> str:
     return " ".join(WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
 
 
-def _stand_in(passage: str, parts: Sequence[str]) -> bool:
+def _contains_parts(passage: str, parts: Sequence[str]) -> bool:
     """Whether the passage contains the parts, in order, each as whole words."""
     at = 0
     for part in filter(None, parts):

@@ -41,7 +41,7 @@ GRADE_BY_RUBRIC = Prompt(
 
 @dataclass(frozen=True)
 class RubricScore(Metric):
-    """An integer score by a rubric that describes each score. The scale is that of the rubric.
+    """An integer score by a rubric that describes each score. The scale is the range of these scores.
 
     Attributes:
         rubric: maps scores to descriptions, at least two. The keys of RAGAS, ``score1_description``, are accepted. None: every
@@ -89,7 +89,7 @@ class RubricScore(Metric):
         return Score(float(reply.score), reason=reply.reason or None, details=details, scale=scale)
 
     def _levels(self, rubric: Any) -> dict[int, str]:
-        """Check a rubric, the setting or that of a sample; the result is in ascending order of scores.
+        """Check a rubric, from the setting or from a sample; the result is in ascending order of scores.
 
         Raises:
             InvalidInput: fewer than two scores, a score that is not a whole number, or a score without a description.

@@ -2,8 +2,8 @@
 asked.
 
 A claim is rarely a literal quote: pronouns became names, and sentences were split. So each sentence is searched for the words of
-the claim;
-a word counts more if few sentences have it. A claim whose sentence is not found has no place, and the report has no mark for it.
+the claim; a word counts more if few sentences have it. A claim whose sentence is not found has no place, and the report has no mark
+for it.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from .._kernel._wording import Asked, asked_of
+from .._kernel._wording import Asked, question_of
 from ._json_text import decode
 from ._text import TOKEN, Unreadable, on_line, without_tokens
 from ._whose import declines, is_quoted, speaks_of_another
@@ -204,7 +204,7 @@ def answer_part(text: str) -> tuple[str, tuple[str, ...]]:
     Raises:
         Unreadable: the reply is empty, or contains nothing but thinking.
     """
-    question = asked_of(text)
+    question = question_of(text)
     if not text.strip("\ufeff\u200b\u2060 \t\r\n\f\v\u00a0"):
         raise Unreadable("the reply is empty")
     doubted: list[str] = []

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from .._kernel._wording import asked_of
+from .._kernel._wording import question_of
 from .._support._strict_schema import strict_schema
 from .._values._errors import InvalidInput
 from ._fit import Unrelated, fit_model
@@ -126,7 +126,7 @@ class ModelReader(Reader[M]):
 
     def in_words(self, part: str) -> M:
         """Read the answer from tags, an outline, a table or a numbered list."""
-        stripped = asked_of(part).on(unboxed(ticked(part)).strip())
+        stripped = question_of(part).on(unboxed(ticked(part)).strip())
         if not is_jsonish(stripped):
             for data in self._outlines(stripped):
                 reading = self.in_value(data) if data and not self._is_chat(data) else None

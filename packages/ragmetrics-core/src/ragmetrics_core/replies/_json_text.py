@@ -22,7 +22,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple
 
-from .._kernel._wording import asked_of
+from .._kernel._wording import question_of
 
 _BLANK = r"[\s\u200b\u200e\u200f\u2060\ufeff]"
 _GAP = rf"{_BLANK}{{0,200}}(?:(?<=\n)>{_BLANK}{{0,20}})?(?:(?://|\#)[^\n]{{0,200}}{_BLANK}{{0,200}}|/\*[^*]{{0,200}}\*/{_BLANK}{{0,200}})?"
@@ -421,7 +421,7 @@ def is_jsonish(text: str) -> bool:
 def views(text: str) -> Iterator[str]:
     """Yield the text, then the text without HTML entities and the text without backslash escapes, if it has them."""
     yield text
-    asked = asked_of(text)
+    asked = question_of(text)
     if _ENTITY.search(text):
         # html.unescape on the whole text would change more than the characters of JSON syntax.
         yield asked.on(_ENTITY.sub(lambda match: html.unescape(match.group()), text))

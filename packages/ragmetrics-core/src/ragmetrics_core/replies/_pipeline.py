@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from .._kernel._repeated import SENT, holds_object
-from .._kernel._wording import Asked, asked_of
+from .._kernel._wording import Asked, question_of
 from ._answer_part import answer_part
 from ._json_text import Found, decode, scan, unfenced, views
 from ._text import Unreadable, on_line, outside, parse_or_bad_reply
@@ -137,7 +137,7 @@ def choose(text: str, found: list[Found], reader: Reader[T]) -> Reading[T]:
     """Return the one answer among ``found``, or the reason why there is none. None: no value was meant as an answer."""
     if len(found) > _MAX_FOUND:
         return Bad("the reply holds too many objects; give one")
-    question = asked_of(text)
+    question = question_of(text)
     answers: list[tuple[Found, T]] = []
     bad: list[tuple[Found, Bad]] = []
     for item in found:
@@ -191,7 +191,7 @@ def _is_final(intro: str, around: str) -> bool:
 
 def _is_sent(text: str, item: Found) -> bool:
     """Whether an object is in the data that was sent, written in the same way or differently."""
-    asked = asked_of(text)
+    asked = question_of(text)
     return asked.holds(text[item.start : item.end]) or (asked.has_braces and holds_object(item.value, asked))
 
 
@@ -215,7 +215,9 @@ def _unless_doubted(value: T, doubted: tuple[str, ...], reader: Reader[T]) -> T:
     """
     for other in doubted:
         try:
-            answer = _read_part(asked_of(other).on(_AROUND.sub("", other)) if len(other) <= _SHORT else other, reader)
+            answer = _read_part(
+                question_of(other).on(_AROUND.sub("", other)) if len(other) <= _SHORT else other, reader
+            )
         except Unreadable as unreadable:
             if unreadable.reason in {TWO_ANSWERS.reason, QUOTED}:
                 raise Unreadable(TWO_ANSWERS.reason) from None
@@ -246,7 +248,7 @@ def read_reply(text: str, reader: Reader[T]) -> T:
 def _read(text: str, reader: Reader[T]) -> T:
     whole = decode(text)
     if whole is not None and isinstance(whole[0], str):
-        text = asked_of(text).on(whole[0])  # the whole reply is one JSON string
+        text = question_of(text).on(whole[0])  # the whole reply is one JSON string
     elif whole is not None and (reader.takes_scalars or isinstance(whole[0], (dict, list))):
         return reader.settled(reader.in_value(whole[0]))
     part, doubted = answer_part(text)
@@ -255,7 +257,7 @@ def _read(text: str, reader: Reader[T]) -> T:
 
 def _read_part(part: str, reader: Reader[T]) -> T:
     """Read the answer in the part of a reply that is neither thinking nor an invented turn."""
-    asked = asked_of(part)
+    asked = question_of(part)
     for view in views(part):
         found = reader.candidates(scan(view), view)
         reading = reader.together(found, view) or choose(view, found, reader)

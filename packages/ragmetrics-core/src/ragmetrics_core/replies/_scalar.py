@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from .._kernel._wording import asked_of
+from .._kernel._wording import question_of
 from ._answer_part import answer_part
 from ._json_text import Found, embedded
 from ._keys import ASIDES, REASONS, WRAPPERS, is_count, is_no_answer, is_schema, is_template, name, singular
@@ -79,16 +79,16 @@ class ScalarReader(Reader[Answer[T]]):
 
     def in_words(self, part: str) -> Answer[T]:
         """Read the answer from tags or prose."""
-        part = asked_of(part).on(lines_of_table(ticked(part)))
+        part = question_of(part).on(lines_of_table(ticked(part)))
         closed, tag = close_tag(part)
         tags = read_tags(closed if self.single and tag and 0 < self.rank(tag) <= _WEAK else part)
         reading = self._in_object(tags, 0) if tags is not None else None
         if reading is None:
-            return self.read_text(asked_of(part).on(without_role(part)))
+            return self.read_text(question_of(part).on(without_role(part)))
         around = outside_tags(closed)
         if speaks_of_another(around) or declines(around):
             raise Unreadable(QUOTED)
-        return self.confirmed(self.settled(reading), asked_of(part).on(around), "")
+        return self.confirmed(self.settled(reading), question_of(part).on(around), "")
 
     def in_value(self, data: Any, depth: int = 0) -> Reading[Answer[T]]:
         if depth > _MAX_NESTING:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from .._kernel._wording import asked_of
+from .._kernel._wording import question_of
 from .._values._errors import InvalidInput
 from ._json_text import unfenced
 from ._keys import ASIDES, REASONS, is_no_answer, words
@@ -56,7 +56,7 @@ def number_reader(key: str, low: float, high: float, choices: tuple[int, ...] = 
     scale = scale_of(low, high, choices)
 
     def read_text(text: str) -> Answer[float]:
-        text = asked_of(text).on(unfenced(text))
+        text = question_of(text).on(unfenced(text))
         try:
             value = scale.read_text(text)
             if not (speaks_of_another(text) or declines(text) or disagrees(text, scale, value)):

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from .._kernel._repeated import SENT
-from .._kernel._wording import asked_of
+from .._kernel._wording import question_of
 from .._values._errors import BadReply
 from ._words import CONCLUSION, NEGATIVE
 
@@ -93,7 +93,7 @@ def without_sent(signs: list[T], said: Callable[[T], str], text: str, normal: st
     Raises:
         Unreadable: the words of all signs are in the data.
     """
-    asked = asked_of(text)
+    asked = question_of(text)
     if not asked.known or len(normal.split()) <= _BARE:
         return signs
     left = [sign for sign in signs if not asked.holds_saying(said(sign))]

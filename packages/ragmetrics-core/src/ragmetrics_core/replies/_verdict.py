@@ -15,7 +15,7 @@ import re
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from .._kernel._wording import asked_of
+from .._kernel._wording import question_of
 from ._text import ANOTHERS, Unreadable, plain_labels, tidy, undress, without_colour, without_sent
 from ._whose import QUOTED, declines, own_words, speaks_of_another
 from ._words import CJK_NO, CJK_YES, CONCLUSION, FINAL, HEDGES, NEGATIVE, NO, POSITIVE, REASON, YES
@@ -359,7 +359,7 @@ def _answers_more(signs: list[Sign], answer: bool, text: str, normal: str) -> bo
     """Whether the text also gives the opposite answer, and no label says which of the two is the verdict."""
     if max(sign.rank for sign in signs) >= CONCLUDED or not _slots(normal, not answer):
         return False
-    asked = asked_of(text)
+    asked = question_of(text)
     return any(not asked.holds_saying(said) for said in _slots(_normal(own_words(text)), not answer))
 
 

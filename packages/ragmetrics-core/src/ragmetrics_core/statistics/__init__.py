@@ -1,6 +1,6 @@
 """The arithmetic of intervals, comparisons and gates: plain functions of numbers that need no other package.
 
-`mean_interval` and `rate_interval` give the uncertainty of a mean, and `paired_difference` that of a difference between two runs
+`mean_interval` and `rate_interval` give the uncertainty of a mean, `paired_difference` the uncertainty of a difference between runs
 over the same rows. `always_valid_interval` may be looked at as often as you like. `holm` adjusts the p-values of several tests.
 """
 

@@ -40,8 +40,8 @@ def auroc(
 ) -> Measure:
     """Return the probability that the judge scores a row that people pass above a row that people fail; equal scores count half.
 
-    The interval is a score interval: it contains the areas from which the observed area is not too far, in standard errors at the
-    supposed area. So the interval has a width even if the judge separates passes and fails perfectly.
+    The interval is a score interval: it contains every area that a test would not reject, with the standard error that this
+    area implies. So the interval has a width even if the judge separates passes and fails perfectly.
 
     Source: Hanley & McNeil 1982, Radiology 143:29; interval: Newcombe 2006, Statistics in Medicine 25:559, method 5, with the
     variance of method 4.
@@ -140,8 +140,8 @@ class Threshold:
     Attributes:
         value: the threshold; one of the scores that occur.
         kappa: Cohen's kappa between people and the verdicts, on rows that were not used to choose the threshold.
-        wrong_passes: the share of the rows that pass which people fail: bad rows that are let through.
-        wrong_fails: the share of the rows that fail which people pass: good rows that are stopped or inspected in vain.
+        wrong_passes: of the rows that pass, the share that people fail: bad rows that are let through.
+        wrong_fails: of the rows that fail, the share that people pass: good rows that are stopped or inspected in vain.
     """
 
     value: float
@@ -256,7 +256,7 @@ class VerdictTable:
     def kappa(self) -> Measure:
         """Cohen's kappa: 1 if judge and people always agree, 0 if they agree as often as by chance.
 
-        The lower limit of the interval is that of a table with half a row more in each cell (Agresti 2013, Categorical Data
+        The lower limit of the interval is computed from a table with half a row more in each cell (Agresti 2013, Categorical Data
         Analysis, section 3.1.8), because a single row may change kappa much if few rows fail. The upper limit comes from
         Jeffreys' interval for the agreement, on as many rows as have the variance of kappa: half a row more in each cell would
         lower this limit and exclude judges that are nearly always right. From 20 rows on, the interval contains the true value in
@@ -346,8 +346,8 @@ class Agreement:
         passing: the number of labels that are passes; None if the labels are not passes and fails.
         kappa: Cohen's kappa.
         ac1: Gwet's AC1.
-        sensitivity: the share of the rows that people pass which the judge passes.
-        specificity: the share of the rows that people fail which the judge fails.
+        sensitivity: of the rows that people pass, the share that the judge passes.
+        specificity: of the rows that people fail, the share that the judge fails.
         auroc: the probability that the judge scores a row that people pass above a row that they fail.
         spearman: the rank correlation of scores and labels.
         difference: the mean of the judge's scores minus the mean of the labels, both of the labelled rows.

@@ -23,7 +23,7 @@ relation is tested by the spread of the grades within strata (`strata_gain`), no
 the labels alone are used if the corrected interval is more than `WIDER` times as wide as theirs: for passes and fails with a
 judge that gives scores; for grades with unequal weights, whose spread is underestimated; and for PPI++. If the judge gives
 verdicts, correction costs nothing on average, so the corrected interval is always used. ``note`` says when the interval used is
-no narrower than that of the labels alone.
+no narrower than the interval of the labels alone.
 
 The coverage and the width of these intervals are measured in ``bench/calibration.py``.
 
@@ -53,7 +53,7 @@ prior counts each end of the scale as a fraction of a label (`SHARES_OF_LABEL`).
 * The shares of the strata in the population, of which the rows are a sample. They have a Dirichlet distribution too.
 
 Post-stratification: Holt & Smith 1979, JRSS A 142:33. A beta posterior for the two error rates of a judge that gives verdicts:
-Gart & Buck 1966, American Journal of Epidemiology 83:593; here the distribution is that of people's verdict given the judge's
+Gart & Buck 1966, American Journal of Epidemiology 83:593; here it is the distribution of people's verdict given the judge's
 verdict, so no equation has to be solved for it. Weights count labels by the number of rows that they represent (Kish's effective
 number in each stratum). Clusters multiply all variances by the effect of the similarity of their rows, and by the uncertainty of
 this effect with few clusters. Weights that are related to the labels do so too.
@@ -118,7 +118,7 @@ def strata_gain(rows: LabelledRows, strata: Strata) -> bool:
 
 
 def mean_variance(rows: LabelledRows, strata: Strata) -> float:
-    """Return an unbiased estimate of the variance of the mean label over strata; the arguments are those of `strata_gain`.
+    """Return an unbiased estimate of the variance of the mean label over strata; arguments as for `strata_gain`.
 
     Without clusters it is the sum over strata of share² * s² / n, where s² is the variance of the n labels, plus the sum over
     strata of share * (mean - overall mean)² divided by the number of all rows. Clusters count as in `variance_and_freedom`.
@@ -153,12 +153,12 @@ SHARE_OF_LABEL = 0.5
 def labels_alone(rows: LabelledRows, confidence: float) -> Interval | None:
     """Return an interval for the population mean from the labels only.
 
-    Without weights it is that of `mean_interval`. But if most labels have the same value and it is not an end of the scale, as
-    most differences between two runs are 0, it is that of `paired_difference` for the distances from this value, which allows for
-    changes that few labels do not show. With weights it has the forms of `mean_interval`. Labels that are all equal count as the
-    number of rows that would have the same variance with equal weights (Kish 1965, Survey Sampling, section 11.7). Other labels
-    have the variance of a ratio (Särndal, Swensson & Wretman 1992, Model Assisted Survey Sampling, section 5.7), and on a known
-    scale also the variance by heavy labels that were not drawn (`unseen_variance`).
+    Without weights it is the interval of `mean_interval`. But if most labels have the same value and it is not an end of the scale,
+    as most differences between two runs are 0, it is the interval of `paired_difference` for the distances from this value, which
+    allows for changes that few labels do not show. With weights it has the forms of `mean_interval`. Labels that are all equal
+    count as the number of rows that would have the same variance with equal weights (Kish 1965, Survey Sampling, section 11.7).
+    Other labels have the variance of a ratio (Särndal, Swensson & Wretman 1992, Model Assisted Survey Sampling, section 5.7), and
+    on a known scale also the variance by heavy labels that were not drawn (`unseen_variance`).
     """
     interval = _most_alike(rows, confidence)
     if interval is not None:
@@ -413,9 +413,9 @@ def _inflation(rows: LabelledRows, strata: Strata, means: Sequence[float], prior
     """Return the factor by which the variances of the posterior are multiplied.
 
     The spread within strata is estimated from the labels only. Clusters add to the spread. Weights also add to it if heavy labels
-    lie further from the mean than light ones, or may do so unseen. Each of these widens the interval as Student's t widens that
-    of a mean. If the judge gives verdicts and all rows have equal weight, the spread follows from the rate itself, and the factor
-    is 1.
+    lie further from the mean than light ones, or may do so unseen. Each of these widens the interval as Student's t widens the
+    interval of a mean. If the judge gives verdicts and all rows have equal weight, the spread follows from the rate itself, and the
+    factor is 1.
     """
     if rows.verdicts and rows.clusters is None and rows.weights is None:
         return 1.0
@@ -446,7 +446,7 @@ def _variance(rows: LabelledRows, strata: Strata, means: Sequence[float], prior:
 def powered_mean(rows: LabelledRows) -> tuple[float, float, float, float]:
     """Return the mean label by PPI++, with the power that minimizes its variance.
 
-    Without weights and clusters, estimate, power and standard error equal those of the authors' own program, ``ppi_py``.
+    Without weights and clusters, estimate, power and standard error are the same as in the authors' own program, ``ppi_py``.
 
     Args:
         rows: rows of which some have no label; if they have clusters, the labels are in two clusters or more.
@@ -493,8 +493,8 @@ ENOUGH = 100
 WIDER = 1.05
 
 GAIN = 0.1
-"""The judge helps if the interval is narrower than that of the labels alone by at least this share. A smaller gain may come from
-the different forms of the two intervals alone.
+"""The judge helps if the interval is narrower than the interval of the labels alone by at least this share. A smaller gain may come
+from the different forms of the two intervals alone.
 """
 
 NO_HELP = (
@@ -546,12 +546,12 @@ class CorrectedMean:
 
     @property
     def judge_helps(self) -> bool:
-        """Whether the interval is narrower than that of the labels alone by a tenth or more."""
+        """Whether the interval is narrower than the interval of the labels alone by a tenth or more."""
         return self.note is None
 
     @property
     def gain(self) -> float | None:
-        """The share by which the interval is narrower than that of the labels alone; None if either interval is missing."""
+        """The share by which the interval is narrower than the interval of the labels alone; None if either interval is missing."""
         return _gain(self.interval, self.label_interval)
 
     @property
@@ -564,7 +564,7 @@ class CorrectedMean:
     def labels_needed(self, width: float, rows: int | None = None, confidence: float = 0.95) -> int | None:
         """Estimate how many labels would give an interval of this width.
 
-        The variances within and between the groups of rows that the judge tells apart follow from the two intervals. More labels
+        The variances within and between the groups of rows with different judgements follow from the two intervals. More labels
         make the first part smaller; the second part is divided by the number of all rows, so it is the least that labels can
         reach.
 
@@ -581,7 +581,7 @@ class CorrectedMean:
         """
         if not (is_finite(width) and width > 0):
             raise InvalidInput(
-                f"width must be a number above 0, got {width!r}: give that of the interval from end to end"
+                f"width must be a number above 0, got {width!r}: give the width of the interval from end to end"
             )
         if rows is not None and rows < 1:
             raise InvalidInput(f"rows must be at least 1, got {rows!r}")
@@ -600,8 +600,8 @@ def labels_for(width: float, within: float, between: float, rows: int, confidenc
 
     Args:
         width: the width of the interval from end to end.
-        within: the variance of labels of rows that the judge does not tell apart.
-        between: the variance of the mean labels of rows that it tells apart.
+        within: the variance of labels of rows that have the same judgement.
+        between: the variance of the mean labels of rows with different judgements.
         rows: the number of rows that the judge scores.
         confidence: the confidence level of the interval.
     """

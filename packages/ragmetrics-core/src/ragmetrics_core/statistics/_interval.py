@@ -113,8 +113,8 @@ def difference_of_means(one: float, interval: Interval, other: float, other_inte
 def student_interval(mean: float, variance: float, quantile: float, scale: Scale, method: str) -> Interval:
     """Return Student's t interval for a mean with this variance.
 
-    On a known scale it has Wilson's form: the variance is assumed to shrink towards the ends of the scale as that of a rate does.
-    Then the method "t" is named "wilson-t".
+    On a known scale it has Wilson's form: the variance is assumed to shrink towards the ends of the scale as the variance of a rate
+    does. Then the method "t" is named "wilson-t".
     """
     half = quantile * math.sqrt(variance)
     if scale is None:
@@ -162,8 +162,8 @@ def coefficient_limits(
     """Return the limits of a coefficient that corrects agreement for chance: (agreement - chance) / (1 - chance).
 
     Such a coefficient is the agreement on a scale that starts at the agreement expected by chance. So its limits are Wilson's for
-    the agreement, with the coefficient's own variance in place of that of a rate. They have a width even if judge and people
-    always agree.
+    the agreement, with the coefficient's own variance in place of the variance of a rate. They have a width even if judge and
+    people always agree.
 
     Args:
         agreement: the observed agreement, 0 to 1.
@@ -176,7 +176,7 @@ def coefficient_limits(
         Limits from -1 to 1, with the coefficient between them.
     """
     value, room = (agreement - chance) / (1 - chance), agreement * (1 - agreement)
-    # 1 / count for a rate; the coefficient's variance may be that of a rate over more or fewer rows
+    # 1 / count for a rate; the coefficient's variance may equal the variance of a rate over more or fewer rows
     share = variance * (1 - chance) ** 2 / room if room > 0 and variance > 0 else 1 / count
     low, high = ((limit - chance) / (1 - chance) for limit in score_limits(agreement, quantile * quantile * share))
     return max(min(low, value), -1.0), min(max(high, value), 1.0)
@@ -229,7 +229,7 @@ def checked_values(
 
 
 def is_bool(value: object) -> bool:
-    """Whether a value is True or False, including those of numpy."""
+    """Whether a value is True or False, including numpy's."""
     return type(value).__name__ in {"bool", "bool_"}
 
 

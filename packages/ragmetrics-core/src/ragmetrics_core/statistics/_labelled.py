@@ -7,9 +7,9 @@ variance of any such estimate is the variance of this sum (Huber & Ronchetti 200
 Survey Methodology 25:193). With clusters it is the sum over clusters, with the correction of CR2 for what a cluster itself adds
 to the mean (`clustered_mean`).
 
-`suggest` draws the rows to label next, with a known probability for each row. The rows of which the judge is least sure tell most
-about its errors. But labels of those rows alone say nothing about the other rows, and an estimate from them is wrong however many
-there are. So half of the draw is uniform and half follows the judge's uncertainty. Every row may be drawn, and the label of an
+`suggest` draws the rows to label next, with a known probability for each row. The rows of which the judge is least sure show
+most about its errors. But labels of those rows alone say nothing about the other rows, and an estimate from them is wrong however
+many there are. So half of the draw is uniform and half follows the judge's uncertainty. Every row may be drawn, and the label of an
 unlikely row has a larger weight. Rows are drawn by systematic sampling from a list in random order, which gives each row exactly
 its probability and the draw exactly its size (Hartley & Rao 1962, Annals of Mathematical Statistics 33:350). The best probability
 of a row is proportional to the standard deviation of its label (Neyman 1934, JRSS 97:558), which for a pass of probability p is
@@ -126,7 +126,7 @@ def labelled_rows(
     clusters: Sequence[Hashable] | None = None,
     scale: tuple[float, float] | None = None,
 ) -> LabelledRows:
-    """Check the arguments, which are those of `corrected_mean`, and return the rows.
+    """Check the arguments (as for `corrected_mean`), and return the rows.
 
     Raises:
         InvalidInput: if lengths differ, if a value is not finite, if a label is not on the scale, if there are fewer than
@@ -251,7 +251,7 @@ def _tops(judged: Sequence[float]) -> list[float]:
 def variance_and_freedom(
     rows: LabelledRows, of_labels: Sequence[float], of_judgements: Sequence[float] = ()
 ) -> tuple[float, float]:
-    """Return the variance of an estimate, and its degrees of freedom, which are those of the labels.
+    """Return the variance of an estimate, and its degrees of freedom, which depend on the labels alone.
 
     Without clusters the variance is the plain sum of squares, which for a mean is (n - 1) / n of the unbiased variance.
 

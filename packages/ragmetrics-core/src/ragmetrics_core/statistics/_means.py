@@ -27,10 +27,10 @@ So there are six methods, and each interval names its method:
     it contains the true rate in 0.92, 0.96, 0.97 of samples; the t interval does in 0.64, 0.92, 0.88 (exact, from the binomial
     distribution).
 ``wilson-t``
-    Used for other values on a scale with known ends. The interval is Wilson's, with the scores' own variance in place of that of
-    0/1 scores, and the t quantile of n - 1 degrees of freedom. It is Student's t, except that the variance is assumed to shrink
-    towards the ends as it does for 0/1 scores. This means variance = r * mean * (1 - mean), with r estimated from the sample.
-    Scores that hardly differ close to an end are assumed to differ a little more (`UNMET`). The design-based intervals for
+    Used for other values on a scale with known ends. The interval is Wilson's, with the scores' own variance in place of the
+    variance of 0/1 scores, and the t quantile of n - 1 degrees of freedom. It is Student's t, except that the variance is assumed
+    to shrink towards the ends as it does for 0/1 scores. This means variance = r * mean * (1 - mean), with r estimated from the
+    sample. Scores that hardly differ close to an end are assumed to differ a little more (`UNMET`). The design-based intervals for
     proportions do the same with an effective number of rows (Korn & Graubard 1998, Survey Methodology 24:193).
 ``constant``
     Used if all values are equal, but for rounding, and not an end of the scale. The sample shows no spread, but it does not show
@@ -44,7 +44,7 @@ So there are six methods, and each interval names its method:
     them as more information than they are. The variance is CR2 and the degrees of freedom are Satterthwaite's (`clustered_mean`);
     on a known scale the interval has the form of ``wilson-t``. If all clusters have the same mean, ``constant`` or ``wilson`` is
     used with the number of clusters as the number of rows. A single cluster has no interval, because nothing shows how much
-    clusters differ. Few clusters have wide intervals, and those of two or three are hardly of use.
+    clusters differ. With few clusters the interval is wide, and with two or three it is hardly of use.
 ``few-changes``
     Used if more than half of the clusters contain only values at the same end of the scale, and fewer than 50 contain anything
     else. The interval is a score interval (`FewChanges`). The t interval contains the true mean in as little as 0.82 of such
@@ -396,7 +396,7 @@ def rate_mid_p(hits: int, count: int, rate: float) -> float:
 
 def larger_rate_mid_p(hits: int, count: int, other_hits: int, other_count: int) -> float:
     """Return the one-sided mid-p value of "the first of two rates is not larger": the probability of more hits in the first sample,
-    plus half that of exactly as many, if all hits are spread at random over both samples.
+    plus half the probability of exactly as many, if all hits are spread at random over both samples.
 
     Source: Fisher 1935, The Design of Experiments, section 21 (exact test); Lancaster 1961, JASA 56:223 (mid-p).
     """

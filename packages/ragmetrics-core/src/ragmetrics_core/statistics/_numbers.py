@@ -1,4 +1,4 @@
-"""Many numbers, of which only sums and ends are asked.
+"""Many numbers, of which only sums and ends are needed.
 
 A column of ten million scores often has few different values. Then its sums need one term per value, not one per row. Sums are
 rounded once, as `math.fsum` rounds them, so they do not depend on how the numbers are kept.
@@ -100,5 +100,5 @@ class Numbers:
         return [value for value, count in ordered for _ in range(min(count, most))][:most]
 
     def plus(self, value: float, count: int) -> Numbers:
-        """Return these numbers, and a value so many times."""
+        """Return these numbers, with a value added so many times."""
         return Numbers([*self.values, value], [*(each for _, each in self.pairs()), count]) if count else self

@@ -5,14 +5,14 @@ much the changes differ between rows, not on how much the scores do. There are f
 
 ``tango``
     Used if all scores are ends of the scale, as passes and fails are. The interval is Tango's score interval (`tango_limits`),
-    and the p-value that of McNemar's mid-p test (`mcnemar_mid_p`).
+    and the p-value comes from McNemar's mid-p test (`mcnemar_mid_p`).
 ``t``
     Used for other scores. The interval is Student's t of the changes, with the p-value of the t test. If at most 12 pairs
     changed, the p-value is exact: the share of all ways to flip the signs of the changes that lead at least as far from 0
     (`sign_flip_p`).
 ``few-changes``
     Used for other scores if fewer than half of the pairs changed, and fewer than 50 pairs. The interval is a score interval
-    (`FewChanges`). The p-value is exact as above, or that of the score test.
+    (`FewChanges`). The p-value is exact as above, or comes from the score test.
 ``constant``
     Used if all pairs changed by the same amount, most often by 0. This shows no spread, but it does not show that there is none.
     As for a mean of equal values, a share of z² / (n + z²) of all rows may change differently, by as much as the scale allows in
@@ -73,8 +73,8 @@ from ._sequences import interval_of_units, single_units
 def tango_limits(gained: int, lost: int, pairs: int, confidence: float) -> tuple[float, float]:
     """Return the score interval for the difference of two paired rates, (gained - lost) / pairs.
 
-    It contains the differences that a score test would not reject. Their standard error is that of the most likely rates with
-    exactly this difference. So the interval has a width even if no pair changed: then it is z² / (n + z²) on either side of 0.
+    It contains the differences that a score test would not reject. The standard error is computed for the most likely rates
+    with exactly this difference. So the interval has a width even if no pair changed: then it is z² / (n + z²) on either side of 0.
 
     Source: Tango 1998, Statistics in Medicine 17:891, equations 19 to 24 (p. 896).
 
@@ -103,7 +103,7 @@ def mcnemar_mid_p(gained: int, lost: int) -> float:
     """Return the two-sided p-value of "gains and losses are equally likely": the exact one, with half the weight on the observed
     outcome.
 
-    The p-value is 1 if nothing changed, or as much in either direction.
+    The p-value is 1 if nothing changed, or if as many pairs changed in one direction as in the other.
 
     Source: Fagerland, Lydersen & Laake 2013, BMC Medical Research Methodology 13:91, p. 3 (mid-p version of McNemar 1947).
     """
@@ -204,8 +204,9 @@ class PairedDifference:
         return needed if needed and needed <= MOST_ROWS else None
 
     def smallest_change(self, power: float = 0.8) -> float | None:
-        """Estimate the smallest true difference that these pairs show with this power: the effect of which ``rows_needed`` are as
-        many. In simulated samples of 30 to 300 pairs, of which 5 to 50 % change, such a difference was shown in 0.82 to 0.98.
+        """Estimate the smallest true difference that these pairs show with this power: the effect for which
+        ``rows_needed`` returns their number. In simulated samples of 30 to 300 pairs, of which 5 to 50 % change, such a difference
+        was shown in 0.82 to 0.98.
 
         Source: Hoenig & Heisey 2001, The American Statistician 55:19 (p. 22, detectable effect size).
 
@@ -234,9 +235,9 @@ class PairedDifference:
         For the t test of a mean it is (z + z')² * variance / effect², plus z² / 2 because the variance is estimated (Guenther
         1981, The American Statistician 35:243).
 
-        If all pairs changed, the variance is that of their changes. Otherwise a difference larger than the observed one needs
-        more changes in one direction, as far as they fall on pairs that did not change, and these changes add to the spread. As
-        they are assumed to have the size of the observed changes, they add the missing difference times the mean square of a
+        If all pairs changed, the variance is the variance of their changes. Otherwise a difference larger than the observed one
+        needs more changes in one direction, as far as they fall on pairs that did not change, and these changes add to the spread.
+        As they are assumed to have the size of the observed changes, they add the missing difference times the mean square of a
         change divided by its mean size. Without this, a pilot in which nothing got worse would give too few rows to show that
         something did. The rows must also contain six changes with this power, by the normal approximation of their number.
         """
@@ -367,7 +368,7 @@ class PairedNumbers:
 
     @property
     def moved(self) -> int:
-        """The number of units whose rows changed in sum."""
+        """The number of units whose changes do not add up to 0."""
         if not self.clustered or self.clusters is None:
             return self.changes.changed
         return sum(number for (total, rows), number in self.clusters.items() if abs(total) > self.near * rows)
@@ -428,7 +429,9 @@ class PairedNumbers:
         return interval_of_units(units, self.scale and (-self.width, self.width), confidence, largest)
 
     def unseen(self, mean: float, confidence: float) -> tuple[float, float]:
-        """Return how far the mean change may lie from that of the rows, as a share of z² / (n + z²) may change by the scale."""
+        """Return how far the true mean change may lie from the observed one: a share z² / (n + z²) of all rows may change by the
+        whole scale.
+        """
         z2 = normal_quantile((1 + confidence) / 2) ** 2
         share = z2 / (self.units + z2)
         return mean * (1 - share) - self.width * share, mean * (1 - share) + self.width * share
@@ -560,7 +563,7 @@ def rows_to_meet_losses(
 def _most_rows(distance: float, loss: float) -> int:
     """Return an upper limit of ``rows_to_meet_losses`` that needs no look at single values.
 
-    The distance can only grow by the noise, no loss is larger than that of the best value, and x * (1 - x) is 1/4 at most.
+    The distance can only grow by the noise, no loss is larger than the loss of the best value, and x * (1 - x) is 1/4 at most.
     """
     share = max(distance, TINY) / max(loss, TINY)
     if share >= 1:

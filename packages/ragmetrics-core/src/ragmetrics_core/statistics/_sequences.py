@@ -97,8 +97,8 @@ def interval_of_units(
 ) -> Interval | None:
     """Return the always-valid interval; ``units`` says how many rows or clusters have a sum of values and a number of rows.
 
-    If so many rows ``share`` an unknown cluster, the capital of a bet on the cluster is at least the geometric mean of those of
-    bets on its rows, as the logarithm is concave. So that mean counts.
+    If so many rows ``share`` an unknown cluster, the capital of a bet on the cluster is at least the geometric mean of the
+    capitals of bets on its rows, as the logarithm is concave. So that mean counts.
     """
     if not units.total() or (scale is not None and scale[0] == scale[1]):
         return None
