@@ -17,8 +17,8 @@ from typing import Any
 from declining import declining_table
 
 from ragmetrics_core import Ask, Metric, Prompt, RagmetricsError, evaluate
+from ragmetrics_core._support._providers import OPENAI, SERVERS
 from ragmetrics_core._testset import _kinds
-from ragmetrics_core.llms._openai._named_servers import SERVERS
 from ragmetrics_core.metrics import AnswerCorrectness, Entry, catalogue, ragchecker_metrics
 
 DOCS = Path(__file__).resolve().parent
@@ -49,16 +49,24 @@ def pages() -> dict[Path, str]:
     return written
 
 
+WORDS = {"schema": "JSON schema", "json": "JSON mode"}
+"""The forms of reply in the table of providers."""
+
+
 def server_table() -> str:
-    """The servers of the OpenAI protocol that have a name."""
+    """The providers that have a name."""
     rows = []
-    for name, server in SERVERS.items():
+    for name, server in {"openai": OPENAI, **SERVERS}.items():
         url = f"`{server.url}`" if "//" in server.url else "none"
         keys, needed = " or ".join(f"`{each}`" for each in server.key_variables), "; needed" if server.needs_key else ""
         places = " or ".join(f"`{each}`" for each in (*server.url_variables, *server.region_variables))
-        rows.append(f"| `{name}:{server.model}` | {url} | {places} | {keys}{needed} |")
-    head = "| name | usual address | variable of another address, or of the region | variable of the key |\n|---|---|---|---|"
-    return "\n".join([head, *rows])
+        can = ", ".join(WORDS[form] for form in server.forms[:-1])
+        seed, cached = (f"`{server.seed}`" if server.seed else "none"), server.caching or "not known"
+        more = f"{can} | {seed} | {cached} | {f'`{server.prices}`' if server.prices else 'none'}"
+        rows.append(f"| `{name}:{server.model}` | {url} | {places} | {keys}{needed} | {more} |")
+    names = ["name", "usual address", "variable of another address, or of the region", "variable of the key"]
+    names += ["forms of reply, beside text", "seed", "prompt cache", "price list"]
+    return "\n".join([f"| {' | '.join(names)} |", "|---" * len(names) + "|", *rows])
 
 
 def metric_list() -> str:

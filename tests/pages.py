@@ -56,22 +56,31 @@ def blocks(page: Path) -> list[Block]:
 
 @dataclass(frozen=True)
 class ServerRow:
-    """A server of docs/models.md: its name, where it listens ("none": nowhere by default), where its settings are looked for."""
+    """A server of docs/models.md: its name, where it listens ("none": nowhere by default), where its settings are
+    looked for, and what it can do."""
 
     name: str
     url: str
     url_variables: tuple[str, ...]
     key_variables: tuple[str, ...]
     needs_key: bool
+    forms: str
+    seed: str
+    caching: str
+    prices: str
 
 
 def server_rows() -> list[ServerRow]:
     """The table of servers by name."""
     text = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `(\w+):\S+` \| (.+?) \| (.+?) \| (.+?) \|$", text, re.MULTILINE)
+    lines = re.findall(r"^\| (`\w+:\S+` \| .+) \|$", text, re.MULTILINE)
     return [
-        ServerRow(name, url.strip("`"), names_in(of_url), names_in(of_key), of_key.endswith("needed"))
-        for name, url, of_url, of_key in rows
+        ServerRow(
+            name.strip("`").partition(":")[0],
+            *(url.strip("`"), names_in(of_url), names_in(of_key), of_key.endswith("needed")),
+            *(forms, seed.strip("`"), caching, prices.strip("`")),
+        )
+        for name, url, of_url, of_key, forms, seed, caching, prices in (line.split(" | ") for line in lines)
     ]
 
 

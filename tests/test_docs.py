@@ -22,7 +22,7 @@ import pytest
 import yaml
 
 from pages import Block, blocks, commands, shows
-from ragmetrics_core.llms._openai._named_servers import SERVERS
+from ragmetrics_core._support._providers import SERVERS
 from source_tree import ROOT
 
 pytestmark = pytest.mark.slow

@@ -15,10 +15,10 @@ import pytest
 
 from core.cli.calling import call
 from loopback import OpenAIServer, Response, dialects, error, rate_limited
+from ragmetrics_core._support._providers import SERVERS, NamedServer
 from ragmetrics_core.cli import _doctor
 from ragmetrics_core.cli._doctor import environment
 from ragmetrics_core.llms._openai import _probe
-from ragmetrics_core.llms._openai._named_servers import SERVERS, NamedServer
 
 pytest.importorskip("openai")
 
@@ -97,6 +97,8 @@ def test_a_server_that_can_do_everything(server: OpenAIServer) -> None:
   ok  token counts  512 in, 64 out for one small question
   -   context       8192 tokens
   -   limits        limit-requests 60, remaining-requests 59
+  -   seed          settable, sent as seed
+  -   prompt cache  the provider caches the words of prompts by itself
   -   speed         N s for an answer, N tokens/s
   ok  two at once   N s for both
 it can be used: it is asked by JSON schema""",
@@ -592,6 +594,9 @@ class TestAnthropic:
         assert text.startswith(f"anthropic:claude-x at {server.origin}\n  ok  key and model  claude-x answers\n")
         assert "its verdicts right" in text
         assert text.endswith("it can be used")
+        found = seen(text)
+        assert found["seed"] == ("-", "the provider takes none")
+        assert found["prompt cache"] == ("-", "the words of prompts are marked for the cache of the provider")
         assert len(server.requests) == 1
 
     def test_it_cannot(self, server: OpenAIServer) -> None:

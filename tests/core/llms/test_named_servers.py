@@ -15,9 +15,9 @@ from loopback import OpenAIServer, dialects
 from pages import server_rows
 from ragmetrics_core import InvalidInput, MissingExtra, ModelError, embeddings_named, evaluate, llm_named
 from ragmetrics_core._names._named import llm_to_price
+from ragmetrics_core._support._providers import SERVERS, server_named
 from ragmetrics_core.embeddings import OpenAIEmbeddings, embedding_factory
 from ragmetrics_core.llms import AnthropicLLM, GeminiLLM, OpenAILLM, llm_factory
-from ragmetrics_core.llms._openai._named_servers import SERVERS, server_named
 
 pytest.importorskip("openai")
 
@@ -365,13 +365,17 @@ def test_their_own_packages(monkeypatch: pytest.MonkeyPatch, name: str, kind: ty
 def test_the_table_is_sound() -> None:
     """And docs/models.md says the same."""
     rows = server_rows()
-    assert [row.name for row in rows] == list(SERVERS)
-    for row, (name, server) in zip(rows, SERVERS.items(), strict=True):
+    assert [row.name for row in rows] == ["openai", *SERVERS]
+    for row, (name, server) in zip(rows[1:], SERVERS.items(), strict=True):
         assert server_named(name) == name
         assert row.url == (server.url if "://" in server.url else "none")
         assert row.url_variables == (*server.url_variables, *server.region_variables)
         assert row.key_variables == server.key_variables
         assert row.needs_key is server.needs_key
+        can = {"JSON schema": "schema", "JSON mode": "json"}
+        assert (*(can[form] for form in row.forms.split(", ")), "text") == server.forms
+        assert (row.seed, row.prices) == (server.seed or "none", server.prices or "none")
+        assert row.caching == (server.caching or "not known")
         assert server.url_variables
         assert server.key_variables
         variables = (
@@ -382,6 +386,38 @@ def test_the_table_is_sound() -> None:
             "no test must see what is set on this machine"
         )
     assert server_named("openai") is None
+
+
+class TestCapabilities:
+    """What the table says a provider can do decides what it is sent."""
+
+    def test_mistral_has_another_name_for_the_seed(self) -> None:
+        llm = llm_factory("m", "mistral", api_key=KEY, seed=7, extra_body={"safe_prompt": True})
+        assert llm.parameters == {"extra_body": {"random_seed": 7, "safe_prompt": True}}
+        assert llm_factory("m", "groq", api_key=KEY, seed=7).parameters == {"seed": 7}
+
+    @pytest.mark.parametrize("name", ["anthropic", "deepseek"])
+    def test_a_seed_that_a_provider_does_not_take(self, name: str) -> None:
+        with pytest.raises(InvalidInput, match=f"^{name} takes no seed: leave seed out$"):
+            llm_factory("m", name, api_key=KEY, seed=7)
+
+    @pytest.mark.parametrize(
+        ("name", "form"), [("deepseek", "json"), ("lmstudio", "schema"), ("anthropic", "schema"), ("groq", "schema")]
+    )
+    def test_the_highest_form_of_reply_is_asked_first(self, name: str, form: str) -> None:
+        assert llm_factory("m", name, api_key=KEY).structured == form
+        assert llm_factory("m", name, api_key=KEY, structured="text").structured == "text"
+
+    def test_the_price_table_has_these_providers(self) -> None:
+        """So that a name in our table is one there."""
+        genai_prices = pytest.importorskip("genai_prices")
+        from genai_prices.data import providers
+
+        assert genai_prices is not None
+        listed = {each.id for each in providers}
+        assert {each.prices for each in SERVERS.values() if each.prices} - listed == set()
+        no_price = sorted(name for name, each in SERVERS.items() if not each.prices)
+        assert no_price == ["litellm", "llamacpp", "lmstudio", "ollama", "vllm"]
 
 
 def test_a_key_that_no_header_can_carry(monkeypatch: pytest.MonkeyPatch, ask: Asking) -> None:

@@ -380,7 +380,7 @@ class TestSettings:
     @pytest.mark.parametrize(
         ("settings", "message"),
         [
-            ({"structured": "json"}, "structured must be schema or text: Anthropic has no JSON mode"),
+            ({"structured": "json"}, "structured must be schema or text: Anthropic does not take 'json'"),
             ({"max_tokens": 0}, "max_tokens must be a whole number from 1, got 0"),
             ({"temprature": 0}, "temprature is not a known parameter of Anthropic: did you mean 'temperature'? "),
             ({"system": "x"}, "system cannot be set here: it comes from the metrics"),

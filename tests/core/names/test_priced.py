@@ -37,6 +37,7 @@ def without_packages(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         ("openai:llama3.1:8b", "http://me:secret@localhost:1/v1/"),
         ("server:llama3.1:8b", LOCAL),
         ("ollama:llama3.1:8b", None),
+        ("deepseek:deepseek-chat", LOCAL),
         ("LM-Studio:qwen", LOCAL),
     ],
 )

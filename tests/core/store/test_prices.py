@@ -19,6 +19,8 @@ needs_table = pytest.mark.skipif(
     importlib.util.find_spec("genai_prices") is None, reason="genai-prices is not installed"
 )
 
+BEDROCK = "https://bedrock-mantle.eu-west-1.api.aws/v1"
+
 TOKENS = Usage(1, 1_000_000, 100_000)
 
 
@@ -132,6 +134,8 @@ class TestOtherNames:
             ("gpt-4o-mini", "http://localhost:4000/v1", 0.15 + 0.1 * 0.60),
             ("gpt-4o-mini", None, 0.15 + 0.1 * 0.60),
             ("openai:gpt-4o", "http://localhost:4000/v1", 2.50 + 0.1 * 10.00),
+            ("mistral.ministral-3-8b-instruct", BEDROCK, 0.15 + 0.1 * 0.15),
+            ("bedrock:mistral.ministral-3-8b-instruct", "http://localhost:4000/v1", 0.15 + 0.1 * 0.15),
         ],
     )
     def test_the_price_of_a_deployment(

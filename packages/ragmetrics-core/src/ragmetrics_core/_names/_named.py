@@ -152,13 +152,13 @@ def llm_named(model: Any, base_url: str | None = None, api_key: str | None = Non
 
 def is_server(provider: str) -> bool:
     """Whether a provider is the name of a server that speaks the protocol of OpenAI, such as ``ollama``."""
-    from ..llms._openai._named_servers import server_named  # noqa: PLC0415  loaded where a name is used
+    from .._support._providers import server_named  # noqa: PLC0415  loaded where a name is used
 
     return server_named(provider) is not None
 
 
 def _servers() -> str:
-    from ..llms._openai._named_servers import SERVERS  # noqa: PLC0415  for messages only
+    from .._support._providers import SERVERS  # noqa: PLC0415  for messages only
 
     return f"PROVIDER:MODEL ({', '.join(SERVERS)})"
 
@@ -255,16 +255,20 @@ def llm_to_price(model: Any, base_url: str | None = None) -> Any:
         provider, _, name = _parts(model)
         is_provider = provider in ("openai", "server") or is_server(provider)
         model_name = name if is_provider and name else model.strip()
+        from .._support._providers import OPENAI, SERVERS, server_named  # noqa: PLC0415  the same
         from ..llms._factory import NATIVE  # noqa: PLC0415  loaded where a name is used
-        from ..llms._openai._named_servers import address_of, server_named  # noqa: PLC0415  the same
+        from ..llms._openai._named_servers import address_of  # noqa: PLC0415  the same
 
         known = {"provider": "openai", "model": model_name, "base_url": address_of(provider, base_url)}
         parameters: Mapping[str, Any] = {}
-        if (native := NATIVE.get(server_named(provider) or "")) is not None:
+        server = server_named(provider) or ""
+        if (native := NATIVE.get(server)) is not None:
             service = native.service
             known |= {"provider": service.extra, "base_url": service.address(known["base_url"])}
             parameters = service.defaults
-        return Uncalled(missing, {**known, "structured": "schema", "parameters": dict(parameters)})
+        return Uncalled(
+            missing, {**known, "structured": SERVERS.get(server, OPENAI).forms[0], "parameters": dict(parameters)}
+        )
 
 
 def embeddings_to_price(model: Any, base_url: str | None = None) -> Any:

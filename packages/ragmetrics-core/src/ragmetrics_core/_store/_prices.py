@@ -16,6 +16,7 @@ from typing import Any
 from .._engine._budget import Budget
 from .._kernel._drive import Models
 from .._kernel._model_traits import ModelTraits, is_instant
+from .._support._providers import provider_of
 from .._values._errors import InvalidInput, MissingExtra, Setting
 from .._values._requests import Usage
 
@@ -94,12 +95,15 @@ class ModelUsage:
         return replace(whole, dollars=whole.dollars - (1 - HALF) * full)
 
     def _priced(self, usage: Usage) -> Cost:
+        listed = provider_of("", self.base_url)
+        place = {"provider_id": listed.prices} if listed else {"provider_api_url": self.base_url}
         if self.price_as is None:
-            return _priced(self.name, usage, provider_api_url=self.base_url)
+            return _priced(self.name, usage, self.base_url, **place)
         provider, colon, name = self.price_as.partition(":")
         if colon:
-            return _priced(name, usage, provider_id=provider)
-        here = _priced(self.price_as, usage, provider_api_url=self.base_url) if self.base_url else Cost(None, "")
+            listed = provider_of(self.price_as, None)
+            return _priced(name, usage, provider_id=(listed and listed.prices) or provider)
+        here = _priced(self.price_as, usage, **place) if self.base_url else Cost(None, "")
         return here if here.dollars is not None else _priced(self.price_as, usage)  # a gateway is in no table
 
     def to_dict(self) -> dict[str, Any]:
@@ -212,7 +216,7 @@ def priced_as(model: Any, name: str) -> None:
         raise InvalidInput(Setting("price_as", name), why)
 
 
-def _priced(name: str, usage: Usage, **where: Any) -> Cost:
+def _priced(name: str, usage: Usage, at: str | None = None, **where: Any) -> Cost:
     import genai_prices  # noqa: PLC0415  heavy, and rarely needed
 
     table = f"genai-prices {importlib.metadata.version('genai-prices')}"
@@ -220,6 +224,6 @@ def _priced(name: str, usage: Usage, **where: Any) -> Cost:
     try:
         price = genai_prices.calc_price(tokens, name, **where)
     except LookupError:
-        place = "".join(f" at {value}" for value in where.values())
-        return Cost(None, f"{table} has no price for it{place}")
+        place = at or next(iter(where.values()), None)
+        return Cost(None, f"{table} has no price for it{f' at {place}' if place else ''}")
     return Cost(float(price.total_price), table)

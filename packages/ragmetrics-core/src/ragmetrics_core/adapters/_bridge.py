@@ -39,10 +39,11 @@ from functools import cached_property, partial
 from typing import Any, ClassVar, Generic, TypeVar
 
 from .._kernel._model_traits import readable_texts
+from .._support._providers import Rung
 from .._support._threads import in_own_thread
 from .._values._errors import ModelError
 from .._values._requests import Ask, Reply, Usage
-from ..llms._wire._attempts import Attempts, Ladder, Rung
+from ..llms._wire._attempts import Attempts, Ladder
 from ._failures import Explained, is_bug
 from ._judging import judging
 from ._loops import HomeLoop, Turn, at_once

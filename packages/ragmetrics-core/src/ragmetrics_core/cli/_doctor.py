@@ -41,13 +41,12 @@ import typer
 from .._kernel._model_traits import check_vectors
 from .._names._named import embeddings_named, llm_named
 from .._show._tables import room, wrapped
+from .._support._providers import OPENAI, RUNGS, SERVERS, Rung, provider_of, server_named
 from .._support._secrets import conceal
 from .._values._errors import BadReply, InvalidInput, ModelError
 from .._values._requests import NO_USAGE, Ask, Usage
 from ..llms._openai._llm import OpenAILLM, clients_of
-from ..llms._openai._named_servers import SERVERS, server_named
 from ..llms._openai._probe import Found, as_openai, models_of, probe
-from ..llms._wire._attempts import RUNGS, Rung
 from ..llms._wire._package_model import PackageModel
 from ..metrics.claims import VERIFY_CLAIMS
 from ._options import flag, option
@@ -186,8 +185,8 @@ def environment() -> dict[str, Any]:
     """Return versions, extras, variables (whether they are set) and the servers that listen at their usual ports of this
     machine.
     """
-    variables = ["OPENAI_API_KEY", "OPENAI_BASE_URL"]
-    for server in SERVERS.values():
+    variables: list[str] = []
+    for server in (OPENAI, *SERVERS.values()):
         of_server = (server.url_variables, server.key_variables, server.version_variables, server.region_variables)
         variables += chain.from_iterable(of_server)
     return {
@@ -235,6 +234,12 @@ ONE_AFTER_THE_OTHER, NOTICED = 1.7, 0.5
 CONTEXT = ("max_model_len", "context_length", "context_window", "max_context_length", "n_ctx")
 """The names that vLLM, OpenRouter, Groq, LM Studio and llama.cpp give to a model's context size in tokens."""
 
+CACHES = {
+    "by itself": "the provider caches the words of prompts by itself",
+    "marked": "the words of prompts are marked for the cache of the provider",
+    "": "it is not known whether the provider has one",
+}
+
 Send = Callable[[Rung], Awaitable[Found]]
 """Asks the model once in this form."""
 
@@ -271,6 +276,7 @@ async def examine_llm(name: str, llm: OpenAILLM, timeout: float) -> Diagnosis:
         readable[form] = _add_form(diagnosis, form, answers[form])
     form_used: Rung = next(form for form in FORMS if form in answers and not answers[form].form_refused)
     _add_remarks(diagnosis, answers, await models_of(llm, timeout), llm.model)
+    _add_documented(diagnosis, name, url)
     await _add_pace(diagnosis, send, answers, form_used)
     _add_verdict(diagnosis, answers, readable, form_used)
     return diagnosis
@@ -292,6 +298,7 @@ async def examine_native(name: str, llm: Any, timeout: float) -> Diagnosis:
     found.add("key and model", "ok", f"{llm.model} answers")
     found.usable = _add_form(found, llm.structured, answer)
     _add_tokens(found, reply.usage)
+    _add_documented(found, name, str(llm.identity["base_url"]))
     usable, unreadable = "it can be used", "it cannot be used as it is: its answer is not readable"
     found.verdict = usable if found.usable else unreadable
     return found
@@ -350,6 +357,13 @@ def _add_tokens(found: Diagnosis, usage: Usage) -> None:
     else:
         cure = "costs are not known, and --budget tokens=N or dollars=N has no effect"
         found.add("token counts", "no", "none are reported", cure)
+
+
+def _add_documented(found: Diagnosis, name: str, url: str) -> None:
+    """Add what the provider documents, because no answer shows it."""
+    if (provider := provider_of(name, url)) is not None:
+        found.add("seed", "-", f"settable, sent as {provider.seed}" if provider.seed else "the provider takes none")
+        found.add("prompt cache", "-", CACHES[provider.caching])
 
 
 async def _add_pace(found: Diagnosis, send: Send, answers: dict[Rung, Found], used: Rung) -> None:

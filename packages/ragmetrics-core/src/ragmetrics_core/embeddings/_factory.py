@@ -6,9 +6,10 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from .._support._providers import SERVERS, server_named
 from .._values._errors import InvalidInput
 from .._values._requests import Embeddings, SyncEmbeddings
-from ..llms._openai._named_servers import SERVERS, server_named, settings_of_server
+from ..llms._openai._named_servers import settings_of_server
 from ._hashing import HashingEmbeddings
 from ._local import SentenceTransformerEmbeddings
 from ._openai import OpenAIEmbeddings

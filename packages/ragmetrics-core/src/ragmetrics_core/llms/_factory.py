@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._lexical._judge import LexicalJudge
+from .._support._providers import SERVERS, server_named
 from .._values._errors import InvalidInput
 from .._values._requests import LLM
 from ._native._anthropic import AnthropicLLM
 from ._native._gemini import GeminiLLM
 from ._openai._llm import OpenAILLM
-from ._openai._named_servers import SERVERS, server_named, settings_of_server
+from ._openai._named_servers import settings_of_server
 
 NATIVE: Mapping[str, type[AnthropicLLM | GeminiLLM]] = {"anthropic": AnthropicLLM, "gemini": GeminiLLM}
 """The models that are called by their provider's own protocol, by extra."""
@@ -54,13 +55,28 @@ def llm_factory(model: str, provider: str = "openai", client: Any = None, **sett
             "LangChain, LlamaIndex and Haystack are wrapped by ragmetrics-langchain, -llama-index and -haystack"
         )
     if client is None and server is not None:
-        settings = settings_of_server(server, settings)
+        settings = settings_of_server(server, _as_it_takes(server, settings))
         if native := NATIVE.get(SERVERS[server].extra):
             return native(model, **settings)
         client = settings.pop("client", None)
     elif client is None and not settings.get("base_url") and _is_nearly_offline(model):
         raise InvalidInput(f"there is no model {model!r}: did you mean {OFFLINE!r}?")
     return OpenAILLM(model, client=client, **settings)
+
+
+def _as_it_takes(server: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings with the highest form of reply of a provider, and with a seed under the provider's name for it.
+
+    Raises:
+        InvalidInput: there is a seed, and the provider takes none.
+    """
+    provider = SERVERS[server]
+    settings = {"structured": provider.forms[0], **settings}
+    if settings.get("seed") is not None and provider.seed != "seed":
+        if not provider.seed:
+            raise InvalidInput(f"{server} takes no seed: leave seed out")
+        settings["extra_body"] = {provider.seed: settings.pop("seed"), **(settings.get("extra_body") or {})}
+    return settings
 
 
 def _is_nearly_offline(model: object) -> bool:

@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from ..._support._providers import Rung
 from ..._support._strict_schema import strict_schema
-from ..._values._errors import InvalidInput
 from ..._values._requests import Ask, Reply, Usage, counted
 from ..._values._settings import check_whole
-from .._wire._attempts import Rung, field_of, wire_message
+from .._wire._attempts import field_of, wire_message
 from .._wire._bounded import bounded_client
 from .._wire._package_errors import TranslatedErrors
 from ._clients import Service
@@ -68,9 +68,6 @@ SERVICE = Service(
     "anthropic",
     "anthropic",
     AnthropicErrors.package,
-    "https://api.anthropic.com",
-    "ANTHROPIC_BASE_URL",
-    ("ANTHROPIC_API_KEY",),
     _client,
     ("/v1",),
     {"max_tokens": MAX_TOKENS},
@@ -122,8 +119,6 @@ class AnthropicLLM(NativeModel):
     ) -> None:
         given = locals()
         check_whole("max_tokens", max_tokens, least=1)
-        if structured == "json":
-            raise InvalidInput("structured must be schema or text: Anthropic has no JSON mode")
         self._cache = cache
         self._set(given, {"max_tokens": max_tokens})
 

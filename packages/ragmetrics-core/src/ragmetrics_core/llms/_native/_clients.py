@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+from ..._support._providers import SERVERS, NamedServer
 from ..._values._errors import InvalidInput, ModelError, Setting
 from ..._values._settings import check_seconds, check_whole
 from .._wire._connections import HOLDS_KEY, PerLoop, bare_url, check_header, check_installed, check_url, tidy_key
@@ -35,10 +36,8 @@ class Service:
     Attributes:
         name: its name in messages.
         package: the name of the package.
-        extra: the extra that installs the package.
+        extra: the extra that installs the package, and the name of the provider in the table of providers.
         load: imports the package.
-        url: the usual address.
-        url_variable, key_variables: the environment variables of the address and of the key; the first that is set counts.
         make: makes a client.
         suffixes: what other clients have at the end of the address, and this one has not; the longest first.
         defaults: the parameters that are sent if the user sets none.
@@ -48,12 +47,14 @@ class Service:
     package: str
     extra: str
     load: Callable[[], Any]
-    url: str
-    url_variable: str
-    key_variables: tuple[str, ...]
     make: Make
     suffixes: tuple[str, ...] = ()
     defaults: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def provider(self) -> NamedServer:
+        """Its row in the table of providers."""
+        return SERVERS[self.extra]
 
     def address(self, url: str) -> str:
         """Return an address as the package takes it."""
@@ -77,14 +78,16 @@ class NativeClients:
         check_installed(service.package, service.extra)
         self._service = service
         self._key = tidy_key(settings.get("api_key"))
-        self._variables = (settings["key_variable"],) if settings.get("key_variable") else service.key_variables
+        self._variables = (
+            (settings["key_variable"],) if settings.get("key_variable") else service.provider.key_variables
+        )
         self._timeout = 600.0 if settings.get("timeout") is None else settings["timeout"]
         check_seconds("timeout", self._timeout)
         self._retries = RETRIES if settings.get("max_retries") is None else settings["max_retries"]
         check_whole("max_retries", self._retries, least=0)
-        given = settings.get("base_url")
-        url = given or os.environ.get(service.url_variable, "").strip() or service.url
-        check_url(url, "base_url" if given else service.url_variable)
+        given, variable = settings.get("base_url"), service.provider.url_variables[0]
+        url = given or os.environ.get(variable, "").strip() or service.provider.url
+        check_url(url, "base_url" if given else variable)
         self._url = service.address(url)
         self._forget_connections()
 

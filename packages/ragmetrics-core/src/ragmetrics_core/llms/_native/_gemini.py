@@ -8,11 +8,12 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..._support._providers import Rung
 from ..._support._retry_after import seconds_to_wait
 from ..._support._strict_schema import strict_schema
 from ..._values._errors import ModelError
 from ..._values._requests import Ask, Reply, Usage, counted
-from .._wire._attempts import Rung, field_of, wire_message
+from .._wire._attempts import field_of, wire_message
 from .._wire._bounded import bounded_client
 from .._wire._failures import Failures, Refused, root_of
 from .._wire._package_errors import TooLong, TranslatedErrors
@@ -116,9 +117,6 @@ SERVICE = Service(
     "google.genai",
     "gemini",
     GeminiErrors.package,
-    "https://generativelanguage.googleapis.com",
-    "GEMINI_BASE_URL",
-    ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     _client,
     ("/v1beta/openai", "/v1beta"),
 )

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
+from ..._support._providers import Rung
 from ..._support._secrets import conceal, mask, without_secrets
 from ..._values._errors import BadReply, InvalidInput, ModelError
 from ..._values._requests import Ask, Reply, Usage
@@ -14,7 +15,6 @@ from .._wire._attempts import (
     Attempts,
     Exchange,
     Ladder,
-    Rung,
     asked,
     chat_parameters,
     field_of,
@@ -53,6 +53,11 @@ class NativeModel(PackageModel):
         self._check_names(parameters)
         structured: Rung = given["structured"]
         more = chat_parameters(structured, given["temperature"], parameters, self.set_elsewhere)
+        forms = self.service.provider.forms
+        if structured not in forms:
+            raise InvalidInput(
+                f"structured must be {' or '.join(forms)}: {self.service.name} does not take {structured!r}"
+            )
         self.model, self.structured, self.parameters = given["model"], structured, {**defaults, **more}
         self._clients = NativeClients(self.service, given)
         self._ladder = Ladder(structured)

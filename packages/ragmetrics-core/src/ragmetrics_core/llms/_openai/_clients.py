@@ -23,12 +23,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from ..._support._providers import OPENAI_URL
 from ..._support._secrets import routing_digest
 from ..._values._errors import InvalidInput, ModelError, Setting
 from .._wire._bounded import bounded_client, is_bounded
 from .._wire._connections import (
     HOLDS_KEY,
-    OPENAI_URL,
     PerLoop,
     bare_url,
     check_header,

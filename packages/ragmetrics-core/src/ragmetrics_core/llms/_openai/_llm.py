@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..._support._providers import Rung
 from ..._values._requests import Ask, Reply
 from .._wire._attempts import (
     Exchange,
     Ladder,
-    Rung,
     chat,
     chat_parameters,
     check_parameters,

@@ -1,112 +1,24 @@
-"""Servers of the OpenAI protocol that have a name: the default address of each, and the environment variables that configure it.
+"""The settings of a model on a named server, from the table of providers and the environment.
 
-Strategy. All servers are in one table, without a branch per server. A name stands for an address and a key, and both come from
-variables that
-users of that server have already set. Only Azure's older addresses also need Azure's client, because there the deployment is
-a part of the path. A named server gets the key in its own variable and no other key; it never gets the key of OpenAI.
+Strategy. There is no branch per server. Only Azure's older addresses also need Azure's client, because there the deployment is a
+part of the path. A named server gets the key in its own variable and no other key; it never gets the key of OpenAI.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from ..._support._providers import OPENAI_URL, SERVERS, NamedServer, server_named
 from ..._values._errors import InvalidInput, Setting
 from .._wire._bounded import bounded_client
-from .._wire._connections import OPENAI_URL, bare_url, check_installed, check_url, tidy_key
+from .._wire._connections import bare_url, check_installed, check_url, tidy_key
 from ._clients import NO_KEY
-
-
-@dataclass(frozen=True, slots=True)
-class NamedServer:
-    """The settings behind the name of a server.
-
-    Attributes:
-        url: the default address of such a server. For Azure, where every user has a different host, only the path. For Bedrock
-            it has a place for the region.
-        url_variables, key_variables, version_variables, region_variables: environment variables for the address, the key, the
-            version of the protocol, and the region; the first that is set counts.
-        needs_key: whether the server requires a key.
-        model: the word for the name of a model in messages: a deployment in Azure, a model elsewhere.
-        start: the command that starts such a server on this machine.
-        extra: the extra with which a judge is called by the server's own protocol; "": by that of OpenAI.
-    """
-
-    url: str
-    url_variables: tuple[str, ...] = ()
-    key_variables: tuple[str, ...] = ()
-    version_variables: tuple[str, ...] = ()
-    region_variables: tuple[str, ...] = ()
-    needs_key: bool = False
-    model: str = "MODEL"
-    start: str = ""
-    extra: str = ""
-
-
-def _hosted(name: str, url: str, *keys: str, **more: Any) -> NamedServer:
-    """Return a service that needs a key; by default the names of its variables begin with its own name."""
-    keys = keys or (f"{name}_API_KEY",)
-    return NamedServer(url, (f"{name}_BASE_URL",), keys, needs_key=True, **more)
-
-
-SERVERS: Mapping[str, NamedServer] = {
-    "anthropic": _hosted("ANTHROPIC", "https://api.anthropic.com", extra="anthropic"),
-    "azure": NamedServer(
-        "/openai/v1",
-        ("AZURE_OPENAI_ENDPOINT",),
-        ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN"),
-        ("OPENAI_API_VERSION", "AZURE_OPENAI_API_VERSION"),
-        needs_key=True,
-        model="DEPLOYMENT",
-    ),
-    "bedrock": _hosted(
-        "BEDROCK",
-        "https://bedrock-mantle.{region}.api.aws/v1",
-        "AWS_BEARER_TOKEN_BEDROCK",
-        region_variables=("AWS_REGION", "AWS_DEFAULT_REGION"),
-    ),
-    "deepseek": _hosted("DEEPSEEK", "https://api.deepseek.com/v1"),
-    "fireworks": _hosted("FIREWORKS", "https://api.fireworks.ai/inference/v1"),
-    "gemini": _hosted(
-        "GEMINI",
-        "https://generativelanguage.googleapis.com/v1beta/openai",
-        "GEMINI_API_KEY",
-        "GOOGLE_API_KEY",
-        extra="gemini",
-    ),
-    "groq": _hosted("GROQ", "https://api.groq.com/openai/v1"),
-    "mistral": _hosted("MISTRAL", "https://api.mistral.ai/v1"),
-    "ollama": NamedServer("http://localhost:11434/v1", ("OLLAMA_HOST",), ("OLLAMA_API_KEY",), start="ollama serve"),
-    "vllm": NamedServer("http://localhost:8000/v1", ("VLLM_BASE_URL",), ("VLLM_API_KEY",), start="vllm serve MODEL"),
-    "llamacpp": NamedServer(
-        "http://localhost:8080/v1", ("LLAMACPP_BASE_URL",), ("LLAMA_API_KEY",), start="llama-server -m FILE.gguf"
-    ),
-    "lmstudio": NamedServer(
-        "http://localhost:1234/v1", ("LMSTUDIO_BASE_URL",), ("LMSTUDIO_API_KEY",), start="lms server start"
-    ),
-    "openrouter": _hosted("OPENROUTER", "https://openrouter.ai/api/v1"),
-    "together": _hosted("TOGETHER", "https://api.together.xyz/v1"),
-    "litellm": NamedServer(
-        "http://localhost:4000/v1",
-        ("LITELLM_BASE_URL", "LITELLM_PROXY_API_BASE"),
-        ("LITELLM_API_KEY", "LITELLM_PROXY_API_KEY"),
-        start="litellm --config FILE.yaml",
-    ),
-}
 
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104  nothing is bound to it
 """Addresses that a server listens on, as ``OLLAMA_HOST`` may contain them, and the address where a client reaches it."""
-
-
-def server_named(provider: str) -> str | None:
-    """Return the name of the server in the table, for any spelling (``llama.cpp``, ``LM-Studio``); None if there is no such
-    server.
-    """
-    name = provider.strip().lower().translate({ord(sign): None for sign in ".-_ "})
-    return name if name in SERVERS else None
 
 
 def first_set(variables: Iterable[str]) -> str | None:

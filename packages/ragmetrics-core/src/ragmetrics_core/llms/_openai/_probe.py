@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..._support._providers import Rung
 from ..._support._secrets import mask
 from ..._values._errors import ModelError
 from ..._values._requests import Ask, Reply
-from .._wire._attempts import Exchange, Ladder, Rung, chat, field_of, is_refusal
+from .._wire._attempts import Exchange, Ladder, chat, field_of, is_refusal
 from .._wire._failures import Failures, first_line
 from .._wire._package_errors import TranslatedErrors
 from ._clients import NO_KEY

@@ -26,16 +26,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
+from ..._support._providers import OPENAI_URL, Rung
 from ..._support._retry_after import seconds_to_wait
 from ..._support._secrets import Kept
 from ..._values._errors import InvalidInput, ModelError, Setting
 from ..._values._requests import Ask, Reply
 from ..._values._settings import check_seconds
-from .._wire._attempts import Failure, Ladder, Rung, arun_exchange, chat, chat_parameters, check_parameters
+from .._wire._attempts import Failure, Ladder, arun_exchange, chat, chat_parameters, check_parameters
 from .._wire._batches import OpenAIBatches
 from .._wire._connections import (
     HOLDS_KEY,
-    OPENAI_URL,
     PerLoop,
     bare_url,
     check_header,

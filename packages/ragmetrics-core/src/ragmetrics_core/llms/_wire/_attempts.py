@@ -25,6 +25,7 @@ from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, 
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
+from ..._support._providers import RUNGS, Rung
 from ..._support._secrets import conceal, mask, without_secrets
 from ..._support._strict_schema import strict_schema
 from ..._values._errors import BadReply, InvalidInput, ModelError
@@ -80,10 +81,6 @@ def _locations(body: Any) -> list[str]:
     details = body.get("detail") if isinstance(body, dict) else None
     found = [item.get("loc") for item in details if isinstance(item, dict)] if isinstance(details, list) else []
     return [".".join(map(str, place)) for place in found if isinstance(place, list)]
-
-
-Rung = Literal["schema", "json", "text"]
-RUNGS: tuple[Rung, ...] = ("schema", "json", "text")
 
 
 SURE = 2

@@ -39,9 +39,6 @@ if TYPE_CHECKING:
     import asyncio
 
 
-OPENAI_URL = "https://api.openai.com/v1"
-
-
 def bare_url(url: str) -> str:
     """Return the scheme, host, port and path of an address."""
     parts = urlsplit(url)
