@@ -265,7 +265,6 @@ ROWS = [
         "subgraph that hands over",
         lambda cb: handing_over().invoke({"question": QUESTION}, config(cb)),
         [Expected(ids=("d1",))],
-        untraced="a step that hands over has no output, so the answer may be of an earlier call",
     ),
     Row("subgraph", lambda cb: subgraphs().invoke(ASK, config(cb))),
     Row("chain in a node", chain_in_a_node),

@@ -185,7 +185,6 @@ class Row:
     untraced: str = ""
 
 
-ONE_TEXT = "the engine gives its LLM the history as one text"
 ROWS = [
     Row("query", lambda: query_engine().query(QUESTION)),
     Row("aquery", lambda: asyncio.run(query_engine().aquery(QUESTION))),
@@ -209,11 +208,7 @@ ROWS = [
     Row("an answer that looks like JSON", lambda: query_engine('{"city": "London"}').query(QUESTION)),
     Row("own engine", lambda: Library().query(QUESTION), "it calls no retriever, so its texts are in no span"),
     *(
-        Row(
-            f"{mode}, {way}",
-            lambda mode=mode, way=way: two_turns(mode, way),
-            ONE_TEXT if mode == "condense_question" else "",
-        )  # type: ignore[misc]
+        Row(f"{mode}, {way}", lambda mode=mode, way=way: two_turns(mode, way))  # type: ignore[misc]
         for mode in ("context", "condense_plus_context", "simple", "condense_question")
         for way in ("chat", "stream", "async")
     ),

@@ -128,6 +128,42 @@ def test_an_answer_that_the_state_of_a_graph_has_from_an_earlier_call_is_none() 
     assert why_not(root, span("ask", "CHAIN", root, **as_json({"question": QUESTION}), **in_graph)) == "no answer"
 
 
+def test_an_answer_that_a_step_handed_over_to_the_graph_above() -> None:
+    """LangGraph raises the command, which is no failure; an answer in the middle of another text is none."""
+    state = {"question": QUESTION, "answer": ANSWER}
+    root = chain(**as_json({"question": QUESTION}, "input"), **as_json(state))
+
+    def handed(update: Json) -> Json:
+        command = f"ParentCommand: Command(graph='__parent__', update={update}, goto='__end__')"
+        return span("x", "CHAIN", root, error=command, metadata=json.dumps({"langgraph_node": "x"}))
+
+    step = handed({"answer": ANSWER})
+    sample = one(root, step, span("search", "RETRIEVER", step, **found()))
+    assert (sample.response, sample.retrieved_contexts, "error" in sample.metadata) == (ANSWER, TEXTS, False)
+    assert why_not(root, handed({"note": f"not '{ANSWER}'"})) == "no answer"
+
+
+@pytest.mark.parametrize(
+    ("text", "history"),
+    [
+        ("system: Be brief.\nuser: Who was Ada?\nassistant: A mathematician.", HISTORY),
+        (
+            "user: Who:\n\nAda?\nassistant: user: Ada\n",
+            [{"role": "user", "content": "Who:\n\nAda?"}, {"role": "assistant", "content": "user: Ada\n"}],
+        ),
+        ("user: Who was Ada?\nassistant: She said:\nassistant: no.", None),
+        ("user: Who was Ada?\ntool: found\nassistant: A mathematician.", None),
+        ("no label", None),
+        ("", None),
+    ],
+)
+def test_a_history_that_is_one_text_in_a_prompt(text: str, history: Any) -> None:
+    """It is read if user and assistant take turns, for a message may contain what looks like another one."""
+    root = chain()
+    variables = json.dumps({"chat_history": text, "question": QUESTION})
+    assert one(root, span("x.predict", "LLM", root, llm__prompt_template__variables=variables)).history == history
+
+
 def test_the_history_that_a_step_got() -> None:
     root = chain()
     step = span("step", "CHAIN", root, **as_json({"chat_history": [*HISTORY, ["human", QUESTION]]}, "input"))

@@ -7,13 +7,15 @@ samples are made of are kept, because a trace may contain vectors and schemas th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from .._support._secrets import conceal
 from .._values._sample import without_arrays
 from ._json import parsed_json
-from ._span import Damaged, Span, seconds
+from ._span import HANDED, Damaged, Span, seconds
 
 KIND = "openinference.span.kind"
 HAYSTACK = {
@@ -27,9 +29,12 @@ HAYSTACK = {
 MLFLOW = ("mlflow.spanType", "mlflow.spanInputs", "mlflow.spanOutputs", "mlflow.chat.tokenUsage")
 KEPT = HAYSTACK.keys() | frozenset(
     f"{KIND} input.value input.mime_type output.value output.mime_type metadata session.id user.id "
-    "llm.token_count.prompt llm.token_count.completion llm.cost.total".split()
+    "llm.token_count.prompt llm.token_count.completion llm.cost.total llm.prompt_template.variables".split()
 )
 PREFIXES = ("retrieval.documents", "reranker.", "llm.input_messages", "llm.output_messages", "gen_ai.")
+HANDS_OVER = re.compile(r"(langgraph\.errors\.)?ParentCommand\b")
+"""The exception with which a step of LangGraph hands over to the graph above. Nothing failed."""
+
 OPERATIONS = {
     "chat": "LLM",
     "text_completion": "LLM",
@@ -40,6 +45,11 @@ OPERATIONS = {
     "embeddings": "EMBEDDING",
 }
 """The kinds of spans by ``gen_ai.operation.name`` of OpenTelemetry."""
+
+
+@lru_cache(maxsize=4096)  # the same names in every span
+def _is_kept(name: str) -> bool:
+    return name in KEPT or name.startswith(PREFIXES)
 
 
 def spans_in(record: Any) -> Iterator[Span]:
@@ -74,22 +84,20 @@ def _of_page(record: Mapping[str, Any]) -> Iterator[Span]:
 
 
 def _of_otlp(item: Mapping[str, Any]) -> Span:
-    attributes: dict[str, Any] = {}
-    for each in item.get("attributes") or ():
-        key = each["key"]
-        if key in KEPT or key.startswith(PREFIXES):
-            attributes[key] = _otlp_value(each.get("value") or {})
+    attributes = {
+        each["key"]: _otlp_value(each.get("value") or {})
+        for each in item.get("attributes") or ()
+        if _is_kept(each["key"])
+    }
     status = item.get("status") or {}
-    error = None
-    if status.get("code") in (2, "STATUS_CODE_ERROR"):
-        events = ({"attributes": _otlp_attributes(event)} for event in item.get("events") or ())
-        error = _error(status.get("message"), events)
+    events = [{"attributes": _otlp_pairs(event.get("attributes"))} for event in item.get("events") or ()]
+    error = status.get("code") in (2, "STATUS_CODE_ERROR"), status.get("message"), events
     ids = item.get("traceId"), item.get("spanId"), item.get("parentSpanId")
     return _span(ids, item.get("name"), (item.get("startTimeUnixNano"), item.get("endTimeUnixNano")), attributes, error)
 
 
-def _otlp_attributes(item: Mapping[str, Any]) -> dict[str, Any]:
-    return {each["key"]: _otlp_value(each.get("value") or {}) for each in item.get("attributes") or ()}
+def _otlp_pairs(items: Any) -> dict[str, Any]:
+    return {each["key"]: _otlp_value(each.get("value") or {}) for each in items or ()}
 
 
 def _otlp_value(value: Mapping[str, Any]) -> Any:
@@ -98,9 +106,7 @@ def _otlp_value(value: Mapping[str, Any]) -> Any:
             return int(item)
         if name == "arrayValue":
             return [_otlp_value(each) for each in item.get("values") or ()]
-        if name == "kvlistValue":
-            return {each["key"]: _otlp_value(each.get("value") or {}) for each in item.get("values") or ()}
-        return item
+        return _otlp_pairs(item.get("values")) if name == "kvlistValue" else item
     return None
 
 
@@ -114,9 +120,8 @@ def _of_openinference(record: Mapping[str, Any]) -> Iterator[Span]:
     attributes |= _flat(dotted)
     status = record.get("status")
     status = status if isinstance(status, Mapping) else {}
-    error = None
-    if str(record.get("status_code") or status.get("status_code")).upper().endswith("ERROR"):
-        error = _error(record.get("status_message") or status.get("description"), record.get("events") or ())
+    failed = str(record.get("status_code") or status.get("status_code")).upper().endswith("ERROR")
+    error = failed, record.get("status_message") or status.get("description"), record.get("events")
     ids = [context.get(name) or record.get(f"context.{name}") for name in ("trace_id", "span_id")]
     parent = record.get("parent_id", record.get("parent_span_id"))
     attributes.setdefault(KIND, record.get("span_kind"))
@@ -131,7 +136,7 @@ def _flat(given: Mapping[str, Any], start: str = "") -> dict[str, Any]:
         name = f"{start}{key}"
         if isinstance(value, dict) and name not in ("metadata", "input.value", "output.value"):
             found |= _flat(value, f"{name}.")
-        elif value is not None and (name in KEPT or name.startswith(PREFIXES)):
+        elif value is not None and _is_kept(name):
             found[name] = without_arrays(value)
     return found
 
@@ -142,12 +147,10 @@ def _of_object(span: Any) -> Span:
     attributes = {
         key: list(value) if isinstance(value, tuple) else value
         for key, value in (span.attributes or {}).items()
-        if key in KEPT or key.startswith(PREFIXES)
+        if _is_kept(key)
     }
-    error = None
-    if span.status.status_code.name == "ERROR":
-        events = ({"attributes": event.attributes or {}} for event in span.events)
-        error = _error(span.status.description, events)
+    events = [{"attributes": event.attributes} for event in span.events]
+    error = span.status.status_code.name == "ERROR", span.status.description, events
     ids = (
         f"{context.trace_id:032x}",
         f"{context.span_id:016x}",
@@ -177,7 +180,8 @@ def _of_langsmith(run: Mapping[str, Any]) -> Iterator[Span]:
         "llm.cost.total": run.get("total_cost"),
     }
     ids = run.get("trace_id"), run.get("id"), run.get("parent_run_id")
-    yield _span(ids, run.get("name"), (run.get("start_time"), run.get("end_time")), attributes, run.get("error"))
+    error = bool(run.get("error")), run.get("error"), ()
+    yield _span(ids, run.get("name"), (run.get("start_time"), run.get("end_time")), attributes, error)
 
 
 def _of_langfuse(item: Mapping[str, Any]) -> Iterator[Span]:
@@ -196,7 +200,7 @@ def _of_langfuse(item: Mapping[str, Any]) -> Iterator[Span]:
     for side in ("input", "output"):  # some exports write the values as texts of JSON
         if str(attributes[f"{side}.value"])[:1] in ("{", "["):
             attributes[f"{side}.mime_type"] = "application/json"
-    error = _error(item.get("statusMessage"), ()) if item.get("level") == "ERROR" else None
+    error = item.get("level") == "ERROR", item.get("statusMessage"), ()
     ids = item.get("traceId"), item.get("id"), item.get("parentObservationId")
     yield _span(ids, item.get("name"), (item.get("startTime"), item.get("endTime")), attributes, error)
 
@@ -232,23 +236,22 @@ def _of_mlflow(record: Mapping[str, Any]) -> Iterator[Span]:
             "metadata": {} if item.get("parent_span_id") else metadata,
         }
         status = item.get("status") or {}
-        failed = str(status.get("code")).endswith("ERROR")
-        error = _error(status.get("message"), item.get("events") or ()) if failed else None
+        error = str(status.get("code")).endswith("ERROR"), status.get("message"), item.get("events")
         times = item.get("start_time_unix_nano"), item.get("end_time_unix_nano")
         ids = info["trace_id"], item.get("span_id"), item.get("parent_span_id")
         yield _span(ids, item.get("name"), times, attributes, error)
 
 
-def _error(description: Any, events: Any) -> str:
-    """Return why a span failed: its exception, else the first line of its status."""
-    for event in events if not isinstance(events, str | Mapping) else ():
+def _exception(events: Any) -> str:
+    """Return the exception among the events of a span; "" if there is none."""
+    for event in events if isinstance(events, list) else ():
         about = event.get("attributes") if isinstance(event, Mapping) else None
         if isinstance(about, Mapping):
             parts = [about.get(name) for name in ("exception.type", "exception.message")]
             text = ": ".join(str(part) for part in parts if part)
             if text:
-                return text[:500]
-    return str(description or "it failed").strip().partition("\n")[0][:500]
+                return text
+    return ""
 
 
 def _id(value: Any) -> str | None:
@@ -256,17 +259,28 @@ def _id(value: Any) -> str | None:
 
 
 def _span(
-    ids: tuple[Any, Any, Any], name: Any, times: tuple[Any, Any], attributes: dict[str, Any], error: str | None
+    ids: tuple[Any, Any, Any],
+    name: Any,
+    times: tuple[Any, Any],
+    attributes: dict[str, Any],
+    error: tuple[bool, Any, Any],
 ) -> Span:
+    """Make a span. ``error``: whether it failed, the text of its status, and its events."""
     trace_id, span_id, parent_id = map(_id, ids)
     if trace_id is None or span_id is None:
         raise Damaged("a span without the id of its trace or its own")
-    for tag in HAYSTACK.keys() & attributes.keys():
-        attributes |= {f"{HAYSTACK[tag]}.value": attributes.pop(tag), f"{HAYSTACK[tag]}.mime_type": "application/json"}
+    if not HAYSTACK.keys().isdisjoint(attributes):
+        for tag in HAYSTACK.keys() & attributes.keys():
+            attributes[f"{HAYSTACK[tag]}.value"] = attributes.pop(tag)
+            attributes[f"{HAYSTACK[tag]}.mime_type"] = "application/json"
         attributes.setdefault(KIND, "CHAIN")
     kind = attributes.pop(KIND, None) or OPERATIONS.get(str(attributes.get("gen_ai.operation.name")), "")
     start, end = map(seconds, times)
-    failure = conceal(str(error)) if error else None
+    failed, description, events = error
+    why = (_exception(events) or str(description or "it failed").strip()) if failed or events else ""
+    if HANDS_OVER.match(why):
+        attributes[HANDED], failed = why, False
+    failure = conceal(why.partition("\n")[0][:500]) if failed else None
     return Span(trace_id, span_id, parent_id, str(name or ""), str(kind).upper(), start or 0, end, attributes, failure)
 
 

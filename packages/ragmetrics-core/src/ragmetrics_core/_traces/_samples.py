@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from .._values._sample import Document, Sample
@@ -35,8 +36,9 @@ from ._reading import (
     text_of,
     this_turn,
 )
-from ._shown import messages_shown
+from ._shown import messages_labelled, messages_shown, texts_shown
 from ._span import (
+    HANDED,
     TURNS,
     Span,
     Tree,
@@ -190,11 +192,13 @@ def _answer(turn: Turn, inputs: Any, outputs: Any) -> str | None:
 
 
 def _is_written(turn: Turn, answer: str | None) -> bool:
-    """Whether a step of the turn returned this answer. A step that hands over to another graph, or waits for a person, has no
-    output.
+    """Whether a step of the turn returned this answer, or handed it over to the graph above. A step that waits for a person has
+    no output.
     """
     steps = [span for span in turn.spans if span is not turn.root]
-    return any(str(leaf) == answer for span in steps for leaf in leaves_of(readable(span, "output")))
+    handed = (text for span in steps for text in texts_shown(span.attributes.get(HANDED, "")))
+    returned = (str(leaf) for span in steps for leaf in leaves_of(readable(span, "output")))
+    return any(text == answer for text in chain(handed, returned))
 
 
 def _is_stream(outputs: Any) -> bool:
@@ -258,7 +262,15 @@ def _history(turn: Turn, inputs: Any, outputs: Any, question: str) -> list[dict[
     elif turn.root.kind == "LLM":
         read += [[item.turn for item in _messages(turn.root, "input")]]
     before = [[item.turn for item in messages_in(talk) or ()] for talk in earlier if isinstance(talk, list)]
+    before += [[item.turn for item in messages_labelled(text)] for text in map(_history_in_prompt, models)]
     return earlier_turns(before, read, question)
+
+
+def _history_in_prompt(span: Span) -> str:
+    """Return the history that a chat engine of LlamaIndex put into the prompt which condenses the question."""
+    variables = span.attributes.get("llm.prompt_template.variables")
+    found = parsed_or_none(variables) if isinstance(variables, str) and HISTORY[0] in variables else None
+    return str(found.get(HISTORY[0], "")) if isinstance(found, dict) else ""
 
 
 def _metadata(turn: Turn, given: Mapping[str, Any], contexts: str | None) -> dict[str, Any]:

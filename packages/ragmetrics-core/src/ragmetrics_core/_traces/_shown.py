@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 from .._values._turns import SPEAKERS
@@ -19,12 +20,31 @@ STRING = r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 PARTS = re.compile(rf"ChatMessage\(_?role=<\w+\.(\w+)|text={STRING}\)|{STRING}|(ToolCall(?:Block)?\()")
 
 
+LABEL = re.compile(r"(?:\A|\n)(system|developer|user|assistant|function|tool|chatbot|model): ")
+
+
 def text_shown(literal: str) -> str:
     """Return the text that a literal of Python stands for; "" if it is none, which Python did not write."""
     try:
         return str(ast.literal_eval(literal))
     except (SyntaxError, ValueError):
         return ""
+
+
+def texts_shown(shown: str) -> Iterator[str]:
+    """Yield the texts in quotation marks in a text that Python wrote."""
+    return map(text_shown, re.findall(STRING, shown))
+
+
+def messages_labelled(text: str) -> list[Said]:
+    """Return the messages of a history that LlamaIndex wrote as one text, each after the label of its role.
+
+    A message may contain such a label. The text is read only if user and assistant take turns in it.
+    """
+    _, *parts = LABEL.split(text)
+    found = [Said(SPEAKERS.get(role, role), said) for role, said in zip(parts[::2], parts[1::2], strict=True)]
+    turns = [said.role for said in found if said.role != "system"]
+    return found if turns == ["user", "assistant"] * (len(turns) // 2) else []
 
 
 def messages_shown(shown: str) -> list[Said]:

@@ -92,6 +92,9 @@ class Turn:
         ]
 
 
+HANDED = "langgraph.handed"
+"""The attribute with the command by which a step of LangGraph handed over to the graph above, as Python shows it."""
+
 MOST_DEEP = 200
 """The most spans above a span that count; deeper ones belong to no turn."""
 
