@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from growth import slowness_on_clock
 from report_data import many, unpacked
 
-from .conftest import Opener, first_view
+from .conftest import Opener, first_view, until
 
 ROWS = 10_000
 
@@ -22,6 +23,9 @@ FILTER = """(value) => new Promise((done) => {
   document.body.offsetHeight;
   requestAnimationFrame(() => done(performance.now() - start));
 })"""
+
+
+SORT = FILTER.replace("'text'", "'sort'")
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +60,27 @@ def _filtered(page: Any) -> dict[str, list[float]]:
         for word in WORDS:
             times[word].append(page.evaluate(FILTER, word))
     return times
+
+
+def test_evidence_is_searched_while_the_page_stays_quick(opened: Opener, report: Path) -> None:
+    inside = sum(map(len, unpacked(report.read_text(encoding="utf-8"), "index")["blocks"]))
+    page, start = opened(report), time.perf_counter()
+    page.locator("#text").fill("contradicted")
+    until(page, "document.getElementById('searched').textContent.includes(' of ')")
+    until(page, "!document.getElementById('searched').textContent.includes(': 0 of ')")
+    slower = slowness_on_clock()
+    during = min(page.evaluate(SORT, f"{column} up") for column in (0, 1, 2) for _ in range(3)) / slower
+    until(page, "document.getElementById('searched').textContent.includes('was searched')")
+    print(
+        f"evidence of {inside:,} rows searched in {time.perf_counter() - start:.1f} s; sorted meanwhile in {during:.0f} ms"
+    )
+    assert during <= 150
+    found = page.locator("#searched").inner_text().split("was searched: ")[1].split()[0]
+    assert page.locator("#found").inner_text() == f"{found} of 10,000 rows: 1 to 50"
+    assert page.locator("#searched").inner_text() == (
+        f"The evidence of {inside:,} rows was searched: {found} more rows found. "
+        f"The evidence of {ROWS - inside:,} rows is not in this file and is not searched."
+    )
 
 
 def test_the_worst_rows_have_their_evidence_and_the_best_say_that_they_have_none(opened: Opener, report: Path) -> None:

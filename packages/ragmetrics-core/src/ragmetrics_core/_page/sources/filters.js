@@ -8,14 +8,15 @@ let shown = [];
 
 /** The rows that the filters let through, in order. */
 function chosenRows() {
-  const words = view.text.normalize("NFC").toLowerCase().split(/\s+/).filter(Boolean);
+  const words = plain(view.text).split(/\s+/).filter(Boolean);
+  searchEvidence(words);
   return orderedRows().filter((row) => isChosen(row, words));
 }
 
 function isChosen(row, words) {
   if (!isWanted(row)) return false;
   if (view.slice && index.metadata[view.slice.path][row] !== view.slice.value) return false;
-  return words.every((word) => searched[row].includes(word));
+  return words.every((word) => searched[row].includes(word)) || deep.found.has(row);
 }
 
 let ordered = { key: null, rows: [] };

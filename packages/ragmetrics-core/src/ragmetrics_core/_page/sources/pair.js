@@ -15,6 +15,8 @@ function startPage(found) {
   }
 }
 
+const recordsOf = ({ sides }) => sides.flat();
+
 const leftOut = (megabytes) =>
   `This file holds at most ${megabytes} MB, so the evidence of ${count(placeOf.size, "row")} is in it, that of the rows that changed most first. ` +
   `The other ${count(rowCount - placeOf.size, "row")} stand in the table with their scores.`;

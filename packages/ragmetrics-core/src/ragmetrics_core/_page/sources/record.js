@@ -8,6 +8,8 @@ function startPage(found) {
   startLabels(found.labelling);
 }
 
+const recordsOf = (record) => [record];
+
 const leftOut = (megabytes) =>
   `This file holds at most ${megabytes} MB, so the evidence of ${count(placeOf.size, "row")} is in it, that of the worst ones first. ` +
   `The other ${count(rowCount - placeOf.size, "row")} stand in the table with their scores.`;

@@ -7,18 +7,20 @@ const placeOf = new Map(); // of a row's evidence: its block, and the position t
 const blocks = new Map(); // those that were unpacked last
 const KEPT_BLOCKS = 4;
 let rowsOfId = new Map();
-let searched = [];
+let blockRows = []; // the rows of each block
+let searched = []; // of each row, the texts of its columns
 
 /** Take the index in, once it is unpacked. */
 function takeIndex(found) {
   index = found.rows;
   metrics = found.metrics;
   rowCount = index.ids.length;
+  blockRows = found.blocks;
   found.blocks.forEach((rows, block) => rows.forEach((row, position) => placeOf.set(row, [block, position])));
   index.ids.forEach((id, row) => {
     if (id !== null) rowsOfId.set(id, [...(rowsOfId.get(id) || []), row]);
   });
-  searched = index.ids.map((id, row) => [id || "", ...textsOf(row)].join("\n").normalize("NFC").toLowerCase());
+  searched = index.ids.map((id, row) => [id || "", ...textsOf(row)].join("\n")).map(plain);
 }
 
 /** What a row is called: its id, else its number. */

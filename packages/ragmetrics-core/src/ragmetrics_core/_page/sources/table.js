@@ -7,12 +7,13 @@ const PAGE = 50;
 function showTable() {
   shown = chosenRows();
   const pages = Math.max(1, Math.ceil(shown.length / PAGE));
-  view.page = Math.min(view.page, pages - 1);
-  const first = view.page * PAGE;
+  const page = Math.min(view.page, pages - 1);
+  if (!deep.running) view.page = page; // the rows of later pages may not have been found yet
+  const first = page * PAGE;
   const rows = shown.slice(first, first + PAGE);
   byId("found").textContent = foundText(first, rows.length);
   fill(byId("table"), rows.length ? table(rows) : el("p", { class: "remark" }, "No row is like that. “Clear” shows all of them again."));
-  showPages(pages);
+  showPages(page, pages);
 }
 
 function foundText(first, length) {
@@ -70,6 +71,7 @@ function tableRow(row) {
   const texts = [
     el("span", { class: "question", dir: "auto" }, index.questions[row] || el("i", null, "no question")),
     answerLines(row),
+    hitOf(row),
   ];
   const cells = metrics.map((metric, number) => cell(row, metric, number));
   const open = (event) => {
@@ -99,13 +101,13 @@ function bar(value, scale) {
   return el("span", { class: "bar-outer", "aria-hidden": "true" }, inner);
 }
 
-function showPages(pages) {
+function showPages(shownPage, pages) {
   const go = (page, text, name) =>
     el("button", { type: "button", disabled: page < 0 || page >= pages, "data-go": name, onclick: () => turn(page, name) }, text);
   const parts = [
-    go(view.page - 1, "← Previous", "previous"),
-    el("span", null, `page ${view.page + 1} of ${pages}`),
-    go(view.page + 1, "Next →", "next"),
+    go(shownPage - 1, "← Previous", "previous"),
+    el("span", null, `page ${shownPage + 1} of ${pages}`),
+    go(shownPage + 1, "Next →", "next"),
   ];
   fill(byId("pages"), pages > 1 ? parts : null);
 }
