@@ -42,7 +42,7 @@ NOTES = {
     "semantic_similarity": "as similar as its words are to those of the reference",
     "token_f1": "as many words as it shares with the reference",
 }
-"""What the score alone does not tell."""
+"""What the score alone does not show."""
 
 
 class Judge:

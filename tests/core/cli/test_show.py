@@ -231,7 +231,7 @@ def test_what_cannot_be_shown(run: Path, arguments: list[str], message: str) -> 
 def test_the_direction_of_another_s_metric_is_not_in_a_file_of_scores(run: Path) -> None:
     Evaluation.load(run).to_jsonl("scores.jsonl")
     assert refused("scores.jsonl", "--metric", "errors") == (
-        "ragmetrics: worst: a file of scores does not tell which values of errors are better: load the directory of the run\n"
+        "ragmetrics: worst: a file of scores does not say which values of errors are better: load the directory of the run\n"
     )
 
 

@@ -355,7 +355,7 @@ class TestKept:
     def test_the_direction_of_a_jury_is_not_guessed_from_a_file_of_scores(self, tmp_path: Path) -> None:
         jury, _ = three(lambda _: 2.0, lambda _: 3.0, lambda _: 4.0)
         evaluate(rows(1), Jury(jury.jurors, name="jury"), progress=False).to_jsonl(tmp_path / "scores.jsonl")
-        with pytest.raises(InvalidInput, match="a file of scores does not tell which values of jury are better"):
+        with pytest.raises(InvalidInput, match="a file of scores does not say which values of jury are better"):
             Evaluation.load(tmp_path / "scores.jsonl").worst("jury")
 
 

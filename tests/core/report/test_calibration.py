@@ -185,7 +185,7 @@ class TestWeights:
                 1e3,
                 # (1,000 + 39)² / (1,000,000 + 39) = 1.08
                 (
-                    "label 8: the weight is 1000, so much that 40 labels tell no more than 1.1 of equal weight would, and at "
+                    "label 8: the weight is 1000, so much that 40 labels show no more than 1.1 of equal weight would, and at "
                     "least 3 are needed: give all labels weights on one scale, or label more rows"
                 ),
             ),
@@ -534,11 +534,11 @@ class TestPictures:
         assert "* Cohen's kappa: all labels are passes, so agreement beyond chance cannot be measured" in shown
 
     def test_slices_need_verdicts(self) -> None:
-        """All labels are passes, and scores are no verdicts: nothing tells from which score on a row passes."""
+        """All labels are passes, and scores are no verdicts: it is not known from which score on a row passes."""
         evaluation = run([row % 7 / 6 for row in range(60)], langs="xy")
         found = evaluation.calibrate([line(row, True) for row in range(1, 60, 2)], by="lang")
         assert found["m"].slices == ()
-        said = "m: no errors by lang, as nothing tells from which score on a row passes: label more rows"
+        said = "m: no errors by lang, as it is not known from which score on a row passes: label more rows"
         assert f"\n{said}\n" in found.text(200)
         assert f"* {said}\n" in found.to_markdown()
         assert "no errors by" not in evaluation.calibrate([line(row, True) for row in range(1, 60, 2)]).text(200)
@@ -548,7 +548,7 @@ class TestPictures:
         values, labels = judged()
         found = run(values, "mine", [unknown]).calibrate([{**row, "metric": "mine"} for row in labels])
         assert found["mine"].warnings == (
-            "this file does not tell whether high values of the metric are good: they are taken to be",
+            "this file does not say whether high values of the metric are good: they are taken to be",
         )
 
     def test_low_is_good_without_a_scale(self) -> None:

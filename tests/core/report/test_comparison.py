@@ -161,7 +161,7 @@ class TestSlices:
         comparison = before.compare(after, by="lang")
         counts = {item.label: (item.pairs, item.rows_before.rows, item.rows_after.rows) for item in comparison.slices}
         assert counts == {"de": (1, 3, 1), "en": (2, 2, 4)}, "the second run tells where the first says nothing"
-        assert comparison.notes == ("1 pair with another lang in new: that of the first run counts",)
+        assert comparison.notes == ("1 pair with another lang in new: the slice in the first run counts",)
 
     def test_only_the_second_run_has_the_column(self) -> None:
         before = by_id([0.5] * 4)
@@ -182,7 +182,7 @@ class TestSlices:
             ("kind", "a", 2),
             ("kind", "b", 2),
         ]
-        assert comparison.notes == ("2 pairs with another kind in bbbb: that of aabb counts",)
+        assert comparison.notes == ("2 pairs with another kind in bbbb: the slice in aabb counts",)
         assert comparison["m", "a"].slice == "kind=a"
 
     def test_nothing_is_concluded_from_rows_that_an_outcome_has_chosen(self) -> None:

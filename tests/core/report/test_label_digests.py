@@ -160,8 +160,8 @@ class TestUse:
         assert run_of(rows, [known]).calibrate(lines).notes == ()
         assert run_of(rows, [blank]).calibrate(lines).notes == (
             (
-                "10 labels not checked: this run does not tell which fields own reads, so it is not known whether the rows changed "
-                "after they were labelled"
+                "10 labels not checked: this run does not record which fields own reads, so it is not known whether the rows "
+                "changed after they were labelled"
             ),
         )
 

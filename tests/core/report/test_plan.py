@@ -350,7 +350,7 @@ class TestShown:
             "labels: for an interval 0.1 of the scale wide of the mean that people would give over the most of",
             "      these rows; the judge errs in 5 % to 20 % of rows, and people pass 80 %",
             "",
-            "price: `ragmetrics evaluate DATA --dry-run` tells calls and dollars of a row",
+            "price: `ragmetrics evaluate DATA --dry-run` shows the calls and dollars of a row",
         ]
 
     def test_data(self) -> None:

@@ -484,7 +484,7 @@ class TestBadInput:
             (
                 {"weights": [*[1.0] * 3, 1e6, *[1.0] * 16]},
                 (
-                    "weights[3] is 1e+06, so much that 10 labels tell no more than 1.0 of equal weight would, and at least 3 are "
+                    "weights[3] is 1e+06, so much that 10 labels show no more than 1.0 of equal weight would, and at least 3 are "
                     "needed: give all labels weights on one scale, or label more rows"
                 ),
             ),
@@ -698,7 +698,7 @@ class TestChoiceByGain:
         found = changes((3, 9, 0), (6, 20, 0), (3, 9, 0))
         assert found.interval == found.label_interval
         assert found.note is not None
-        assert found.note.startswith("the judge adds nothing: its scores do not tell which rows")
+        assert found.note.startswith("the judge adds nothing: its scores do not show which rows")
 
     def test_without_any_change_labels_stand_alone_and_nothing_is_said_of_the_judge(self) -> None:
         found = changes((0, 15, 0), (0, 25, 0), (0, 10, 0))

@@ -89,7 +89,7 @@ class TestUnequalWeights:
         )
         assert (found.interval, found.label_interval, found.method) == (None, None, "none")
         assert found.note == (
-            "there is no interval: the weights are so unequal that 30 labels tell no more than 6.0 of equal weight would, and it "
+            "there is no interval: the weights are so unequal that 30 labels show no more than 6.0 of equal weight would, and it "
             "takes 10: label more rows"
         )
 

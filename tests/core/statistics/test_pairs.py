@@ -78,7 +78,7 @@ class TestEqualPairs:
     def test_without_a_scale_nothing_can_be_said(self) -> None:
         found = paired_difference([0.5] * 20, [0.5] * 20)
         assert (found.interval, found.p_value, found.method) == (None, None, "none")
-        assert found.problem == "all rows changed alike, and without a scale nothing tells how much others may"
+        assert found.problem == "all rows changed alike, and without a scale nothing shows how much others may"
 
     def test_changes_by_rounding_are_none(self) -> None:
         noisy = paired_difference([0.5] * 20, [0.5 + 1e-12 * i for i in range(20)], scale=UNIT)
@@ -199,7 +199,7 @@ class TestInput:
         found = paired_difference([0.2], [0.5], scale=UNIT)
         assert (found.difference, found.interval, found.p_value) == (pytest.approx(0.3), None, None)
         assert (found.method, found.pairs, found.changed) == ("none", 1, 1)
-        assert found.problem == "a single pair does not tell how much others differ"
+        assert found.problem == "a single pair does not show how much others differ"
 
     def test_values_that_rounding_put_beside_the_scale(self) -> None:
         beside = paired_difference([0.2, 0.4, 0.9], [0.3, 1.0 + 1e-12, 0.5], scale=UNIT)

@@ -266,7 +266,7 @@ class Judged:
         scale = None if self.label_scale is None else (0.0, self.label_scale[1] - self.label_scale[0])
         found = LabelledRows(values, rows, [errors[row] for row in rows], weights, self.clusters, scale)
         interval = labels_alone(found, confidence)
-        problem = None if interval else "these rows do not tell how much others differ"
+        problem = None if interval else "these rows do not show how much others differ"
         return Measure(found.label_mean, interval, problem)
 
 
@@ -287,11 +287,11 @@ def doubts(judged: Judged) -> Iterator[str]:
         number = f"{labels.not_blind} of {labels.lines} labels were"
         yield f"{number} given by people who had seen the score or its reasons: they agree with the judge more than they would else"
     if not judged.column.knows_better:
-        yield "this file does not tell whether high values of the metric are good: they are taken to be"
+        yield "this file does not say whether high values of the metric are good: they are taken to be"
     effective = None if weights is None else uneven(weights)
     if effective is not None:
         yield (
-            f"the weights are very unequal: {len(places)} labels tell no more than {effective:.0f} of equal weight would, and with "
+            f"the weights are very unequal: {len(places)} labels show no more than {effective:.0f} of equal weight would, and with "
             f"fewer than {SURE:.0f} the interval is likely to be too narrow: label more rows"
         )
     if len(places) == len(judged.rows):

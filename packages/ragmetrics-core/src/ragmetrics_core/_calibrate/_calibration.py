@@ -226,11 +226,11 @@ def _plain(value: Any) -> Any:
 
 
 MOST_METRICS = 2
-"""The number of metrics that the first sentences tell of; the rest is counted."""
+"""The number of metrics that the first sentences name; the rest is counted."""
 
 
 def _sentences(calibration: Calibration) -> Iterator[str]:
-    """Say of each metric how well judge and people agree, and what people would have given all rows; then what may be wrong."""
+    """Say for each metric how well judge and people agree, and what people would have given all rows; then what may be wrong."""
     for item in calibration.metrics[:MOST_METRICS]:
         yield f"in {names_in_words([item.name])}, {_agreement_in_words(item)}{_corrected_in_short(item)}"
     if (more := len(calibration.metrics) - MOST_METRICS) > 0:
@@ -244,7 +244,9 @@ def _sentences(calibration: Calibration) -> Iterator[str]:
 
 
 def _agreement_in_words(item: MetricCalibration) -> str:
-    """Compare the agreement of judge and people with chance, and with that of people among each other if its interval is known."""
+    """Compare the agreement of judge and people with chance, and with the agreement of people among each other if its interval is
+    known.
+    """
     by_claim = item.agreement is None and item.claims is not None
     agreement, ceiling = item.agreement, item.ceiling
     if by_claim and item.claims is not None:
@@ -410,7 +412,7 @@ def _remarks(calibration: Calibration) -> Iterator[str]:
         if item.claims is not None and item.claims.split:
             yield f"{item.name}: on {count_of(item.claims.split, 'claim')} annotators are split: left out"
         if calibration.by is not None and not item.slices and item.problem is None:
-            why = "nothing tells from which score on a row passes" if item.corrected else "only claims have labels"
+            why = "it is not known from which score on a row passes" if item.corrected else "only claims have labels"
             yield f"{item.name}: no errors by {calibration.by}, as {why}: label more rows"
     corrected = [item for item in calibration.metrics if item.corrected is not None]
     if any(item.labels < item.rows for item in corrected):

@@ -159,5 +159,5 @@ def _notes(labels: Sequence[Label], stale: Sequence[Label], run: Run) -> Iterato
     unchecked = [item.metric for item in labels if item.digest and run.columns[item.metric].metric.inputs is None]
     if unchecked:
         names = list(dict.fromkeys(unchecked))
-        why = f"this run does not tell which fields {', '.join(names)} reads, so {unknown}"
+        why = f"this run does not record which fields {', '.join(names)} reads, so {unknown}"
         yield f"{count_of(len(unchecked), 'label')} not checked: {why}"

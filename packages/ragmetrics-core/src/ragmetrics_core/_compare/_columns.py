@@ -1,8 +1,8 @@
 """Pair the rows of two runs in Parquet files by their columns, without reading any row.
 
-Rows are paired by digests: those of ids, if all rows of both runs have one, or those of question and reference, if no row has an
-id. If both runs have their rows in the same order, they are read side by side; otherwise they are joined. A digest has 64 bits,
-so that the probability that any two of 10 million rows have the same digest by chance is 3e-6; such rows would be paired falsely.
+Rows are paired by digests: of their ids, if all rows of both runs have one, or of question and reference, if no row has an id. If
+both runs have their rows in the same order, they are read side by side; otherwise they are joined. A digest has 64 bits, so that
+the probability that any two of 10 million rows have the same digest by chance is 3e-6; such rows would be paired falsely.
 
 Some comparisons cannot be made from columns, and then rows are read: repeats of a row and several judgements of a row; ids that
 only some rows have; slices by labels of a metric; slices and clusters by other things than plain values of the metadata; texts
@@ -194,7 +194,9 @@ class PairedColumns(Paired):
     def _numbers(
         self, table: str, where: str, given: Sequence[object], scale: Scale, counted: AsNumbers | None
     ) -> AsNumbers:
-        """Return the function ``Outcomes.numbers`` for a part; ``counted``: that of its cells, None if there are too many."""
+        """Return the function ``Outcomes.numbers`` for a part; ``counted`` is the function that its cells give; None if there are
+        too many cells.
+        """
 
         def numbers(worst: float | None, absent: bool) -> PairedNumbers | None:
             used = "new IS NOT NULL" if worst is None else "true" if absent else "(new IS NOT NULL OR t >= 2)"
@@ -348,7 +350,7 @@ COUNTS = ", ".join(
 
 
 def _columns(tables: Tables, run: ScoredRows, name: str, view: str, metrics: Sequence[str]) -> Run:
-    """Return a run without rows, whose metrics have the prompts that were used, and tell whether any model was asked."""
+    """Return a run without rows, whose metrics have the prompts that were used, and say whether any model was asked."""
     found = Run.empty(run, name)
     assert isinstance(run.records, ParquetRecords)
     for metric, versions in (run.records.prompts or {}).items():
@@ -367,7 +369,7 @@ def _usable(records: object, metrics: Sequence[str], *paths: str | None) -> Type
 def _side(
     records: ParquetRecords, side: str, *, metrics: Sequence[str], by: str | None, cluster: str | None, by_id: bool
 ) -> str:
-    """Return the SQL of the columns of one run, whose names begin with that of the side."""
+    """Return the SQL of the columns of one run, whose names begin with the name of the side."""
     question, reference = f"{side}._question", f"{side}._reference"
     texts = f"CASE WHEN coalesce({question}, {reference}) IS NOT NULL THEN concat({question}, '/', {reference}) END"
     columns = {"question": question, "reference": reference, "refs": f"{side}._references"}

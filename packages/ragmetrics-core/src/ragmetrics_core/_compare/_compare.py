@@ -283,7 +283,7 @@ def _notes(paired: Paired, by: str | None, calibrations: Sequence[Calibration]) 
         yield f"{pairs}: it is not known whether the questions are the same"
     if paired.other_slices:
         pairs = f"{count_of(paired.other_slices, 'pair')} with another {by} in {runs[1].name}"
-        yield f"{pairs}: that of {runs[0].name} counts"
+        yield f"{pairs}: the slice in {runs[0].name} counts"
     for run, calibration in zip(runs, calibrations, strict=False):
         yield from (f"labels of {run.name}: {text}" for text in calibration.notes)
 

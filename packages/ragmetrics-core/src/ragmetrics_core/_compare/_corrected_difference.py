@@ -78,7 +78,7 @@ def corrected_differences(
     Args:
         metrics: the values of the metrics in both runs.
         pairing: the rows of both runs.
-        calibrations: the calibration of the first run and that of the second.
+        calibrations: the calibrations of the first and of the second run.
 
     Raises:
         InvalidInput: a calibration belongs to another run.

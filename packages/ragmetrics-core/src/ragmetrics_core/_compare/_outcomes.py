@@ -1,5 +1,5 @@
-"""What one metric said of the rows of two runs, as counts. Rows and columns are both counted into it, so all that follows is the
-same for both.
+"""The outcomes of one metric in the rows of two runs, as counts. Rows and columns are both counted into it, so all that follows is
+the same for both.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ Rows are paired by their id if both runs have ids, otherwise by a digest of ques
 distinguished in this way are repeats of one row. Rows paired by an id must have the same question. Ids that count the lines of a
 file move to other rows as soon as a line is added, and then the whole comparison would be meaningless.
 
-The slice of a pair is that of the first run; if the first run has no value, that of the second. Metadata do not depend on the
-outcome, but labels that a metric gave may. Rows that are chosen because the first run did badly on them do better in any second
+The slice of a pair is the slice in the first run; if the first run has no value, the slice in the second. Metadata do not depend on
+the outcome, but labels that a metric gave may. Rows that are chosen because the first run did badly on them do better in any second
 run, and the other way round (regression to the mean, Galton 1886, Journal of the Anthropological Institute 15:246). So if labels
 differ between the runs, slices show their means, and no conclusion is drawn from them.
 """
@@ -62,7 +62,7 @@ class Paired(ABC):
         other_texts: number of pairs with the same question and with different references.
         unchecked: number of pairs of which only one has a question.
         parts: all rows, then the slices.
-        other_slices: number of pairs whose slice differs between the runs; that of the first run counts.
+        other_slices: number of pairs whose slice differs between the runs; the slice in the first run counts.
     """
 
     before: Run
@@ -237,7 +237,7 @@ def _sliced(found: Sequence[tuple[Run, RowGroups]], by: str | None) -> tuple[Run
 
 
 def _label(before: Run, after: Run, unit: Unit, *, by_labels: bool) -> str | None:
-    """Return the slice of a row: that of the first run; if it has none, that of the second run.
+    """Return the slice of a row in the first run; if it has none there, in the second run.
 
     Labels that a metric gave are taken from the second run only for rows that the first run does not have.
     """
@@ -278,8 +278,8 @@ def _names(run: Run, rows: Iterable[int]) -> tuple[str, ...]:
 
 
 def _clusters(before: Run, after: Run, pairs: Sequence[tuple[int, int]], path: str) -> list[str | None]:
-    """Return the cluster label of each row of the first run, in order. A row without a label takes that of its partner in the
-    second run.
+    """Return the cluster label of each row of the first run, in order. A row without a label takes the label of its
+    partner in the second run.
 
     Raises:
         InvalidInput: neither run gives a pair exactly one cluster label.

@@ -72,7 +72,7 @@ class RowChange:
         share: its part of all change: the size of its change divided by the sum of these sizes, 0 to 1.
         claims: claims that gained or lost support, are new, or are gone.
         labels: the label of its score in each run.
-        says: a sentence that explains its score, for each run.
+        says: for each run, a sentence that explains the score of the row.
     """
 
     row: str

@@ -1,7 +1,7 @@
 """How many rows and labels an evaluation needs, before any of them is paid for.
 
 Rows for a change depend on how many rows change, and by how much. Two pilot runs of the same rows show it. One pilot run shows how
-much rows differ; how many of them change is then taken from `TYPICAL`. Without a pilot, everything is.
+much rows differ; how many of them change is then taken from `TYPICAL`. Without a pilot, everything comes from there.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class MetricPlan:
     def a_row_costs(self) -> float | None:
         """How many times as much as a judgement a further row must cost before a second judgement of each row serves better.
 
-        If a row costs r judgements, its variance is B and that of a judgement W, then k judgements of each row need rows in
+        If a row costs r judgements, its variance is B and the variance of a judgement W, then k judgements of each row need rows in
         proportion to B + W / k, at a price of r + k for each: two are cheaper than one if r > 2 B / W (Cochran 1977, Sampling
         Techniques, section 10.6). None if it is not known, or judgements of a row never differ.
         """
@@ -200,11 +200,11 @@ class Plan(Result):
             times = " and ".join(map(str, dict.fromkeys(self.repeats)))
             yield Note(f"rows, calls and dollars are for {times} judgements of each row, as in the pilot", "repeats")
         elif self.pilots and not all(item.problem for item in self.metrics):
-            yield Note("a pilot with two judgements of each row (`--repeats 2`) tells whether repeats pay", "repeats")
+            yield Note("a pilot with two judgements of each row (`--repeats 2`) shows whether repeats pay", "repeats")
         if self.pilots:
             yield Note("calls and dollars are those of one run of so many rows", "price")
         else:
-            yield Note("`ragmetrics evaluate DATA --dry-run` tells calls and dollars of a row", "price")
+            yield Note("`ragmetrics evaluate DATA --dry-run` shows the calls and dollars of a row", "price")
 
 
 def _words(kind: Typical) -> str:
@@ -233,7 +233,7 @@ def plan(
 
     Args:
         pilots: no run, one run, or two runs of the same rows by two systems; or their directories or files of scores. Their
-            spread is taken to be that of the rows to come.
+            spread is assumed for the rows to come.
         change: the change to be shown, as a share of the width of each metric's scale, above 0 and below 1.
         power: the probability with which it is shown.
         width: the width of the interval of the mean that people would give, as a share of the scale.

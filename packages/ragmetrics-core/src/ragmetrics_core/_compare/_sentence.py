@@ -99,7 +99,7 @@ def _slices(comparison: ComparedRuns) -> Iterator[str]:
 
 
 def _doubts(comparison: ComparedRuns) -> Iterator[str]:
-    """Say what stands against the verdicts."""
+    """Give reasons to doubt the verdicts."""
     if refused := [item.name for item in comparison.metrics if not item.credited]:
         yield f"no verdict on {names_in_words(refused)}, because who scored differs between the runs"
     credited = [item for item in comparison.metrics if item.credited]

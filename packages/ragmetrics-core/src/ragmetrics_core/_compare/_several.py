@@ -4,11 +4,11 @@ Each pair of runs is a comparison of two runs, and the p-values of all pairs are
 are shown: the best runs depend on all of them. With up to four runs that costs no more than one family for the differences to the
 baseline and another one for the best runs.
 
-The *best runs* of a metric are those that no other run is better than. The run that is best in truth is missing among them in at
-most 5 % of comparisons, because *better* keeps that promise for all pairs together. No two of the best runs can be told apart, as
-the worse one would be missing. There is always a best run: *better* must hold if lost values count as the worst one, so it has the
-order of sums over the same rows. Runs are never put in a total order, because "A and B cannot be told apart" and "B and C cannot
-be told apart" do not say that A and C cannot.
+The *best runs* of a metric are those that no other run is better than. The truly best run is missing among them in at
+most 5 % of comparisons, because *better* keeps that promise for all pairs together. No two of the best runs can be
+distinguished, as the worse one would be missing. There is always a best run: *better* must hold if lost values count as the worst
+one, so it has the order of sums over the same rows. Runs are never put in a total order, because "A and B cannot be told apart" and
+"B and C cannot be told apart" do not say that A and C cannot.
 
 *Better* is checked in both directions, as lost values of the run that looks better must not make it the better one.
 """
@@ -189,7 +189,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def several_sentence(found: ComparedSeveral) -> str:
-    """Return the best runs in one sentence for all metrics with the same ones, and what stands against them."""
+    """Return the best runs, in one sentence for all metrics with the same ones, and reasons to doubt them."""
     return " ".join(map(as_sentence, _sentences(found)))
 
 

@@ -344,7 +344,7 @@ class Comparison(ComparedRuns, Result):
         write_comparison(self, path, max_megabytes)
 
     def text(self, width: int | None = None) -> str:
-        """Return the comparison as tables that fit ``width`` columns; default: those of the terminal."""
+        """Return the comparison as tables that fit ``width`` columns; default: the width of the terminal."""
         return as_text(self._blocks(), room() if width is None else width)
 
     def _repr_markdown_(self) -> str:

@@ -39,7 +39,8 @@ from ._evaluation import Evaluation, gated
 from ._options import WHEN_DECIDED, Stop
 
 GROWTH = 1.05
-"""The number of rows at a look, divided by that at the look before: all looks together cost about as much as twenty of the last."""
+"""The number of rows at a look, divided by the number at the look before: all looks together cost about as much as twenty of the
+last."""
 
 
 class Looks:
@@ -216,7 +217,7 @@ class _Baseline:
             self._places.append(places.get(row.id, places.get(row.texts, -1)))
 
     def check(self, gates: Sequence[Gate], run: Evaluation, stop: Stop) -> None:
-        """Check that gates on changes from this run to another one can be decided, whatever the scores of that are.
+        """Check that gates on changes from this run to another one can be decided, whatever the scores of the other run are.
 
         Raises:
             InvalidInput: this run has none of the rows, or not the metric; the gate is out of reach; or it is known that judges

@@ -104,8 +104,8 @@ class Stop:
     """When a run stops, and how its gates are decided: the arguments of ``Evaluation.gate``.
 
     The run scores rows in a random order, drawn with its ``seed``, and stops as soon as all gates are decided. The verdicts are in
-    ``Evaluation.decision``. Its intervals are wider than others, because they hold at any number of rows: see ``left`` and
-    `ragmetrics_core.statistics.always_valid_interval`.
+    ``Evaluation.decision``. Its intervals are wider than those of other runs, because they hold at any number of rows: see ``left``
+    and `ragmetrics_core.statistics.always_valid_interval`.
 
     Attributes:
         by: the path of a column: each gate is decided for every value in it too, and the run stops when all of them are.

@@ -100,7 +100,9 @@ class Run:
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any], **others: Callable[..., Any]) -> Run:
-        """Return the run of a call of ``evaluate`` with these arguments, all by name; ``others`` are those of ``Run``."""
+        """Return the run of a call of ``evaluate`` with these arguments, all by name; ``others`` are further arguments of
+        ``Run``.
+        """
         scoring = Scoring(arguments["metrics"], options_of(ScorerOptions, arguments))
         return cls(arguments["samples"], scoring, options_of(RunOptions, arguments), **others)
 

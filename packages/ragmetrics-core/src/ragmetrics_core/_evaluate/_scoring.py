@@ -58,9 +58,9 @@ class Scoring:
 
     @contextmanager
     def answers(self, journal: ReplyStore | None, heard: Callable[[Outcome], None] = no_op) -> Iterator[Answers]:
-        """Return what answers the requests of runs in the running event loop; arguments as for ``Answers``.
+        """Return the ``Answers`` to the requests of runs in the running event loop, with its arguments.
 
-        What was learnt about the servers can be used by one loop at a time. A second loop, as in another thread, starts without it.
+        One loop at a time can use what was learnt about the servers. A second loop, as in another thread, starts without it.
         """
         traffic = self._traffic
         if not traffic.enter():

@@ -106,12 +106,12 @@ def compare_runs(
 
     Args:
         runs: the runs, their directories, or files of their scores; at least two.
-        baseline: which of them is the baseline, from 0.
+        baseline: the position of the baseline in ``runs``, from 0.
         by: compare every slice too, as ``Evaluation.compare`` does.
         cluster: a column such as ``"metadata.document"``: rows with the same value are not independent.
         margin: the largest difference that does not matter, as a share of the width of each metric's scale.
         allow_different_judges: compare metrics even if their judges differ; the result says so everywhere.
-        all_pairs: show the difference between any two runs, and not only those from the baseline. P-values are the same.
+        all_pairs: show the differences between any two runs, not only the differences from the baseline. P-values are the same.
 
     Raises:
         InvalidInput: there are fewer than two runs, there is no such baseline, the runs share no row, two of them share no metric,

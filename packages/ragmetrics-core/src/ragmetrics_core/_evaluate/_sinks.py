@@ -1,5 +1,5 @@
-"""Finished rows for sinks. Each sink has a thread and a queue of its own, so one that is slow or dead costs a run little time, a
-bounded backlog, one warning for its first failure and one line at the end.
+"""Finished rows for sinks. Each sink has its own thread and queue. So a sink that is slow or dead costs a run little time and a
+bounded backlog; it is reported by one warning for its first failure and one line at the end.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Outbox:
     def add(self, record: Record) -> None:
         """Queue a row. The thread starts with the first one."""
         if not self._seen:
-            # in an empty context: the span in which the run is made is not that of its rows
+            # in an empty context: the span of the run is not the span of its rows
             threading.Thread(target=Context().run, args=(self._work,), name="ragmetrics-sink", daemon=True).start()
         self._seen += 1
         begun = time.monotonic()
@@ -131,7 +131,7 @@ class Outboxes:
 
     async def __aexit__(self, kind: object, *_: object) -> None:
         if self._boxes:
-            # who presses Ctrl-C does not want to wait
+            # a user who presses Ctrl-C does not want to wait
             await in_own_thread(partial(self._close, time.monotonic() + (CLOSING if kind is None else STILL)))
 
     def _close(self, end: float) -> None:

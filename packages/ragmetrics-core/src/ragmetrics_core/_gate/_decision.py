@@ -2,9 +2,9 @@
 
 *Green* needs no adjustment. A gate passes if the lower end of its 95 % interval reaches the limit (for ``<=``, the upper end). It
 is less likely that all of several gates pass by chance than that one of them does (Berger 1982, Technometrics 24:295). That holds
-for the decision, not for the list of gates that pass. A pass also needs enough rows to have met rare
-large losses, which an interval of few rows cannot show (`statistics._pairs`). It must also hold if rows that only an earlier run
-has count as the worst value.
+for the decision, not for the list of gates that pass. A pass also needs enough rows to have met rare large losses, which an
+interval of few rows cannot show (`statistics._pairs`). It must also hold if rows that only an earlier run has count as the worst
+value.
 
 *Red* is adjusted. With eight slices whose means are exactly at the limit, some interval would lie wholly on the bad side in 18 %
 of runs (1 - 0.975^8), and people would learn to distrust red. So the decision follows Holm (1979, Scandinavian Journal of
@@ -74,8 +74,8 @@ def decide(cases: Sequence[Case], family: int = 0) -> Decision:
 
 
 def _adjusted(cases: Sequence[Case], decidable: Sequence[int], later: int) -> tuple[dict[int, float], set[int]]:
-    """Return for each gate, by its index, the confidence at which it was tested for red; and the set of red gates. So many more
-    gates are decided ``later``.
+    """Return for each gate, by its index, the confidence at which it was tested for red; and the set of red gates. ``later`` is the
+    number of gates that will be decided later.
     """
     confidences: dict[int, float] = {}
     left = list(decidable)

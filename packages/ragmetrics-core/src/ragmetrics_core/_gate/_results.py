@@ -127,15 +127,15 @@ class GateResult:
             spread are the observed ones. None if the gate is decided, if the rows allow no estimate, or if more than 100,000
             would be needed. Adding rows to this run until it is decided makes false verdicts more likely.
         passes_from: for an undecided gate, the true mean (drop, change) that passes in 80 % of runs of as many rows, if intervals
-            are as wide as this one; None as for ``rows_needed``, or if no possible value does.
+            are as wide as this one; None in the same cases as ``rows_needed``, or if no possible value passes.
         by: the path of the column that defines the slice; None for all rows.
         label: the value of that column in the rows of the slice; None for the rows without a value.
         clusters: number of clusters of the rows; None if rows are taken to be independent.
         repeated: whether these clusters are repeats of a row.
-        missing: in words, the rows that have a value only in an earlier run; empty if there are none. ``passed`` is also true if
-            they count as the worst value.
+        missing: in words, the rows that have a value only in an earlier run; empty if there are none. A gate passes
+            only if it would also pass with the worst value for each of these rows.
         warnings: caveats: that judges differ between two runs, if this was allowed.
-        void: whether it is undecided because it is not known that both runs measured the same thing; more rows would not decide.
+        void: whether the gate is undecided because the two runs may not have measured the same thing; more rows would not help.
         run: the name of the run, if the gates of several runs are decided together; empty otherwise.
     """
 

@@ -78,8 +78,8 @@ class Index:
                 run = [word.key[0]]
 
     def forms(self, word: Word) -> tuple[str, ...]:
-        """Return the keys under which ``word`` is in the contexts: its own key and those of other forms. Empty if the word is
-        missing.
+        """Return the keys under which ``word`` is in the contexts: its own key and the keys of its other forms. Empty if the word
+        is missing.
         """
         key = word.key
         if key not in self._forms:
@@ -193,7 +193,7 @@ def _together(pieces: list[Support]) -> list[Support]:
 
 
 def _read(words: Sequence[Word], denied: Sequence[bool], index: Index) -> Support:
-    """Judge a claim by its own words. ``denied`` tells for each word whether the claim negates it."""
+    """Judge a claim by its own words. ``denied`` says for each word whether the claim negates it."""
     content = [word for word in words if word.kind not in {"stop", "negation"}]
     if not content:
         return _read_small(words, index)

@@ -5,7 +5,7 @@ pass over its fields. If the user names a column that does not exist, every row 
 back until each named column was seen. Rows may also be dataclasses or pydantic models, as RAGAS, LangSmith and LlamaIndex have
 them.
 
-Some values may have another meaning than the literal one: words for a missing value, and lists written as one text. Nothing is
+Some values may not be meant literally: words for a missing value, and lists written as one text. Nothing is
 guessed: an answer may really be "None", and a text may contain a semicolon. So the texts stay unchanged, and a
 sentence per field says how many rows have such a text, and where the first of these rows are.
 """
@@ -131,7 +131,7 @@ MOST_HELD = 10_000
 """The number of rows that are searched for a column that the user named."""
 
 MOST_KEPT = 200
-"""The largest number of columns of rows whose plans are cached by the thousand; plans for wider rows are cached by the four."""
+"""The largest number of columns of rows of whose plans a thousand are cached; of plans for wider rows, only four are cached."""
 
 
 @dataclass(frozen=True)

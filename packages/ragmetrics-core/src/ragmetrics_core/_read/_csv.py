@@ -1,4 +1,4 @@
-"""Reads CSV. Every row is a mapping from columns to texts, and whatever could only be guessed is refused.
+"""Reads CSV. Every row is a mapping from columns to texts. A file that could only be read by guessing is refused.
 
 The separator of a .tsv file is the tab. The separator of a .csv file is the comma, semicolon, tab or bar, whichever occurs most
 often in its header outside quotes. A first line such as ``sep=;``, which some programs write for Excel, overrides this. A cell of

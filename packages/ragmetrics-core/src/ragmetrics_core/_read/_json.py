@@ -190,7 +190,7 @@ class DoubleKeys(dict[str, Any]):
 
 
 class NoObject(BadShape):
-    """A value in the place of a row that is not an object. ``kind`` names its type."""
+    """A value that stands where a row should be, but is not an object. ``kind`` names its type."""
 
     def __init__(self, kind: str) -> None:
         super().__init__(f'a row must be a JSON object such as {{"user_input": "..."}}, got {kind}')

@@ -1,4 +1,4 @@
-"""Read the records of a run once, and collect by row what every metric says of it. Only this module reads columns.
+"""Read the records of a run once, and collect the scores of every metric by row. Only this module reads columns.
 
 The records are read in one pass because they may be in a file. Only numbers and short texts are kept; evidence is read
 again for the few rows that are shown. Repeats of a row are merged into one row with the mean of their values.

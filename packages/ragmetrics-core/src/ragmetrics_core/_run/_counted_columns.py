@@ -3,7 +3,7 @@
 Equal scores are counted together. A metric with few different values, as most have, is then no more than a few numbers with their
 counts. Of the values of other metrics, sums are computed.
 
-The results are those of going through the rows one by one, in their order. Three things cannot be counted from columns, and then
+The results are the same as if the rows were read one by one, in their order. Three things cannot be counted from columns, and then
 rows are read: several judgements of a row, slices by other things than plain values of the metadata, and texts that no column
 can hold.
 """
@@ -46,7 +46,7 @@ BITS = 96
 
 
 def _sums(value: str, exponent: int) -> str:
-    """Return the SQL of the number of values below 2**exponent, the lowest, the highest, their sum and that of their squares.
+    """Return the SQL of the number of values below 2**exponent, the lowest, the highest, their sum and the sum of their squares.
 
     The sums are whole numbers, so they are exact, and do not depend on the order of rows and threads. What is cut off is 2**-73
     of the largest value at most, for ten million rows. A sum of floats would do for an interval, whose ends are shown with three
@@ -343,7 +343,7 @@ class ScoreColumns:
             self._first = self._tables.query(sql, *ends)
 
     def counts(self, groups: Sequence[Group], *part: str | None) -> Counts:
-        """Return the scores in these groups, which are those of all rows or of one slice."""
+        """Return the scores in these groups, which together have all rows or one slice."""
         outcomes: Counter[Outcome] = Counter()
         values: Counter[float] = Counter()
         for group in groups:

@@ -157,7 +157,7 @@ def write_csv(path: str | os.PathLike[str], records: Sequence[Record], metrics: 
     """Write the table. Lists are written as JSON, and a cell without a value is empty."""
     columns = columns_of(records, metrics, evidence=False)
     rows = zip(*(values for values, _ in columns.values()), strict=True)
-    # the byte order mark tells spreadsheets that the file is UTF-8
+    # from the byte order mark, spreadsheets know that the file is UTF-8
     with Path(path).open("w", encoding="utf-8-sig", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(map(_guarded, columns))

@@ -1,4 +1,5 @@
-"""Rows with several judgements: repeats by one judge, and the jurors of a jury. Also rows for which the system was silent.
+"""Rows with several judgements: repeats by one judge, and the jurors of a jury. Also rows for which the system retrieved or
+answered nothing.
 
 A judge that is asked twice may give two answers. The spread of its answers, and the agreement of jurors, show how far a single
 score can be trusted. Both are read from the evidence of the scores, so they are the same for a resumed run, a loaded run and a
@@ -72,7 +73,7 @@ def prompts_of(details: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the name and the version of every prompt that was used for a row, in any of its judgements."""
     parts = (
         (details, *judgements(details)) if "repeats" in details else (details,)
-    )  # a metric may store repeats of its own
+    )  # a metric may store its own repeats
     for part in parts:
         asked = part.get("prompts")
         if isinstance(asked, Mapping):

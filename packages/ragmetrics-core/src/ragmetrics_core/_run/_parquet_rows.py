@@ -173,7 +173,7 @@ def _of_score(item: MetricColumn, score: Score, place: str, shown: dict[int, Any
 
 
 def _row(record: Record, keys: Sequence[str]) -> dict[str, Any]:
-    """Return the columns of one row that are not those of a score."""
+    """Return the columns of one row, without the columns of its scores."""
     sample: dict[str, Any] = json_value(record.sample)
     name, row = row_name(record), dict.fromkeys([*OF_ROW, *LISTS])
     row |= {"_row": record.index, "_unusual": not (_fits(record.place) and _fits(name) and name)}

@@ -128,7 +128,7 @@ class ScoredRows:
         """The state of the run.
 
         ``finished``; ``stopped`` on purpose, by a budget or a person; ``interrupted``: it has not reached its end; ``damaged``:
-        its scores are not those that it ended with; ``unverified``: it is finished, but was written by an earlier version that
+        its scores differ from those that it ended with; ``unverified``: it is finished, but was written by an earlier version that
         kept no digest of the scores.
         """
         if self.fault == "damaged":

@@ -96,7 +96,7 @@ class RowLabels:
 
 
 def no_label(setting: Setting, columns: Sequence[str], none: str = "no row has it") -> InvalidInput:
-    """Return the error for a path at which no row has a value; ``columns`` are those of the metadata."""
+    """Return the error for a path at which no row has a value; ``columns`` are the columns of the metadata."""
     there = first_of(list(columns)) or "none"
     why = f": {none}; columns of the metadata: {there}; fields have their own names, such as 'user_input'"
     return InvalidInput(setting, why)
@@ -120,7 +120,7 @@ class RowGroups:
     """
 
     def __init__(self, by: str | None, cluster: str | None) -> None:
-        """Take the path of the column that defines slices, and that of the column that defines clusters.
+        """Take the path of the column that defines slices, and the path of the column that defines clusters.
 
         Raises:
             InvalidInput: a path is empty.

@@ -245,7 +245,7 @@ def why_no_worst(metric: MetricColumn) -> str | None:
         return None
     if metric.knows_better:
         return f"neither high nor low values of {metric.name} are better, so that no row is the worst"
-    return f"a file of scores does not tell which values of {metric.name} are better: load the directory of the run"
+    return f"a file of scores does not say which values of {metric.name} are better: load the directory of the run"
 
 
 def wanted_column(owner: str, metrics: Sequence[MetricColumn], name: str, n: object) -> MetricColumn:

@@ -1,9 +1,9 @@
 """A run in Parquet files: one file, or a directory of them. Nothing is read before it is needed.
 
-One row has the fields of its sample, and for each metric its value, label, error and costs as columns of one type. Numbers and
-labels can so be counted without reading evidence, and other programs can query them. What does not fit such a column is JSON in
-two kinds of columns, so that every row comes back as it was: ``_sample`` has the rest of the sample, ``NAME_evidence`` that of a
-score. Columns that begin with an underscore are of use to this program only.
+One row has the fields of its sample, and for each metric its value, label, error and costs as columns of one type. So
+numbers and labels can be counted without reading evidence, and other programs can query them. What does not fit such a column is
+JSON in two kinds of columns, so that every row comes back as it was: ``_sample`` has the rest of the sample, ``NAME_evidence`` the
+rest of a score. Columns that begin with an underscore are of use to this program only.
 
 The schema of each file has the settings of the run, as ``run.json`` has them, so that the files need no other file beside them.
 Files of one directory are parts of one run, in the order of their names, and must have the same settings.
@@ -149,7 +149,7 @@ class Tables:
 
     @contextmanager
     def _damage(self) -> Iterator[None]:
-        """Turn the errors of files into those of this package. An error of a query is raised unchanged: it is a bug."""
+        """Turn the errors of files into errors of this package. An error of a query is raised unchanged: it is a bug."""
         try:
             yield
         except self._duckdb.ProgrammingError:

@@ -139,7 +139,7 @@ class Prices:
     def __call__(self, model: Any, usage: Usage) -> float:
         if is_instant(model):
             return 0.0  # it is computed in this process, whatever it counts
-        if id(model) not in self._known:  # the entry holds the model, so that its id stays its own
+        if id(model) not in self._known:  # the entry holds the model, so that its id is not reused
             self._known[id(model)] = (model, ModelUsage.of(model, Usage(), 0))
         usage_of_model = replace(self._known[id(model)][1], usage=usage)
         cost = usage_of_model.cost()
@@ -175,8 +175,8 @@ def budget_of(limits: Mapping[str, float] | None, models: Iterable[Models]) -> B
     """Return a budget for calls to these models and their members.
 
     Raises:
-        InvalidInput: a limit is impossible, or it is one of dollars and the price of a model is not known.
-        MissingExtra: a limit is one of dollars, and the table of prices is not installed.
+        InvalidInput: a limit is impossible, or it is in dollars and the price of a model is not known.
+        MissingExtra: a limit is in dollars, and the table of prices is not installed.
     """
     prices = Prices()
     budget = Budget(limits, prices)

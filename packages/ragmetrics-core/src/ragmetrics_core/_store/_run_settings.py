@@ -122,7 +122,7 @@ class MetricColumn:
     @classmethod
     def named(cls, name: str, scale: tuple[float, float] | None, settings: str) -> MetricColumn:
         """Return the column of a metric of which only name, scale and settings in words are known. For a built-in metric, its
-        class tells which values are good.
+        class says which values are good.
         """
         metric = built_in_class(name, settings)
         # the direction of a metric with parts is the direction of its parts, which are unknown here

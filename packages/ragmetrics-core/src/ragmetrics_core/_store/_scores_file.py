@@ -65,7 +65,8 @@ class Seal:
 NOWHERE = -1
 
 MOST_AHEAD = 1_000_000
-"""How far a row number may exceed the number of lines before it. Without a limit, a damaged number could take all memory."""
+"""The most by which a row number may exceed the number of lines before it. Without a limit, a damaged number could take all
+memory."""
 
 
 class ScoresFile:

@@ -1,14 +1,14 @@
 """Replies in segment files. Each writer has its own files, so processes on many machines can share a folder without a lock.
 
 A segment is a file of JSON lines, each a reply or a list of struck replies with its digest. A process appends to a segment with a
-name that no other process has, and reads those of all others up to the last whole line. A line that a kill has cut short or a disk
-has damaged is skipped, so its reply is asked for again. Lines are chosen before a binary form because damage to one leaves the next
-ones readable, and because people can read and search them; numbers are written in base64, as exact as in memory and half as long
-as decimal digits.
+name that no other process has, and reads the segments of all others up to the last whole line. A line that a kill has cut short or
+a disk has damaged is skipped, so its reply is asked for again. Lines are chosen before a binary form because damage to one leaves
+the next ones readable, and because people can read and search them; numbers are written in base64, as exact as in memory and half
+as long as decimal digits.
 
-No order holds between segments, so none is needed: a struck reply is named by its place (segment and position), and counts as
-struck wherever that is said. A question that is asked again gets a new reply at a new place. If two processes ask the same at the
-same time, both replies are there, and the first segment by name counts, which was begun first.
+Segments have no order among each other, and none is needed: a struck reply is named by its place (segment and position), and counts
+as struck wherever that is said. A question that is asked again gets a new reply at a new place. If two processes ask the same at
+the same time, both replies are there, and the first segment by name counts, which was begun first.
 
 The index, from keys to places, is a temporary SQLite file: 84 bytes a reply, of which 16 MB are in memory however many there are.
 

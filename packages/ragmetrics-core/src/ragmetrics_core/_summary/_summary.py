@@ -145,7 +145,7 @@ class Reason:
         state: ``unscored`` or ``failed``.
         text: the reason or the error, without the place of a single row.
         metrics: names of the metrics concerned.
-        rows: labels of the rows concerned: their ids or places. Those of a run in Parquet files are read when they are used.
+        rows: labels of the rows concerned: their ids or places. For a run in Parquet files, they are read when they are used.
         counts: number of rows for each of these metrics, in their order.
     """
 
@@ -323,7 +323,7 @@ IN_SLICES = SCORES[:-1]
 
 
 def summary_sentence(summary: Summary) -> str:
-    """Return the result of a run in one sentence or a few: what was measured, and what stands against it."""
+    """Return the result of a run in one sentence or a few: what was measured, and reasons to doubt it."""
     return " ".join(map(as_sentence, _sentences(summary))) or "Nothing was scored."
 
 

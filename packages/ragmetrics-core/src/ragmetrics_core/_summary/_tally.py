@@ -126,7 +126,7 @@ def _sign(item: MetricColumn) -> int:
 
 
 def _most_common(labels: Counter[str]) -> list[tuple[str, int]]:
-    """Return labels with their numbers, the most common first; equally common ones are sorted by name."""
+    """Return labels with their counts, the most common first; labels with equal counts are sorted by name."""
     return sorted(labels.items(), key=lambda item: (-item[1], item[0]))
 
 
@@ -163,7 +163,7 @@ def summary_of(
     calibration: Calibration | None = None,
     also: Callable[[Record], object] | None = None,
 ) -> Summary:
-    """Sum up the scores of all rows, and with ``by`` those of each slice. Slices are sorted by name; rows without a value come
+    """Sum up the scores of all rows, and with ``by`` the scores of each slice. Slices are sorted by name; rows without a value come
     last.
 
     Args:

@@ -8,7 +8,7 @@ have an answer is put to its passage and to the passages nearest to the question
 says so.
 
 A prompt that checks asks for the reason first. The judge sees the quotation together with its passage, because only the passage
-tells what "It" means in "It was published in 1914". The judge must still decide without the passage whether the question can be
+shows what "It" means in "It was published in 1914". The judge must still decide without the passage whether the question can be
 understood alone.
 
 Many models answer with a plain sentence where an object with answer and evidence is requested. The sentence is accepted as an

@@ -223,7 +223,7 @@ class Testset(Sequence[Sample]):
             file.writelines(map(line_of, self.samples))
 
     def to_jsonl(self, path: str | os.PathLike[str]) -> None:
-        """Write the same file as ``save``, under the method name that ``Evaluation`` has."""
+        """Do the same as ``save``: ``Evaluation`` has a method of this name too."""
         self.save(path)
 
     @classmethod

@@ -31,7 +31,7 @@ special about its framework. These are their parts, and what else an adapter nee
   ``JsonlSink`` writes the records to a file of scores, ``RunDirSink`` to a directory; ``LangfuseSink``, ``OTelSink`` and
   ``PhoenixSink`` send the scores.
   ``turns_of`` and ``earlier_turns`` read the messages of a chat, and ``way_of`` the setting of its question.
-  ``current_span`` and ``in_span`` find the span of a call, and show it to those who get its scores.
+  ``current_span`` and ``in_span`` find the span of a call, and make it current for the sinks that get its scores.
 
 Importing this loads no framework, no model client and no asyncio.
 """

@@ -1,10 +1,10 @@
 """Jobs in the background: a queue, and an event loop in a thread that exists only while there is work.
 
 Submitting a job never waits, and never raises what the job raises: the outcome of a job is a ``Future``. A coroutine function runs
-in the loop, any other function in a thread of its own. A job that exceeds its time limit ends with an error, and the next job
+in the loop, any other function in its own thread. A job that exceeds its time limit ends with an error, and the next job
 begins: its coroutine is cancelled, or its thread is left behind. If too many threads hang, the jobs that wait end at their time
-limit too. All threads are daemons, so a judge that hangs delays neither the caller nor the exit of the program. Each job runs in a
-context of its own, so the caller's callbacks, tags and spans do not reach it.
+limit too. All threads are daemons, so a judge that hangs delays neither the caller nor the exit of the program. Each job runs in
+its own context, so the caller's callbacks, tags and spans do not reach it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The bridge from any framework's models to the core: what every adapter does in the same way, written once.
 
-A model of a framework becomes one of the core by saying what its framework makes necessary, and nothing else::
+An adapter overrides only the methods in which its framework differs::
 
     class AcmeLLM(LLMBridge):
         _provider = "acme"
@@ -20,7 +20,7 @@ A model of a framework becomes one of the core by saying what its framework make
     evaluate(rows, Faithfulness(), llm=AcmeLLM(acme.Chat("judge-1")))
 
 From there the bridge does the rest. An ``EmbeddingsBridge`` is written in the same way, with ``_embed(model, texts)`` and
-``_embed_async`` in the place of ``_ask`` and ``_ask_async``.
+``_embed_async`` instead of ``_ask`` and ``_ask_async``.
 
 Strategy. One coroutine asks a question: which forms of reply are tried, which model is called, what its failure means. An
 asynchronous caller awaits it; for a synchronous caller nothing in it waits, so one step runs it to its end. A model is called
@@ -169,7 +169,7 @@ class Bridge(Generic[Q, A]):
     """The name of the framework, for ``identity``."""
 
     _is_bug: Callable[[Exception], bool] = staticmethod(is_bug)
-    """Which exceptions are no failure of the model, and are raised as they are."""
+    """Says which exceptions are not failures of the model; they are raised unchanged."""
 
     def __init__(self, model: Any, *, overlap: bool | None = None, home: HomeLoop | None = None) -> None:
         self._given = model
@@ -178,7 +178,7 @@ class Bridge(Generic[Q, A]):
         self._changes: tuple[Change, ...] = ()
         self._copies: dict[tuple[Change, ...], tuple[tuple[object, ...], Any]] = {}
 
-    # What a framework makes necessary.
+    # Every adapter overrides these.
 
     def _ask(self, model: Any, question: Q, form: Attempts) -> Any:
         """Call the model synchronously.
@@ -205,7 +205,7 @@ class Bridge(Generic[Q, A]):
         """Return all settings that can change an answer, for ``identity``; None if the model does not show them."""
         return None
 
-    # What a framework may have otherwise.
+    # Adapters override these if their framework needs it.
 
     @property
     def _model(self) -> Any:
@@ -236,11 +236,11 @@ class Bridge(Generic[Q, A]):
         """Return the texts in the model that must never be shown."""
         return secret_texts(getattr(self._inner(model), "__dict__", {}))
 
-    def _attempts(self, question: Q) -> Attempts:  # noqa: ARG002  of an LLM, the question tells
+    def _attempts(self, question: Q) -> Attempts:  # noqa: ARG002  for an LLM, the question decides
         """Return the forms of reply to try."""
         return PLAIN.attempts(None)
 
-    # What is the same everywhere.
+    # The same for every framework.
 
     @property
     def identity(self) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""Turn the exceptions of the libraries behind the frameworks into a ``ModelError``. The one place that distinguishes a failing
+"""Turn the exceptions of the libraries behind the frameworks into a ``ModelError``. Only this module distinguishes a failing
 model from a bug.
 
 Every provider has its own exceptions, and none of them may be imported here, but nearly all of them have the HTTP status under

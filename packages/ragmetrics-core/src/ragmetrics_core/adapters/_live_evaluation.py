@@ -147,7 +147,7 @@ class LiveEvaluation(Generic[R, T]):
     """The live evaluation of an application: its settings, its counts, and ways to wait for it.
 
     Args:
-        logger: the adapter's, by the name of its package.
+        logger: the logger of the adapter, named after its package.
         problem_of: returns what is wrong with a judgement, in words; None if nothing is.
         record: the name of a record in messages, such as ``an EvaluationRecord``; None: messages leave it out.
         judges: the models of each metric, by its name; None: they are not known.
@@ -159,8 +159,8 @@ class LiveEvaluation(Generic[R, T]):
         only: decides which of these calls to judge, or returns the names of the metrics that judge it. It is called in the
             background with the record without scores; it may be a coroutine function.
         on_result: called in the background with every record; a coroutine function is run to its end.
-        sinks: more functions that are called as ``on_result`` is, such as a ``JsonlSink``. One that fails does not keep the others
-            from their records. A sink is called with one record at a time, unless it has an attribute ``workers``.
+        sinks: more functions that are called as ``on_result`` is, such as a ``JsonlSink``. If one fails, the others still get their
+            records. A sink is called with one record at a time, unless it has an attribute ``workers``.
             If it has a method ``attach`` or ``close``, this is called with the live evaluation, or at the end.
         spool: a directory that keeps calls until they are judged, also if the process is killed or too many are pending; the next
             process judges them. A ``Spool`` has limits.
@@ -287,7 +287,7 @@ class LiveEvaluation(Generic[R, T]):
         pending after ``timeout`` seconds; None: after ``exit_timeout`` seconds. The application can go on; its calls are dropped
         and counted.
 
-        Servers call it at the end of their own shutdown, because many end by a signal, at which Python runs no exit functions.
+        Call it at the end of a server's shutdown: many servers end by a signal, and then Python runs no exit functions.
         """
         if self._spooling is not None:
             self._spooling.look()
@@ -493,7 +493,7 @@ def shows_settings(**defaults: Any) -> Callable[[F], F]:
 
 
 _ALL: Collection[str] = ("all metrics",)
-"""The answer of ``only`` that all metrics judge a call."""
+"""The answer of ``only`` with which all metrics judge a call."""
 
 
 def _names_in(answer: object) -> Collection[str]:

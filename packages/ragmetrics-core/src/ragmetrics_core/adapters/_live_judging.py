@@ -1,6 +1,6 @@
 """The judging beside a running application: every judgement runs in the background and is counted.
 
-Two queues make the judgements: one those that are coroutine functions, which run in the loop, and one the other functions, which
+Two queues make the judgements: one queue for coroutine functions, which run in the loop, and one for other functions, which
 need a thread each and so are fewer at a time. The judgements of one evaluation are made at the same time if there is room, and the
 last one to end reports them all. Each of the user's functions has a queue too, so that a slow function delays neither a judge nor
 another function. All use one event loop. Metrics that are computed in it share what was learnt about the servers, such as their

@@ -25,7 +25,7 @@ class HomeLoop:
     Most clients keep one pool of connections for all event loops, but a connection works only in the loop that opened it. The
     second ``asyncio.run`` of a program, or the second ``evaluate``, would get connections of a closed loop. So a model is called
     asynchronously in its first loop, and synchronously elsewhere, with ``in_own_thread``. Beside a running application it is always
-    called synchronously, because the application may use the same client in a loop of its own.
+    called synchronously, because the application may use the same client in its own loop.
     """
 
     def __init__(self) -> None:

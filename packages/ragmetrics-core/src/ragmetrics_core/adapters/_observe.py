@@ -260,7 +260,7 @@ async def _ready(value: T) -> T:
 
 
 def _copied(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy with lists of its own, because applications add to lists such as the history of a chat."""
+    """Return a copy with new lists, because applications add to lists such as the history of a chat."""
     return {name: list(value) if isinstance(value, list) else value for name, value in record.items()}
 
 
@@ -288,7 +288,7 @@ def observe(
         metrics: what to judge, as metrics or their names (``"faithfulness"``); each needs its own name.
         llm: a judge for metrics without one, or its name, such as ``"openai:gpt-4o-mini"``.
         embeddings: an embedding model for metrics without one, or its name.
-        settings: those of ``LiveEvaluation``.
+        settings: the settings of ``LiveEvaluation``.
 
     Raises:
         InvalidInput: a setting is impossible, an item is not a metric, a name is wrong, two metrics have the same name, or a metric

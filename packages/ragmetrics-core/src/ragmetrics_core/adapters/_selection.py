@@ -35,7 +35,7 @@ class Sampling:
         names: the names of the metrics.
 
     Raises:
-        InvalidInput: a share is impossible, or a name is not that of a metric.
+        InvalidInput: a share is impossible, or a name is not the name of a metric.
     """
 
     def __init__(self, rate: float | Mapping[str, float], seed: int | None, names: Iterable[str]) -> None:
@@ -83,8 +83,8 @@ class RollingBudget:
         used_up: a sentence that names the limit that stopped a call or an evaluation; None as long as none was stopped.
 
     Raises:
-        InvalidInput: a limit is impossible, or it is one of dollars and the price of a model is not known.
-        MissingExtra: a limit is one of dollars, and the table of prices is not installed.
+        InvalidInput: a limit is impossible, or it is in dollars and the price of a model is not known.
+        MissingExtra: a limit is in dollars, and the table of prices is not installed.
     """
 
     def __init__(self, limits: Mapping[str, Mapping[str, float]], models: Iterable[Models]) -> None:

@@ -2,7 +2,7 @@
 
 A framework knows the settings of a model. Which of them are secret is the same everywhere: those below a name such as
 ``api_key``, and those wrapped as a secret (pydantic's ``SecretStr``, Haystack's ``Secret``). A setting that is not a JSON value
-(a callable, an object) may change the answers, so a model that has one cannot say what it is.
+(a callable, an object) may change the answers, so a model that has one has no identity.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def json_settings(settings: Mapping[str, Any], secrets: Iterable[str] = ()) -> d
     """Return the settings as JSON values for an ``identity``; None if one of them is not a JSON value.
 
     Settings with a secret name are left out, so that another key is the same model, and so are wrapped secrets. Numbers and
-    switches are not secret,
-    whatever their names. Secrets inside of texts become ``***``. Headers that do not authorise are replaced by a digest.
+    switches are not secret, whatever their names. Secrets inside of texts become ``***``. Headers that do not authorise are
+    replaced by a digest.
 
     Args:
         settings: values by name, nested to any depth.

@@ -1,4 +1,4 @@
-"""The end of a program by SIGTERM, at which Python runs no exit functions.
+"""The end of a program by SIGTERM, at which Python does not run exit functions.
 
 The main thread alone runs Python's handlers. But the system may give a signal to any thread, such as one that judges, and then a
 main thread that waits, for a line of input or in ``time.sleep``, does not notice. So a thread wakes the main thread.
@@ -29,7 +29,7 @@ def drain_on_sigterm(*live: LiveEvaluation[Any, Any], timeout: float = 10.0) -> 
     shutdown. The program goes on while a thread closes; a second SIGTERM ends it at once.
 
     Args:
-        live: callbacks and handlers that evaluate this program.
+        live: the live evaluations of this program: callbacks, handlers or observers.
         timeout: seconds that all of them together wait for what is pending.
 
     Raises:

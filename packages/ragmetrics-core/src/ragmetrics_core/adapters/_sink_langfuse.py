@@ -23,7 +23,7 @@ class LangfuseSink:
     sent as the category ``NAME.error``, whose value is the class of the error. Unscored samples are not sent. Scores that are sent
     again replace the earlier ones, as each has an id of its trace, its observation and its metric.
 
-    The trace and the observation are those of OpenTelemetry's current span, which Langfuse's own SDK sets; else the ``trace_id``
+    The trace and the observation come from OpenTelemetry's current span, which Langfuse's own SDK sets; else the ``trace_id``
     and ``span_id`` in the metadata of the sample.
 
     Args:

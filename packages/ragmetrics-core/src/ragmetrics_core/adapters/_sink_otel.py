@@ -19,7 +19,7 @@ class OTelSink:
     OpenTelemetry for generative AI say, and count it in metrics: ``sinks=[OTelSink()]``. It needs the extra ``otel``.
 
     A score has its value, its explanation and its label, else ``pass`` or ``fail`` if the metric gives a verdict. A failed score
-    has ``error.type`` and no value. The span is the current one, else that in the metadata of the sample (``trace_id``,
+    has ``error.type`` and no value. The span is the current one, else the one in the metadata of the sample (``trace_id``,
     ``span_id``); ``gen_ai.response.id`` is ``response_id`` in the metadata.
 
     The metrics are ``ragmetrics.evaluation.score`` (a histogram), ``ragmetrics.evaluation.failures`` (by ``error.type``) and

@@ -20,7 +20,7 @@ class PhoenixSink:
     in the metadata; an unscored sample has the label ``unscored``, unless the score has a label. Annotations that are sent again
     replace the earlier ones. Phoenix keeps annotations for some seconds if the span has not arrived yet.
 
-    The span is OpenTelemetry's current one, else that with the ``span_id`` in the metadata of the sample.
+    The span is OpenTelemetry's current one, else the one with the ``span_id`` in the metadata of the sample.
 
     Args:
         endpoint: the address of Phoenix; default: the environment variable ``PHOENIX_COLLECTOR_ENDPOINT``, else

@@ -29,12 +29,12 @@ class RunDirSink(JsonlSink):
     and ``show``, ``report``, ``compare``, ``calibrate`` and ``Evaluation.load`` read it as a run.
 
     Beside the file of scores, which ``JsonlSink`` describes with its settings, it keeps ``live.json``: what ``stats()`` of the live
-    evaluation says, at most once a second and when it is closed, and ``since``, when it began. A restart counts anew. One process
-    at a time may write to a directory: give each worker of a server its own.
+    evaluation says, at most once a second and when it is closed, and ``since``, when it began. After a restart, the counts begin at
+    0. One process at a time may write to a directory: give each worker of a server its own.
 
     Args:
         path: the directory; made if there is none.
-        settings: those of ``JsonlSink``.
+        settings: the settings of ``JsonlSink``.
 
     Raises:
         InvalidInput: a setting is impossible.

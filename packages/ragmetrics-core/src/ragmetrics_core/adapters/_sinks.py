@@ -41,8 +41,8 @@ def metadata_of(parts: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def span_of(parts: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    """Return the ids of the trace and the span that a record belongs to: those that are current, else those in the metadata of its
-    sample (``trace_id``: 32 hexadecimal digits; ``span_id``: 16). None stands for an id that is not known.
+    """Return the ids of the trace and the span that a record belongs to: the current ones, else those in the metadata of its
+    sample (``trace_id``: 32 hexadecimal digits; ``span_id``: 16). An id that is not known is None.
     """
     metadata = metadata_of(parts)
     given = (str(metadata.get(name, "")).lower() for name in IDS)

@@ -19,7 +19,7 @@ _given: ContextVar[SpanIds | None] = ContextVar("ragmetrics_span", default=None)
 
 
 def current_span() -> SpanIds | None:
-    """Return the ids of the span of ``in_span``, else those of OpenTelemetry's current span; None if there is none, or if
+    """Return the ids of the span of ``in_span``, else of OpenTelemetry's current span; None if there is none, or if
     OpenTelemetry is not loaded.
     """
     if (given := _given.get()) is not None:
@@ -34,8 +34,8 @@ def current_span() -> SpanIds | None:
 
 @contextmanager
 def in_span(ids: SpanIds | None) -> Iterator[None]:
-    """Make a span current for the block, also for OpenTelemetry if it is loaded. A sink is called in the span of the call that was
-    judged. The span records nothing.
+    """Make an existing span current for the block, also for OpenTelemetry if it is loaded. Sinks are called in it, so that their
+    scores belong to the call that was judged. Nothing is recorded in the span itself.
 
     Args:
         ids: what ``current_span`` returned; None changes nothing.
@@ -59,7 +59,8 @@ def in_span(ids: SpanIds | None) -> Iterator[None]:
 
 @contextmanager
 def judge_spans(name: str, *, trace: bool) -> Iterator[None]:
-    """Mark the spans that the block opens as those of a judge, so that readers of traces can tell them from the application.
+    """Mark the spans that the block opens as spans of a judge, so that readers of traces can distinguish them from the
+    application's.
 
     Args:
         name: the metric. Spans of OpenInference have it in their metadata, under ``ragmetrics``.

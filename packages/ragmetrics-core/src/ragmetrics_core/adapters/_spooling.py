@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from ._live_judging import LiveJudging
 
 LOOK = 60.0
-"""Seconds between two looks at what processes that were killed have left."""
+"""Seconds between two searches for calls that killed processes have left."""
 
 TEXTS = ("sample", "metadata", "tags", "query", "response", "contexts", "error")
 """The parts of a record that may hold texts of users or of models."""
 
 IDS = frozenset({"id", "id_", "retrieved_context_ids", "reference_context_ids", "trace_id", "span_id"})
-"""What is never redacted: without it, scores do not find their row, their documents or their trace."""
+"""Names of values that are never redacted: without them, a score cannot be matched to its row, its documents or its trace."""
 
 Redact = Callable[[str], str]
 
@@ -152,7 +152,7 @@ class Spooling:
         return ticket
 
     def release(self, ticket: str) -> None:
-        """Leave a call to whichever process has time for it."""
+        """Let any process judge this call."""
         with self._entered():
             self._released.append(ticket)
             self._has_more = True
@@ -246,7 +246,7 @@ class Spooling:
             self._note(Full(f"calls are not kept in {path}, because it has reached max_bytes={most}"))
 
     def _put_back(self, kept: Mapping[str, Callable[[], dict[str, Any]]], released: list[str], done: list[str]) -> None:
-        """Write it later. Of the calls that are left to others, no more are held in memory than may be pending."""
+        """Write it later. At most as many calls for other processes are held in memory as may be pending."""
         with self._lock:
             done = [*done, *self._done]
             self._done = [ticket for ticket in done if ticket not in kept]

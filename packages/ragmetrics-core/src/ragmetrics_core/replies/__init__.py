@@ -13,17 +13,13 @@ The steps from there are the same for every format; ``_pipeline`` calls them in 
 1. A reply that is clean JSON and nothing else is decoded, and step 5 reads it (``_json_text``). ``JsonReply`` takes
    a still shorter path if every key is known (``_json``).
 2. Thinking, tokens of chat templates and invented turns are cut off. A part that was cut off although it might be the answer is
-kept as
-   doubtful (``_answer_part``).
+   kept as doubtful (``_answer_part``).
 3. The JSON values in the remaining text are found, broken ones included (``_json_text``). The ``Reader`` of the format names
-those that may
-   be the answer.
+   those that may be the answer.
 4. One of these values is chosen. They must agree, none may be in the data that was sent, and none may be announced as another
-speaker's
-   words (``_pipeline``, ``_whose``).
+   speaker's words (``_pipeline``, ``_whose``).
 5. The value is read. Data for a model are fitted and validated (``_fit``, ``_plan``); a yes, a number or a list of texts is
-looked for under
-   the keys that models give it (``_scalar``, ``_lines``, ``_keys``).
+   looked for under the keys that models give it (``_scalar``, ``_lines``, ``_keys``).
 6. If no JSON value is the answer, the words are read: tags, tables, outlines, lists, verdicts and scores (``_markup``,
    ``_items``, ``_verdict``, ``_marks``).
 7. The doubtful parts of step 2 must not contradict the answer (``_pipeline``).

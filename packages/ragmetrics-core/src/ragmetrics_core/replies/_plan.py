@@ -73,7 +73,7 @@ class FieldPlan:
         return name(key) in self._names
 
     def answers_to(self, key: str) -> bool:
-        """Whether a key that is not the name of this field may stand for it in a reply."""
+        """Whether a reply may give this field under a key that is not its name."""
         mine, theirs = stem(self.name), stem(key)
         if mine == theirs:
             return True

@@ -88,7 +88,7 @@ def outside(text: str, spans: Iterable[tuple[int, int]], gap: str = " … ") -> 
 
 
 def without_sent(signs: list[T], said: Callable[[T], str], text: str, normal: str) -> list[T]:
-    """Return the signs of an answer whose words are not in the data that was sent. A reply of one or two words keeps all of them.
+    """Drop the signs of an answer whose words are in the data that was sent. A reply of one or two words keeps all its signs.
 
     Raises:
         Unreadable: the words of all signs are in the data.

@@ -1,4 +1,4 @@
-"""Decide whether a reply speaks in the judge's own words or in those of the text under judgement.
+"""Decide whether a reply speaks in the judge's own words or quotes the text under judgement.
 
 A judge that was attacked often says so: it quotes the verdict that the text demands, and then gives its own verdict or declines.
 Three things show that a verdict may be a quotation: quotation marks around it, words before it that name another speaker ("the

@@ -1,8 +1,7 @@
 """Read a reply together with the judge's reason for it.
 
 ``YesNoReply`` and ``RatingReply`` ask for a reason, because a model that gives a reason judges better. They return the bare
-value,
-because most code needs only the value. ``WithReason`` asks the same question and keeps the reason as evidence of the score.
+value, because most code needs only the value. ``WithReason`` asks the same question and keeps the reason as evidence of the score.
 """
 
 from __future__ import annotations

@@ -498,7 +498,7 @@ from the different forms of the two intervals alone.
 """
 
 NO_HELP = (
-    "the judge adds nothing: its scores do not tell which rows people would rate higher, so the labels stand alone"
+    "the judge adds nothing: its scores do not show which rows people would rate higher, so the labels stand alone"
 )
 NO_NARROWER = "the judge adds nothing: labels alone would have an interval as narrow"
 HARDLY = "the judge adds hardly anything: the interval is {:.0f} % narrower than that of the labels alone"
@@ -508,7 +508,7 @@ ONE_STRATUM = "the judge adds nothing yet: too few labels have scores apart from
 TOO_FEW = f"labels that are not grades are corrected only from {ENOUGH} labels on, so the labels stand alone"
 NO_REST = "every row has a label, so there is nothing to correct"
 TOO_UNEVEN = (
-    "there is no interval: the weights are so unequal that {} labels tell no more than {:.1f} of equal weight would, and it takes "
+    "there is no interval: the weights are so unequal that {} labels show no more than {:.1f} of equal weight would, and it takes "
     "{:g}: label more rows"
 )
 ONE_CLUSTER = "there is no interval: all labels are in one cluster, so nothing shows how much clusters differ"

@@ -187,7 +187,7 @@ def weight_problem(weights: Sequence[float]) -> tuple[int, str] | None:
     count = effective_count([weight / heaviest for weight in weights])
     if len(weights) >= FEWEST_LABELS and count < FEWEST_EFFECTIVE:
         return weights.index(heaviest), (
-            f"so much that {len(weights)} labels tell no more than {count:.1f} of equal weight would, and at least "
+            f"so much that {len(weights)} labels show no more than {count:.1f} of equal weight would, and at least "
             f"{FEWEST_EFFECTIVE:g} are needed: give all labels weights on one scale, or label more rows"
         )
     return None

@@ -396,7 +396,7 @@ class PairedNumbers:
         """Return the mean difference with its interval and its p-value."""
         numbers, interval, p_value, problem = None, None, None, None
         if len(self) < 2:
-            problem = "a single pair does not tell how much others differ"
+            problem = "a single pair does not show how much others differ"
         elif not self.width:
             problem = "the scale is a single point, on which nothing can differ"
         elif self.units == 1:
@@ -406,7 +406,7 @@ class PairedNumbers:
             binary = scale and not self.clustered and all(each.at_ends(scale) for each in (self.before, self.after))
             interval, p_value = (_of_passes if binary else _of_scores)(self, confidence)
             problem = (
-                None if interval else "all rows changed alike, and without a scale nothing tells how much others may"
+                None if interval else "all rows changed alike, and without a scale nothing shows how much others may"
             )
         return PairedDifference(
             difference=self.changes.mean,

@@ -7,10 +7,10 @@ in 95 % of samples. It is wider in return.
 ``betting`` is used on a known scale. To test a mean m, start with a capital of 1 and bet on each row that its value exceeds m:
 with a value x, as a share of the scale, the capital is multiplied by 1 + c (x / m - 1), where c is a share from 0 to 1. If the true
 mean is at most m, the capital is not expected to grow, and it ever reaches 1 / alpha with a probability of at most alpha (Ville
-1939). So every m against which it has reached 1 / alpha is too low. Bets on values below m
-show in the same way which m are too high. The capital is divided equally among eight fixed shares c. So the order of the rows does
-not matter, and no variance must be known in advance. Source: Waudby-Smith & Ramdas 2024, Journal of the Royal Statistical Society B
-86:1, section 4 and appendix B (bets on a grid).
+1939). So every m against which it has reached 1 / alpha is too low. Bets on values below m show in the same way which m are too
+high. The capital is divided equally among eight fixed shares c. So the order of the rows does not matter, and no variance must be
+known in advance. Source: Waudby-Smith & Ramdas 2024, Journal of the Royal Statistical Society B 86:1, section 4 and appendix B
+(bets on a grid).
 
 With clusters, a bet is on a cluster: x / m - 1 is summed over its rows and divided by the number of rows of the largest cluster.
 
