@@ -110,6 +110,11 @@ class TestUnknown:
         result = evaluate(questions(1), Rated(), llm=AsyncModel("1"))
         assert "cost AsyncModel: unknown (the model does not say where it is called)" in str(result.summary())
 
+    @needs_table
+    @pytest.mark.parametrize("url", ["http://[", "http://<svg>[x]"])
+    def test_an_address_that_is_none(self, url: str) -> None:
+        assert str(used("gpt-4o-mini", url).cost()) == f"unknown ({table()} has no price for it at {url})"
+
     def test_no_tokens_no_line(self) -> None:
         assert used("m", usage=Usage(1)).cost() is None
         assert "cost" not in str(evaluate(questions(1), Length()).summary())

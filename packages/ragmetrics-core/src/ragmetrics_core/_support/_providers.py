@@ -157,7 +157,10 @@ def provider_of(name: str, url: str | None) -> NamedServer | None:
     """
     if server := server_named(name.partition(":")[0]):
         return SERVERS[server]
-    host = urlsplit(url or "").hostname or ""
+    try:
+        host = urlsplit(url or "").hostname or ""
+    except ValueError:  # run.json is data: an address in it that no browser would open belongs to no provider
+        return None
     return next((each for each in (OPENAI, *SERVERS.values()) if each.prices and _is_host(host, each)), None)
 
 
