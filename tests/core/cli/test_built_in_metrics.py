@@ -20,7 +20,7 @@ class TestRealMetrics:
         result = call("evaluate", EXAMPLE, "--metrics", "ndcg(k=3),HitRate(k=1)")
         assert (result.exit_code, result.stderr) == (0, "")
         assert timeless(result.stdout) == (
-            "Ndcg is 0.75 (0.52 to 0.89) and hit_rate 0.58 (0.32 to 0.81) on 12 rows.\n"
+            "Ndcg is 0.75 (0.52 to 0.89) and hit rate 0.58 (0.32 to 0.81) on 12 rows.\n"
             "\n"
             "questions.jsonl: 12 rows, 2 metrics\n"
             "\n"

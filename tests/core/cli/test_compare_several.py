@@ -33,7 +33,7 @@ def test_what_it_shows_is_what_the_api_says(folder: Path) -> None:
     assert (result.exit_code, result.stdout, result.stderr) == (0, f"{wanted}\n", "")
     assert "exact_match: v1 and v3 cannot be told apart; v2 is worse" in result.stdout
     assert result.stdout.splitlines()[:3] == [
-        "In exact_match, v1 and v3 cannot be told apart; v2 is worse.",
+        "On exact match, v1 and v3 cannot be told apart; v2 is worse.",
         "",
         "3 runs, compared with v1: 200 rows in all of them, paired by id",
     ]

@@ -451,8 +451,8 @@ class TestPictures:
         values, labels = judged()
         found = run(values).calibrate(labels)
         assert found.text(80).splitlines()[:11] == [
-            "In m, the judge agrees with people beyond chance (kappa 0.69, 0.26 to 0.89);",
-            "people would pass 0.80 of the rows (0.69 to 0.89).",
+            "On m, the judge agrees with people beyond chance (kappa 0.69, 0.26 to 0.89);",
+            "people would pass 80 % of the rows (69 to 89 %).",
             "",
             "this run, beside people: 40 labelled rows for m",
             "",

@@ -15,7 +15,7 @@ from core.report.comparing import FAILED, MetricComparison, Summary, by_id, judg
 from core.report.skeleton import Skeleton
 from core.report.test_credit import OTHER
 from core.report.test_credit import run as run_by
-from ragmetrics_core import Calibration, Comparison, compare_runs, evaluate
+from ragmetrics_core import Calibration, Comparison, Evaluation, Metric, Score, compare_runs, evaluate
 from ragmetrics_core.llms import LexicalJudge
 from ragmetrics_core.statistics import CorrectedMean, Interval, Measure
 
@@ -53,7 +53,7 @@ def blank(name: str = "precision", **more: Any) -> MetricComparison:
 BETTER = "The new version is better: faithfulness 0.81 -> 0.88 (+0.02 to +0.11)."
 WORSE = "The new version is worse: relevancy 0.90 -> 0.80 (-0.15 to -0.05)."
 UNSURE = "precision 0.50 -> 0.53 (-0.02 to +0.08)"
-SAME = "No difference larger than the margin: recall 0.70 -> 0.70 (-0.01 to +0.02)."
+SAME = "No difference larger than 0.03: recall 0.70 -> 0.70 (-0.01 to +0.02)."
 LEXICAL = "The judge was a lexical baseline, which only compares words."
 
 COMPARISONS: dict[str, tuple[list[MetricComparison], dict[str, Any], str]] = {
@@ -130,7 +130,7 @@ COMPARISONS: dict[str, tuple[list[MetricComparison], dict[str, Any], str]] = {
     "clear, but not when adjusted": (
         [unsure(interval=Interval(0.01, 0.05, "t"), p_adjusted=0.08)],
         {},
-        "No change beyond chance: precision 0.50 -> 0.53 (+0.01 to +0.05).",
+        "No change beyond chance: precision 0.50 -> 0.53 (+0.01 to +0.05, but adjusted p = 0.080).",
     ),
     "within the margin": ([same()], {}, SAME),
     "one is undecided and one within the margin": (
@@ -154,7 +154,7 @@ COMPARISONS: dict[str, tuple[list[MetricComparison], dict[str, Any], str]] = {
     "no end is better": (
         [better("length", verdict="cannot say", higher_is_better=None)],
         {},
-        "Changed, but which end of its scale is better is not known, or neither is: length 0.81 -> 0.88 (+0.02 to +0.11).",
+        "Changed, for better or for worse: length 0.81 -> 0.88 (+0.02 to +0.11).",
     ),
     "no row has both values": (
         [better(), blank(before=None, after=None, pairs=0), blank("recall", before=None, after=None, pairs=0)],
@@ -165,22 +165,60 @@ COMPARISONS: dict[str, tuple[list[MetricComparison], dict[str, Any], str]] = {
     "another judge": (
         [blank(credited=False), blank("recall", credited=False)],
         {},
-        "No verdict on precision and recall, because who scored differs between the runs.",
+        "No verdict on precision and recall, because the judge or its settings differ between the runs.",
     ),
     "another judge in one metric": (
         [better(), blank(credited=False)],
         {},
-        f"{BETTER} No verdict on precision, because who scored differs between the runs.",
+        f"{BETTER} No verdict on precision, because the judge or its settings differ between the runs.",
     ),
     "another judge, and allowed": (
         [better(warnings=("the LLM is a, then b",))],
         {"allow_different_judges": True},
-        f"{BETTER} Who scored differs between the runs, so a difference may not come from the system.",
+        f"{BETTER} The judge or its settings differ between the runs, so a difference may not come from the system.",
     ),
     "a judge that is not known": (
         [better(void="?")],
         {},
-        f"{BETTER} It is not known that both runs were scored alike.",
+        f"{BETTER} It is not known whether both runs were scored in the same way.",
+    ),
+    "no score changed": (
+        [unsure(before=0.5, after=0.5, changed=0, rows_needed=900)],
+        {},
+        "No score changed: precision 0.50 -> 0.50 (-0.02 to +0.08).",
+    ),
+    "a clear interval of a few changes": (
+        [unsure(interval=Interval(0.001, 0.05, "t"), changed=4, rows_needed=230)],
+        {},
+        (
+            "Too few rows to tell: precision 0.50 -> 0.53 (+0.001 to +0.050, but only 4 rows changed); about 230 rows would "
+            "probably show a difference of 0.03."
+        ),
+    ),
+    "within margins of several scales": (
+        [same(), replace(same("stars"), margin=0.12)],
+        {},
+        (
+            "No difference larger than the margin: recall 0.70 -> 0.70 (-0.01 to +0.02) and stars 0.70 -> 0.70 (-0.01 to +0.02)."
+        ),
+    ),
+    "rows got worse": ([better()], {"rows_worse": 3}, f"{BETTER} 3 rows got worse."),
+    "rows got worse in several metrics": (
+        [better(), unsure()],
+        {"rows_worse": 3},
+        f"{BETTER} No other metric changed beyond chance. 3 rows got worse in at least one metric.",
+    ),
+    "rows got worse, and nothing is decided": (
+        [unsure(rows_needed=150)],
+        {"rows_worse": 40},
+        f"No change beyond chance: {UNSURE}.",
+    ),
+    "rows lost their value": ([better()], {"rows_lost": 3}, f"{BETTER} 3 rows have a value in the first run only."),
+    "a row lost its value": ([better()], {"rows_lost": 1}, f"{BETTER} 1 row has a value in the first run only."),
+    "a name of several words": (
+        [better("context_recall")],
+        {},
+        "The new version is better: context recall 0.81 -> 0.88 (+0.02 to +0.11).",
     ),
     "a slice is worse": (
         [better()],
@@ -213,6 +251,14 @@ COMPARISONS: dict[str, tuple[list[MetricComparison], dict[str, Any], str]] = {
     "a run stopped": ([better()], {"incomplete": ("a is not complete",)}, f"{BETTER} One of the runs is not complete."),
     "both runs stopped": ([worse()], {"incomplete": ("a: stopped", "b: stopped")}, f"{WORSE} Neither run is complete."),
     "the lexical baseline": ([better()], {"caveats": (f"both runs: {LexicalJudge.caveat}",)}, f"{BETTER} {LEXICAL}"),
+    "the lexical baseline in one run": (
+        [blank(credited=False)],
+        {"caveats": (f"runs/old: {LexicalJudge.caveat}",)},
+        (
+            "No verdict on precision, because the judge or its settings differ between the runs. The judge of runs/old was a "
+            "lexical baseline, which only compares words."
+        ),
+    ),
     "a long name": (
         [better("f" * 60)],
         {},
@@ -236,8 +282,8 @@ def test_rows_that_got_worse_are_counted() -> None:
     before, after = by_id([0.5, 0.6] * 15), by_id([0.2, *([0.9, 0.8] * 15)[1:]])
     comparison = before.compare(after)
     assert re.fullmatch(
-        r"The new version is better: m 0\.55 -> 0\.83 \(\+0\.\d\d to \+0\.\d\d; 1 row got worse\)\. "
-        r"It is not known that both runs were scored alike\.",
+        r"The new version is better: m 0\.55 -> 0\.83 \(\+0\.\d\d to \+0\.\d\d\)\. 1 row got worse\. "
+        r"It is not known whether both runs were scored in the same way\.",
         comparison.sentence,
     )
 
@@ -269,7 +315,7 @@ SUMMARIES: dict[str, tuple[list[Any], dict[str, Any], str]] = {
     "five metrics": (
         [summed(name, 0.5, (0.4, 0.6)) for name in "abcde"],
         {},
-        "A is 0.50 (0.40 to 0.60), b 0.50 (0.40 to 0.60), c 0.50 (0.40 to 0.60) and 2 other metrics on 200 rows.",
+        "A is 0.50 (0.40 to 0.60), b 0.50 (0.40 to 0.60) and c 0.50 (0.40 to 0.60) on 200 rows. The table has 2 more metrics.",
     ),
     "rows without a value": (
         [summed("faithfulness", 0.81, (0.74, 0.86), scored=190, unscored=10)],
@@ -279,12 +325,12 @@ SUMMARIES: dict[str, tuple[list[Any], dict[str, Any], str]] = {
     "other rows for each metric": (
         [summed("faithfulness", 0.81, (0.74, 0.86), scored=190, unscored=10), summed("ndcg", 0.9, (0.85, 0.95))],
         {},
-        "Faithfulness is 0.81 (0.74 to 0.86) on 190 of 200 rows and ndcg 0.90 (0.85 to 0.95) on 200 rows.",
+        "Faithfulness is 0.81 (0.74 to 0.86) and ndcg 0.90 (0.85 to 0.95) on 190 to 200 rows.",
     ),
     "failed rows": (
         [summed("faithfulness", 0.81, (0.74, 0.86), scored=199, failed=1)],
         {},
-        "Faithfulness is 0.81 (0.74 to 0.86) on 199 of 200 rows. Scoring failed on 1 row in faithfulness.",
+        "Faithfulness is 0.81 (0.74 to 0.86) on 199 of 200 rows. Scoring failed on 1 row.",
     ),
     "rows that failed in several metrics": (
         [
@@ -293,8 +339,8 @@ SUMMARIES: dict[str, tuple[list[Any], dict[str, Any], str]] = {
         ],
         {},
         (
-            "A is 0.80 (0.70 to 0.90) on 197 of 200 rows, b 0.80 (0.70 to 0.90) on 197 of 200 rows and c 0.80 (0.70 to 0.90) on "
-            "196 of 200 rows. Scoring failed on 3 rows in each of a and b and 4 rows in c."
+            "A is 0.80 (0.70 to 0.90), b 0.80 (0.70 to 0.90) and c 0.80 (0.70 to 0.90) on 196 to 197 of 200 rows. Scoring failed "
+            "on 3 rows (a and b) and on 4 rows (c)."
         ),
     ),
     "failed on every row": ([DEAD], {}, "Recall failed on every row."),
@@ -303,7 +349,7 @@ SUMMARIES: dict[str, tuple[list[Any], dict[str, Any], str]] = {
         {},
         "Faithfulness is 0.81 (0.74 to 0.86) on 200 rows. Recall failed on every row.",
     ),
-    "unscored everywhere": ([summed("recall", None, scored=0, unscored=200)], {}, "No row has a value of recall."),
+    "unscored everywhere": ([summed("recall", None, scored=0, unscored=200)], {}, "Recall was scored on no row."),
     "no interval": ([summed("faithfulness", 1.0, scored=1)], {}, "Faithfulness is 1.00 on 1 row."),
     "nearly perfect": (
         [summed("recall", 0.9975, (0.991, 0.9996))],
@@ -335,6 +381,34 @@ SUMMARIES: dict[str, tuple[list[Any], dict[str, Any], str]] = {
         {"caveats": (LexicalJudge.caveat,)},
         f"Faithfulness is 0.81 (0.74 to 0.86) on 200 rows. {LEXICAL}",
     ),
+    "rows contradict their contexts": (
+        [FAITH],
+        {"contradicting": 12},
+        "Faithfulness is 0.81 (0.74 to 0.86) on 200 rows. 12 rows contradict their contexts.",
+    ),
+    "a row contradicts its contexts": (
+        [FAITH],
+        {"contradicting": 1},
+        "Faithfulness is 0.81 (0.74 to 0.86) on 200 rows. 1 row contradicts its contexts.",
+    ),
+    "a name of several words": (
+        [summed("context_recall", 0.81, (0.74, 0.86))],
+        {},
+        "Context recall is 0.81 (0.74 to 0.86) on 200 rows.",
+    ),
+    "two metrics without a value": (
+        [summed(name, None, scored=0, unscored=200) for name in ("recall", "ndcg")],
+        {},
+        "Recall and ndcg were scored on no row.",
+    ),
+    "one of two metrics failed on some rows": (
+        [FAITH, summed("recall", 0.5, (0.4, 0.6), scored=190, failed=10)],
+        {},
+        (
+            "Faithfulness is 0.81 (0.74 to 0.86) and recall 0.50 (0.40 to 0.60) on 190 to 200 rows. Scoring failed on 10 rows "
+            "(recall)."
+        ),
+    ),
     "nothing was asked": ([], {}, "Nothing was scored."),
 }
 
@@ -343,6 +417,57 @@ SUMMARIES: dict[str, tuple[list[Any], dict[str, Any], str]] = {
 def test_a_run_in_a_sentence(case: str) -> None:
     metrics, more, sentence = SUMMARIES[case]
     assert Summary("q.jsonl", tuple(metrics), **more).sentence == sentence
+
+
+CONTRADICTED = {"claim": "It is in Rome.", "supported": False, "verdict": "contradicted"}
+NOT_STATED = {"claim": "It is big.", "supported": False, "verdict": "not stated"}
+EVIDENCE = [
+    [CONTRADICTED, CONTRADICTED],
+    [NOT_STATED],
+    [NOT_STATED, CONTRADICTED],
+    [{"claim": "It is.", "supported": True}],
+]
+
+
+@pytest.mark.parametrize("parquet", [False, True])
+def test_rows_that_contradict_their_contexts_are_counted_once(parquet: bool, tmp_path: Path) -> None:
+    """Two metrics that read answer and contexts alone, and one whose verdicts may be about the reference."""
+
+    def measure(self: object, response: str, retrieved_contexts: list[str], user_input: str) -> Score:
+        return Score(0.5, details={"verdicts": EVIDENCE[int(user_input)]})
+
+    def by_reference(self: object, response: str, retrieved_contexts: list[str], reference: str) -> Score:
+        return Score(0.5, details={"verdicts": [CONTRADICTED]})
+
+    made = [type(name, (Metric,), {"measure": measure})() for name in ("One", "Two")]
+    made.append(type("Three", (Metric,), {"measure": by_reference})())
+    quoted = '"verdict": "contradicted"'
+    rows = [
+        {"id": n, "question": str(n), "answer": quoted, "contexts": [quoted], "reference": "Paris"} for n in range(4)
+    ]
+    run = evaluate(rows, made, progress=False)
+    if parquet:
+        run.to_parquet(tmp_path / "run.parquet")
+        run = Evaluation.load(tmp_path / "run.parquet")
+    assert run.summary().contradicting == 2
+    assert "on 4 rows. 2 rows contradict their contexts." in run.summary().sentence
+
+
+def test_a_run_with_labels_says_how_far_the_judge_agrees_with_people(tmp_path: Path) -> None:
+    """The same sentence in text, Markdown, notebook and page."""
+    rows = by_id([1.0, 0.0] * 10)
+    labels = [{"id": f"q{n}", "metric": "m", "label": n % 2 == 0, "annotator": "ada"} for n in range(20)]
+    calibration = rows.calibrate(labels)
+    summary = rows.summary(calibration=calibration)
+    assert calibration.sentence == (
+        "On m, the judge agrees with people beyond chance (kappa 1.00, 0.54 to 1.00); people would pass 50 % of the rows (30 to "
+        "70 %)."
+    )
+    assert f"on 20 rows. {calibration.sentence}" in summary.sentence
+    rows.to_html(tmp_path / "page.html", calibration=calibration)
+    shown = {"text": text_at(80, summary), "markdown": unmarked(summary), "page": text_of(tmp_path / "page.html")}
+    for face, text in shown.items():
+        assert summary.sentence in one_spaced(text), face
 
 
 @pytest.mark.parametrize("judge", [LexicalJudge(), None])
@@ -356,7 +481,7 @@ def test_every_face_of_a_run_shows_the_same_sentence(judge: LexicalJudge | None,
     run.to_html(tmp_path / "page.html")
     faces = {
         "terminal": text_at(80, summary),
-        "markdown": html.unescape(summary.to_markdown()).replace("\u200b", "").removeprefix("### "),
+        "markdown": unmarked(summary),
         "notebook": html.unescape(re.sub(r"<style>.*?</style>|<[^>]*>", " ", run._repr_html_())),
         "notebook of the summary": html.unescape(re.sub(r"<style>.*?</style>|<[^>]*>", " ", summary._repr_html_())),
         "page": text_of(tmp_path / "page.html"),
@@ -398,20 +523,20 @@ def corrected(mean: float, low: float, high: float) -> CorrectedMean:
 
 
 KAPPA = measured(0.72, 0.33, 0.86)
-BEYOND = "In faithfulness, the judge agrees with people beyond chance (kappa 0.72, 0.33 to 0.86)"
+BEYOND = "On faithfulness, the judge agrees with people beyond chance (kappa 0.72, 0.33 to 0.86)"
 
 CALIBRATIONS: dict[str, tuple[list[Any], dict[str, Any], str]] = {
     "beyond chance": ([judged(KAPPA)], {}, f"{BEYOND}."),
     "with a corrected score": (
         [judged(KAPPA, corrected=corrected(0.557, 0.377, 0.726))],
         {},
-        f"{BEYOND}; people would pass 0.56 of the rows (0.38 to 0.73).",
+        f"{BEYOND}; people would pass 56 % of the rows (38 to 73 %).",
     ),
     "as people among each other": (
         [judged(KAPPA, measured(0.75, 0.4, 0.9))],
         {},
         (
-            "In faithfulness, the judge agrees with people about as well as they agree with each other, as far as the labels show "
+            "On faithfulness, the judge agrees with people about as well as they agree with each other, as far as the labels show "
             "(kappa 0.72, 0.33 to 0.86; between people 0.75)."
         ),
     ),
@@ -419,7 +544,7 @@ CALIBRATIONS: dict[str, tuple[list[Any], dict[str, Any], str]] = {
         [judged(measured(0.3, 0.1, 0.5), measured(0.9, 0.8, 0.95))],
         {},
         (
-            "In faithfulness, the judge agrees with people, but less than they agree with each other (kappa 0.30, 0.10 to 0.50; "
+            "On faithfulness, the judge agrees with people, but less than they agree with each other (kappa 0.30, 0.10 to 0.50; "
             "between people 0.90)."
         ),
     ),
@@ -427,7 +552,7 @@ CALIBRATIONS: dict[str, tuple[list[Any], dict[str, Any], str]] = {
         [judged(measured(0.9, 0.8, 0.95), measured(0.3, 0.1, 0.5))],
         {},
         (
-            "In faithfulness, the judge agrees with people more than they agree with each other (kappa 0.90, 0.80 to 0.95; between "
+            "On faithfulness, the judge agrees with people more than they agree with each other (kappa 0.90, 0.80 to 0.95; between "
             "people 0.30)."
         ),
     ),
@@ -435,36 +560,42 @@ CALIBRATIONS: dict[str, tuple[list[Any], dict[str, Any], str]] = {
     "no more than chance": (
         [judged(measured(0.2, -0.1, 0.5))],
         {},
-        "In faithfulness, it is not shown that the judge agrees with people beyond chance (kappa 0.20, -0.10 to 0.50).",
+        "On faithfulness, it is not shown that the judge agrees with people beyond chance (kappa 0.20, -0.10 to 0.50).",
     ),
     "the opposite of people": (
         [judged(measured(-0.5, -0.8, -0.1))],
         {},
-        "In faithfulness, the judge contradicts people more often than chance would (kappa -0.50, -0.80 to -0.10).",
+        "On faithfulness, the judge contradicts people more often than chance would (kappa -0.50, -0.80 to -0.10).",
     ),
     "grades": (
         [judged(measured(0.6, 0.4, 0.8), measured(0.7, 0.5, 0.8), verdicts=False, corrected=corrected(3.2, 3.0, 3.4))],
         {},
         (
-            "In faithfulness, the judge agrees with people beyond chance (rank correlation 0.60, 0.40 to 0.80); people would give "
+            "On faithfulness, the judge agrees with people beyond chance (rank correlation 0.60, 0.40 to 0.80); people would give "
             "3.20 on average (3.00 to 3.40)."
         ),
     ),
     "no kappa": (
         [judged(Measure(problem="all labels are passes"))],
         {},
-        "In faithfulness, it is not known whether judge and people agree: all labels are passes.",
+        "On faithfulness, it is not known whether judge and people agree: all labels are passes.",
     ),
     "too few labels": (
         [judged(KAPPA, agreement=None, problem="4 labels are too few")],
         {},
-        "In faithfulness, it is not known whether judge and people agree: 4 labels are too few.",
+        "On faithfulness, it is not known whether judge and people agree: 4 labels are too few.",
     ),
+    "nearly all pass": (
+        [judged(KAPPA, corrected=corrected(0.9981, 0.972, 0.9996))],
+        {},
+        f"{BEYOND}; people would pass 99.81 % of the rows (97.20 to 99.96 %).",
+    ),
+    "the lexical baseline": ([judged(KAPPA)], {"caveats": (LexicalJudge.caveat,)}, f"{BEYOND}. {LEXICAL}"),
     "three metrics": (
         [judged(KAPPA, name=name) for name in "abc"],
         {},
         (
-            "In a, the judge agrees with people beyond chance (kappa 0.72, 0.33 to 0.86). In b, the judge agrees with people "
+            "On a, the judge agrees with people beyond chance (kappa 0.72, 0.33 to 0.86). On b, the judge agrees with people "
             "beyond chance (kappa 0.72, 0.33 to 0.86). 1 other metric has labels."
         ),
     ),
@@ -491,23 +622,23 @@ SEVERAL = compare_runs([by_id(values, name=name) for name, values in zip("abc", 
 APART = replace(SEVERAL.best[0], best=("a",), worse=("b", "c"))
 
 MANY: dict[str, tuple[list[Any], dict[str, Any], str]] = {
-    "one is best": ([APART], {}, "In m, a is best; b and c are worse."),
-    "best in two metrics": ([APART, replace(APART, metric="n")], {}, "In m and n, a is best; b and c are worse."),
+    "one is best": ([APART], {}, "On m, a is best; b and c are worse."),
+    "best in two metrics": ([APART, replace(APART, metric="n")], {}, "On m and n, a is best; b and c are worse."),
     "best in one metric": (
         [APART, replace(APART, metric="n", best=("b",), worse=("a", "c"))],
         {},
-        "In m, a is best; b and c are worse. In n, b is best; a and c are worse.",
+        "On m, a is best; b and c are worse. On n, b is best; a and c are worse.",
     ),
-    "none can be told apart": ([SEVERAL.best[0]], {}, "In m, a, b and c cannot be told apart."),
+    "none can be told apart": ([SEVERAL.best[0]], {}, "On m, a, b and c cannot be told apart."),
     "metrics beyond the third": (
         [replace(APART, metric=name, problem=f"problem {name}") for name in "efghi"],
         {},
-        "In e, problem e. In f, problem f. In g, problem g. 2 other metrics can be read below.",
+        "On e, problem e. On f, problem f. On g, problem g. The table has 2 more metrics.",
     ),
     "rows are left out": (
         [APART],
         {"left_out": (0, 2, 0)},
-        ("In m, a is best; b and c are worse. Rows that not all runs have are left out."),
+        ("On m, a is best; b and c are worse. Rows that not all runs have are left out."),
     ),
     "no metric is shared": ([], {}, "No metric is in all runs."),
 }
@@ -521,7 +652,7 @@ def test_several_runs_in_a_sentence(case: str) -> None:
 
 
 def test_what_is_not_known_of_several_runs() -> None:
-    said = "In m, a, b and c cannot be told apart. It is not known that all runs were scored alike."
+    said = "On m, a, b and c cannot be told apart. It is not known whether all runs were scored in the same way."
     assert SEVERAL.sentence == said
 
 
@@ -529,7 +660,7 @@ def test_what_is_not_known_of_several_runs() -> None:
 def test_every_other_face_shows_the_same_sentence(result: Any, tmp_path: Path) -> None:
     faces = {
         "terminal": text_at(80, result),
-        "markdown": html.unescape(result.to_markdown()).replace("\u200b", "").removeprefix("### "),
+        "markdown": unmarked(result),
         "notebook": html.unescape(re.sub(r"<style>.*?</style>|<[^>]*>", " ", result._repr_html_())),
     }
     for face, text in faces.items():
@@ -549,10 +680,15 @@ def faces_of(result: Any, page: Path) -> dict[str, str]:
     result.to_html(page)
     return {
         "terminal": text_at(80, result),
-        "markdown": html.unescape(result.to_markdown()).replace("\u200b", "").removeprefix("### "),
+        "markdown": unmarked(result),
         "notebook": html.unescape(re.sub(r"<style>.*?</style>|<[^>]*>", " ", result._repr_html_())),
         "page": text_of(page),
     }
+
+
+def unmarked(result: Any) -> str:
+    """The Markdown of a result without the marks of its first line, which is bold."""
+    return html.unescape(result.to_markdown()).replace("\u200b", "").replace("**", "")
 
 
 def one_spaced(text: str) -> str:

@@ -168,8 +168,8 @@ class TestBestRuns:
         assert str(allowed.best[0]) == "b and c cannot be told apart; a is worse"
         assert "\n\n3 runs, compared with a: 100 rows in all of them, paired by id\n\nWARNING: " in str(allowed)
         assert allowed.sentence == (
-            "In m, b and c cannot be told apart; a is worse. Who scored differs between the runs, so a difference may not come "
-            "from the system."
+            "On m, b and c cannot be told apart; a is worse. The judge or its settings differ between the runs, so a difference "
+            "may not come from the system."
         )
 
     def test_only_metrics_of_all_runs_have_them(self) -> None:
@@ -310,7 +310,7 @@ def test_the_page_does_not_replace_the_scores_of_a_run(tmp_path: Path) -> None:
 
 
 TEXT = """\
-In m, b is best; a and c are worse.
+On m, b is best; a and c are worse.
 
 3 runs, compared with a: 40 rows in all of them, paired by id
 
@@ -332,7 +332,7 @@ adjusted p: that of Holm, over 3 differences of metrics between any two runs
 margin: 0.03 of the width of a scale"""
 
 MARKDOWN = """\
-### In m, b is best; a and c are worse.
+**On m, b is best; a and c are worse.**
 
 3 runs, compared with a: 40 rows in all of them, paired by id
 

@@ -23,7 +23,7 @@ def test_a_table_per_metric() -> None:
     summary = replace(evaluate(ROWS, [Length(), Length(name="b")]).summary(by="lang"), seconds=None)
     assert text_at(80, summary) == (
         "Length is 0.33 (0.10 to 0.70) and b 0.33 (0.10 to 0.70) on 3 of 5 rows. Scoring\n"
-        "failed on 1 row in each of length and b.\n"
+        "failed on 1 row (length and b).\n"
         "\n"
         "5 rows, 2 metrics\n"
         "\n"

@@ -67,7 +67,8 @@ def calibrated(run: ScoredRows, labels: Any, metric: str | None, by: str | None,
     if all(item.agreement is None and (item.claims is None or item.claims.agreement is None) for item in calibrations):
         problems = {item.name: item.problem or (item.claims.problem if item.claims else None) for item in calibrations}
         raise InvalidInput("; ".join(f"{name}: {problem}" for name, problem in problems.items() if problem))
-    return Calibration(str(run.run_dir or run.source or "this run"), calibrations, by, cluster, notes, run.doubt)
+    name = str(run.run_dir or run.source or "this run")
+    return Calibration(name, calibrations, by, cluster, notes, run.doubt, run.caveats)
 
 
 def known_labels(run: ScoredRows, labels: Any, metric: str | None) -> list[Label]:

@@ -5,13 +5,14 @@ Sentences may quote data; renderers escape it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from typing import Any
 
+from .._lexical._judge import lexical_remark
 from .._run._slices import slice_name
-from .._show._blocks import Block, Details, Flat, Heading, Items, Note, Result, Table, Text, as_text
-from .._show._sentences import as_sentence, names_in_words, spoken
+from .._show._blocks import Block, Details, Flat, Items, Note, Result, Sentence, Table, Text, as_text
+from .._show._sentences import as_sentence, in_words, shares, spoken
 from .._show._tables import first_of, number, or_dash, room
 from .._values._counts import count_of, grouped
 from .._values._errors import InvalidInput
@@ -146,6 +147,7 @@ class Calibration(Result):
         cluster: the path of the column that defines clusters; None if rows are taken to be independent.
         notes: which labels were left out, and what is unknown about the others.
         doubt: why the scores of the run may differ from those that it ended with; empty if they do not.
+        caveats: what users must know about the models that were asked.
     """
 
     run: str
@@ -154,6 +156,7 @@ class Calibration(Result):
     cluster: str | None = None
     notes: tuple[str, ...] = ()
     doubt: str = ""
+    caveats: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> MetricCalibration:
         for item in self.metrics:
@@ -182,10 +185,11 @@ class Calibration(Result):
         """
         counts = ", ".join(_labelled(item) for item in self.metrics)
         return [
-            Heading(self.sentence),
+            Sentence(self.sentence),
             Text(f"{self.run}, beside people: {counts}"),
             *(each for item in self.metrics for each in _metric(item)),
             Details("What the numbers rest on", [Items(list(_remarks(self)))]),
+            *map(Note, self.caveats),
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -195,6 +199,7 @@ class Calibration(Result):
             "by": self.by,
             "cluster": self.cluster,
             "notes": [*filter(None, [self.doubt]), *self.notes],
+            "caveats": list(self.caveats),
             "metrics": {item.name: item.to_dict() for item in self.metrics},
         }
 
@@ -230,17 +235,22 @@ MOST_METRICS = 2
 
 
 def _sentences(calibration: Calibration) -> Iterator[str]:
-    """Say for each metric how well judge and people agree, and what people would have given all rows; then what may be wrong."""
-    for item in calibration.metrics[:MOST_METRICS]:
-        yield f"in {names_in_words([item.name])}, {_agreement_in_words(item)}{_corrected_in_short(item)}"
-    if (more := len(calibration.metrics) - MOST_METRICS) > 0:
-        yield f"{count_of(more, 'other metric')} {'has' if more == 1 else 'have'} labels"
+    yield from agreement_sentences(calibration.metrics)
     if worse := [f"{part.name} ({item.name})" for item in calibration.metrics for part in item.slices if part.worse]:
         yield f"the judge is worse in {count_of(len(worse), 'slice')}: {first_of(worse)}"
-    if any(item.warnings for item in calibration.metrics):
-        yield "the labels may mislead: see the warnings"
     if calibration.doubt:
         yield "the scores of the run may not be those that it ended with"
+    yield from lexical_remark(calibration.caveats)
+
+
+def agreement_sentences(items: Sequence[MetricCalibration]) -> Iterator[str]:
+    """Say for each metric how well judge and people agree, and what people would have given all rows; also for runs with labels."""
+    for item in items[:MOST_METRICS]:
+        yield f"on {in_words(item.name)}, {_agreement_in_words(item)}{_corrected_in_short(item)}"
+    if (more := len(items) - MOST_METRICS) > 0:
+        yield f"{count_of(more, 'other metric')} {'has' if more == 1 else 'have'} labels"
+    if any(item.warnings for item in items):
+        yield "the labels may mislead: see the warnings"
 
 
 def _agreement_in_words(item: MetricCalibration) -> str:
@@ -279,9 +289,11 @@ def _corrected_in_short(item: MetricCalibration) -> str:
     found = item.corrected
     if found is None or found.interval is None:
         return ""
+    if item.verdicts:
+        share, low, high = shares(found.mean, *found.interval[:2])
+        return f"; people would pass {share} % of the rows ({low} to {high} %)"
     mean, low, high = spoken(found.mean, *found.interval[:2])
-    said = f"pass {mean} of the rows" if item.verdicts else f"give {mean} on average"
-    return f"; people would {said} ({low} to {high})"
+    return f"; people would give {mean} on average ({low} to {high})"
 
 
 SLICE_HEADINGS = ("slice", "labels", "error", "95 % interval", "elsewhere", "difference", "worse")

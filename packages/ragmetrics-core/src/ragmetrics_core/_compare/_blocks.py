@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from .._show._blocks import Block, Details, Heading, Items, Note, Table, Text
+from .._show._blocks import Block, Details, Items, Note, Sentence, Table, Text
 from .._show._tables import LONGEST_ROW, cut_middle, first_of, in_groups, number
 from .._values._counts import count_of
 from ..statistics import METHODS
@@ -43,7 +43,7 @@ def comparison_blocks(comparison: ComparedRuns, marks: Mapping[str, str] | None 
     reasons = [f"{_name(item)}: {item.why}" for item in telling(comparison.slices)]
     slices = f"{len(comparison.slices):,} slices"
     return [
-        Heading(comparison_sentence(comparison)),
+        Sentence(comparison_sentence(comparison)),
         Text(f"from {comparison.before} to {comparison.after}: {pairs_in_words(comparison)}"),
         Note("", warning_head(comparison), comparison.warnings) if comparison.warnings else Note(""),
         Items(

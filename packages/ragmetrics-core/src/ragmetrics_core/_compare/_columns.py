@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple, TypeGuard
@@ -216,6 +216,18 @@ class PairedColumns(Paired):
             return replace(found, clusters=clusters, changed_clusters=sum(moved for *_, moved in units))
 
         return numbers
+
+    def count_worse(self, directions: Mapping[str, tuple[int, float]]) -> tuple[int, int]:
+        """As in the base class."""
+        numbered = [(self.shared.index(name), *direction) for name, direction in directions.items()]
+        worse = [f"{sign} * (a_value_{at} - b_value_{at}) > {_double(near)}" for at, sign, near in numbered]
+        lost = [
+            f"a_value_{at} IS NOT NULL AND b_value_{at} IS NULL AND b_label_{at} IS DISTINCT FROM '{NOT_ASKED}'"
+            for at, *_ in numbered
+        ]
+        counts = (f"count(*) FILTER ({' OR '.join(each)})" for each in (worse, lost))
+        (found,) = self.tables.query(f"SELECT {', '.join(counts)} FROM {self.join} WHERE {PAIR}")
+        return found[0], found[1]
 
     def most_changed(self, metric: str, most: int, near: float) -> Iterator[tuple[list[Record], list[Record]]]:
         """As in the base class."""

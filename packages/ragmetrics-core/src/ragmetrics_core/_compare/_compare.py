@@ -183,6 +183,7 @@ def _compared(
 ) -> ComparedRuns:
     """Return the comparison of two runs, still without slices."""
     runs = one, two = found.before, found.after
+    worse, lost = found.count_worse({item.name: _direction(item) for item in metrics})
     incomplete = [f"{run.name} is not complete: {run.evaluation.stopped}" for run in runs if run.evaluation.stopped]
     return ComparedRuns(
         before=one.name,
@@ -207,7 +208,18 @@ def _compared(
         allow_different_judges=rules.allow_different_judges,
         paired=found,
         caveats=tuple(_caveats(runs)),
+        rows_worse=worse,
+        rows_lost=lost,
     )
+
+
+def _direction(item: MetricComparison) -> tuple[int, float]:
+    """Return 1 if high values are good, -1 if low ones are, and 0 if it is not known or values may not be compared; and by how
+    much values differ by rounding alone.
+    """
+    if item.values is None or item.higher_is_better is None:
+        return 0, 0.0
+    return (1 if item.higher_is_better else -1), item.values.near
 
 
 def _check_margin(margin: object) -> None:

@@ -146,6 +146,8 @@ class ComparedRuns:
     paired: Paired | None = field(default=None, repr=False, compare=False)
     corrected: tuple[CorrectedDifference, ...] = ()
     caveats: tuple[str, ...] = ()
+    rows_worse: int = 0
+    rows_lost: int = 0
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the plain data for copies and pickles. The runs are left out because they may be open files."""

@@ -91,6 +91,15 @@ class Paired(ABC):
         """
 
     @abstractmethod
+    def count_worse(self, directions: Mapping[str, tuple[int, float]]) -> tuple[int, int]:
+        """Count the pairs that got worse in at least one metric, and those that have lost their value in at least one.
+
+        Args:
+            directions: for each metric 1 if high values are good, -1 if low ones are, 0 if neither is; and the size of a change
+                that is rounding.
+        """
+
+    @abstractmethod
     def read(self) -> Pairing:
         """Return the same runs with their rows."""
 
@@ -157,6 +166,19 @@ class Pairing(Paired):
                 sizes.append((-abs(new - old), pair))
         for _, (one, two) in nsmallest(most, sizes, key=itemgetter(0)):
             yield self.before.records_of(one), self.after.records_of(two)
+
+    def count_worse(self, directions: Mapping[str, tuple[int, float]]) -> tuple[int, int]:
+        """As in the base class."""
+        worse, lost = set[int](), set[int]()
+        for name, (sign, near) in directions.items():
+            before, after = self.before.columns[name], self.after.columns[name]
+            for one, two in self.positions:
+                old, new = before.values[one], after.values[two]
+                if old is not None and new is not None and sign * (old - new) > near:
+                    worse.add(one)
+                elif old is not None and new is None and _asked(after, two) is not None:
+                    lost.add(one)
+        return len(worse), len(lost)
 
     def read(self) -> Pairing:
         """As in the base class."""

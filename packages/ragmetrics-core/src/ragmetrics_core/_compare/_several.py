@@ -24,9 +24,9 @@ from .._lexical._judge import lexical_remark
 from .._run._columns import Run
 from .._run._scored_rows import ScoredRows, name_of_run
 from .._run._slices import RowGroups
-from .._show._blocks import Block, Details, Heading, Items, Note, Table, Text
+from .._show._blocks import Block, Details, Items, Note, Sentence, Table, Text
 from .._show._sentences import MOST_NAMED, as_sentence, names_in_words
-from .._show._tables import cut_middle, number
+from .._show._tables import cut_middle, first_of, number
 from .._store._records import SomeRecords
 from .._values._counts import count_of, grouped
 from .._values._errors import InvalidInput
@@ -37,6 +37,7 @@ from ._columns import paired_columns
 from ._compare import Rules, RunPair, compared_together
 from ._comparison import ComparedRuns, MetricComparison, data_of
 from ._pairs import Reader, paired_rows, read_run
+from ._sentence import JUDGED_DIFFERENTLY
 
 RunT = TypeVar("RunT", bound=ScoredRows)
 
@@ -195,20 +196,20 @@ def several_sentence(found: ComparedSeveral) -> str:
 
 def _sentences(found: ComparedSeveral) -> Iterator[str]:
     groups = list(grouped((str(item), item.metric) for item in found.best).items())
-    yield from (f"in {names_in_words(metrics)}, {text}" for text, metrics in groups[:MOST_NAMED])
+    yield from (f"on {names_in_words(metrics)}, {text}" for text, metrics in groups[:MOST_NAMED])
     if more := sum(len(metrics) for _, metrics in groups[MOST_NAMED:]):
-        yield f"{count_of(more, 'other metric')} can be read below"
+        yield f"the table has {count_of(more, 'more metric')}"
     if not groups:
         yield "no metric is in all runs"
     if any(item.warnings and item.credited for pair in found.pairs for item in pair.metrics):
-        yield "who scored differs between the runs, so a difference may not come from the system"
+        yield JUDGED_DIFFERENTLY
     elif any(item.void and item.credited for pair in found.pairs for item in pair.metrics):
-        yield "it is not known that all runs were scored alike"
+        yield "it is not known whether all runs were scored in the same way"
     if any(found.left_out):
         yield "rows that not all runs have are left out"
     if any(pair.incomplete for pair in found.pairs):
         yield "not all runs are complete"
-    yield from lexical_remark(found.caveats)
+    yield from lexical_remark(found.caveats, first_of(found.names))
 
 
 def several_blocks(found: ComparedSeveral, marks: Mapping[str, str] | None = None) -> list[Block]:
@@ -219,7 +220,7 @@ def several_blocks(found: ComparedSeveral, marks: Mapping[str, str] | None = Non
     reasons = [f"{item.name}, {item.slice}: {item.why}" for item in telling(slices)]
     means = [[item.metric, *map(number, item.means.values())] for item in found.best]
     return [
-        Heading(several_sentence(found)),
+        Sentence(several_sentence(found)),
         Text(several_in_words(found)),
         Note("", warning_head(pairs[0]), warnings) if warnings else Note(""),
         Items([f"{item.metric}: {item}" for item in found.best]),

@@ -300,6 +300,9 @@ class Comparison(ComparedRuns, Result):
         pairing: the two runs, row by row, for a page; None in a copy, and in a comparison that was made by hand.
         corrected: for metrics with labels in both runs, the difference that people would see.
         caveats: what users must know about the models that were asked.
+        rows_worse: number of pairs that got worse in at least one metric, by more than rounding; metrics of which it is not known
+            which end is better are left out.
+        rows_lost: number of pairs that have lost their value in at least one metric.
     """
 
     def gate(self, *gates: str | Gate, min_coverage: float = 0.9, max_failed: float = 0.05) -> Decision:

@@ -291,7 +291,12 @@ ANSWERS["refine_in_line"] = ANSWERS["in_line_with_context"]
 ANSWERS["refine_context_relevance"] = ANSWERS["rate_context_relevance"]
 
 
-def lexical_remark(caveats: Iterable[str]) -> Iterator[str]:
-    """Yield the remark for a sentence that sums up a result, if this judge is among the caveats of the result."""
-    if any(LexicalJudge.caveat in text for text in caveats):
-        yield "the judge was a lexical baseline, which only compares words"
+def lexical_remark(caveats: Iterable[str], all_runs: str = "") -> Iterator[str]:
+    """Yield the remark for a sentence that sums up a result, if this judge is among the caveats of the result. Caveats of several
+    runs begin with names of runs; ``all_runs`` is the beginning of those that are about all of them.
+    """
+    for text in caveats:
+        if text.endswith(LexicalJudge.caveat):
+            run = text.removesuffix(LexicalJudge.caveat).removesuffix(": ")
+            of = "" if run in {"", all_runs} else f" of {run}"
+            yield f"the judge{of} was a lexical baseline, which only compares words"

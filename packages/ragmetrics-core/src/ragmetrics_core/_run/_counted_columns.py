@@ -399,6 +399,22 @@ def names_without_value(
     return [row_name_of(*row) for row in records.tables.query(sql, *[cause] * len(metrics))]
 
 
+CONTRADICTED = "contradicted"
+"""The verdict on a claim that a context contradicts and none supports."""
+
+
+def count_contradictions(records: ParquetRecords, metrics: Sequence[MetricColumn]) -> int:
+    """Return the number of rows with such a verdict in the evidence of any of these metrics; in texts of data, the quotation
+    marks of JSON would be escaped.
+    """
+    found = [f"contains({quoted(f'{item.name}_evidence')}, ?)" for item in metrics]
+    if not found:
+        return 0
+    sql = f"SELECT count(*) FROM run WHERE {' OR '.join(found)}"
+    ((rows,),) = records.tables.query(sql, *[f'"verdict": "{CONTRADICTED}"'] * len(found))
+    return int(rows)
+
+
 def count_verdicts(records: ParquetRecords, metrics: Sequence[MetricColumn]) -> int:
     """Return the number of rows with text in the form of a verdict that a model was asked about."""
     asked = " OR ".join(f"{quoted(f'{item.name}_calls')} > 0" for item in metrics)

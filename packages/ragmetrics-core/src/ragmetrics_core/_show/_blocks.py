@@ -5,7 +5,7 @@ sentence or a number that another one shows::
 
     class Summary(Result):
         def _blocks(self) -> list[Block]:
-            return [Heading(self.title), Table(("metric", "mean"), rows), Items(("a remark", "another")), Note("a caveat")]
+            return [Sentence(self.sentence), Table(("metric", "mean"), rows), Items(("a remark", "another")), Note("a caveat")]
 
 ``Result`` uses these blocks for ``print``, notebooks and ``to_markdown``; ``as_text``, ``as_markdown`` and ``as_html`` render any
 blocks.
@@ -92,6 +92,13 @@ class Heading:
 
 
 @dataclass(frozen=True)
+class Sentence:
+    """The result in words, before everything else; in Markdown it is bold, as it is too long for a heading."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class Text:
     """A paragraph."""
 
@@ -153,7 +160,7 @@ class Note:
         return f"{self.label}: {self.text}".rstrip()
 
 
-Flat = Heading | Text | Items | Table | Note
+Flat = Heading | Sentence | Text | Items | Table | Note
 
 
 @dataclass(frozen=True)
@@ -205,7 +212,7 @@ def _unfolded(blocks: Sequence[Block]) -> Iterator[Flat]:
 
 
 def _text_lines(each: Flat, width: int) -> list[str]:
-    if isinstance(each, Heading):
+    if isinstance(each, Heading | Sentence):
         return wrapped(each.text, width)
     if isinstance(each, Text):
         return hanging(each.text, width)
@@ -259,13 +266,15 @@ def _notes_first(blocks: Sequence[Block]) -> Sequence[Block]:
     end = len(blocks)
     while end and isinstance(blocks[end - 1], Note):
         end -= 1
-    start = int(isinstance(blocks[0], Heading)) if blocks else 0
+    start = int(isinstance(blocks[0], Heading | Sentence)) if blocks else 0
     return [*blocks[:start], *blocks[end:], *blocks[start:end]]
 
 
 def _markdown_lines(each: Flat) -> list[str]:
     if isinstance(each, Heading):
         return [f"### {prose(each.text)}"]
+    if isinstance(each, Sentence):
+        return [f"**{prose(each.text)}**"]
     if isinstance(each, Text):
         return [prose(each.text)]
     if isinstance(each, Table):
@@ -293,7 +302,9 @@ def as_html(blocks: Sequence[Block]) -> Html:
 
 
 def _html(each: Flat) -> Html:
-    if isinstance(each, Heading | Text):
+    if isinstance(each, Heading | Sentence):
+        return element("p", element("strong", readable(each.text)))
+    if isinstance(each, Text):
         return element("p", readable(each.text))
     if isinstance(each, Table):
         return grid(each.headings, each.rows, numbers=True)

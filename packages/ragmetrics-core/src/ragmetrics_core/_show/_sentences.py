@@ -31,9 +31,28 @@ def spoken(*values: float, sign: str = "") -> list[str]:
     return texts
 
 
+def shares(*values: float) -> list[str]:
+    """Return shares as whole per cents, or with as many decimals as keep different ones apart and no share looking like none or
+    all.
+    """
+    for decimals in range(8):
+        texts = [f"{100 * value:.{decimals}f}" for value in values]
+        ends = (
+            float(text) in {0.0, 100.0} and value not in {0.0, 1.0} for text, value in zip(texts, values, strict=True)
+        )
+        if len(set(texts)) == len(set(values)) and not any(ends):
+            break
+    return texts
+
+
+def in_words(name: str) -> str:
+    """Return the name of a metric as it is read out: ``context_recall`` is *context recall*."""
+    return cut_middle(name.replace("_", " ").strip() or name, LONGEST_NAME)
+
+
 def names_in_words(names: Sequence[str]) -> str:
     """Return the first names as a list in words, and the number of the others."""
-    return listed([cut_middle(name, LONGEST_NAME) for name in names])
+    return listed([in_words(name) for name in names])
 
 
 def listed(parts: Sequence[str]) -> str:

@@ -113,6 +113,12 @@ class MetricColumn:
     knows_better: bool = True
     inputs: tuple[str, ...] | None = field(default=None, compare=False, repr=False)
 
+    @property
+    def checks_response(self) -> bool:
+        """Whether it checks the response against the contexts alone; with a reference, its verdicts may be about that."""
+        read = {*(self.inputs or ())}
+        return read >= {"response", "retrieved_contexts"} and "reference" not in read
+
     @classmethod
     def of(cls, metric: Metric) -> MetricColumn:
         """Return the column of a metric."""

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .._calibrate._calibration import MetricCalibration, corrected_in_words
+from .._calibrate._calibration import MetricCalibration, agreement_sentences, corrected_in_words
 from .._lexical._judge import lexical_remark
 from .._run._judgements import JurorSummary, JurySummary
-from .._show._blocks import Block, Details, Heading, Items, Note, Result, Table, Text
-from .._show._sentences import as_sentence, listed, names_in_words, spoken
+from .._show._blocks import Block, Details, Items, Note, Result, Sentence, Table, Text
+from .._show._sentences import MOST_NAMED, as_sentence, in_words, listed, names_in_words, spoken
 from .._show._tables import LONGEST_ROW, cut_middle, first_of, in_groups, number, or_dash, whole
 from .._store._prices import ModelUsage
 from .._values._counts import count_of, grouped
@@ -231,6 +231,8 @@ class Summary(Result):
         by: the path of the column that defines ``slices``; None if there are no slices.
         slices: the metrics for each value of the column, by the value as text: ``slices["de"]["faithfulness"].mean``; the key
             None has the rows without a value.
+        contradicting: number of rows of which the judge says that a context contradicts a claim of the answer, and none supports
+            it.
     """
 
     title: str
@@ -244,6 +246,7 @@ class Summary(Result):
     waited: Mapping[str, float] = field(default_factory=dict)
     by: str | None = None
     slices: Mapping[str | None, SliceSummary] = field(default_factory=dict)
+    contradicting: int = 0
 
     def __getitem__(self, name: str) -> MetricSummary:
         return named(self.metrics, name)
@@ -331,33 +334,34 @@ def _sentences(summary: Summary) -> Iterator[str]:
     means = [item for item in summary.metrics if item.mean is not None]
     silent = [item.name for item in summary.metrics if item.mean is None and not item.failed_everywhere]
     if means:
-        yield _means_in_words(means)
-    if summary.failed_everywhere:
-        yield f"{names_in_words(summary.failed_everywhere)} failed on every row"
+        yield _means_in_words(means[:MOST_NAMED])
+    if (more := len(means) - MOST_NAMED) > 0:
+        yield f"the table has {count_of(more, 'more metric')}"
+    if rows := summary.contradicting:
+        yield "1 row contradicts its contexts" if rows == 1 else f"{rows:,} rows contradict their contexts"
+    if dead := summary.failed_everywhere:
+        yield f"{names_in_words(dead)} failed on every row"
     if silent:
-        yield f"no row has a value of {names_in_words(silent)}"
+        yield f"{names_in_words(silent)} {'was' if len(silent) == 1 else 'were'} scored on no row"
     if failed := grouped((count_of(item.failed, "row"), item.name) for item in means if item.failed):
-        each = ("each of " if len(names) > 1 else "" for names in failed.values())
-        parts = [
-            f"{rows} in {of}{names_in_words(names)}" for of, (rows, names) in zip(each, failed.items(), strict=True)
-        ]
-        yield f"scoring failed on {listed(parts)}"
+        parts = (
+            rows if len(summary.metrics) == 1 else f"{rows} ({names_in_words(names)})" for rows, names in failed.items()
+        )
+        yield f"scoring failed on {' and on '.join(parts)}"
+    yield from agreement_sentences([item.calibration for item in summary.metrics if item.calibration is not None])
     if summary.stopped is not None:
         yield "the run is not complete"
     yield from lexical_remark(summary.caveats)
 
 
 def _means_in_words(items: Sequence[MetricSummary]) -> str:
-    """Return the means with their intervals. The number of rows is said once if it is the same for all."""
-    rows = [
-        f"{f'{item.scored:,} of ' if item.scored < item.rows else ''}{count_of(item.rows, 'row')}" for item in items
+    """Return the means with their intervals, and the number of rows behind them: the smallest and the largest, of all rows."""
+    means = [
+        f"{in_words(item.name)}{'' if place else ' is'} {_mean_in_words(item)}" for place, item in enumerate(items)
     ]
-    once = f" on {rows[0]}" if len(set(rows)) == 1 else ""
-    found: list[str] = []
-    for item, own in zip(items, rows, strict=True):
-        text = f"{names_in_words([item.name])}{'' if found else ' is'} {_mean_in_words(item)}"
-        found.append(text if once else f"{text} on {own}")
-    return listed(found) + once
+    least, most, rows = min(item.scored for item in items), max(item.scored for item in items), items[0].rows
+    span = f"{least:,} to " if least < most else ""
+    return f"{listed(means)} on {span}{f'{most:,} of ' if most < rows else ''}{count_of(max(most, rows), 'row')}"
 
 
 def _mean_in_words(item: MetricSummary) -> str:
@@ -373,7 +377,7 @@ def _mean_in_words(item: MetricSummary) -> str:
 
 
 def summary_blocks(summary: Summary) -> list[Block]:
-    """Return all blocks. Metrics that failed on every row come first, because the table below may be long."""
+    """Return all blocks; the sentence at the top names metrics that failed on every row."""
     metrics = tuple(replace(item, name=_name(item.name)) for item in summary.metrics)
     summary = replace(summary, metrics=metrics)
     seconds = "" if summary.seconds is None else f", {_seconds(summary.seconds)}"
@@ -391,9 +395,8 @@ def summary_blocks(summary: Summary) -> list[Block]:
         Items(failed, "failed:"),
     ]
     return [
-        Heading(summary_sentence(summary)),
+        Sentence(summary_sentence(summary)),
         Text(f"{summary.title}{seconds}"),
-        Note(", ".join(map(whole, summary.failed_everywhere)), "FAILED ON EVERY ROW"),
         _table(metrics),
         *_slice_tables(summary),
         Details("What the numbers rest on", rests),

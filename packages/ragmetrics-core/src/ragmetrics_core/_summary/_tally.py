@@ -17,12 +17,14 @@ from .._calibrate._calibration import Calibration
 from .._kernel._repeated import holds_verdict, judged_text
 from .._run._columns import common_scale
 from .._run._counted_columns import (
+    CONTRADICTED,
     MOST_WORST,
     ColumnCounts,
     Counts,
     Missing,
     causes_of_columns,
     count_columns,
+    count_contradictions,
     count_verdicts,
     names_without_value,
 )
@@ -198,6 +200,7 @@ def summary_of(
             label: SliceSummary(slice_name(by or "", label), label, rows, tuple(_summaries(run, found.parts[label])))
             for label, rows in found.rows.items()
         },
+        contradicting=found.contradicting,
     )
 
 
@@ -208,16 +211,19 @@ class Counted(ColumnCounts):
     Attributes:
         causes: why values are missing.
         with_verdicts: the number of rows with text in the form of a verdict that a model was asked about.
+        contradicting: the number of rows in which a context contradicts a claim of the response.
     """
 
     causes: Causes = field(default_factory=Causes)
     with_verdicts: int = 0
+    contradicting: int = 0
 
 
 def _from_rows(run: ScoredRows, by: str | None, also: Callable[[Record], object] | None) -> Counted:
     """Count the scores row by row."""
     groups = RowGroups(by, None)
     found = Counted(_blank(run), {}, {})
+    checked = [item.name for item in run.metrics if item.checks_response]
     for record in run.records:
         parts = [found.whole]
         groups.add(record.sample, record.place)
@@ -225,12 +231,20 @@ def _from_rows(run: ScoredRows, by: str | None, also: Callable[[Record], object]
             parts.append(found.parts.setdefault(groups.slices[-1], _blank(run)))
         if _count_row(record, run, parts, found.causes):
             found.with_verdicts += holds_verdict(judged_text(record.sample))
+        found.contradicting += any(_is_contradicted(record.scores[name]) for name in checked)
         if also is not None:
             also(record)
     groups.check()
     if by is not None:
         found.rows = {label: len(rows) for label, rows in slices_of(groups.slices or (), by).items()}
     return found
+
+
+def _is_contradicted(score: Score) -> bool:
+    """Whether the judge says of a claim that a context contradicts it and none supports it."""
+    verdicts = score.unread.get("verdicts")
+    items = verdicts if isinstance(verdicts, list | tuple) else ()
+    return any(isinstance(item, Mapping) and item.get("verdict") == CONTRADICTED for item in items)
 
 
 def _from_columns(run: ScoredRows, by: str | None) -> Counted | None:
@@ -240,6 +254,7 @@ def _from_columns(run: ScoredRows, by: str | None) -> Counted | None:
         return None
     verdicts = count_verdicts(run.records, run.metrics)
     found = Counted(counted.whole, counted.parts, counted.rows, with_verdicts=verdicts)
+    found.contradicting = count_contradictions(run.records, [item for item in run.metrics if item.checks_response])
     for missing, number in causes_of_columns(run.records, run.metrics):
         found.causes.add(missing, number)
     return found
