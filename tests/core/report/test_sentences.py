@@ -439,8 +439,8 @@ def test_rows_that_contradict_their_contexts_are_counted_once(parquet: bool, tmp
     def by_reference(self: object, response: str, retrieved_contexts: list[str], reference: str) -> Score:
         return Score(0.5, details={"verdicts": [CONTRADICTED]})
 
-    made = [type(name, (Metric,), {"measure": measure})() for name in ("One", "Two")]
-    made.append(type("Three", (Metric,), {"measure": by_reference})())
+    kinds = {"One": measure, "Two": measure, "Three": by_reference}
+    made: list[Any] = [type(name, (Metric,), {"measure": function})() for name, function in kinds.items()]
     quoted = '"verdict": "contradicted"'
     rows = [
         {"id": n, "question": str(n), "answer": quoted, "contexts": [quoted], "reference": "Paris"} for n in range(4)
@@ -506,7 +506,9 @@ CALIBRATED = calibrated()
 
 
 def measured(value: float | None, *limits: float) -> Measure:
-    return Measure(value, Interval(*limits, "wilson") if limits else None, None if limits else "there are too few")
+    return Measure(
+        value, Interval(limits[0], limits[1], "wilson") if limits else None, None if limits else "there are too few"
+    )
 
 
 def judged(kappa: Measure, people: Measure | None = None, **more: Any) -> Any:

@@ -35,6 +35,7 @@ def shares(*values: float) -> list[str]:
     """Return shares as whole per cents, or with as many decimals as keep different ones apart and no share looking like none or
     all.
     """
+    texts = [""]
     for decimals in range(8):
         texts = [f"{100 * value:.{decimals}f}" for value in values]
         ends = (
