@@ -219,6 +219,7 @@ def _content(comparison: ComparedRuns, pairing: Pairing, decision: Decision | No
         notes=rows.notes(),
         order=rows.order(),
         evidence=rows.evidence,
+        markdown=rows.markdown,
     )
 
 

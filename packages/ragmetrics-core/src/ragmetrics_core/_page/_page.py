@@ -32,11 +32,14 @@ from .._values._tags import EMPTY, Html, element, joined, shown
 
 SCRIPTS = (
     *("dom", "unpack", "rows", "address", "search", "filters", "table"),
-    *("claims", "marks", "texts", "judges", "evidence", "row"),
+    *("claims", "marks", "markdown", "texts", "judges", "evidence", "row"),
 )
 """The parts of the script that all pages have, in the order in which they are joined; ``main``, which starts it, is the last."""
 
 STYLES = ("base", "table", "row")
+
+MARKDOWN = "vendor/markdown-it"
+"""The parser of Markdown from npm, which only pages have whose answers look like Markdown."""
 
 LABELS = ("labels-kept", "labels-file", "labels-rows", "labels-view", "labels")
 """The parts of label mode, which only the page of a run has."""
@@ -71,19 +74,20 @@ def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def joined_page(title: str, parts: Mapping[str, Html], kind: str = REPORT) -> str:
+def joined_page(title: str, parts: Mapping[str, Html], kind: str = REPORT, *, markdown: bool = False) -> str:
     """Return the page with rows and these parts inserted.
 
     Args:
         title: the title in the browser's tab.
         parts: markup, by the name of its placeholder in the sources.
         kind: the kind of page.
+        markdown: whether the page can show Markdown as what it means.
 
     Raises:
         KeyError: a placeholder has no part.
     """
     scripts = (source(f"{name}.js") for name in (*SCRIPTS, *OWN_SCRIPTS[kind], "main"))
-    script = "".join(["'use strict';\n(() => {\n", *scripts, "})();\n"])
+    script = "".join(["'use strict';\n", _parser() if markdown else "", "(() => {\n", *scripts, "})();\n"])
     rows = filled(source("rows.html"), {"filters": source(f"{kind}-filters.html")})
     own = {
         "skip": '<a class="skip" href="#rows">Skip to the rows</a>\n',
@@ -91,6 +95,11 @@ def joined_page(title: str, parts: Mapping[str, Html], kind: str = REPORT) -> st
         "row": source("row.html"),
     }
     return framed(title, {**parts, **own}, kind, script)
+
+
+def _parser() -> str:
+    """Return the parser of Markdown below its licence, without the comment that would make a browser look for its source map."""
+    return f"/*\n{source(f'{MARKDOWN}.LICENSE')}*/\n{source(f'{MARKDOWN}.min.js').partition('//# sourceMappingURL')[0]}"
 
 
 def framed(title: str, parts: Mapping[str, str], kind: str, script: str = "") -> str:
@@ -169,6 +178,7 @@ class Content:
         notes: one note per row, shown if the evidence of the row does not fit.
         order: the rows in the order in which their evidence is added.
         evidence: returns everything known about a row, as plain JSON values.
+        markdown: whether a text looks like Markdown.
     """
 
     title: str
@@ -179,6 +189,7 @@ class Content:
     notes: Sequence[Any]
     order: Sequence[int]
     evidence: Callable[[int], Any]
+    markdown: bool = False
 
     def written_to(self, path: str | os.PathLike[str], most: int) -> None:
         """Write the page, with about ``most`` bytes at most."""
@@ -217,7 +228,7 @@ class Content:
         index = {**self.data, "megabytes": round(most / MEGABYTE, 1), "rows": noted, "blocks": rows}
         packs = {"index": packed(index), **{f"block-{number}": block for number, block in enumerate(blocks)}}
         data = joined(data_block(name, content) for name, content in packs.items())
-        return joined_page(self.title, {**self.parts, "data": data}, self.kind)
+        return joined_page(self.title, {**self.parts, "data": data}, self.kind, markdown=self.markdown)
 
 
 def bytes_of(max_megabytes: float) -> int:

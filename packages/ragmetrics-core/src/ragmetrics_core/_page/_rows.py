@@ -13,6 +13,7 @@ from __future__ import annotations
 import inspect
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
@@ -41,6 +42,9 @@ LONGEST_VALUE = 80
 LONGEST_DESCRIPTION = 400
 """The number of characters of a metric's description."""
 
+MARKDOWN = re.compile(r"^(?:#{1,6} |[-*+] |\d{1,9}[.)] |> |```|~~~|\|.*\|)|\*\*\S|`[^`\n]+`", re.MULTILINE)
+"""What a text has that looks like Markdown; the same as in markdown.js."""
+
 FAILED, NOTHING = -1.0, 2.0
 """The goodness of a failed row, which sorts before all others, and of a row without any value, which sorts last."""
 
@@ -58,6 +62,7 @@ class RowTexts:
         questions, answers: the beginnings of questions and answers.
         metadata: single values by path, as text.
         notes: for each metric, why there is no value, or the comment of the judge.
+        markdown: whether an answer or a reference looks like Markdown.
     """
 
     def __init__(self, metrics: Sequence[str]) -> None:
@@ -66,6 +71,7 @@ class RowTexts:
         self.answers: list[str] = []
         self.metadata: list[Mapping[str, str]] = []
         self.notes: list[list[str | None]] = []
+        self.markdown = False
 
     def add(self, record: Record) -> None:
         """Add the texts of one more row."""
@@ -73,6 +79,8 @@ class RowTexts:
         self.questions.append(_beginning(sample.user_input, LONGEST_QUESTION))
         self.answers.append(_beginning(sample.response, LONGEST_ANSWER))
         self.metadata.append(dict(_leaves(json_value(sample.metadata))))
+        given = (text for text in (sample.response, sample.reference) if isinstance(text, str))
+        self.markdown = self.markdown or any(MARKDOWN.search(text) for text in given)
         self.notes.append([_beginning(score.error or score.reason, LONGEST_NOTE) or None for score in scores])
 
 
@@ -224,6 +232,11 @@ class PairedRows:
         self._units = pairing.units
         self._runs = pairing.before, pairing.after
         self._texts = [self._texts_of(run) for run in self._runs]
+
+    @property
+    def markdown(self) -> bool:
+        """Whether an answer or a reference of a run looks like Markdown."""
+        return any(texts.markdown for texts in self._texts)
 
     def _texts_of(self, run: Run) -> RowTexts:
         texts, firsts = RowTexts(self._names), {row.records[0] for row in run.rows}

@@ -248,6 +248,7 @@ def _content(summary: Summary, rows: RunRows, exchanges: Exchanges, decision: De
         notes=rows.texts.notes,
         order=rows.worst_first(),
         evidence=lambda row: _evidence(evaluation.records[row], exchanges, evaluation.metrics),
+        markdown=rows.texts.markdown,
     )
 
 

@@ -43,12 +43,6 @@ function contextMarks(tables, number, text) {
   return found;
 }
 
-/** A text with marks; it knows both, so that another mark can join. */
-function textBox(text, marks) {
-  const box = el("p", { class: "text", dir: "auto" }, text.trim() ? marked(text, marks) : el("span", { class: "open" }, "blank"));
-  return Object.assign(box, { whole: text, marks });
-}
-
 function sampleTexts(sample, tables) {
   return [
     questionParts(sample),
@@ -104,7 +98,7 @@ function contextSource(sample, number) {
 function textPart(title, text, marks) {
   if (text === undefined || text === null) return null;
   const whole = typeof text === "string" ? text : JSON.stringify(text);
-  return el("section", { class: "part" }, el("h2", null, title), textBox(whole, marks || []));
+  return el("section", { class: "part" }, el("h2", null, title), textBox(whole, marks));
 }
 
 const TOLD = new Set(["user_input", "response", "reference", "retrieved_contexts", "id", "history"]);
