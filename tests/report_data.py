@@ -190,6 +190,15 @@ def unpacked(page: str, name: str) -> Any:
     return json.loads(zlib.decompress(base64.b64decode(content)))
 
 
+def half_of_evidence(result: Any, path: Path) -> None:
+    """Write a page that has room for about half of the evidence."""
+    sizes = []
+    for most in (12, 0.001):
+        result.to_html(path, max_megabytes=most)
+        sizes.append(path.stat().st_size)
+    result.to_html(path, max_megabytes=sum(sizes) / 2e6)
+
+
 def exchanges_shown(
     evaluation: Evaluation, folder: Path
 ) -> tuple[list[dict[str, list[dict[str, Any]]]], dict[str, str]]:

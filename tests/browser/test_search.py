@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from comparison_data import compared_small
-from report_data import CONTEXTS, claim, line, many, score, unpacked, written
+from report_data import CONTEXTS, claim, half_of_evidence, line, many, score, unpacked, written
 
 from .conftest import Opener, until
 
@@ -72,7 +72,7 @@ def test_evidence_outside_the_file_is_named(opened: Opener, tmp_path: Path) -> N
     for number in range(1, 201):
         details = {"verdicts": [claim(f"claim {number}", "supported", None, [1], [])], "noise": f"{number**99:x}" * 9}
         lines.append(line(number, {"id": f"q{number}", "user_input": "?"}, score("m", number / 200, details=details)))
-    written(tmp_path / "scores.jsonl", lines).to_html(tmp_path / "report.html", max_megabytes=0.15)
+    half_of_evidence(written(tmp_path / "scores.jsonl", lines), tmp_path / "report.html")
     index = unpacked((tmp_path / "report.html").read_text(encoding="utf-8"), "index")
     inside = sum(map(len, index["blocks"]))
     assert 0 < inside < 200

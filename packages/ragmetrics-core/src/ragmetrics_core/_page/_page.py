@@ -31,7 +31,7 @@ from .._values._errors import InvalidInput
 from .._values._tags import EMPTY, Html, element, joined, shown
 
 SCRIPTS = (
-    *("dom", "unpack", "rows", "address", "search", "filters", "table"),
+    *("dom", "unpack", "rows", "address", "search", "export", "filters", "table"),
     *("claims", "marks", "markdown", "texts", "judges", "evidence", "row"),
 )
 """The parts of the script that all pages have, in the order in which they are joined; ``main``, which starts it, is the last."""

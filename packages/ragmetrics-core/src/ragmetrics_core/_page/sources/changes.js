@@ -18,6 +18,19 @@ function answerLines(row) {
   return before === after ? line("both", before) : [line("before", before), line("after", after)];
 }
 
+const SIDE_NAMES = ["before", "after"];
+
+const exportColumns = () => [
+  ["id", (row) => index.ids[row]],
+  ["place", (row) => index.places[row]],
+  ["question", (row) => index.questions[row]],
+  ...SIDE_NAMES.map((side, at) => [`answer_${side}`, (row) => index.answers[at][row]]),
+  ...metrics.flatMap(({ name }, metric) => [
+    ...SIDE_NAMES.flatMap((side, at) => scoreColumns(`${name}_${side}`, index.values[metric][at], index.states[metric][at], index.passing[metric][at], index.labels[metric][at])),
+    [`${name}_change`, (row) => difference(row, metric)],
+  ]),
+];
+
 /** What became of a row by a metric in one of the runs. */
 function sideAt(row, metric, side) {
   const labels = index.labels[metric][side];

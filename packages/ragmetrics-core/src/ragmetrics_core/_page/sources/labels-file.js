@@ -13,9 +13,7 @@ function exportLabels() {
   if (!lines.length) return "There is no label to export yet.";
   const who = (given.options.annotator.match(/[\p{L}\p{N}_-]+/gu) || []).join("-").slice(0, 40);
   const name = who ? `labels-${who}.jsonl` : "labels.jsonl";
-  const address = URL.createObjectURL(new Blob(lines, { type: "application/jsonl" }));
-  el("a", { href: address, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 60000);
+  saveFile(name, "application/jsonl", lines);
   notExported = 0;
   const left = notes ? ` ${count(notes, "note")} without a label ${notes === 1 ? "stays" : "stay"} here.` : "";
   return `${count(lines.length, "label")} exported to ${name}.${left}`;

@@ -14,6 +14,7 @@ async function start() {
   byId("size").textContent = placeOf.size < rowCount ? leftOut(found.megabytes) : "";
   startPage(found);
   startFilters();
+  startExport();
   addEventListener("hashchange", route);
   addEventListener("keydown", keys);
   await route();

@@ -16,6 +16,7 @@ function startPage(found) {
 }
 
 const recordsOf = ({ sides }) => sides.flat();
+const exportedLine = (row, { sides, claims }) => ({ id: nameOf(row), before: sides[BEFORE], after: sides[AFTER], claims });
 
 const leftOut = (megabytes) =>
   `This file holds at most ${megabytes} MB, so the evidence of ${count(placeOf.size, "row")} is in it, that of the rows that changed most first. ` +

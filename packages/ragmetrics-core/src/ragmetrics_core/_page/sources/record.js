@@ -9,6 +9,7 @@ function startPage(found) {
 }
 
 const recordsOf = (record) => [record];
+const exportedLine = (row, { exchanges, digests, ...line }) => line; // as a file of scores has it
 
 const leftOut = (megabytes) =>
   `This file holds at most ${megabytes} MB, so the evidence of ${count(placeOf.size, "row")} is in it, that of the worst ones first. ` +

@@ -18,6 +18,14 @@ function scoreAt(row, metric) {
   };
 }
 
+const exportColumns = () => [
+  ["id", (row) => index.ids[row]],
+  ["place", (row) => index.places[row]],
+  ["question", (row) => index.questions[row]],
+  ["answer", (row) => index.answers[row]],
+  ...metrics.flatMap(({ name }, metric) => scoreColumns(name, index.values[metric], index.states[metric], index.passing[metric], index.labels[metric])),
+];
+
 /** Whether the score by the chosen metric, or by any, is one that is asked for. */
 function isWanted(row) {
   if (wanted.below === null && !wanted.state && !wanted.label) return true;
