@@ -44,7 +44,7 @@ HTML = (
     "<p>It is <em>in</em> <strong>Paris</strong>,\non the left bank. Call <code>tower()</code> * twice.</p>"
     '<ol><li value="1">one</li><li value="2">two<ul><li><s>deep</s></li></ul></li></ol>'
     "<blockquote><p>said</p></blockquote>"
-    '<pre tabindex="0"><span class="limits">python\n</span>print("x")\n</pre>'
+    '<pre tabindex="0"><span class="language">python</span>print("x")\n</pre>'
     "<table><thead><tr><th>place</th><th>height</th></tr></thead><tbody><tr><td>Paris</td><td>330</td></tr></tbody></table>"
     "<hr><p>[a link](https://example.org) &lt;https://example.org&gt; ![an image](x.png) "
     "&amp;lt;b&amp;gt; &lt;b&gt;bold&lt;/b&gt;</p>"

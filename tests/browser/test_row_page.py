@@ -12,7 +12,7 @@ from ragmetrics_core import Ask, Reply, evaluate
 from ragmetrics_core.metrics import Faithfulness, Jury
 from report_data import claim, line, score, written
 
-from .conftest import Opener
+from .conftest import Opener, until
 
 LONG = " ".join(f"Room {number} of the castle is {number * 7} feet long." for number in range(400))
 FOCUS = "document.activeElement"
@@ -249,3 +249,44 @@ def test_a_judgement_without_a_value_is_not_shown_first(opened: Opener, tmp_path
     assert page.locator(".judgement .bad").inner_text() == "✘\nfailed\nBadReply: no JSON"
     assert page.locator(".judgement pre").text_content() == "what?"
     assert "median" in page.locator("#panel .details").inner_text()
+
+
+def copied(page: Any) -> str:
+    until(page, "document.getElementById('copied').textContent !== ''")
+    text: str = page.evaluate("navigator.clipboard.readText()")
+    return text
+
+
+def test_a_link_to_the_row_and_the_row_as_json_are_copied(opened: Opener, tmp_path: Path) -> None:
+    text = "</script> \u2028 <img src=x> ü"
+    rows = [line(number, {"id": f"a&b {number}", "response": text}, score("m", 0.5)) for number in (1, 2)]
+    written(tmp_path / "scores.jsonl", rows).to_html(tmp_path / "report.html")
+    page = opened(tmp_path / "report.html", "#rows&text=img")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("link", name="a&b 2").click()
+    page.get_by_role("button", name="Copy link").click()
+    link = copied(page)
+    assert page.locator("#copied").inner_text() == "The link is copied."
+    assert link == (tmp_path / "report.html").as_uri() + "#row=a%26b%202"
+    page.get_by_role("button", name="Copy as JSON").focus()
+    page.keyboard.press("Enter")
+    until(page, "document.getElementById('copied').textContent === 'The row is copied.'")
+    row = json.loads(page.evaluate("navigator.clipboard.readText()"))
+    assert (row["sample"], row["scores"]["m"]["value"]) == ({"id": "a&b 2", "response": text}, 0.5)
+    assert "digests" not in row
+    page.goto(link)
+    page.wait_for_selector("#row-title")
+    assert page.locator("#row-title").inner_text() == "a&b 2"
+
+
+def test_where_a_page_may_not_copy_the_text_is_shown_and_selected(opened: Opener, castle: Path) -> None:
+    page = opened(castle, "#row=q")
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    page.get_by_role("button", name="Copy link").click()
+    until(page, f"{FOCUS}.localName === 'textarea'")
+    assert page.evaluate("String(getSelection())") == castle.as_uri() + "#row=q"
+    assert page.locator("#copied").inner_text() == (
+        "The browser does not let this page copy. The text is selected: copy it with the keys, Ctrl+C or ⌘C."
+    )
+    page.get_by_role("button", name="Copy as JSON").click()
+    assert json.loads(page.locator(".to-copy").input_value())["sample"]["id"] == "q"

@@ -38,7 +38,7 @@ function leaf({ content }, name, info) {
   if (name === "softbreak" || name === "hardbreak") return "\n";
   if (name === "hr") return el("hr");
   if (name === "code_inline") return el("code", null, content);
-  return CODE.includes(name) ? el("pre", { tabindex: "0" }, info ? el("span", { class: "limits" }, `${info}\n`) : null, content) : content;
+  return CODE.includes(name) ? el("pre", { tabindex: "0" }, info ? el("span", { class: "language" }, info) : null, content) : content;
 }
 
 /** A text with its marks; where it is Markdown, with a button to see what it means, where no marks are shown. */

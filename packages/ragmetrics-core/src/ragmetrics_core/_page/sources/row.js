@@ -22,8 +22,33 @@ function draw(row, record) {
   const head = [
     el("p", { class: "kicker" }, index.places[row]),
     el("h1", { id: "row-title", dir: "auto" }, nameOf(row)),
+    copyButtons(row, record),
   ];
   fill(byId("row"), rowPages(row), head, rowParts(row, record));
+}
+
+/** Buttons that copy the address of the row, and all that is known of it. */
+function copyButtons(row, record) {
+  const link = () => location.href.split("#")[0] + addressOf(row).split("&")[0];
+  const json = () => JSON.stringify({ ...record, digests: undefined }, null, 2);
+  const told = el("span", { id: "copied", role: "status" });
+  const button = (words, text, done) => el("button", { type: "button", class: "link", onclick: () => copy(text(), told, done) }, words);
+  return el("p", { class: "row-acts" }, button("Copy link", link, "The link is copied."), record ? button("Copy as JSON", json, "The row is copied.") : null, told);
+}
+
+/** Copy a text; where the browser does not let a page do that, show it, selected. */
+async function copy(text, told, done) {
+  for (const item of document.querySelectorAll(".to-copy")) item.remove();
+  try {
+    await navigator.clipboard.writeText(text);
+    told.textContent = done;
+  } catch {
+    const area = el("textarea", { class: "to-copy", readonly: true, rows: 4, "aria-labelledby": "copied" });
+    area.value = text;
+    told.textContent = "The browser does not let this page copy. The text is selected: copy it with the keys, Ctrl+C or ⌘C.";
+    told.parentElement.after(area);
+    area.select();
+  }
 }
 
 /** The ways out of a row: to the table, to the rows before and after it there. */
