@@ -74,7 +74,13 @@ LIMITED: list[tuple[str, float, int, int, Callable[[int], Server]]] = [
     for in_flight in (16, 64)
 ]
 LIMITED += [
-    ("10/s with Retry-After", 10, 1200, 32, lambda seed: TokenBucket(10, lognormal(1.5), told="rounded", seed=seed)),
+    (
+        "10/s with Retry-After",
+        10,
+        1200,
+        32,
+        lambda seed: TokenBucket(10, lognormal(1.5), retry_after="rounded", seed=seed),
+    ),
     ("40/s by the second", 40, 2400, 64, lambda seed: Counting(40, constant(0.05), sliding=False, seed=seed)),
     ("16 places, 0.2 s", 80, 1000, 32, lambda seed: Places(16, lognormal(0.2), seed=seed)),
     ("16 places, 0.2 s", 80, 1000, 128, lambda seed: Places(16, lognormal(0.2), seed=seed)),

@@ -214,12 +214,12 @@ def test_a_full_queue_keeps_no_error_from_on_result() -> None:
         release.wait(60)
         return '{"claims": []}'
 
-    told: list[str] = []
+    received: list[str] = []
     callback = RagEvaluationCallback(
         [Faithfulness(llm=ScriptedLLM(hang))],
         max_pending=2,
         workers=1,
-        on_result=lambda record: told.append(record.status),
+        on_result=lambda record: received.append(record.status),
     )
     for _ in range(2):
         lcel().invoke(QUESTION, config(callback))
@@ -228,10 +228,10 @@ def test_a_full_queue_keeps_no_error_from_on_result() -> None:
     assert callback.dropped == 0
     while callback.pending > 2:  # until the error is told, while the judges still hang
         assert not callback.flush(0.01)
-    assert told == ["error"]
+    assert received == ["error"]
     release.set()
     assert callback.flush(60)
-    assert sorted(told) == ["error", "scored", "scored"]
+    assert sorted(received) == ["error", "scored", "scored"]
 
 
 def test_a_metric_of_the_core_is_not_watched() -> None:

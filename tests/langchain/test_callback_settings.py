@@ -89,7 +89,7 @@ def test_the_former_queue_did_not_count_what_is_in_work() -> None:
 
 def test_only_the_calls_that_the_user_wants() -> None:
     """The others are skipped; so is nobody where ``only`` fails, but nothing is judged then."""
-    told: list[str] = []
+    received: list[str] = []
 
     def only(record: EvaluationRecord) -> bool:
         assert (record.sample.response, record.scores) == (ANSWER, {})
@@ -98,7 +98,11 @@ def test_only_the_calls_that_the_user_wants() -> None:
         return "wanted" in record.tags
 
     callback = RagEvaluationCallback(
-        [ExactMatch()], only=only, workers=1, max_concurrency=1, on_result=lambda record: told.append(record.tags[0])
+        [ExactMatch()],
+        only=only,
+        workers=1,
+        max_concurrency=1,
+        on_result=lambda record: received.append(record.tags[0]),
     )
     with callback:
         for tag in ("wanted", "unwanted", "broken"):
@@ -109,7 +113,7 @@ def test_only_the_calls_that_the_user_wants() -> None:
         ("failed", "only raised LookupError: no such tenant"),
     ]
     assert callback.results[0].scores["exact_match"].value == 1.0
-    assert (told, callback.counts["failed"]) == (["wanted", "broken"], 1)
+    assert (received, callback.counts["failed"]) == (["wanted", "broken"], 1)
 
 
 def test_results_may_be_cleared_and_replaced() -> None:

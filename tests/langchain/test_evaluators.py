@@ -162,9 +162,9 @@ def test_comments_are_sentences() -> None:
             '{"number": 2, "reason": "nothing about C", "supported": false}]}',
         }
     )
-    told = "1 of 2 claims supported; not supported: 'C is D.' (nothing about C)"
+    comment = "1 of 2 claims supported; not supported: 'C is D.' (nothing about C)"
     for make in (as_langsmith_evaluator, as_openevals):
-        assert make(Faithfulness(llm=judge))(**row)["comment"] == told  # type: ignore[operator]
+        assert make(Faithfulness(llm=judge))(**row)["comment"] == comment  # type: ignore[operator]
 
 
 def test_a_missing_judge_is_found_at_once() -> None:

@@ -31,11 +31,11 @@ LOST = "20 of 20 evaluations not judged: 0 dropped, 20 pending, after 0.2 second
 
 
 @pytest.mark.parametrize(
-    ("seconds", "exit_timeout", "told", "logged"), [(0.05, 30, "unscored\n" * 20, ""), (1000, 0.2, "", LOST)]
+    ("seconds", "exit_timeout", "output", "logged"), [(0.05, 30, "unscored\n" * 20, ""), (1000, 0.2, "", LOST)]
 )
 def test_what_is_pending_is_finished_or_said_to_be_lost(
-    seconds: float, exit_timeout: float, told: str, logged: str
+    seconds: float, exit_timeout: float, output: str, logged: str
 ) -> None:
     program = PROGRAM.format(seconds=seconds, exit_timeout=exit_timeout)
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=300)
-    assert (result.returncode, result.stdout, result.stderr) == (0, told, logged)
+    assert (result.returncode, result.stdout, result.stderr) == (0, output, logged)

@@ -78,7 +78,7 @@ def test_the_metrics_of_one_call_judge_at_the_same_time() -> None:
 
 def test_an_extractor_that_hangs(held_clock: HeldClock) -> None:
     release, hanging = threading.Event(), threading.Event()
-    told: list[str] = []
+    received: list[str] = []
 
     def hang(run: FinishedRun) -> str:
         hanging.set()
@@ -90,7 +90,7 @@ def test_an_extractor_that_hangs(held_clock: HeldClock) -> None:
         answer=hang,
         timeout=0.2,
         workers=1,
-        on_result=lambda record: told.append(record.status),
+        on_result=lambda record: received.append(record.status),
     )
     lcel().invoke(QUESTION, config(callback))
     assert hanging.wait(60)
@@ -98,7 +98,7 @@ def test_an_extractor_that_hangs(held_clock: HeldClock) -> None:
     assert callback.flush(60)
     release.set()
     (record,) = callback.results
-    assert (record.status, record.scores, record.sample.user_input, told) == ("failed", {}, QUESTION, ["failed"])
+    assert (record.status, record.scores, record.sample.user_input, received) == ("failed", {}, QUESTION, ["failed"])
     assert record.error == "the extractor of the answer did not return in time"
 
 

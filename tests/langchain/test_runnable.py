@@ -162,11 +162,11 @@ def test_as_a_tool() -> None:
         tool = FAITHFUL.as_tool(description="Checks an answer.")
     assert (tool.name, sorted(tool.args)) == ("faithfulness", ["response", "retrieved_contexts", "user_input"])
     row = {"user_input": QUESTION, "response": ANSWER, "retrieved_contexts": [D1.page_content]}
-    told = "faithfulness: 1: 4 of 4 claims supported"
-    assert tool.invoke(row) == told
+    text = "faithfulness: 1: 4 of 4 claims supported"
+    assert tool.invoke(row) == text
     message = tool.invoke({"type": "tool_call", "name": tool.name, "args": row, "id": "1"})
-    assert (message.content, message.artifact["value"]) == (told, 1.0)
-    assert asyncio.run(tool.ainvoke(row)) == told
+    assert (message.content, message.artifact["value"]) == (text, 1.0)
+    assert asyncio.run(tool.ainvoke(row)) == text
     assert Score.from_dict(message.artifact) == FAITHFUL.invoke(row)
 
 

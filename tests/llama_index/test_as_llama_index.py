@@ -225,9 +225,9 @@ def test_the_judge_s_reason_is_kept_beside_yes_and_no() -> None:
     for name in ("FaithfulnessEvaluator", "RelevancyEvaluator"):
         result = getattr(ours, name)(llm=Completions(reply)).evaluate(**CASE)
         assert (result.feedback, result.details["reasons"]) == ("NO", ["the context never mentions Rome"])
-    told = ours.MetricEvaluator(RefineFaithfulness(), llm=Completions(reply)).evaluate(**CASE)
-    assert "the context never mentions Rome" in str(told.feedback)
-    assert not str(told.feedback).startswith("{")
+    result = ours.MetricEvaluator(RefineFaithfulness(), llm=Completions(reply)).evaluate(**CASE)
+    assert "the context never mentions Rome" in str(result.feedback)
+    assert not str(result.feedback).startswith("{")
 
 
 def test_no_failure_is_written_into_a_question() -> None:

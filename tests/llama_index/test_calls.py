@@ -126,9 +126,9 @@ def test_who_is_asked_for_no_form(server: OpenAIServer, llm: Any) -> None:
     own = openai_like(server, KEY, additional_kwargs={"response_format": {"type": "text"}})
     MetricEvaluator(RefineFaithfulness(), llm=own).evaluate(**CASE)
     assert formats(server)[2:] == ["text"]
-    told: Any = LlamaIndexLLM(llm).identity
-    untold: Any = LlamaIndexLLM(llm, structured=False).identity
-    assert (told["structured"], untold["structured"]) == (True, False)
+    by_default: Any = LlamaIndexLLM(llm).identity
+    without: Any = LlamaIndexLLM(llm, structured=False).identity
+    assert (by_default["structured"], without["structured"]) == (True, False)
 
 
 def test_an_evaluator_can_be_pickled() -> None:

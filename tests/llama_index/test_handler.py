@@ -282,10 +282,10 @@ def test_failing_judges_are_recorded(index: Any) -> None:
 
 
 def test_on_result_and_its_errors() -> None:
-    told: list[str] = []
+    received: list[str] = []
 
     def tell(evaluation: QueryEvaluation) -> None:
-        told.append(evaluation.query)
+        received.append(evaluation.query)
         raise RuntimeError("nobody listens")
 
     begun = datetime.now(timezone.utc)
@@ -293,7 +293,7 @@ def test_on_result_and_its_errors() -> None:
         Echo().query("?")
         assert handler.flush(60)
     assert begun <= handler.results[0].timestamp <= datetime.now(timezone.utc)
-    assert told == ["?"]
+    assert received == ["?"]
     assert [str(error) for error in handler.errors] == ["nobody listens"]
     assert handler.counts == {"evaluated": 1, "missing": 1, "failed": 1}
     assert len(handler.results) == 1

@@ -93,10 +93,10 @@ class Agent(AgentWorkflow):
         arguments = contextlib.nullcontext()
         carried = {"init_state": None, "start_event": Started(user_msg), "tags": {"instrument_tags": {"example_id": 7}}}
         arguments.arguments = carried  # type: ignore[attr-defined]
-        told: dict[str, Any] = {"bound_args": arguments, "instance": self}
-        dispatcher.span_enter(span_id, **told)
+        options: dict[str, Any] = {"bound_args": arguments, "instance": self}
+        dispatcher.span_enter(span_id, **options)
         output = await self.work()
-        dispatcher.span_exit(span_id, **told, result=Stopped(output))
+        dispatcher.span_exit(span_id, **options, result=Stopped(output))
         return output
 
 
@@ -218,11 +218,11 @@ def test_an_evaluator_of_llama_index_runs_in_a_thread() -> None:
 
 
 async def test_an_asynchronous_on_result_runs_to_its_end() -> None:
-    told: list[str] = []
+    options: list[str] = []
 
     async def tell(evaluation: QueryEvaluation) -> None:
         await asyncio.sleep(0)
-        told.append(evaluation.query)
+        options.append(evaluation.query)
         if evaluation.query == "bad":
             raise ValueError("no such row")
         handler.flush()  # does not wait for itself
@@ -231,7 +231,7 @@ async def test_an_asynchronous_on_result_runs_to_its_end() -> None:
         Engine().query("good")
         Engine().query("bad")
         assert await asyncio.to_thread(handler.flush, 60)
-    assert sorted(told) == ["bad", "good"]
+    assert sorted(options) == ["bad", "good"]
     assert [str(error) for error in handler.errors] == ["no such row"]
     assert handler.counts == {"evaluated": 2, "failed": 1}
 

@@ -32,14 +32,14 @@ class Delta:
 
 
 def test_a_stream_is_heard_to_its_end() -> None:
-    told: list[str | None] = []
-    assert list(heard(["a", Delta("b"), Delta(None)], told.append)) == ["a", Delta("b"), Delta(None)]
-    assert told == ["ab"]
+    texts: list[str | None] = []
+    assert list(heard(["a", Delta("b"), Delta(None)], texts.append)) == ["a", Delta("b"), Delta(None)]
+    assert texts == ["ab"]
     assert words_of(Delta("b")) == "b"
 
 
 def test_a_stream_that_is_left_is_closed() -> None:
-    told: list[str | None] = []
+    texts: list[str | None] = []
     left: list[str] = []
 
     def stream() -> Iterator[str]:
@@ -48,27 +48,27 @@ def test_a_stream_that_is_left_is_closed() -> None:
         finally:
             left.append("closed")
 
-    listening = heard(stream(), told.append)
+    listening = heard(stream(), texts.append)
     assert next(listening) == "a"
     listening.close()
-    assert (told, left) == ([None], ["closed"])
+    assert (texts, left) == ([None], ["closed"])
 
 
 @pytest.mark.parametrize("whole", [True, False])
 async def test_an_asynchronous_stream(*, whole: bool) -> None:
-    told: list[str | None] = []
+    texts: list[str | None] = []
 
     async def stream() -> AsyncIterator[str]:
         for piece in "ab":
             yield piece
 
-    listening = heard_async(stream(), told.append)
+    listening = heard_async(stream(), texts.append)
     if whole:
         assert [piece async for piece in listening] == ["a", "b"]
     else:
         assert await anext(listening) == "a"
         await listening.aclose()
-    assert told == ["ab" if whole else None]
+    assert texts == ["ab" if whole else None]
 
 
 class Lines:
@@ -87,6 +87,6 @@ class Lines:
 
 
 async def test_a_stream_without_an_end_of_its_own() -> None:
-    told: list[str | None] = []
-    assert [piece async for piece in heard_async(Lines(), told.append)] == ["a"]
-    assert told == ["a"]
+    texts: list[str | None] = []
+    assert [piece async for piece in heard_async(Lines(), texts.append)] == ["a"]
+    assert texts == ["a"]

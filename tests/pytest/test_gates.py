@@ -300,13 +300,13 @@ class FirstLetters(Metric):
         assert not (suite.path / ".ragmetrics").exists()
 
     @pytest.mark.parametrize(
-        ("options", "told"),
+        ("options", "verdict"),
         [
             ((), "was not compared with"),
             (("--ragmetrics-gate", "token_f1 drop <= 0.5"), "token_f1 drop <= 0.5 is not decided"),
         ],
     )
-    def test_where_the_judge_of_the_baseline_is_not_known(self, suite, monkeypatch, options, told) -> None:
+    def test_where_the_judge_of_the_baseline_is_not_known(self, suite, monkeypatch, options, verdict) -> None:
         assert self.sessions(suite, rows(40, 0), rows(40, 0)).ret == 0
         shutil.copy(suite.path / "main" / "scores.jsonl", suite.path / "alone.jsonl")
         for ci, status in (("true", 1), (None, 0)):
@@ -314,7 +314,7 @@ class FirstLetters(Metric):
             result = suite.run("--ragmetrics-baseline", "alone.jsonl", *options)
             assert result.ret == status
             text = " ".join(summary_of(result).split())
-            assert (told if ci or not options else "UNDECIDED token_f1 drop <= 0.5") in text
+            assert (verdict if ci or not options else "UNDECIDED token_f1 drop <= 0.5") in text
             assert "only scores are known of " in text
             assert ": whether the settings are the same is not known (token_f1)" in text
 

@@ -150,8 +150,8 @@ class Told(LLMBridge):
 
 
 def test_a_bridge_is_pickled_without_what_it_knows_of_this_process() -> None:
-    told = Told("yes", overlap=True, forms=FormsOfReply("json")).without_retries()
-    again = pickle.loads(pickle.dumps(told))
-    assert (again._given, again._overlap, again._home is told._home) == ("yes", True, False)
-    assert again._changes == told._changes
+    bridge = Told("yes", overlap=True, forms=FormsOfReply("json")).without_retries()
+    again = pickle.loads(pickle.dumps(bridge))
+    assert (again._given, again._overlap, again._home is bridge._home) == ("yes", True, False)
+    assert again._changes == bridge._changes
     assert list(again._forms._ladder.rungs({})) == ["json", "text"]

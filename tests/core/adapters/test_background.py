@@ -470,7 +470,7 @@ def test_a_job_that_hangs_does_not_keep_the_process_from_ending() -> None:
 
 
 def test_outcomes() -> None:
-    told: list[Future[int]] = []
-    outcome = settled(lambda: 7, told.append)
-    assert (outcome.result(), told) == (7, [outcome])
+    outcomes: list[Future[int]] = []
+    outcome = settled(lambda: 7, outcomes.append)
+    assert (outcome.result(), outcomes) == (7, [outcome])
     assert repr(settled(lambda: {}["x"]).exception()) == "KeyError('x')"

@@ -134,13 +134,13 @@ def test_a_connection_of_another_loop_is_gone_around() -> None:
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_forms_that_are_refused(*, asynchronous: bool) -> None:
-    told: list[str | None] = []
+    received: list[str | None] = []
 
     class Refusal(Exception):
         status_code = 400
 
     def answer(*_: str, response_format: Any = None) -> str:
-        told.append(response_format and response_format["type"])
+        received.append(response_format and response_format["type"])
         if response_format:
             raise Refusal("Bad Request")
         return "yes"
@@ -149,7 +149,7 @@ def test_forms_that_are_refused(*, asynchronous: bool) -> None:
     for _ in range(3):
         reply = asyncio.run(llm.agenerate(ask())) if asynchronous else llm.generate(ask())
         assert reply.value == "yes"
-    assert told == ["json_schema", "json_object", None] * 2 + [None]
+    assert received == ["json_schema", "json_object", None] * 2 + [None]
 
 
 class Strangers:
@@ -191,11 +191,11 @@ def test_a_format_says_whether_it_is_json() -> None:
         WithSchema(is_json=False): None,
     }
     for reply, form in formats.items():
-        told: list[Any] = []
-        AcmeLLM(Chat(lambda *_, response_format=None, told=told: told.append(response_format) or "yes")).generate(
-            ask(reply)
-        )
-        assert [item and item["type"] for item in told] == [form], reply
+        received: list[Any] = []
+        AcmeLLM(
+            Chat(lambda *_, response_format=None, received=received: received.append(response_format) or "yes")
+        ).generate(ask(reply))
+        assert [item and item["type"] for item in received] == [form], reply
         assert ask(reply).wants_json is (form is not None)
 
 

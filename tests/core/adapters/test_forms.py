@@ -58,8 +58,8 @@ def test_the_highest_form_that_the_question_has() -> None:
 
 def test_the_parameters_of_the_openai_protocol() -> None:
     attempts = FormsOfReply().attempts(ask())
-    told = [attempts.parameters() for _ in zip(attempts, range(1), strict=False)]
-    assert [item["response_format"]["json_schema"]["name"] for item in told] == ["prompt"]
+    sent = [attempts.parameters() for _ in zip(attempts, range(1), strict=False)]
+    assert [item["response_format"]["json_schema"]["name"] for item in sent] == ["prompt"]
     for highest, parameters in (("json", {"response_format": {"type": "json_object"}}), ("text", {})):
         attempts = FormsOfReply(highest).attempts(ask())  # type: ignore[arg-type]
         assert next(iter(attempts)) == highest

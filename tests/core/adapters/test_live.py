@@ -342,21 +342,21 @@ def test_a_judge_that_returns_something_else_has_failed(caplog: pytest.LogCaptur
 def test_a_slow_function_of_the_user_s_keeps_no_judge_from_its_work() -> None:
     release = threading.Event()
     judged = threading.Semaphore(0)
-    told: list[Any] = []
+    received: list[Any] = []
     live = judging(workers=1)
 
     def then(outcomes: Outcomes) -> None:
         judged.release()
-        live.tell(lambda: release.wait(60), lambda outcome: told.append(outcome.result()))
+        live.tell(lambda: release.wait(60), lambda outcome: received.append(outcome.result()))
 
     for _ in range(3):
         live.judge({"m": lambda: Score(1.0)}, then)
     assert all(judged.acquire(timeout=60) for _ in range(3))
     assert until(lambda: live.pending == 3)
-    assert (live.is_alone, told) == (False, [])
+    assert (live.is_alone, received) == (False, [])
     release.set()
     assert live.flush(60)
-    assert told == [True] * 3
+    assert received == [True] * 3
 
 
 def test_results_that_find_no_place(caplog: pytest.LogCaptureFixture) -> None:
@@ -373,15 +373,15 @@ def test_results_that_find_no_place(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_functions_of_the_user_s_have_a_time_limit_too(held_clock: HeldClock) -> None:
     release, hanging = threading.Event(), threading.Event()
-    told: list[Any] = []
+    received: list[Any] = []
     live = judging(workers=1, timeout=0.1)
-    live.tell(lambda: hanging.set() or release.wait(60), lambda outcome: told.append(str(outcome.exception())))  # type: ignore[func-returns-value]
-    live.tell(lambda: 7, lambda outcome: told.append(outcome.result()))
+    live.tell(lambda: hanging.set() or release.wait(60), lambda outcome: received.append(str(outcome.exception())))  # type: ignore[func-returns-value]
+    live.tell(lambda: 7, lambda outcome: received.append(outcome.result()))
     assert hanging.wait(60)
     held_clock.move(0.1)
     assert live.flush(60)
     release.set()
-    assert sorted(told, key=str) == [7, "no answer within 0.1 seconds: give it more time with timeout=..."]
+    assert sorted(received, key=str) == [7, "no answer within 0.1 seconds: give it more time with timeout=..."]
     assert (live.counts["untold"], live.progress) == (1, 1)
 
 
@@ -392,10 +392,10 @@ def test_without_a_thread_they_are_called_at_once(
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threading.Thread, "start", no_thread_left)
-    told: list[Any] = []
+    received: list[Any] = []
     live = judging()
-    assert live.tell(lambda: 7, lambda outcome: told.append(outcome.result()))
-    assert told == [7]
+    assert live.tell(lambda: 7, lambda outcome: received.append(outcome.result()))
+    assert received == [7]
     assert not live.judge({"m": lambda: Score(1.0)}, lambda outcomes: None)
     assert not live.judge(lambda: {"m": lambda: Score(1.0)}, lambda outcomes: None)
     assert (live.pending, live.counts["dropped"]) == (0, 2)
@@ -406,12 +406,12 @@ def test_without_a_thread_they_are_called_at_once(
 
 def test_what_is_collected_while_something_is_handed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """Python may close an abandoned stream at any allocation; what its end hands over comes in on the same thread."""
-    told: list[str] = []
+    received: list[str] = []
     live = judging(workers=1)
 
     class Stream:
         def __del__(self) -> None:
-            live.tell(lambda: told.append("abandoned"), lambda _: None)
+            live.tell(lambda: received.append("abandoned"), lambda _: None)
 
     def collecting(count: Counts, what: str, number: int = 1) -> int:
         streams.clear()
@@ -419,12 +419,12 @@ def test_what_is_collected_while_something_is_handed_over(monkeypatch: pytest.Mo
 
     streams, add = [Stream()], Counts.add
     monkeypatch.setattr(Counts, "add", collecting)
-    handing = threading.Thread(target=live.judge, args=({}, lambda _: told.append("judged")), daemon=True)
+    handing = threading.Thread(target=live.judge, args=({}, lambda _: received.append("judged")), daemon=True)
     handing.start()
     handing.join(60)
     assert not handing.is_alive(), "the door waits for itself"
     assert live.flush(60)
-    assert sorted(told) == ["abandoned", "judged"]
+    assert sorted(received) == ["abandoned", "judged"]
 
 
 def test_the_wait_at_the_end_keeps_nothing_alive() -> None:

@@ -198,11 +198,11 @@ def test_what_is_needed_to_read_a_call_is_called_in_the_background() -> None:
 
 
 def test_the_newest_are_kept_and_everyone_is_told(caplog: pytest.LogCaptureFixture) -> None:
-    told: list[str] = []
+    received: list[str] = []
 
     async def tell(record: Record) -> None:
         assert await live.aflush(), "it does not wait for itself"
-        told.append(record.question)
+        received.append(record.question)
         if record.question == "3":
             raise ConnectionError("lost")
 
@@ -210,7 +210,7 @@ def test_the_newest_are_kept_and_everyone_is_told(caplog: pytest.LogCaptureFixtu
     for number in range(4):
         live.hear(str(number))
         assert live.flush(60)
-    assert told == ["0", "1", "2", "3"]
+    assert received == ["0", "1", "2", "3"]
     assert live._kept == [Record("2", {"m": 1.0}), Record("3", {"m": 1.0}, "on_result: lost")]
     assert lines(caplog) == ["on_result failed: lost; further failures are not logged"]
 
@@ -285,9 +285,9 @@ def test_a_fork_of_the_program_judges_by_itself() -> None:
     if child == 0:
         waits_for_nothing = live.flush(60)
         live.hear("of the fork")
-        told = live.flush(60) and [record.question for record in live._kept] == ["of the fork"]
+        received = live.flush(60) and [record.question for record in live._kept] == ["of the fork"]
         sys.stdout.flush()
-        os._exit(0 if waits_for_nothing and told and live.counts["scored"] == 1 else 1)
+        os._exit(0 if waits_for_nothing and received and live.counts["scored"] == 1 else 1)
     assert os.waitpid(child, 0)[1] == 0
     assert live.pending == 1
     release.set()
@@ -310,17 +310,17 @@ async def test_aclose_judges_what_is_pending_and_nothing_more(caplog: pytest.Log
 def test_what_is_logged_is_told(caplog: pytest.LogCaptureFixture) -> None:
     """The first failure of a cause, and one after a recovery; what ``on_problem`` raises is logged, and not told again."""
     scores = iter([Score.failed("ModelError: down")] * 3 + [Score(1.0), Score.failed("ModelError: down again")])
-    told: list[tuple[str, str]] = []
+    received: list[tuple[str, str]] = []
 
     def tell(name: str, problem: BaseException | str) -> None:
-        told.append((name, str(problem)))
+        received.append((name, str(problem)))
         raise ValueError("no pager")
 
     live = Watching(lambda _: next(scores), workers=1, on_problem=tell)
     for number in range(5):
         live.hear(str(number))
     assert live.flush(60)
-    assert told == [("m", "ModelError: down"), ("m", "ModelError: down again")]
+    assert received == [("m", "ModelError: down"), ("m", "ModelError: down again")]
     assert "on_problem failed: no pager; further failures are not logged" in lines(caplog)
 
 

@@ -341,10 +341,10 @@ class TestProblems:
         assert observer.counts["failed"] == 1
 
     def test_only_and_on_result(self) -> None:
-        told: list[Any] = []
+        received: list[Any] = []
 
         def tell(found: Any) -> None:
-            told.append(found.sample.response)
+            received.append(found.sample.response)
             raise ValueError("full")
 
         observer = exact(only=lambda found: found.sample.response != "no", on_result=tell)
@@ -352,7 +352,7 @@ class TestProblems:
             with observer as record:
                 record.update(ROW, answer=answer)
         assert values(observer) == [("Eiffel", 1.0)]
-        assert told == ["Eiffel"]
+        assert received == ["Eiffel"]
         assert observer.results[0].error == "on_result raised ValueError: full"
 
     @pytest.mark.parametrize(

@@ -121,14 +121,14 @@ def test_what_was_not_judged_is_not_written(tmp_path: Path) -> None:
 
 
 def test_a_sink_that_fails_costs_one_line_and_harms_no_other(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    told: list[Any] = []
+    received: list[Any] = []
 
     def broken(record: Any) -> None:
         raise OSError("the disk is full")
 
-    observer = observe(ExactMatch(), on_result=told.append, sinks=[broken, told.append])
+    observer = observe(ExactMatch(), on_result=received.append, sinks=[broken, received.append])
     hear(observer, "Eiffel", "Sauvestre", "Koechlin")
-    assert len(told) == 6
+    assert len(received) == 6
     failures = [line.getMessage() for line in caplog.records if "failed" in line.getMessage()]
     assert failures == ["sinks[0] (function) failed: the disk is full; further failures are not logged"]
     assert all(found.error == "sinks[0] (function) raised OSError: the disk is full" for found in observer.results)

@@ -68,9 +68,9 @@ def judged(observer: Observer) -> list[str]:
 
 
 def test_a_call_is_kept_until_it_is_judged_and_told(tmp_path: Path) -> None:
-    judge, told = Judge(free=False), threading.Event()
+    judge, may_return = Judge(free=False), threading.Event()
     path = tmp_path / "spool"
-    observer = observe(Faithfulness(), llm=judge, spool=path, sinks=[lambda _: told.wait(60)])
+    observer = observe(Faithfulness(), llm=judge, spool=path, sinks=[lambda _: may_return.wait(60)])
     hear(observer, 1, 2, lang="en")
     assert until(lambda: len(kept(path)) == 2)
     assert [call["sample"]["metadata"] for call in kept(path)] == [{"lang": "en"}] * 2
@@ -79,7 +79,7 @@ def test_a_call_is_kept_until_it_is_judged_and_told(tmp_path: Path) -> None:
     judge.free.set()
     assert until(lambda: observer.counts["scored"] == 2)
     assert len(kept(path)) == 2  # the sink has not returned
-    told.set()
+    may_return.set()
     assert judged(observer) == ["q1", "q2"]
     assert kept(path) == []
 

@@ -177,16 +177,16 @@ def test_no_token_counts_and_no_list_of_models(server: OpenAIServer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("described", "told"),
+    ("described", "shown"),
     [
         ({"meta": {"n_ctx": 4096}}, "4096 tokens"),
         ({"context_length": 131072}, "131072 tokens"),
         ({"meta": "odd", "context_length": "many"}, "the server does not say how many tokens fit"),
     ],
 )
-def test_how_many_tokens_fit(server: OpenAIServer, described: dict[str, Any], told: str) -> None:
+def test_how_many_tokens_fit(server: OpenAIServer, described: dict[str, Any], shown: str) -> None:
     server.models, server.described = {"judge"}, described
-    assert seen(doctor("--llm", "openai:judge", "--base-url", server.base_url)[1])["context"] == ("-", told)
+    assert seen(doctor("--llm", "openai:judge", "--base-url", server.base_url)[1])["context"] == ("-", shown)
 
 
 @pytest.mark.parametrize(("seconds", "noticed"), [(0.8, True), (0.4, False)])

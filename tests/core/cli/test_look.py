@@ -130,8 +130,8 @@ def test_two_columns_that_say_the_same() -> None:
 
 def test_two_columns_that_differ() -> None:
     Path("q.csv").write_text("id,answer,output\n1,a,b\n")
-    told = " ".join(call("look", "q.csv").stdout.split())
-    assert "both mean 'response' but differ: keep one of them, or choose: --map response=answer" in told
+    output = " ".join(call("look", "q.csv").stdout.split())
+    assert "both mean 'response' but differ: keep one of them, or choose: --map response=answer" in output
 
 
 def test_one_numbered_column() -> None:

@@ -57,7 +57,7 @@ class Noise:
         self, share: float | tuple[tuple[float, float], ...], retry_after: float | None = None, seed: int = 0
     ) -> None:
         self._phases = ((math.inf, share),) if isinstance(share, float) else share
-        self._told = retry_after
+        self._retry_after = retry_after
         self._chance = random.Random(seed)
         self.refusals = 0
 
@@ -66,7 +66,7 @@ class Noise:
         if self._chance.random() >= share:
             return None
         self.refusals += 1
-        return Refused(self._told)
+        return Refused(self._retry_after)
 
 
 class Server:
@@ -96,7 +96,7 @@ class Server:
         self._latency = latency
         self._refusal_time = refusal_time
         self._refuses, self._fails = refuses, fails
-        self._told = retry_after
+        self._retry_after = retry_after
         self._chance = random.Random(seed)
         self.in_flight = self.deepest = self.requests = self.refusals = 0
 
@@ -110,7 +110,7 @@ class Server:
             if self._fails[0] <= now < self._fails[1]:
                 await asyncio.sleep(0.1)
                 return False
-            refusal = Refused(self._told) if self._refuses[0] <= now < self._refuses[1] else self._disturbed(now)
+            refusal = Refused(self._retry_after) if self._refuses[0] <= now < self._refuses[1] else self._disturbed(now)
             if refusal:
                 self.refusals += 1
                 await asyncio.sleep(self._refusal_time)
@@ -137,7 +137,7 @@ class TokenBucket(Server):
     Args:
         burst: capacity of the bucket in seconds of ``rate``; it is full at the start, and holds one call at least.
         phases: (length in seconds, rate) before ``rate`` itself holds.
-        told: ``Retry-After`` is "exact", "rounded" up to whole seconds, or "none".
+        retry_after: ``Retry-After`` is "exact", "rounded" up to whole seconds, or "none".
     """
 
     def __init__(
@@ -147,7 +147,7 @@ class TokenBucket(Server):
         *,
         burst: float = 1.0,
         phases: tuple[tuple[float, float], ...] = (),
-        told: str = "none",
+        retry_after: str = "none",
         refusal_time: float = 0.1,
         fails: tuple[float, float] = (0.0, 0.0),
         refuses: tuple[float, float] = (0.0, 0.0),
@@ -156,7 +156,7 @@ class TokenBucket(Server):
         super().__init__(latency, refusal_time=refusal_time, fails=fails, refuses=refuses, seed=seed)
         self._phases = (*phases, (math.inf, rate))
         self._burst = burst
-        self._how = told
+        self._how = retry_after
         self._filled = 0.0
         self._tokens = max(1.0, self.rate(0.0) * burst)
 
@@ -226,7 +226,7 @@ class Places(Server):
 
     def refusal(self, now: float) -> Refused | None:
         if self._free == 0:
-            return Refused(self._told)
+            return Refused(self._retry_after)
         self._free -= 1
         return None
 

@@ -51,7 +51,7 @@ not_on_windows = pytest.mark.skipif(sys.platform == "win32", reason="there is no
     "server",
     [
         lambda: Places(4, constant(0.01), refusal_time=0.001),
-        lambda: TokenBucket(100, constant(0.01), burst=0.1, refusal_time=0.001, told="exact"),
+        lambda: TokenBucket(100, constant(0.01), burst=0.1, refusal_time=0.001, retry_after="exact"),
     ],
     ids=["places", "pace"],
 )

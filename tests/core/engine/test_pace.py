@@ -15,7 +15,7 @@ from ragmetrics_core._engine._gate import Gate, Pace
 pytestmark = pytest.mark.slow
 
 STEPS = ((80.0, 40.0), (80.0, 8.0))
-TOLD = ("exact", "rounded", "none")
+RETRY_AFTER = ("exact", "rounded", "none")
 
 
 def bucket(rate: float, model: str, **settings: object) -> TokenBucket:
@@ -27,7 +27,7 @@ def bucket(rate: float, model: str, **settings: object) -> TokenBucket:
 
 @pytest.mark.usefixtures("untraced")
 # Most refusals come in the first seconds, when the limit is not known yet.
-@pytest.mark.parametrize("told", TOLD)
+@pytest.mark.parametrize("retry_after", RETRY_AFTER)
 @pytest.mark.parametrize(
     ("rate", "calls", "burst", "in_flight", "model", "refused"),
     [
@@ -43,9 +43,9 @@ def bucket(rate: float, model: str, **settings: object) -> TokenBucket:
     ],
 )
 def test_a_limit_of_calls_a_second_is_used_and_seldom_exceeded(
-    rate: float, calls: int, burst: float, in_flight: int, model: str, refused: float, told: str
+    rate: float, calls: int, burst: float, in_flight: int, model: str, refused: float, retry_after: str
 ) -> None:
-    server = bucket(rate, model, burst=burst, told=told)
+    server = bucket(rate, model, burst=burst, retry_after=retry_after)
     outcome = simulate(server, calls, in_flight)
     assert server.ideal(calls) / outcome.seconds >= 0.82
     assert outcome.share <= refused
@@ -84,10 +84,10 @@ def test_hard_openings_cost_little(
 
 
 @pytest.mark.usefixtures("untraced")
-@pytest.mark.parametrize("told", TOLD)
+@pytest.mark.parametrize("retry_after", RETRY_AFTER)
 @pytest.mark.parametrize(("model", "in_flight"), [("slow", 64), ("slow", 128), ("fast", 32)])
-def test_a_limit_that_falls_and_rises_is_followed(model: str, in_flight: int, told: str) -> None:
-    server = bucket(40, model, phases=STEPS, told=told)
+def test_a_limit_that_falls_and_rises_is_followed(model: str, in_flight: int, retry_after: str) -> None:
+    server = bucket(40, model, phases=STEPS, retry_after=retry_after)
     outcome = simulate(server, 7040, in_flight)
     assert server.ideal(7040) / outcome.seconds >= 0.85
     assert outcome.share <= (0.4 if in_flight == 128 else 0.15)
@@ -292,7 +292,7 @@ def test_callers_cancelled_at_random_lose_no_permission() -> None:
     async def work() -> tuple[int, int]:
         gate = Gate(8)
         pace = Pace(gate)
-        server = bucket(40, "fast", told="rounded")
+        server = bucket(40, "fast", retry_after="rounded")
         asking = [asyncio.ensure_future(ask_once(pace, server)) for _ in range(600)]
         for number, task in enumerate(asking):
             if number % 3 == 0:

@@ -191,8 +191,8 @@ def test_lists_that_a_metric_changes_are_its_own() -> None:
     assert len(contexts) == 2
 
 
-def counted(told: Told, inputs: Mapping[str, Any], least: int) -> int:
-    return max(least, len(told.words) + len(inputs["texts"]))
+def counted(reply: Told, inputs: Mapping[str, Any], least: int) -> int:
+    return max(least, len(reply.words) + len(inputs["texts"]))
 
 
 @dataclass(frozen=True)
@@ -208,8 +208,8 @@ class Counting(Metric):
 def test_what_is_made_of_a_reply_is_made_once_of_the_same(done: Counter[str]) -> None:
     """By one prompt, and with what is given besides; a prompt with other checks reads for itself."""
 
-    def refuse(told: Told, _: Mapping[str, Any]) -> None:
-        raise BadReply(f"{len(told.words)} words")
+    def refuse(reply: Told, _: Mapping[str, Any]) -> None:
+        raise BadReply(f"{len(reply.words)} words")
 
     strict = WORDS.replace(name="strict", check=refuse)
     metrics = [

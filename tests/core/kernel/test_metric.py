@@ -96,11 +96,11 @@ def test_an_error_carries_what_was_spent() -> None:
 
 
 def test_inputs_are_read_off_the_signature() -> None:
-    def told(metric: Metric) -> list[str]:
+    def inputs_of(metric: Metric) -> list[str]:
         return [repr(item) for item in metric.inputs]
 
-    assert told(Colour()) == ["Input('response', 'text')", "Input('retrieved_contexts', 'texts', required=False)"]
-    assert told(Plain()) == [
+    assert inputs_of(Colour()) == ["Input('response', 'text')", "Input('retrieved_contexts', 'texts', required=False)"]
+    assert inputs_of(Plain()) == [
         "Input('retrieved_documents', 'documents')",
         "Input('rubric', 'rubric')",
         "Input('topic', 'any', required=False)",

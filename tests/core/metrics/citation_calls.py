@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.metrics.claim_calls import WORDS as CLAIM_WORDS
-from core.metrics.claim_calls import told, verify
+from core.metrics.claim_calls import sides, verify
 from recording import CONTEXTS, SAMPLE
 
 WORDS = {"verify_claims": CLAIM_WORDS["verify_claims"]}
@@ -15,5 +15,5 @@ CITING = {
 """Five citations in three of four statements; ``[3]`` is fabricated."""
 
 STATEMENTS = ["She was born in London.", "The year was 1815.", "Babbage built an engine.", "She died in 1852."]
-CHECKED = verify(CONTEXTS, STATEMENTS, told([1], [1], [], []))
+CHECKED = verify(CONTEXTS, STATEMENTS, sides([1], [1], [], []))
 """The first two are in the first passage, the others in none."""

@@ -38,7 +38,7 @@ def verdicts(*supported: bool) -> str:
     return json.dumps({"verdicts": rows})
 
 
-def told(*supporting: Sequence[int], against: Mapping[int, Sequence[int]] | None = None) -> str:
+def sides(*supporting: Sequence[int], against: Mapping[int, Sequence[int]] | None = None) -> str:
     """The verdicts in the form that is asked for: the contexts that support each claim, and those that contradict it, by claim."""
     rows = [
         {
@@ -64,8 +64,8 @@ def verify(contexts: Sequence[str], claims: Sequence[str], reply: str) -> Call:
 
 EXTRACT_RESPONSE = Call("extract_claims", {"question": QUESTION, "answer": RESPONSE}, claims(R1, R2))
 EXTRACT_REFERENCE = Call("extract_claims", {"question": QUESTION, "answer": REFERENCE}, claims(G1, G2))
-RESPONSE_BY_CONTEXTS = verify(CONTEXTS, [R1, R2], told([1], []))
-REFERENCE_BY_CONTEXTS = verify(CONTEXTS, [G1, G2], told([1], [1]))
-RESPONSE_BY_REFERENCE = verify([REFERENCE], [R1, R2], told([1], []))
-REFERENCE_BY_RESPONSE = verify([RESPONSE], [G1, G2], told([1], [1]))
+RESPONSE_BY_CONTEXTS = verify(CONTEXTS, [R1, R2], sides([1], []))
+REFERENCE_BY_CONTEXTS = verify(CONTEXTS, [G1, G2], sides([1], [1]))
+RESPONSE_BY_REFERENCE = verify([REFERENCE], [R1, R2], sides([1], []))
+REFERENCE_BY_RESPONSE = verify([RESPONSE], [G1, G2], sides([1], [1]))
 FACTUAL = [EXTRACT_RESPONSE, EXTRACT_REFERENCE, RESPONSE_BY_REFERENCE, REFERENCE_BY_RESPONSE]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.metrics.claim_calls import told
+from core.metrics.claim_calls import sides
 from ragmetrics_core.metrics import CitationPrecision, CitationRecall
 from ragmetrics_core.testing import ScriptedLLM
 
@@ -46,7 +46,7 @@ def ours(row: Row) -> tuple[float | None, float | None]:
         "response": " ".join(f"It is sentence {index} {mark}." for index, mark in enumerate(marks)),
         "retrieved_contexts": [f"p{number}" for number in range(PASSAGES)],
     }
-    reply = told(*(sorted(by) for _, by in row))
+    reply = sides(*(sorted(by) for _, by in row))
     values = [
         metric.score(sample).value
         for metric in (

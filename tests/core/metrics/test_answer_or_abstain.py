@@ -22,7 +22,7 @@ WORDS = {
 }
 
 
-def told(suffice: str, declines: str, reason: str = "why") -> str:
+def abstention_reply(suffice: str, declines: str, reason: str = "why") -> str:
     return json.dumps({"reason": reason, "contexts_suffice": suffice, "response_declines": declines})
 
 
@@ -33,7 +33,7 @@ EXCHANGES = [
             Call(
                 "judge_abstention",
                 {"question": QUESTION, "contexts": CONTEXTS, "response": RESPONSE},
-                told("yes", "no", "A context says it."),
+                abstention_reply("yes", "no", "A context says it."),
             )
         ],
         1.0,
@@ -59,14 +59,14 @@ class TestAnswerOrAbstain(MetricContract):
     ],
 )
 def test_the_four_cells(suffice: str, declines: str, label: str, value: float) -> None:
-    llm = ScriptedLLM([told(suffice, declines)])
+    llm = ScriptedLLM([abstention_reply(suffice, declines)])
     score = AnswerOrAbstain(llm=llm).score(user_input="q", response="r", retrieved_contexts=["c"])
     assert (score.label, score.value, score.passing, score.usage.calls) == (label, value, value == 1.0, 1)
     assert score.details["response_declines"] == declines
 
 
 def test_what_is_undecided_is_unscored() -> None:
-    llm = ScriptedLLM([told("unclear", "no", "They disagree."), told("unclear", "wholly", "")])
+    llm = ScriptedLLM([abstention_reply("unclear", "no", "They disagree."), abstention_reply("unclear", "wholly", "")])
     metric = AnswerOrAbstain(llm=llm)
     score = metric.score(user_input="q", response="r", retrieved_contexts=["c"])
     assert (score.state, score.label) == ("unscored", "undecided")
@@ -76,14 +76,14 @@ def test_what_is_undecided_is_unscored() -> None:
 
 
 def test_where_nothing_was_retrieved_it_is_right_to_decline() -> None:
-    llm = ScriptedLLM([told("no", "wholly"), told("no", "no")])
+    llm = ScriptedLLM([abstention_reply("no", "wholly"), abstention_reply("no", "no")])
     metric = AnswerOrAbstain(llm=llm)
     assert metric.score(user_input="q", response="No idea.", retrieved_contexts=[]).label == "rightly_declined"
     assert metric.score(user_input="q", response="In 1889.", retrieved_contexts=[]).label == "answered_without_ground"
 
 
 def test_a_blank_response_declines() -> None:
-    llm = ScriptedLLM([told("yes", "wholly")])
+    llm = ScriptedLLM([abstention_reply("yes", "wholly")])
     score = AnswerOrAbstain(llm=llm).score(user_input="q", response=" ", retrieved_contexts=["c"])
     assert score.label == "needlessly_declined"
 
@@ -91,8 +91,8 @@ def test_a_blank_response_declines() -> None:
 @pytest.mark.parametrize(
     ("response", "contexts", "reply", "complaint"),
     [
-        ("r", [], told("yes", "no"), "there are no contexts, so contexts_suffice must be no"),
-        (" ", ["c"], told("yes", "no"), "the response is blank, so response_declines must be wholly"),
+        ("r", [], abstention_reply("yes", "no"), "there are no contexts, so contexts_suffice must be no"),
+        (" ", ["c"], abstention_reply("yes", "no"), "the response is blank, so response_declines must be wholly"),
     ],
 )
 def test_what_cannot_be_is_asked_once_more(response: str, contexts: list[str], reply: str, complaint: str) -> None:

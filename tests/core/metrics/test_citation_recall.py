@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from core.metrics.citation_calls import CHECKED, CITING, WORDS
-from core.metrics.claim_calls import told
+from core.metrics.claim_calls import sides
 from core.metrics.contract import MetricContract
 from ragmetrics_core import Document, InvalidInput, evaluate
 from ragmetrics_core.metrics import (
@@ -62,7 +62,7 @@ def test_the_evidence_tells_what_is_cited_and_where() -> None:
 def test_ids_of_documents_are_citations() -> None:
     documents = [Document("one", id="doc-1"), Document("two", id="doc-2")]
     row = {**CITING, "response": "She was born in London [doc-1].", "retrieved_documents": documents}
-    assert CitationRecall(llm=ScriptedLLM({"verify_claims": [told([1])]})).score(row).value == 1.0
+    assert CitationRecall(llm=ScriptedLLM({"verify_claims": [sides([1])]})).score(row).value == 1.0
     with pytest.raises(
         InvalidInput, match=r"^citation_recall: retrieved_documents has 1 items, but retrieved_contexts has 2: "
     ):
@@ -70,7 +70,7 @@ def test_ids_of_documents_are_citations() -> None:
 
 
 def test_passage_by_passage_and_in_windows_the_score_is_the_same() -> None:
-    halves = [told([1], [1], [], []), told([], [], [], [])]
+    halves = [sides([1], [1], [], []), sides([], [], [], [])]
     for metric in (CitationRecall(per_passage=True), CitationRecall(window=21)):
         judge = ScriptedLLM({"verify_claims": list(halves)})
         score = replace(metric, llm=judge).score(CITING)
@@ -101,8 +101,8 @@ def test_scores_say_what_was_counted() -> None:
         "response": "The tower is red [2]. Lyon is a city [1]. The tower is old.",
         "retrieved_contexts": ["The tower is red and old.", "Lyon is a city."],
     }
-    told = [(1, 1), (2, 2), (3, 1)]
-    verdicts = [{"number": number, "reason": "", "for": [by], "against": []} for number, by in told]
+    sides = [(1, 1), (2, 2), (3, 1)]
+    verdicts = [{"number": number, "reason": "", "for": [by], "against": []} for number, by in sides]
     judge = ScriptedLLM(*[json.dumps({"verdicts": verdicts})] * 3)
     scores = [metric(llm=judge).score(row) for metric in (CitationRecall, CitationPrecision, Misattribution)]
     assert [(score.value, score.explain()) for score in scores] == [

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from core.metrics.claim_calls import claims, told, verdicts
+from core.metrics.claim_calls import claims, sides, verdicts
 from ragmetrics_core import BadReply, Example, InvalidInput
 from ragmetrics_core.metrics import ContextRecall, FactualCorrectness, Faithfulness, PassagePrecision
 from ragmetrics_core.metrics.claims import VERIFY_CLAIMS, Verdict, Verdicts
@@ -31,7 +31,7 @@ def script(**replies: list[str]) -> ScriptedLLM:
 def test_the_evidence_names_the_passages_and_the_place_in_the_answer() -> None:
     llm = script(
         extract_claims=[claims("It is tall.", "The tower is red.", "It is old.")],
-        verify_claims=[told([1, 3], [], [], against={1: [2], 2: [3, 2]})],
+        verify_claims=[sides([1, 3], [], [], against={1: [2], 2: [3, 2]})],
     )
     score = Faithfulness(llm=llm).score(FIELDS)
     assert score.value == 1 / 3
@@ -72,7 +72,7 @@ def test_the_evidence_names_the_passages_and_the_place_in_the_answer() -> None:
 
 
 def test_the_question_is_shown_and_claims_and_contexts_have_numbers() -> None:
-    llm = script(extract_claims=[claims("x")], verify_claims=[told([1])])
+    llm = script(extract_claims=[claims("x")], verify_claims=[sides([1])])
     Faithfulness(llm=llm).score(FIELDS)
     assert json.loads(llm.asks[1].messages[1].content) == {
         "question": "q",
@@ -84,7 +84,7 @@ def test_the_question_is_shown_and_claims_and_contexts_have_numbers() -> None:
 def test_passage_by_passage_the_numbers_are_those_of_the_passages() -> None:
     llm = script(
         extract_claims=[claims("x", "y")],
-        verify_claims=[told([], [], against={2: [1]}), told([1], []), told([1], [], against={2: [1]})],
+        verify_claims=[sides([], [], against={2: [1]}), sides([1], []), sides([1], [], against={2: [1]})],
     )
     score = Faithfulness(per_passage=True, llm=llm).score(FIELDS)
     assert (score.value, score.usage.calls) == (0.5, 4)
@@ -98,7 +98,7 @@ def test_passage_by_passage_the_numbers_are_those_of_the_passages() -> None:
 
 def test_pieces_of_a_passage_have_its_number() -> None:
     long = "one two three four. five six seven eight."
-    llm = script(extract_claims=[claims("x")], verify_claims=[told([]), told([1]), told([1])])
+    llm = script(extract_claims=[claims("x")], verify_claims=[sides([]), sides([1]), sides([1])])
     score = ContextRecall(window=6, llm=llm).score({**FIELDS, "retrieved_contexts": ["short one", long]})
     assert [ask.inputs["contexts"] for ask in llm.asks[1:]] == [
         ["short one"],
@@ -153,7 +153,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize(("verdict", "complaint"), REFUSED.values(), ids=REFUSED.keys())
 def test_what_does_not_fit_together_is_asked_once_more(verdict: dict[str, Any], complaint: str) -> None:
     bad = json.dumps({"verdicts": [{"number": 1, "reason": "r", **verdict}]})
-    llm = script(extract_claims=[claims("x")], verify_claims=[bad, told([2])])
+    llm = script(extract_claims=[claims("x")], verify_claims=[bad, sides([2])])
     score = Faithfulness(llm=llm).score(FIELDS)
     assert (score.value, score.usage.calls) == (1.0, 3)
     assert complaint in llm.asks[2].messages[-1].content
@@ -165,7 +165,7 @@ def test_what_does_not_fit_together_is_asked_once_more(verdict: dict[str, Any], 
 def test_a_reply_that_ends_before_it_says_what_is_against_a_claim_is_no_verdict(end: str) -> None:
     """A server that does not say that it cut the reply must not turn contradicted claims into claims that are not stated."""
     cut = '{"verdicts": [{"number": 1, "reason": "r", "for": ' + end
-    llm = script(extract_claims=[claims("x")], verify_claims=[cut, told([], against={1: [2]})])
+    llm = script(extract_claims=[claims("x")], verify_claims=[cut, sides([], against={1: [2]})])
     score = Faithfulness(llm=llm).score(FIELDS)
     assert (score.details["verdicts"][0]["verdict"], score.usage.calls) == ("contradicted", 3)
 
@@ -186,10 +186,10 @@ def test_with_one_context_there_is_no_doubt_which_one_contradicts() -> None:
 
 def test_what_one_of_several_calls_leaves_open_is_open() -> None:
     """Replies of two forms to the calls for one claim: the claim may be contradicted, and its support may be elsewhere as well."""
-    llm = script(extract_claims=[claims("x")], verify_claims=[told([]), verdicts(False), told([])])
+    llm = script(extract_claims=[claims("x")], verify_claims=[sides([]), verdicts(False), sides([])])
     (row,) = Faithfulness(llm=llm, per_passage=True).score(FIELDS).details["verdicts"]
     assert row == {"claim": "x", "supported": False, "reason": "reason 1 / reason 1 / reason 1"}
-    llm = script(extract_claims=[claims("x")], verify_claims=[told([1]), verdicts(True), told([])])
+    llm = script(extract_claims=[claims("x")], verify_claims=[sides([1]), verdicts(True), sides([])])
     with pytest.raises(BadReply, match="passage_precision needs the passages that support a claim"):
         PassagePrecision(llm=llm, per_passage=True).score(FIELDS)
 
@@ -280,7 +280,7 @@ def test_replies_of_every_form_stay_valid(verdict: dict[str, Any], row: dict[str
 
 def test_a_verdict_that_says_neither_is_asked_for_once_more() -> None:
     silent = json.dumps({"verdicts": [{"number": 1, "reason": "r", "against": []}]})
-    llm = script(extract_claims=[claims("x")], verify_claims=[silent, told([1])])
+    llm = script(extract_claims=[claims("x")], verify_claims=[silent, sides([1])])
     assert Faithfulness(llm=llm).score(FIELDS).value == 1.0
     assert "for is missing" in llm.asks[2].messages[-1].content
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.metrics.claim_calls import EXTRACT_REFERENCE, G1, G2, REFERENCE_BY_CONTEXTS, WORDS, told, verify
+from core.metrics.claim_calls import EXTRACT_REFERENCE, G1, G2, REFERENCE_BY_CONTEXTS, WORDS, sides, verify
 from core.metrics.contract import MetricContract
 from ragmetrics_core.metrics import ClaimUtilization
 from recording import RESPONSE, Exchange
@@ -11,7 +11,7 @@ EXCHANGES = [
     # both claims of the reference were found, and the response says one of them
     Exchange(
         ClaimUtilization(),
-        [EXTRACT_REFERENCE, REFERENCE_BY_CONTEXTS, verify([RESPONSE], [G1, G2], told([1], []))],
+        [EXTRACT_REFERENCE, REFERENCE_BY_CONTEXTS, verify([RESPONSE], [G1, G2], sides([1], []))],
         1 / 2,
     ),
 ]

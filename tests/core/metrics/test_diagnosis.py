@@ -16,12 +16,12 @@ from core.metrics.claim_calls import (
     REFERENCE_BY_RESPONSE,
     RESPONSE_BY_REFERENCE,
     WORDS,
-    told,
+    sides,
     verify,
 )
 from core.metrics.contract import MetricContract
 from core.metrics.test_answer_or_abstain import WORDS as ABSTENTION_WORDS
-from core.metrics.test_answer_or_abstain import told as abstention
+from core.metrics.test_answer_or_abstain import abstention_reply as abstention
 from ragmetrics_core import Ask, BadReply, Score
 from ragmetrics_core.metrics import Diagnosis
 from recording import CONTEXTS, QUESTION, RESPONSE, Call, Exchange
@@ -38,7 +38,7 @@ EXCHANGES = [
             ABSTENTION,
             EXTRACT_RESPONSE,
             EXTRACT_REFERENCE,
-            verify(CONTEXTS, [R1, R2], told([1], [])),
+            verify(CONTEXTS, [R1, R2], sides([1], [])),
             RESPONSE_BY_REFERENCE,
             REFERENCE_BY_CONTEXTS,
             REFERENCE_BY_RESPONSE,
@@ -81,7 +81,7 @@ class Truth:
             for number, claim in enumerate(ask.inputs["claims"], 1)
         ]
         against = {number: sign["-"] for number, sign in enumerate(signs, 1)}
-        return told(*(sign["+"] for sign in signs), against=against)
+        return sides(*(sign["+"] for sign in signs), against=against)
 
     def sign(self, claim: str, number: int, text: str) -> str | None:
         """What the text says of the claim of this number: ``a#2`` is told of the second one, if it is ``a``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.metrics.claim_calls import EXTRACT_RESPONSE, R1, R2, RESPONSE_BY_CONTEXTS, WORDS, told, verify
+from core.metrics.claim_calls import EXTRACT_RESPONSE, R1, R2, RESPONSE_BY_CONTEXTS, WORDS, sides, verify
 from core.metrics.contract import MetricContract
 from ragmetrics_core.metrics import Faithfulness
 from recording import CONTEXTS, Exchange
@@ -14,8 +14,8 @@ EXCHANGES = [
         Faithfulness(window=24, name="faithfulness_by_windows"),
         [
             EXTRACT_RESPONSE,
-            verify(CONTEXTS[:1], [R1, R2], told([1], [])),
-            verify(CONTEXTS[1:], [R1, R2], told([], [])),
+            verify(CONTEXTS[:1], [R1, R2], sides([1], [])),
+            verify(CONTEXTS[1:], [R1, R2], sides([], [])),
         ],
         0.5,
     ),

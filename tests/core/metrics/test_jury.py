@@ -290,10 +290,10 @@ class TestJurorsThatDoNotCount:
             value if isinstance(value, float) else None for value in values
         ]
         assert (score.value is not None) == (len(numbers) >= quorum)
-        told = score.error or score.reason or ""
+        text = score.error or score.reason or ""
         for name, value in by_name.items():
-            assert (f"; {name} failed: gone" in told) == (value == "gone")
-            assert (f"; {name} found nothing to score: no claims" in told) == (value is None)
+            assert (f"; {name} failed: gone" in text) == (value == "gone")
+            assert (f"; {name} found nothing to score: no claims" in text) == (value is None)
 
     @pytest.mark.parametrize("place", range(6))
     def test_a_fault_at_each_call_costs_one_juror_and_no_more(self, place: int) -> None:

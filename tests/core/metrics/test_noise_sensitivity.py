@@ -12,7 +12,7 @@ from core.metrics.claim_calls import (
     REFERENCE_BY_CONTEXTS,
     RESPONSE_BY_REFERENCE,
     WORDS,
-    told,
+    sides,
     verify,
 )
 from core.metrics.contract import MetricContract
@@ -29,7 +29,7 @@ EXCHANGES = [
             EXTRACT_REFERENCE,
             REFERENCE_BY_CONTEXTS,
             RESPONSE_BY_REFERENCE,
-            verify(CONTEXTS, [R1, R2], told([1], [1, 2])),
+            verify(CONTEXTS, [R1, R2], sides([1], [1, 2])),
         ],
         1 / 2,
     ),
@@ -41,7 +41,7 @@ EXCHANGES = [
             EXTRACT_REFERENCE,
             REFERENCE_BY_CONTEXTS,
             RESPONSE_BY_REFERENCE,
-            verify(CONTEXTS, [R1, R2], told([1], [2])),
+            verify(CONTEXTS, [R1, R2], sides([1], [2])),
         ],
         1 / 2,
     ),

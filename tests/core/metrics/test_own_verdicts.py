@@ -108,9 +108,9 @@ def test_what_was_changed_after_it_was_validated_is_closed_as_well() -> None:
 
 
 def test_details_of_a_score_hold_rows_with_lists() -> None:
-    told = {"verdict": "supported", "supported_by": [2], "contradicted_by": []}
+    lists = {"verdict": "supported", "supported_by": [2], "contradicted_by": []}
     rows = Score(1.0, details={"rows": rows_of("why")}).details["rows"]
-    assert rows == [{"claim": "It is here.", "supported": True, "reason": "why", **told}]
+    assert rows == [{"claim": "It is here.", "supported": True, "reason": "why", **lists}]
 
 
 @pytest.mark.parametrize("kind", [list, tuple, set, iter])

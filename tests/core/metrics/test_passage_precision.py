@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.metrics.claim_calls import EXTRACT_REFERENCE, G1, G2, REFERENCE_BY_CONTEXTS, WORDS, told, verify
+from core.metrics.claim_calls import EXTRACT_REFERENCE, G1, G2, REFERENCE_BY_CONTEXTS, WORDS, sides, verify
 from core.metrics.contract import MetricContract
 from ragmetrics_core.metrics import PassagePrecision
 from recording import CONTEXTS, Exchange
@@ -14,8 +14,8 @@ EXCHANGES = [
         PassagePrecision(per_passage=True, name="passage_precision_one_by_one"),
         [
             EXTRACT_REFERENCE,
-            verify(CONTEXTS[:1], [G1, G2], told([1], [])),
-            verify(CONTEXTS[1:], [G1, G2], told([], [1])),
+            verify(CONTEXTS[:1], [G1, G2], sides([1], [])),
+            verify(CONTEXTS[1:], [G1, G2], sides([], [1])),
         ],
         1.0,  # both passages support a claim each
     ),

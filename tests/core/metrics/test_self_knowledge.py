@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.metrics.claim_calls import EXTRACT_RESPONSE, R1, R2, RESPONSE_BY_REFERENCE, WORDS, told, verify
+from core.metrics.claim_calls import EXTRACT_RESPONSE, R1, R2, RESPONSE_BY_REFERENCE, WORDS, sides, verify
 from core.metrics.contract import MetricContract
 from ragmetrics_core.metrics import SelfKnowledge
 from recording import CONTEXTS, Exchange
@@ -11,7 +11,7 @@ EXCHANGES = [
     # no passage supports a claim, and the reference supports the first of two
     Exchange(
         SelfKnowledge(),
-        [EXTRACT_RESPONSE, verify(CONTEXTS, [R1, R2], told([], [])), RESPONSE_BY_REFERENCE],
+        [EXTRACT_RESPONSE, verify(CONTEXTS, [R1, R2], sides([], [])), RESPONSE_BY_REFERENCE],
         1 / 2,
     ),
 ]

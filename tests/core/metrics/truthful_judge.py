@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from core.metrics.claim_calls import told
-from core.metrics.test_answer_or_abstain import told as abstention
+from core.metrics.claim_calls import sides
+from core.metrics.test_answer_or_abstain import abstention_reply as abstention
 from ragmetrics_core import Ask
 
 __all__ = ["CORPORA", "TruthfulJudge", "asked", "corpus"]
@@ -51,7 +51,7 @@ class TruthfulJudge:
             return json.dumps({"claims": self.claims[ask.inputs["answer"]]})
         found = [self.signs_of(claim, ask.inputs["contexts"]) for claim in ask.inputs["claims"]]
         at = {sign: [[n for n, each in enumerate(row, 1) if each == sign] for row in found] for sign in "+-"}
-        return told(*at["+"], against=dict(enumerate(at["-"], 1)))
+        return sides(*at["+"], against=dict(enumerate(at["-"], 1)))
 
     def signs_of(self, claim: str, contexts: Sequence[str]) -> list[str]:
         """What each of the contexts says of the claim."""

@@ -64,7 +64,7 @@ def test_the_advice_for_a_metric_runs(metric: Any, kind: str, name: str) -> None
 
 class TestOtherNames:
     @pytest.mark.parametrize(
-        ("statement", "told"),
+        ("statement", "message"),
         [
             (
                 "from ragmetrics_core.metrics import LLMContextRecall",
@@ -103,10 +103,10 @@ class TestOtherNames:
             ),
         ],
     )
-    def test_an_import_names_what_to_import(self, statement: str, told: str) -> None:
+    def test_an_import_names_what_to_import(self, statement: str, message: str) -> None:
         with pytest.raises(ImportError) as caught:
             exec(statement, {})
-        assert str(caught.value) == told
+        assert str(caught.value) == message
 
     @pytest.mark.parametrize("module", ["", ".metrics", ".llms", ".embeddings"])
     def test_other_names_are_missing_as_usual(self, module: str) -> None:

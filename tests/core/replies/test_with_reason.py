@@ -24,7 +24,7 @@ FIELDS = {"user_input": "q", "response": "a", "reference": "r", "retrieved_conte
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ('{"reason": "The year is stated.", "answer": "yes"}', (True, "The year is stated.")),
         ('```json\n{"reason": " nothing ", "answer": "no"}\n```', (False, "nothing")),
@@ -35,22 +35,22 @@ FIELDS = {"user_input": "q", "response": "a", "reference": "r", "retrieved_conte
         ("No, the year differs.", (False, "No, the year differs.")),
     ],
 )
-def test_yes_or_no_with_its_reason(text: str, told: tuple[bool, str]) -> None:
-    assert YES_NO.parse(text) == told
-    assert YesNoReply().parse(text) is told[0]
+def test_yes_or_no_with_its_reason(text: str, expected: tuple[bool, str]) -> None:
+    assert YES_NO.parse(text) == expected
+    assert YesNoReply().parse(text) is expected[0]
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ('{"reason": "A part is there.", "rating": 1}', (1, "A part is there.")),
         ("2", (2, "")),
         ("1\nA part.", (1, "A part.")),
     ],
 )
-def test_rating_with_its_reason(text: str, told: tuple[int, str]) -> None:
-    assert RATING.parse(text) == told
-    assert RatingReply((0, 1, 2)).parse(text) == told[0]
+def test_rating_with_its_reason(text: str, expected: tuple[int, str]) -> None:
+    assert RATING.parse(text) == expected
+    assert RatingReply((0, 1, 2)).parse(text) == expected[0]
 
 
 def test_it_asks_what_the_format_inside_asks_and_refuses_what_it_refuses() -> None:

@@ -25,7 +25,7 @@ def sliced(*rows: tuple[Any, Any, Any], column: str = "lang", **more: Any) -> tu
     )
 
 
-def told(changes: Iterable[Any]) -> list[tuple[str, bool | None, bool | None]]:
+def changes_of(changes: Iterable[Any]) -> list[tuple[str, bool | None, bool | None]]:
     return [(item.text, item.before, item.after) for item in changes]
 
 
@@ -36,7 +36,7 @@ def claims(before: Sequence[Score], after: Sequence[Score]) -> list[tuple[str, b
         for value, scores in ((0.0, before), (1.0, after))
     )
     (change,) = next(runs).compare(next(runs))["m"].changes
-    return told(change.claims)
+    return changes_of(change.claims)
 
 
 class TestData:
@@ -352,14 +352,14 @@ class TestChanges:
         before = run_of([({"id": "a"}, {"m": verdicts(kept=True, lost=True, gained=False, gone=False)})])
         after = run_of([({"id": "a"}, {"m": verdicts(kept=True, lost=False, gained=True, new=True, bad=False)})])
         (change,) = before.compare(after)["m"].changes
-        assert told(change.claims) == [
+        assert changes_of(change.claims) == [
             ("lost", True, False),
             ("gained", False, True),
             ("new", None, True),
             ("bad", None, False),
             ("gone", False, None),
         ]
-        assert told(change.of_kind("new")) == [("new", None, True), ("bad", None, False)]
+        assert changes_of(change.of_kind("new")) == [("new", None, True), ("bad", None, False)]
         assert change.to_dict()["claims"][0] == {"text": "lost", "kind": "lost", "before": True, "after": False}
 
     def test_claims_are_the_same_but_for_spaces(self) -> None:

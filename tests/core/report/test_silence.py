@@ -129,8 +129,8 @@ def test_counted_as_the_worst_value(tmp_path: Path) -> None:
         assert [score.value for score in kept.scores["errors"]] == [0.0, 10.0, 10.0, 0.0]
         assert [score.value for score in kept.scores["length"]] == [6.0, None, None, 6.0]
         assert [score.value for score in kept.scores["ndcg"]] == [0.0] * 4
-        told = "no_answer on 2 of 4 rows; 2 of them counted as the worst value: token_f1, errors "
-        assert told in " ".join(str(kept.summary()).split())
+        note = "no_answer on 2 of 4 rows; 2 of them counted as the worst value: token_f1, errors "
+        assert note in " ".join(str(kept.summary()).split())
         assert "no_answer on 2 of 4 rows: length\n" in str(kept.summary())
         assert [item.silent for item in kept.summary().metrics] == [2, 2, 0, 0]
         score = kept.scores["token_f1"][1]

@@ -335,8 +335,8 @@ def test_what_unfinished_rows_have_cost_is_told() -> None:
     finished = sum(item.usage.calls - item.usage.cached_calls for item in summary.metrics)
     assert asked.calls == 3
     assert finished < 3, "or the run has no unfinished row"
-    told = f"asked altogether: 3 calls ({asked.prompt_tokens} tokens in, {asked.completion_tokens} tokens out), "
-    assert f"{told}{3 - finished} of them for rows that were not finished" in " ".join(str(summary).split())
+    note = f"asked altogether: 3 calls ({asked.prompt_tokens} tokens in, {asked.completion_tokens} tokens out), "
+    assert f"{note}{3 - finished} of them for rows that were not finished" in " ".join(str(summary).split())
     assert "asked altogether" not in str(evaluate(rows, Rated(), llm=AsyncModel(lambda text: text)).summary())
 
 
@@ -355,9 +355,9 @@ def test_a_notebook_shows_the_table() -> None:
 
 def test_unreadable_replies_can_be_found() -> None:
     rows = [{"user_input": "1", "response": "x", "retrieved_contexts": ["x"]}]
-    told = "replies that could not be read: details['raw'] of these scores, also in the file of --out"
+    note = "replies that could not be read: details['raw'] of these scores, also in the file of --out"
     unread = evaluate(rows, "faithfulness", llm=ScriptedLLM(["no idea", "none"]))
-    assert told in " ".join(str(unread.summary()).split())
+    assert note in " ".join(str(unread.summary()).split())
     assert unread.scores["faithfulness"][0].details["raw"] == ["no idea", "none"]
     refused = evaluate(rows, Rated(), llm=AsyncModel(lambda text: ModelError("the server is busy")))
     assert "details['raw']" not in str(refused.summary())

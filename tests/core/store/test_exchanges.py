@@ -87,7 +87,7 @@ class Useless(Witness):
         return "Let me think."
 
 
-def told(run: Path | Evaluation) -> tuple[list[dict[str, list[dict[str, Any]]]], dict[str, str]]:
+def exchanges_of(run: Path | Evaluation) -> tuple[list[dict[str, list[dict[str, Any]]]], dict[str, str]]:
     """What is told of each row, and why something is not."""
     with TemporaryDirectory() as folder:
         return exchanges_shown(run if isinstance(run, Evaluation) else Evaluation.load(run), Path(folder))
@@ -117,25 +117,25 @@ class TestFound:
         witness = Replaying(exchange)
         embeddings = Vectors(VECTORS)
         evaluate([exchange.sample], [exchange.metric], llm=witness, embeddings=embeddings, run_dir=run_dir)
-        (found,), _ = told(run_dir)
+        (found,), _ = exchanges_of(run_dir)
         assert as_sets(flat([found])) == as_sets(witness.heard)
         assert len(witness.heard) >= 1
 
     def test_prompts_in_words_of_their_own(self, run_dir: Path) -> None:
         witness = Witness()
         evaluate(ROWS[:1], with_own_words(Faithfulness()), llm=witness, run_dir=run_dir)
-        (found,), _ = told(run_dir)
+        (found,), _ = exchanges_of(run_dir)
         assert found["faithfulness"][0]["messages"][0]["content"].startswith("Own words: ")
         assert flat([found]) == witness.heard
 
     def test_a_metric_that_asks_nobody(self, run_dir: Path) -> None:
         evaluate(ROWS, "token_f1", run_dir=run_dir)
-        assert told(run_dir) == ([{}, {}], {"token_f1": "no language model was asked"})
+        assert exchanges_of(run_dir) == ([{}, {}], {"token_f1": "no language model was asked"})
 
     def test_in_the_order_in_which_it_was_asked_by_several_metrics(self, run_dir: Path) -> None:
         witness = Witness()
         evaluate(ROWS, ["faithfulness", "context_recall"], llm=witness, run_dir=run_dir, max_concurrency=1)
-        found, _ = told(run_dir)
+        found, _ = exchanges_of(run_dir)
         assert [item["prompt"] for item in found[0]["faithfulness"]] == ["extract_claims", "verify_claims"]
         assert [item["messages"][0]["role"] for item in found[0]["faithfulness"]] == ["system", "system"]
         assert as_sets(flat(found)) == as_sets(witness.heard)
@@ -143,7 +143,7 @@ class TestFound:
     def test_a_second_attempt_shows_the_first(self, run_dir: Path) -> None:
         witness = Forgetful()
         evaluate(ROWS[:1], "faithfulness", llm=witness, run_dir=run_dir)
-        found, _ = told(run_dir)
+        found, _ = exchanges_of(run_dir)
         assert [len(item["messages"]) for item in found[0]["faithfulness"]] == [2, 4, 2, 4]
         assert flat(found) == witness.heard
 
@@ -152,13 +152,13 @@ class TestFound:
         evaluation = evaluate(ROWS[:1], "faithfulness", llm=witness, run_dir=run_dir)
         (score,) = evaluation.scores["faithfulness"]
         assert score.details["raw"] == ["Let me think.", "Let me think."]
-        found, _ = told(run_dir)
+        found, _ = exchanges_of(run_dir)
         assert [(item["prompt"], item["reply"]) for item in found[0]["faithfulness"]] == [("extract_claims", None)] * 2
         assert [messages for messages, _ in flat(found)] == [messages for messages, _ in witness.heard]
 
     def test_each_judgement_of_a_row(self, run_dir: Path) -> None:
         evaluate(ROWS[:1], "faithfulness", llm=Witness(), run_dir=run_dir, repeats=2)
-        found, _ = told(run_dir)
+        found, _ = exchanges_of(run_dir)
         assert [item["prompt"] for item in found[0]["faithfulness"]] == [
             "extract_claims, judgement 1",
             "verify_claims, judgement 1",
@@ -172,19 +172,19 @@ class TestFound:
         evaluate(ROWS[:1], "faithfulness", llm=witness, run_dir=run_dir)
         evaluate(ROWS, "faithfulness", llm=witness, run_dir=run_dir)
         evaluate(ROWS, "faithfulness", llm=Witness(), run_dir=run_dir)
-        found, _ = told(run_dir)
+        found, _ = exchanges_of(run_dir)
         assert flat(found) == witness.heard
 
     def test_another_model_is_not_mistaken_for_this_one(self, run_dir: Path) -> None:
         evaluate(ROWS[:1], "faithfulness", llm=Forgetful(seed=1), run_dir=run_dir)
         witness = Witness(seed=2)
         evaluate(ROWS[:1], "faithfulness", llm=witness, run_dir=run_dir, replace=True)
-        found, _ = told(run_dir)
+        found, _ = exchanges_of(run_dir)
         assert flat(found) == witness.heard
 
     def test_a_metric_of_their_own(self, run_dir: Path) -> None:
         evaluate([{"user_input": "7"}], Rated(RATE), llm=Model(), run_dir=run_dir)
-        (found,), _ = told(run_dir)
+        (found,), _ = exchanges_of(run_dir)
         (exchange,) = found["rated"]
         assert (exchange["prompt"], exchange["reply"]) == ("rate", "0.07")
         assert [message["role"] for message in exchange["messages"]] == ["system", "user"]
@@ -201,18 +201,18 @@ class TestFound:
     def test_a_call_that_failed(self, run_dir: Path) -> None:
         model = Model(lambda text: ModelError("gone") if text == "8" else "0.5")
         evaluate([{"user_input": "7"}, {"user_input": "8"}], Rated(RATE), llm=model, run_dir=run_dir, max_retries=0)
-        found, _ = told(run_dir)
+        found, _ = exchanges_of(run_dir)
         assert found[1] == {"rated": [{"prompt": "rate", "messages": [], "reply": None}]}
 
     def test_a_score_that_was_there_before_a_call_failed_keeps_its_messages(self, run_dir: Path) -> None:
         evaluate([{"user_input": "7"}], Rated(RATE), llm=Model(), run_dir=run_dir)
-        before, _ = told(run_dir)
+        before, _ = exchanges_of(run_dir)
         with closing(sqlite3.connect(run_dir / "journal.sqlite")) as database:
             database.execute("UPDATE replies SET digest = NULL")
             database.commit()
         gone = Model(lambda text: ModelError("gone") if text == "7" else "0.5")
         evaluate([{"user_input": "7"}, {"user_input": "8"}], Rated(RATE), llm=gone, run_dir=run_dir, max_retries=0)
-        after, _ = told(run_dir)
+        after, _ = exchanges_of(run_dir)
         assert after[0]["rated"][0]["messages"] == before[0]["rated"][0]["messages"]
 
 
@@ -228,15 +228,15 @@ class TestNotFound:
             database.execute("DROP TABLE texts")
             database.commit()
         why = {"faithfulness": "an earlier version scored this row, and kept no messages"}
-        assert told(run_dir) == ([{}], why)
+        assert exchanges_of(run_dir) == ([{}], why)
         row = json.loads((run_dir / "scores.jsonl").read_text())
         assert [call.split()[0] for call in row.pop("calls")["faithfulness"]] == ["extract_claims", "verify_claims"]
         (run_dir / "scores.jsonl").write_text(json.dumps(row) + "\n")
-        assert told(run_dir) == ([{}], why)
+        assert exchanges_of(run_dir) == ([{}], why)
         witness = Witness()
         evaluate(ROWS, "faithfulness", llm=witness, run_dir=run_dir)
         assert len(witness.heard) == 2, "only the new row was asked about"
-        found, problems = told(run_dir)
+        found, problems = exchanges_of(run_dir)
         assert (found[0], problems) == ({}, why)
         assert flat(found[1:]) == witness.heard
 
@@ -245,7 +245,7 @@ class TestNotFound:
         with closing(sqlite3.connect(run_dir / "journal.sqlite")) as database:
             database.execute(f"UPDATE replies SET messages = {damage}")
             database.commit()
-        assert told(run_dir)[0] == [{}]
+        assert exchanges_of(run_dir)[0] == [{}]
 
     @pytest.mark.parametrize("calls", [3, [], {"faithfulness": 3}, {"faithfulness": ["extract_claims 12"]}])
     def test_calls_that_are_none(self, run_dir: Path, calls: object) -> None:
@@ -255,21 +255,24 @@ class TestNotFound:
         assert (len(loaded), loaded.state) == (0, "damaged")
 
     def test_no_directory(self) -> None:
-        assert told(evaluate(ROWS[:1], "faithfulness", llm=Witness())) == ([{}], {"faithfulness": WITHOUT_DIRECTORY})
+        assert exchanges_of(evaluate(ROWS[:1], "faithfulness", llm=Witness())) == (
+            [{}],
+            {"faithfulness": WITHOUT_DIRECTORY},
+        )
 
     def test_no_journal(self, run_dir: Path) -> None:
         for file in run_dir.glob("journal.sqlite*"):
             file.unlink()
-        assert told(run_dir)[1] == {"faithfulness": WITHOUT_DIRECTORY}
+        assert exchanges_of(run_dir)[1] == {"faithfulness": WITHOUT_DIRECTORY}
 
     def test_a_file_of_scores(self, run_dir: Path, tmp_path: Path) -> None:
         Evaluation.load(run_dir).to_jsonl(tmp_path / "scores.jsonl")
         why = "only the directory of a run, with its run.json, has them"
-        assert told(tmp_path / "scores.jsonl") == ([{}], {"faithfulness": why})
+        assert exchanges_of(tmp_path / "scores.jsonl") == ([{}], {"faithfulness": why})
 
     def test_a_journal_that_is_none(self, run_dir: Path) -> None:
         (run_dir / "journal.sqlite").write_bytes(b"no database" * 1000)
-        found, problems = told(run_dir)
+        found, problems = exchanges_of(run_dir)
         assert found == [{}]
         assert "has no replies of ragmetrics" in problems["faithfulness"]
 
@@ -277,6 +280,6 @@ class TestNotFound:
         witness = Witness()
         witness.identity = {}
         evaluate(ROWS[:1], "faithfulness", llm=witness, run_dir=tmp_path / "other")
-        assert told(tmp_path / "other")[1] == {
+        assert exchanges_of(tmp_path / "other")[1] == {
             "faithfulness": "the model does not say what it is (identity), so its replies are not kept"
         }

@@ -127,7 +127,7 @@ def test_an_answer_in_plain_text_is_an_answer(reply: str, answer: str) -> None:
 @pytest.mark.parametrize("reply", ["The document does not say it.", "Not mentioned.", "N/A", '{"answer": ""}'])
 def test_words_that_there_is_no_answer_are_none(reply: str) -> None:
     llm = ScriptedLLM({"write_questions": ["1. Q?"], "answer_from_document": [reply]})
-    assert told(generate_testset(["text"], llm, 1)) == ["document-1, 'Q?': the document does not answer it"]
+    assert problems_of(generate_testset(["text"], llm, 1)) == ["document-1, 'Q?': the document does not answer it"]
 
 
 @pytest.mark.parametrize(
@@ -147,28 +147,29 @@ def test_what_is_no_answer_at_all(reply: str) -> None:
     testset = generate_testset(["text"], llm, 1)
     assert len(testset) == 0
     assert (
-        "no answer: BadReply: the model's reply to the prompt 'answer_from_document' is unreadable" in told(testset)[0]
+        "no answer: BadReply: the model's reply to the prompt 'answer_from_document' is unreadable"
+        in problems_of(testset)[0]
     )
 
 
-def told(testset: Testset) -> list[str]:
+def problems_of(testset: Testset) -> list[str]:
     return [str(problem) for problem in testset.problems]
 
 
 class TestProblems:
     def test_fewer_questions_than_asked_for(self) -> None:
         testset = generate_testset(["alpha"], ScriptedLLM(answers), 3)
-        assert (len(testset), told(testset)) == (2, ["document-1: 3 questions were asked for, 2 were written"])
+        assert (len(testset), problems_of(testset)) == (2, ["document-1: 3 questions were asked for, 2 were written"])
 
     def test_no_questions_at_all(self) -> None:
         testset = generate_testset(["alpha"], ScriptedLLM(["[]"]), 3)
-        assert (len(testset), told(testset)) == (0, ["document-1: 3 questions were asked for, 0 were written"])
+        assert (len(testset), problems_of(testset)) == (0, ["document-1: 3 questions were asked for, 0 were written"])
 
     def test_a_blank_document_costs_nothing(self) -> None:
         llm = ScriptedLLM(answers)
         testset = generate_testset([" \n", "beta"], llm, 2)
         assert ([sample.id for sample in testset], llm.calls) == (["document-2-1", "document-2-2"], 3)
-        assert told(testset) == ["document-1: the document has no text"]
+        assert problems_of(testset) == ["document-1: the document has no text"]
 
     def test_a_document_that_fails(self) -> None:
         def reply(ask: Ask) -> str | ModelError:
@@ -176,7 +177,7 @@ class TestProblems:
 
         testset = generate_testset(["alpha", "beta"], ScriptedLLM(reply), 2)
         assert [sample.id for sample in testset] == ["document-2-1", "document-2-2"]
-        assert told(testset) == ["document-1: no questions were written: ModelError: too long"]
+        assert problems_of(testset) == ["document-1: no questions were written: ModelError: too long"]
 
     def test_questions_that_fail(self) -> None:
         script = {
@@ -200,7 +201,7 @@ class TestProblems:
                 "metadata": {"document_id": "document-1"},
             }
         ]
-        assert told(testset) == [
+        assert problems_of(testset) == [
             "document-1, 'two?': no answer: ModelError: down",
             "document-1, 'three?': the document does not answer it",
             (
@@ -399,11 +400,11 @@ class TestLexicalJudge:
             return "1. Who wrote it?" if ask.prompt.name == "write_questions" else LexicalJudge().generate(ask)
 
         testset = generate_testset([self.TEXT], ScriptedLLM(reply), 1)
-        assert told(testset) == ["document-1, 'Who wrote it?': the document does not answer it"]
+        assert problems_of(testset) == ["document-1, 'Who wrote it?': the document does not answer it"]
 
     def test_a_document_without_anything_to_leave_out(self) -> None:
         testset = generate_testset(["Hello!", "Stop."], LexicalJudge(), 2)
-        assert (len(testset), told(testset)) == (
+        assert (len(testset), problems_of(testset)) == (
             0,
             [
                 "document-1: 2 questions were asked for, 0 were written",

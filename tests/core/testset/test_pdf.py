@@ -151,9 +151,9 @@ def test_the_encoding_of_a_page(tmp_path: Path, content: bytes, text: str) -> No
     assert text_of(tmp_path / "a.html") == text
 
 
-@pytest.mark.parametrize("told", ["", "<meta charset=klingon>", "<meta charset=zlib>", "<meta charset=ascii>"])
-def test_a_page_in_no_known_encoding(tmp_path: Path, told: str) -> None:
-    (tmp_path / "a.htm").write_bytes(f"{told}<p>Café".encode("latin-1"))
+@pytest.mark.parametrize("declaration", ["", "<meta charset=klingon>", "<meta charset=zlib>", "<meta charset=ascii>"])
+def test_a_page_in_no_known_encoding(tmp_path: Path, declaration: str) -> None:
+    (tmp_path / "a.htm").write_bytes(f"{declaration}<p>Café".encode("latin-1"))
     assert message(tmp_path / "a.htm") == "a.htm: not UTF-8 text: save the file as UTF-8"
 
 
