@@ -43,10 +43,24 @@ def words(locator: Any) -> list[str]:
 def test_the_summary_needs_no_script(opened: Opener, report: Path) -> None:
     page = opened(report, scripts=False)
     assert page.locator("h1").inner_text().count(".jsonl") == 2
-    assert page.locator(".card h3").all_inner_texts() == ["faithfulness", "diagnosis"]
-    assert words(page.locator(".card .verdict")) == ["?cannot say", "?cannot say"]
-    assert words(page.locator(".mean-line"))[0] == "0.667 → to 0.750 +0.083"
-    assert page.locator(".card svg.difference").count() == 2
+    rows = [words(row.locator("th, td")) for row in page.locator("table.metrics tbody tr").all()]
+    assert rows == [
+        [
+            "faithfulness higher is better, 0 to 1",
+            "0.667",
+            "0.750",
+            "+0.083 -0.865 to +1.000 worse -1 margin ±0.03 +1 better",
+            "?cannot say !1 failed !71 % → 71 % scored !only 3 pairs",
+        ],
+        [
+            "diagnosis higher is better, 0 to 1",
+            "0.333",
+            "0.667",
+            "+0.333 -0.415 to +0.792 worse -1 margin ±0.03 +1 better",
+            "?cannot say !71 % → 71 % scored !only 3 pairs",
+        ],
+    ]
+    assert page.locator(".metrics svg.difference").count() == 2
     first = page.locator("#slices tbody tr").first
     assert words(first.locator("th, td"))[:7] == [
         "lang=de",
@@ -73,10 +87,10 @@ def test_the_summary_needs_no_script(opened: Opener, report: Path) -> None:
 
 def test_the_picture_says_in_words_what_it_shows(opened: Opener, report: Path) -> None:
     page = opened(report, scripts=False)
-    assert page.locator(".card svg.difference").first.get_attribute("aria-label") == (
+    assert page.locator(".metrics svg.difference").first.get_attribute("aria-label") == (
         "difference +0.083; 95 % interval -0.865 to +1.000, which holds 0; margin ±0.03"
     )
-    assert words(page.locator(".card .ends"))[0] == "worse -1 0, shaded: margin ±0.03 +1 better"
+    assert words(page.locator(".metrics .ends"))[0] == "worse -1 margin ±0.03 +1 better"
 
 
 def test_the_rows_that_changed_most_come_first(opened: Opener, report: Path) -> None:

@@ -34,7 +34,7 @@ def test_the_summary_and_the_table(opened: Opener, report: Path) -> None:
     assert warning.startswith("!WARNING: who scored differs between the runs")
     assert XSS[2] in warning
     assert XSS[3] in warning
-    assert page.locator(".card h3").first.inner_text() == f"m {XSS[0]}"
+    assert page.locator(".metrics .name").first.inner_text() == f"m {XSS[0]}"
     caveats = page.locator(".caveat").all_text_contents()
     assert all(any(text in caveat for caveat in caveats) for text in SHOWN)
     assert page.locator("#without li").count() > 0

@@ -33,7 +33,7 @@ def test_the_best_runs_and_each_pair(opened: Opener, tmp_path: Path, width: int)
     assert page.locator("h2").all_inner_texts()[1:5] == [
         f"a \N{RIGHTWARDS ARROW} {name}{part}" for name in ("b", HOSTILE) for part in ("", ": slices by lang")
     ]
-    assert page.locator(".card h3").all_inner_texts() == [HOSTILE, HOSTILE]
+    assert page.locator(".metrics .name").all_inner_texts() == [HOSTILE, HOSTILE]
     assert page.locator("img").count() == 0
     assert page.locator("#slices-0, #slices-1").count() == 2
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

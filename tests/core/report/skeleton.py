@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 ALLOWED = """
 html head meta title style body a header p span b h1 h2 h3 h4 dl div dt dd main section ul li svg rect line code
 select option form label input button nav article noscript footer script
+table thead tbody tr th td wbr
 """
 
 

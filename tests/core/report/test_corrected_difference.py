@@ -84,7 +84,7 @@ def test_where_it_is_shown(tmp_path: Path) -> None:
     comparison = compared()
     comparison.to_html(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert f"{html.escape(str(comparison.corrected[0]))}</p>" in page
+    assert f"{html.escape(str(comparison.corrected[0]))}.</li>" in page
     (found,) = comparison.corrected
     assert found.corrected is not None
     assert found.corrected.interval is not None

@@ -54,10 +54,15 @@ class TestMarkup:
     def test_nothing_that_is_filled_in_is_read_again(self) -> None:
         page = joined_page(
             "{{data}}",
-            {"header": Html("{{cards}}"), "gates": EMPTY, "cards": Html("C"), "rests_on": EMPTY, "data": Html("D")},
+            {
+                "header": Html("{{metrics}}"),
+                "metrics": Html("M"),
+                "data": Html("D"),
+                **dict.fromkeys(("gates", "caveats", "slices", "rests_on", "about"), EMPTY),
+            },
         )
         assert "<title>{{data}}</title>" in page
-        assert page.count("{{cards}}") == 1
+        assert page.count("{{metrics}}") == 1
 
 
 class TestPolicy:
@@ -117,8 +122,10 @@ class TestContent:
         assert (
             texts[at] == "Faithfulness is 1.00 on 1 row. The judge was a lexical baseline, which only compares words."
         )
-        assert texts[at + 2] == "Read this first:"
-        assert texts[at + 3].startswith("These scores are a lexical baseline")
+        assert texts[at + 1 : at + 3] == ["Metrics", "Caveats (2)"], "the links to sections"
+        caveats = texts.index("Caveats (2)", at + 3)
+        assert texts[caveats + 1].startswith("These scores are a lexical baseline")
+        assert texts[caveats + 2] == "faithfulness: the mean is of 1 row only, so it says little about other rows"
         page = " ".join(texts)
         for fact in ("Rows 1", "Coverage 1 of 1 rows (100%) have a value of every metric", "Judge LexicalJudge", "UTC"):
             assert fact in page

@@ -131,7 +131,7 @@ def difference_chart(item: MetricComparison, share: float, *, ends: bool = True)
     if not ends:
         return picture
     left, right = {True: ("worse ", " better"), False: ("better ", " worse"), None: ("", "")}[item.higher_is_better]
-    words = f"{left}{-reach:+.2g}", f"0, shaded: margin \u00b1{item.margin:.3g}", f"{reach:+.2g}{right}"
+    words = f"{left}{-reach:+.2g}", f"margin \u00b1{item.margin:.3g}", f"{reach:+.2g}{right}"
     below = element("p", *(element("span", word) for word in words), class_="ends", aria_hidden="true")
     return element("div", picture, below, class_="axis-box")
 

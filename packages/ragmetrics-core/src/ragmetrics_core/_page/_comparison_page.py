@@ -1,9 +1,9 @@
 """The page of a comparison: two runs side by side in one HTML file, which opens without a network and escapes all texts.
 
-As in the text of a comparison, warnings that forbid crediting a difference to the system come before any number. The header says
-which runs are compared and who scored them, and each metric has a card with its verdict. Then come slices, gates, rows without a
-pair or a value, and notes on the numbers. All of this is markup that needs no script. The rows, which the script shows, are
-columns with two sides each.
+As in the text of a comparison, warnings that forbid crediting a difference to the system come before any number. The sentence and
+the table of metrics with their verdicts follow, then gates, reasons, slices, who scored the runs, rows without a pair or a value,
+and notes on the numbers. All of this is markup that needs no script. The rows, which the script shows, are columns with two sides
+each.
 """
 
 from __future__ import annotations
@@ -26,19 +26,20 @@ from .._compare._blocks import (
 from .._compare._comparison import ComparedRuns, MetricComparison
 from .._compare._pairs import Pairing
 from .._compare._sentence import comparison_sentence
-from .._compare._verdicts import Verdict, signed
+from .._compare._verdicts import Verdict, ends, signed
 from .._gate._evidence import about
 from .._gate._results import Decision
-from .._show._blocks import Items, as_html
+from .._show._blocks import Items, Table, as_html
 from .._store._files import SCORES
 from .._store._parquet import METADATA
 from .._summary._tally import summary_of
 from .._values._errors import InvalidInput
 from .._values._tags import EMPTY, Html, element, joined
 from ._charts import difference_chart, widest
-from ._page import COMPARISON, LARGEST, Content, bytes_of, notice, section
+from ._metrics_table import LOW_COVERAGE, Cell, direction, doubts, marked, metrics_table
+from ._page import COMPARISON, LARGEST, Content, bytes_of, caveat_section, notice, section, title_of
 from ._rows import PairedRows
-from ._run_page import direction, fact_list, facts, gate_list
+from ._run_page import ABOUT, fact_list, facts, gate_list
 
 MARKS: dict[Verdict, tuple[str, str]] = {
     "better": ("\u2714", "good"),
@@ -48,56 +49,83 @@ MARKS: dict[Verdict, tuple[str, str]] = {
 }
 """The symbol and the kind of each verdict."""
 
-IN_CARDS = ("95 % interval", "p", "adjusted p", "pairs", "changed", "coverage")
-"""The numbers of a card that are not at its top."""
+IN_REASONS = ("p", "adjusted p", "pairs", "changed", "coverage")
+"""The numbers that are not in the table of metrics."""
 
 
-def _header(comparison: ComparedRuns, pairing: Pairing) -> Html:
-    """Return the head of the page."""
+def _header(comparison: ComparedRuns) -> Html:
+    """Return the head of the page. Warnings that forbid crediting a difference to the system stand above all numbers."""
     warning = notice(warning_head(comparison), "", "caveat bad", comparison.warnings) if comparison.warnings else None
-    runs = pairing.before, pairing.after
     return joined(
         [
             element("p", "ragmetrics comparison", class_="kicker"),
             element(
                 "h1",
-                element("span", comparison.before, dir="auto"),
+                element("span", *title_of(comparison.before), dir="auto"),
                 element("span", " \u2192 ", aria_hidden="true", class_="arrow"),
                 element("span", " compared with ", class_="aside"),
-                element("span", comparison.after, dir="auto"),
+                element("span", *title_of(comparison.after), dir="auto"),
             ),
             element("p", comparison_sentence(comparison), class_="sentence", dir="auto"),
             warning,
-            *(notice("Read this first", text) for text in (*comparison.caveats, *comparison.incomplete)),
-            element("p", f"{pairs_in_words(comparison)}. Differences are after minus before.", class_="lead"),
-            *(element("p", str(item), class_="lead", dir="auto") for item in comparison.corrected),
-            fact_list(*(facts(run, summary_of(run.evaluation)) for run in runs)),
         ]
     )
 
 
-def cards(comparison: ComparedRuns) -> Html:
-    """Return the cards of all metrics, in their order, on comparable axes."""
+def comparison_metrics(comparison: ComparedRuns, name: str = "metrics", title: str = "Metrics", *below: Html) -> Html:
+    """Return the table of metrics, in their order, with differences on comparable axes; ``below`` follows in the same section."""
     share = widest(comparison.metrics)
+    columns: dict[str, Callable[[MetricComparison], Cell]] = {
+        "Before": lambda item: _side(item.before),
+        "After": lambda item: _side(item.after),
+        "Change": lambda item: _change(item, share),
+        "Verdict": lambda item: Cell(joined([_verdict(item), marked(_doubts(item))]), [*MARKS].index(item.verdict)),
+    }
+    lead = element("p", f"{pairs_in_words(comparison)}. Differences are after minus before.", class_="lead")
+    return section(name, title, metrics_table(comparison.metrics, columns, _direction), lead, *below)
+
+
+def _direction(item: MetricComparison) -> str:
+    return direction(item.higher_is_better, "no better end known", item.scale)
+
+
+def _side(mean: float | None) -> Cell:
+    return Cell("\u2013" if mean is None else f"{mean:.3f}", mean)
+
+
+def _change(item: MetricComparison, share: float) -> Cell:
+    """Return the difference with its interval, in numbers and as a picture."""
+    if item.difference is None:
+        pairs = "no row has a value in both runs" if item.before is None else "not compared"
+        return Cell(element("span", pairs, class_="limits"))
+    limits = ends(item.interval) if item.interval else "no interval: too few rows"
+    numbers = element("p", element("b", signed(item.difference)), element("span", limits, class_="limits"))
+    return Cell(joined([numbers, difference_chart(item, share)]), item.difference)
+
+
+def _doubts(item: MetricComparison) -> list[str]:
+    """Return what stands against a verdict, in short: the section on rows without a value has it in full."""
+    before, after = item.rows_before, item.rows_after
+    failed = len(before.failed) + len(after.failed)
+    few = next((short for short, _ in doubts(item.pairs, item.pairs, 0, "pair")), None)
+    coverage = NUMBERS["coverage"](item).replace(", ", " \u2192 ")
+    low = min(before.coverage or 0.0, after.coverage or 0.0) < LOW_COVERAGE
+    texts = f"{failed:,} failed" if failed else None, f"{coverage} scored" if low else None, few
+    return [text for text in texts if text]
+
+
+def reasons(comparison: ComparedRuns) -> Html:
+    """Return the reason for each verdict, with the difference that people would see, and the numbers behind it."""
     people = {item.metric: f"{item}." for item in comparison.corrected}
-    found = (_card(item, share, people.get(item.name)) for item in comparison.metrics)
-    return element("ul", *found, class_="cards differences")
-
-
-def _card(item: MetricComparison, share: float, people: str | None) -> Html:
-    """Return the card of a metric; ``people`` describes the difference that people would see, if labels show it."""
-    return element(
-        "li",
-        element("h3", item.name, dir="auto"),
-        direction(item.higher_is_better, "which end is better is not known, or neither is", item.scale),
-        element("p", _verdict(item), class_="verdict-line"),
-        _means(item),
-        difference_chart(item, share),
-        element("p", f"{item.why[:1].upper()}{item.why[1:]}.", class_="why", dir="auto"),
-        element("p", people, class_="corrected", dir="auto") if people else None,
-        _numbers(item),
-        class_=f"card {MARKS[item.verdict][1]}",
-    )
+    items = [
+        Items([text for text in (f"{item.why[:1].upper()}{item.why[1:]}.", people.get(item.name)) if text], item.name)
+        for item in comparison.metrics
+    ]
+    numbers = [[item.name, *_numbers(item).values()] for item in comparison.metrics]
+    headings = ["metric", *(_numbers(comparison.metrics[0]) if comparison.metrics else ())]
+    table = as_html([Table(headings, numbers)])
+    region = element("div", table, class_="scroll", tabindex=0, role="region", aria_label="Table of numbers")
+    return element("div", as_html([Items(items)]), region, class_="reasons")
 
 
 def _verdict(item: MetricComparison) -> Html:
@@ -107,33 +135,17 @@ def _verdict(item: MetricComparison) -> Html:
     return element("span", sign, verdict_in_words(item), class_=f"verdict {kind}")
 
 
-def _means(item: MetricComparison) -> Html:
-    if item.before is None or item.after is None:
-        return element("p", element("span", "no row has a value in both runs"), class_="mean-line")
-    change = "not compared" if item.difference is None else signed(item.difference)
-    return element(
-        "p",
-        element("span", f"{item.before:.3f}", class_="mean-value before"),
-        element("span", "\u2192", aria_hidden="true"),
-        element("span", " to ", class_="aside"),
-        element("span", f"{item.after:.3f}", class_="mean-value"),
-        element("span", change, class_="told"),
-        class_="mean-line",
-    )
-
-
-def _numbers(item: MetricComparison) -> Html:
-    """Return the numbers behind the verdict, each with its name."""
+def _numbers(item: MetricComparison) -> dict[str, str]:
+    """Return the numbers behind a verdict, each with its name."""
     counts = (f"{found.scored:,} of {found.rows:,}" for found in (item.rows_before, item.rows_after))
-    needed = "not known" if item.rows_needed is None else f"about {about(item.rows_needed):,}"
-    numbers = {name: NUMBERS[name](item) for name in IN_CARDS}
-    numbers |= {"rows with a value": " \u2192 ".join(counts), f"rows to show {item.margin:.3g}": needed}
-    if item.smallest_change is not None:
-        numbers["shown with 80 % power"] = f"{item.smallest_change:.3g}"
-    if item.clusters is not None:
-        numbers["clusters"] = f"{item.clusters:,}"
-    shown = (element("div", element("dt", name), element("dd", value)) for name, value in numbers.items())
-    return element("dl", *shown, class_="numbers")
+    return {
+        **{name: NUMBERS[name](item) for name in IN_REASONS},
+        "rows with a value": " \u2192 ".join(counts),
+        "margin": f"{item.margin:.3g}",
+        "rows to show the margin": "not known" if item.rows_needed is None else f"about {about(item.rows_needed):,}",
+        "shown with 80 % power": "not known" if item.smallest_change is None else f"{item.smallest_change:.3g}",
+        "clusters": "-" if item.clusters is None else f"{item.clusters:,}",
+    }
 
 
 def slice_section(comparison: ComparedRuns, name: str = "slices", title: str = "Slices by ") -> Html:
@@ -198,16 +210,19 @@ def write_comparison(
 
 
 def _content(comparison: ComparedRuns, pairing: Pairing, decision: Decision | None) -> Content:
-    rows = PairedRows(pairing, comparison.metrics)
+    rows, runs = PairedRows(pairing, comparison.metrics), (pairing.before, pairing.after)
     without, rests = (as_html([Items(list(found(comparison)))]) for found in (row_remarks, remarks))
     return Content(
         title=f"{comparison.before} \u2192 {comparison.after} \u2013 ragmetrics comparison",
         kind=COMPARISON,
         parts={
-            "header": _header(comparison, pairing),
+            "header": _header(comparison),
+            "metrics": comparison_metrics(comparison),
+            "caveats": caveat_section([*comparison.caveats, *comparison.incomplete]),
             "gates": gate_list(decision),
-            "cards": cards(comparison),
+            "reasons": section("reasons", "Reasons and numbers", reasons(comparison)),
             "slices": slice_section(comparison),
+            "about": section("about", ABOUT, fact_list(*(facts(run, summary_of(run.evaluation)) for run in runs))),
             "without": section("without", "Rows without a pair or a value", without),
             "rests_on": section("rests", "What the numbers rest on", rests),
         },

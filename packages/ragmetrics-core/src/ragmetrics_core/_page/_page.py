@@ -31,12 +31,12 @@ from .._values._errors import InvalidInput
 from .._values._tags import EMPTY, Html, element, joined, shown
 
 SCRIPTS = (
-    *("dom", "unpack", "rows", "address", "search", "export", "filters", "table"),
+    *("dom", "unpack", "metrics", "rows", "address", "search", "export", "filters", "table"),
     *("claims", "marks", "markdown", "texts", "judges", "evidence", "row"),
 )
 """The parts of the script that all pages have, in the order in which they are joined; ``main``, which starts it, is the last."""
 
-STYLES = ("base", "table", "row")
+STYLES = ("base", "metrics", "table", "row")
 
 MARKDOWN = "vendor/markdown-it"
 """The parser of Markdown from npm, which only pages have whose answers look like Markdown."""
@@ -53,6 +53,8 @@ OWN_SCRIPTS = {REPORT: ("scores", "slices", "record", *LABELS), COMPARISON: ("ch
 OWN_STYLES = {REPORT: "labels", COMPARISON: "comparison"}
 
 PLACE = re.compile(r"\{\{(\w+)\}\}")
+SECTION = re.compile(r'<h2 id="([\w-]+)-title">([^<]+)</h2>')
+PART_OF_NAME = re.compile(r"(?<=[_.:/-])(?=\w)")
 
 
 @lru_cache(maxsize=32)
@@ -107,11 +109,30 @@ def framed(title: str, parts: Mapping[str, str], kind: str, script: str = "") ->
     style = "".join(source(f"{name}.css") for name in (*STYLES, OWN_STYLES[kind], "print"))
     own = {
         "title": shown(title),
+        "sections": _section_links(parts["overview"]),
         "policy": shown(policy(style, script)),
         "style": style,
         "script": script and f"<script>{script}</script>\n",
     }
     return filled(source("page.html"), {"skip": "", "row": "", "data": "", **parts, **own})
+
+
+def _section_links(overview: str) -> Html:
+    """Return links to all sections, by the titles in their markup."""
+    links = (element("a", Html(title), href=f"#{name}", dir="auto") for name, title in SECTION.findall(overview))
+    return element("nav", *links, id="sections", aria_label="Sections")
+
+
+def breakable(name: str) -> Html:
+    """Return a name that a line may break between its parts, and nowhere else if there is room."""
+    first, *others = PART_OF_NAME.split(name)
+    return joined([first, *(part for each in others for part in (element("wbr"), each))])
+
+
+def title_of(path: str) -> list[Html | str]:
+    """Return the name of a run for a title, with its folder in small letters."""
+    folder, slash, name = path.rpartition("/")
+    return [element("span", f"{folder}{slash}", class_="folder"), name] if slash and name else [path]
 
 
 def filled(template: str, given: Mapping[str, str]) -> str:
@@ -248,6 +269,12 @@ def notice(head: str, text: str, kind: str = "caveat", items: Iterable[str] = ()
     found = [element("li", item, dir="auto") for item in items]
     listed = element("ul", *found) if found else None
     return element("div", element("p", sign, element("b", f"{head}: "), text), listed, class_=kind)
+
+
+def caveat_section(texts: Sequence[str]) -> Html:
+    """Return the section of caveats; nothing if there are none."""
+    items = element("ul", *(element("li", text, dir="auto") for text in texts))
+    return section("caveats", f"Caveats ({len(texts)})", element("div", items, class_="caveat")) if texts else EMPTY
 
 
 def section(name: str, title: str, *parts: Html | None) -> Html:

@@ -1,15 +1,16 @@
 """A run as one HTML file to send to others: it opens without a network, and contains the evidence of its rows.
 
-The overview is markup that needs no script: caveats; who scored the run, when, and at what cost; gates; a card per
-metric with its mean and its distribution; and notes on the numbers, in the blocks of the summary. The script shows slices and
-rows from the columns of `_rows` and the evidence that `_page` packs.
+The overview is markup that needs no script: the sentence; the table of metrics, with short caveats beside the means; caveats in
+full; gates; notes on the numbers, in the blocks of the summary; who scored the run, when, and at what cost. The script shows slices
+and rows from the columns of `_rows` and the evidence that `_page` packs.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,77 +26,87 @@ from .._store._records import Record, json_value, record_dict
 from .._store._run_settings import MetricColumn, RunSettings, row_digest
 from .._summary._summary import MetricSummary, Summary, summary_blocks
 from .._summary._tally import summary_of
-from .._values._counts import grouped
+from .._values._counts import count_of, grouped
 from .._values._tags import EMPTY, Html, element, joined
 from ..statistics import METHODS
 from ..statistics._means import mean_of
 from ._charts import distribution
-from ._page import LARGEST, REPORT, Content, bytes_of, notice, section
+from ._metrics_table import Cell, direction, doubts, marked, metrics_table
+from ._page import LARGEST, REPORT, Content, bytes_of, caveat_section, section, source, title_of
 from ._rows import RunRows
 
 if TYPE_CHECKING:
     from .._calibrate._calibration import Calibration
 
 PROMPTS = "Prompt versions"
+ABOUT = "Judge and cost"
+"""The title of the facts."""
+
 WHO = frozenset({"Judge", "Embeddings", PROMPTS})
 """The facts that should be equal in two runs."""
 
-COUNTED = {"scored": "\u2714", "unscored": "\u2013", "failed": "\u2718"}
-"""The kinds of rows that a card counts, and their symbols."""
+
+def _metrics(run: Run, summary: Summary) -> Html:
+    """Return the table of metrics: means with what stands against them, intervals on the distributions, coverage, and costs."""
+    values = {name: [value for value in column.values if value is not None] for name, column in run.columns.items()}
+    columns: dict[str, Callable[[MetricSummary], Cell]] = {
+        "Mean": _mean,
+        "Distribution and 95 % interval": lambda item: _interval(item, values[item.name]),
+        "Rows scored": _coverage,
+        **({"Cost": lambda item: _cost(item, summary)} if any(item.usage.calls for item in summary.metrics) else {}),
+    }
+    table = metrics_table(summary.metrics, columns, lambda item: _direction(run.columns[item.name].metric, item.scale))
+    return section("metrics", "Metrics", table)
 
 
-def direction(better: bool | None, without: str, scale: tuple[float, float] | None) -> Html:
-    """Say which end of a scale is better, or why none is, and name both ends."""
-    words = without if better is None else "higher is better" if better else "lower is better"
-    return element("p", f"{words}, {scale[0]:g} to {scale[1]:g}" if scale else words, class_="direction")
+def _direction(metric: MetricColumn, scale: tuple[float, float] | None) -> str:
+    without = "neither end is better" if metric.knows_better else "better end not known"
+    return direction(metric.higher_is_better, without, scale)
 
 
-def _card(column: Column, item: MetricSummary) -> Html:
-    scored = [value for value in column.values if value is not None]
-    metric = column.metric
-    without = "neither end is better" if metric.knows_better else "which end is better is not known"
-    ends = [element("span", f"{end:.4g}") for end in item.scale or (min(scored), max(scored))] if scored else []
-    tells = metric.settings != metric.name and not metric.settings.endswith("()")  # the settings say more than the name
-    return element(
-        "li",
-        element("h3", item.name, dir="auto"),
-        direction(metric.higher_is_better, without, item.scale),
-        _mean(item),
-        distribution(item, scored),
-        element("p", *ends, class_="ends", aria_hidden="true") if ends else None,
-        _counts(item),
-        element("p", element("code", metric.settings), class_="settings") if tells else None,
-        class_="card failed" if item.failed_everywhere else "card",
-    )
+def _doubts(item: MetricSummary) -> Iterator[tuple[str, str]]:
+    return doubts(item.scored, item.rows, item.failed)
 
 
-def _mean(item: MetricSummary) -> Html:
-    title = None
+def _mean(item: MetricSummary) -> Cell:
+    mean = element("b", "\u2013" if item.mean is None else f"{item.mean:.3f}")
+    return Cell(joined([mean, marked([short for short, _ in _doubts(item)])]), item.mean)
+
+
+def _interval(item: MetricSummary, values: Sequence[float]) -> Cell:
+    """Return the distribution with the interval below it; it is sorted by the width of the interval."""
+    limits, title = item.interval, None
     if item.mean is None:
         words = "failed on every row" if item.failed_everywhere else "no row was scored"
-    elif item.interval:
-        words, title = f"95\u202f% interval {item.interval}", METHODS[item.interval.method]
+    elif limits:
+        words, title = str(limits), METHODS[limits.method]
     else:
         words = "no interval: too few rows"
-    mean = "\u2013" if item.mean is None else f"{item.mean:.3f}"
-    value = element("span", mean, class_="mean-value")
-    return element("p", value, element("span", words, title=title), class_="mean-line")
+    text = element("span", words, title=title, class_="limits")
+    return Cell(joined([distribution(item, values), text]), limits.high - limits.low if limits else None)
 
 
-def _counts(item: MetricSummary) -> Html:
-    counts = ((name, mark, getattr(item, name)) for name, mark in COUNTED.items())
-    items = (
-        element(
-            "li",
-            element("span", mark, class_="sign", aria_hidden="true"),
-            element("b", f"{count:,}"),
-            " ",
-            element("span", name, class_="name"),
-            class_=name if count else f"{name} none",
-        )
-        for name, mark, count in counts
+def _coverage(item: MetricSummary) -> Cell:
+    rest = ", ".join(
+        f"{count:,} {name}" for name, count in (("unscored", item.unscored), ("failed", item.failed)) if count
     )
-    return element("ul", *items, class_="counts")
+    share = item.scored / item.rows if item.rows else None
+    of = f"{item.scored:,} of {item.rows:,}"
+    return Cell(joined([of, element("span", rest, class_="limits") if rest else None]), share)
+
+
+def _cost(item: MetricSummary, summary: Summary) -> Cell:
+    """Return the price of a metric's calls, where one model answered all of them, and their number."""
+    usage = item.usage
+    tokens = usage.prompt_tokens + usage.completion_tokens
+    exact = len(summary.models) == 1 and not usage.cached_calls
+    cost = replace(summary.models[0], usage=usage).cost() if exact else None
+    dollars = None if cost is None else cost.dollars
+    known = f"{tokens:,} tokens" if item.tokens_known else "tokens not reported"
+    calls = count_of(usage.calls, "call") + (f", {usage.cached_calls:,} cached" if usage.cached_calls else "")
+    parts = [*([] if dollars is None else [f"${dollars:.4f}"]), *([known] if tokens else []), calls]
+    lines = [parts[0], *(element("span", text, class_="limits") for text in parts[1:])]
+    return Cell(joined(lines), tokens if dollars is None else dollars)
 
 
 def facts(run: Run, summary: Summary) -> dict[str, list[str]]:
@@ -229,18 +240,22 @@ def write_html(
 def _content(summary: Summary, rows: RunRows, exchanges: Exchanges, decision: Decision | None) -> Content:
     evaluation, columns = rows.run.evaluation, rows.run.columns
     rests = [block for block in summary_blocks(summary) if isinstance(block, Details)]
+    slices = list(_slice_tables(rows, summary.metrics))
     return Content(
         title=f"{evaluation.source or summary.title} \u2013 ragmetrics report",
         kind=REPORT,
         parts={
             "header": _header(rows.run, summary),
+            "metrics": _metrics(rows.run, summary),
+            "caveats": _caveats(summary),
             "gates": gate_list(decision),
-            "cards": element("ul", *(_card(columns[item.name], item) for item in summary.metrics), class_="cards"),
-            "rests_on": section("rests", "What the numbers rest on", as_html(rests)),
+            "slices": Html(source("slices.html")) if slices else EMPTY,
+            "rests_on": section("rests", "What the numbers rest on", as_html([*rests, _settings(summary, columns)])),
+            "about": section("about", ABOUT, fact_list(facts(rows.run, summary))),
         },
         data={
             "metrics": [_metric(columns[item.name].metric, item) for item in summary.metrics],
-            "slices": list(_slice_tables(rows, summary.metrics)),
+            "slices": slices,
             "labelling": rows.labelling(),
             "problems": exchanges.problems,
         },
@@ -253,18 +268,37 @@ def _content(summary: Summary, rows: RunRows, exchanges: Exchanges, decision: De
 
 
 def _header(run: Run, summary: Summary) -> Html:
-    """Return the head of the page. Caveats come first, because readers who overlook them misread all numbers."""
-    dead = ", ".join(summary.failed_everywhere)
     return joined(
         [
             element("p", "ragmetrics report", class_="kicker"),
-            element("h1", run.evaluation.source or "Evaluation", dir="auto"),
+            element("h1", *title_of(run.evaluation.source or "Evaluation"), dir="auto"),
             element("p", summary.sentence, class_="sentence", dir="auto"),
-            *(notice("Read this first", text) for text in summary.caveats),
-            None if summary.stopped is None else notice("Stopped", summary.stopped),
-            notice("Failed on every row", dead, "caveat bad") if dead else None,
-            fact_list(facts(run, summary)),
         ]
+    )
+
+
+def _caveats(summary: Summary) -> Html:
+    """Return the caveats in full: those of the run, then those of single means."""
+    dead = ", ".join(summary.failed_everywhere)
+    of_means = grouped(
+        (text, item.name) for item in summary.metrics if item.mean is not None for _, text in _doubts(item)
+    )
+    return caveat_section(
+        [
+            *summary.caveats,
+            *([] if summary.stopped is None else [f"Stopped: {summary.stopped}"]),
+            *([f"Failed on every row: {dead}"] if dead else []),
+            *(f"{', '.join(names)}: {text}" for text, names in of_means.items()),
+        ]
+    )
+
+
+def _settings(summary: Summary, columns: Mapping[str, Column]) -> Items:
+    """Return the settings of metrics where they say more than the name."""
+    metrics = (columns[item.name].metric for item in summary.metrics)
+    return Items(
+        [each.settings for each in metrics if each.settings != each.name and not each.settings.endswith("()")],
+        "settings:",
     )
 
 

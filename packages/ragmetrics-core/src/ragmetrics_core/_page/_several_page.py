@@ -7,14 +7,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from .._compare._blocks import pairs_in_words, warning_head
+from .._compare._blocks import warning_head
 from .._compare._several import ComparedSeveral, several_blocks, several_in_words, several_sentence
 from .._gate._results import Decision
 from .._show._blocks import Details, Items, Table, as_html
 from .._values._layout import printable
 from .._values._tags import Html, element, joined
-from ._comparison_page import cards, slice_section
-from ._page import COMPARISON, framed, notice, section
+from ._comparison_page import comparison_metrics, reasons, slice_section
+from ._page import COMPARISON, caveat_section, framed, notice, section
 from ._run_page import gate_list
 
 
@@ -28,12 +28,13 @@ def write_several(found: ComparedSeveral, path: str | os.PathLike[str], decision
     for at, pair in enumerate(found.pairs):
         name = printable(f"{pair.before} \u2192 {pair.after}")
         pairs += [
-            section(f"pair-{at}", name, element("p", pairs_in_words(pair), class_="lead"), cards(pair)),
+            comparison_metrics(pair, f"pair-{at}", name, reasons(pair)),
             slice_section(pair, f"slices-{at}", f"{name}: slices by "),
         ]
     sections = [
-        gate_list(decision),
         section("best", "Best runs", as_html([best]), element("div", as_html([means]), class_="scroll")),
+        caveat_section(found.caveats),
+        gate_list(decision),
         *pairs,
         section("rests", rests.title, as_html([rests])),
     ]
@@ -51,7 +52,5 @@ def _header(found: ComparedSeveral) -> Html:
             element("h1", f"{len(found.names)} runs compared with {printable(found.names[0])}", dir="auto"),
             element("p", several_sentence(found), class_="sentence", dir="auto"),
             notice(warning_head(found.pairs[0]), "", "caveat bad", warnings) if warnings else None,
-            *(notice("Read this first", text) for text in found.caveats),
-            element("p", f"{several_in_words(found)}. Differences are after minus before.", class_="lead"),
         ]
     )

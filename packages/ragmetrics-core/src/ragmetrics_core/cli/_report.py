@@ -20,7 +20,7 @@ from ._output import HTML, check_ending, check_out, clear_errors, loaded, put_fi
 OUT = option("FILE", "Where to write it: a .html file.", "--out", default=Path("report.html"))
 LABELS = option(
     "FILE",
-    "What people say of rows: the cards show the mean that they would give too (`ragmetrics calibrate` says more).",
+    "What people say of rows: the page shows the mean that they would give too (`ragmetrics calibrate` says more).",
     "--labels",
 )
 

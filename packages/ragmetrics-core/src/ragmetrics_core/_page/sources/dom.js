@@ -36,6 +36,9 @@ function digits(value) {
   return String(shortest ?? Number(value.toFixed(6)));
 }
 
+/** A name that a line may break between its parts, and nowhere else if there is room. */
+const breakable = (name) => name.split(/(?<=[_.:/-])(?=\w)/).flatMap((part, place) => (place ? [el("wbr"), part] : [part]));
+
 const count = (number, one, many) => `${number.toLocaleString("en")} ${number === 1 ? one : many || `${one}s`}`;
 const option = (value, text, chosen) => el("option", { value, selected: chosen }, text);
 

@@ -16,8 +16,8 @@ function startLabels(found) {
   takeNames(found.names);
   loadLabels(reportDigest);
   byId("row").after(el("article", { id: "labels", hidden: true, tabindex: "-1", "aria-labelledby": "labels-title" }));
-  const way = el("a", { href: "#labelling", class: "button" }, "Label rows");
-  byId("top").append(el("p", { class: "label-way" }, way, el("span", { class: "remark" }, "right or wrong, without seeing their scores")));
+  const way = el("a", { href: "#labelling", title: "right or wrong, without seeing their scores" }, "Label rows");
+  byId("sections").append(way);
   watchScores();
   addEventListener("hashchange", routeLabels);
   addEventListener("keydown", labelKeys);

@@ -4,6 +4,7 @@
 let returnTo = null;
 
 async function start() {
+  document.querySelectorAll("table.metrics").forEach(makeSortable);
   if (!("DecompressionStream" in window)) {
     trouble("This browser is too old to unpack the rows: it has no DecompressionStream. The summary above is complete.");
     return;

@@ -5,7 +5,6 @@ let sliceTables = [];
 /** Show the slices, if the metadata tells any. */
 function startSlices(tables) {
   sliceTables = tables;
-  byId("slices").hidden = tables.length === 0;
   if (!tables.length) return;
   fill(byId("slice-path"), tables.map((item, number) => option(number, item.path)));
   byId("slice-path").addEventListener("input", showSlices);

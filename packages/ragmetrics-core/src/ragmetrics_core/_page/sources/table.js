@@ -53,9 +53,7 @@ function scoreWidth(metric) {
 
 function heading(name, sort, kind) {
   const sorting = view.sort === sort ? (view.down ? "descending" : "ascending") : "none";
-  const arrow = { ascending: "▲", descending: "▼", none: "" }[sorting];
-  const button = el("button", { type: "button", onclick: () => again(sort) }, el("bdi", null, name), el("span", { "aria-hidden": "true" }, arrow));
-  return el("th", { scope: "col", class: kind, "aria-sort": sorting, "data-sort": sort }, button);
+  return el("th", { scope: "col", class: kind, "aria-sort": sorting, "data-sort": sort }, sortButton(breakable(name), sorting, () => again(sort)));
 }
 
 /** Sort, and keep the focus on the heading, which is a new one now. */

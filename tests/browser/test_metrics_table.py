@@ -1,0 +1,161 @@
+"""What a page begins with: the sentence and the table of metrics, which are there at once, sort, and can be read however many
+metrics there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragmetrics_core import Evaluation
+from report_data import line, score, written
+
+from .conftest import Opener
+
+THREE = ("faithfulness", "answer_relevance", "context_recall")
+MANY = tuple(
+    f"{first}_{second}_{number}"
+    for number in range(11)
+    for first in ("answer", "context")
+    for second in ("precision", "similarity")
+)
+LOW_IS_GOOD = "hallucination_rate"
+ROWS = 40
+
+
+def value_of(row: int, metric: int) -> float:
+    """Means that fall from metric to metric."""
+    return round((row * 7 % 10) / 10 / (1 + metric / 10), 3)
+
+
+def run_of(path: Path, names: Iterable[str], shift: float = 0.0) -> Evaluation:
+    """Forty rows: the second metric failed on the first of them, the third has no value of every second row."""
+    lines = []
+    for row in range(1, ROWS + 1):
+        scores = []
+        for place, name in enumerate(names):
+            if place == 1 and row == 1:
+                scores.append(score(name, None, error="BadReply: no JSON"))
+            elif place == 2 and row % 2:
+                scores.append(score(name, None, reason="nothing was retrieved"))
+            else:
+                scores.append(score(name, min(1.0, value_of(row, place) + shift)))
+        sample = {
+            "id": f"q{row}",
+            "user_input": f"How long does parcel {row} take?",
+            "response": "It takes three days.",
+        }
+        lines.append(line(row, {**sample, "metadata": {"lang": "de" if row % 3 else "en"}}, *scores))
+    return written(path, lines)
+
+
+@pytest.fixture(params=["run", "comparison"])
+def page_of_three(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "page.html"
+    run = run_of(Path("old.jsonl"), THREE)
+    if request.param == "run":
+        run.to_html(path)
+    else:
+        run.compare(run_of(Path("new.jsonl"), THREE, shift=0.1)).to_html(path)
+    return path
+
+
+def names(page: Any) -> list[str]:
+    return page.locator("table.metrics tbody .name").all_inner_texts()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+@pytest.mark.parametrize("width", [1280, 360])
+def test_the_sentence_and_the_metrics_are_there_at_once(
+    opened: Opener, page_of_three: Path, width: int, scripts: bool
+) -> None:
+    page = opened(page_of_three, width=width, scripts=scripts)
+    sentence, table = (page.locator(name).bounding_box() for name in (".sentence", "table.metrics"))
+    assert sentence["y"] + sentence["height"] < table["y"]
+    assert table["y"] + table["height"] <= 700
+    assert table["x"] + table["width"] <= width
+    assert page.locator("table.metrics svg:visible").count() == 3
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_headings_sort_metrics(opened: Opener, page_of_three: Path) -> None:
+    page = opened(page_of_three)
+    heads = page.locator("table.metrics th[scope=col]")
+    assert {head.get_attribute("aria-sort") for head in heads.all()} == {"none"}
+    page.get_by_role("button", name="Metric", exact=True).click()
+    assert names(page) == ["answer_relevance", "context_recall", "faithfulness"]
+    page.get_by_role("button", name="Mean" if heads.nth(1).inner_text() == "Mean" else "After").click()
+    lowest_first = ["context_recall", "answer_relevance", "faithfulness"]
+    assert names(page) == lowest_first
+    assert page.locator("table.metrics th[aria-sort=ascending]").count() == 1
+    page.keyboard.press("Enter")  # the focus has stayed on the heading
+    assert names(page) == lowest_first[::-1]
+    assert page.locator("table.metrics th[aria-sort=descending]").inner_text().endswith("▼")
+
+
+def test_metrics_without_a_value_stay_last(opened: Opener, tmp_path: Path) -> None:
+    lines = [
+        line(row, {"id": f"q{row}"}, score("none", None, reason="nothing"), score("b", 1.0), score("a", row / 10))
+        for row in (1, 2)
+    ]
+    written(tmp_path / "scores.jsonl", lines).to_html(tmp_path / "page.html")
+    page = opened(tmp_path / "page.html")
+    mean = page.get_by_role("button", name="Mean")
+    mean.click()
+    assert names(page) == ["a", "b", "none"]
+    mean.click()
+    assert names(page) == ["b", "a", "none"]
+
+
+def test_caveats_stand_beside_the_mean_in_short_and_below_in_full(opened: Opener, tmp_path: Path) -> None:
+    run_of(tmp_path / "old.jsonl", THREE).to_html(tmp_path / "page.html")
+    page = opened(tmp_path / "page.html", scripts=False)
+    cells = page.locator("table.metrics td.of-mean").all_inner_texts()
+    assert [" ".join(cell.split()) for cell in cells] == [
+        "0.450",
+        "0.403 !1 failed",
+        "0.333 !50 % scored !only 20 rows",
+    ]
+    assert page.locator("#caveats li").all_inner_texts() == [
+        "answer_relevance: 1 of 40 rows failed and are not in the mean",
+        "context_recall: 20 of 40 rows (50 %) have a value, and the mean is theirs alone",
+        "context_recall: the mean is of 20 rows only, so it says little about other rows",
+    ]
+
+
+def test_links_lead_to_sections(opened: Opener, page_of_three: Path) -> None:
+    page = opened(page_of_three)
+    links = page.locator("#sections a").all()
+    titles = {link.get_attribute("href"): link.inner_text() for link in links}
+    sections = page.locator("main section[id]:visible h2[id$=-title]").all()
+    found = {f"#{head.get_attribute('id').removesuffix('-title')}": head.inner_text() for head in sections}
+    titles.pop("#labelling", None)
+    assert titles == found
+    assert {"#metrics", "#rows", "#rests", "#about"} <= titles.keys()
+    page.locator("#sections a", has_text="Judge and cost").click()
+    assert 0 <= page.locator("#about").bounding_box()["y"] < 900
+
+
+BROKEN = """() => [...document.querySelectorAll('table.metrics .name, #table th[data-sort] bdi, #slice-table thead th')]
+  .filter((name) => name.clientHeight > 1 || !matchMedia('(max-width: 48rem)').matches || name.closest('.metrics'))
+  .flatMap((name) => [...name.childNodes].filter((part) => part.nodeType === Node.TEXT_NODE))
+  .filter((part) => {
+    const range = document.createRange();
+    range.selectNodeContents(part);
+    return range.getClientRects().length !== 1;
+  })
+  .map((part) => part.data)"""
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_names_of_many_metrics_are_never_broken_inside_a_word(opened: Opener, tmp_path: Path, width: int) -> None:
+    run_of(tmp_path / "wide.jsonl", MANY).to_html(tmp_path / "page.html")
+    page = opened(tmp_path / "page.html", width=width)
+    assert names(page) == list(MANY)
+    assert page.evaluate(BROKEN) == []
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.locator("table.metrics").bounding_box()["y"] <= 500
