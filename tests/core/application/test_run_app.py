@@ -174,6 +174,8 @@ AMBIGUOUS = (
     "columns={'response': 'answer'}"
 )
 DEEP = "the answer: metadata['tree'] is nested more than 100 levels deep, which no file can hold: shorten it, or leave it out"
+FORMS = "the application must be module:function, or the address of a server, which starts with http:// or https://"
+PLACES = "or name the place of each, as in response=result.text"
 FORM = "return a text, or a mapping such as {'response': ..., 'retrieved_contexts': [...]}"
 
 
@@ -184,8 +186,8 @@ FORM = "return a text, or a mapping such as {'response': ..., 'retrieved_context
         (3, f"it returned a value of type int: {FORM}"),
         (b"Paris", f"it returned a value of type bytes: {FORM}"),
         (("Paris", ["c"]), f"it returned a value of type tuple: {FORM}"),
-        ({}, f"there is no response and nothing retrieved: {FORM}, or name the place of each"),
-        ({"x": 1}, f"there is no response and nothing retrieved in x: {FORM}, or name the place of each"),
+        ({}, f"there is no response and nothing retrieved: {FORM}, {PLACES}"),
+        ({"x": 1}, f"there is no response and nothing retrieved in x: {FORM}, {PLACES}"),
         ({"answer": 3}, "the answer: response must be a str, got int"),
         ({"answer": "x", "contexts": [{"a": 1}]}, "the answer: retrieved_contexts[0] must be a str, got dict"),
         ({"answer": "x", "output": "y"}, AMBIGUOUS),
@@ -502,9 +504,9 @@ PARAMETERS = " (further parameters may be history, id, metadata, retrieved_conte
 @pytest.mark.parametrize(
     ("app", "message"),
     [
-        ("answer", "the application must be module:function or the address of a server, got 'answer'"),
+        *((name, f"{FORMS}, got '{name}'") for name in ("answer", "127.0.0.1:8000/ask", "my-app:answer", "app:x()", ":answer")),
+        ("src/app.py:x", "the application 'src/app.py:x' names a file: write src.app:x, from the folder that it is in"),
         ("no_such_module:answer", "the application 'no_such_module:answer' names the module 'no_such_module', which is not found"),
-        (":answer", "the application ':answer' names a module by a relative path: give its full name"),
         ("json:lods", "there is no application 'json:lods': the module 'json' has no 'lods'; did you mean 'loads'?"),
         (Sample, "the application Sample is a class: give an object of it, or a function"),
         (3, f"the application builtins:int is no function, and {UNKNOWN}"),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from core.cli.calling import call
+from loopback import OpenAIServer
 
 APP = """
 from pathlib import Path
@@ -21,6 +23,10 @@ def answer(question):
 
 def broken(question):
     raise ConnectionError(question)
+
+def printing(question):
+    print("asked", question)
+    return "Paris"
 
 def interrupted(question):
     if question == "When?":
@@ -95,12 +101,51 @@ def test_wrong_options_are_found_before_the_first_question(home: Path) -> None:
         ("-m", "faithfulness"): "faithfulness asks an LLM: add --llm MODEL (or --llm lexical, offline)\n",
         ("-m", "exact_match", "--gate", "recall >= 1"): "--gate 'recall >= 1': 'recall'",
         ("--timeout", "0"): "--timeout must be a positive number of seconds, got 0.0\n",
+        ("--gate", "exact_match >= 0.1"): "--gate is about judging: add --metrics\n",
+        ("--llm", "lexical"): "--llm MODEL (or --llm lexical, offline) is about judging: add --metrics\n",
+        ("--price-as", "gpt-4o"): "--price-as is about judging: add --metrics\n",
         ("--out", "questions.jsonl"): "--out: questions.jsonl is the file that the questions are read from: ",
     }.items():
         status, out, err = run(*options)
         assert (status, out) == (2, "")
         assert err.startswith(f"ragmetrics: {message}"), err
     assert not (home / "asked.txt").exists()
+
+
+def test_it_judges_as_evaluate_does(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a jury, for the values of a column."""
+    (home / "up").touch()
+    options = ("-m", "correctness", "--jury", "openai:mild,openai:strict", "--by", "id")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    with OpenAIServer(
+        lambda body: json.dumps({"score": 5 if body["model"] == "mild" else 2, "reason": "so"})
+    ) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        status, out, err = run("--out", "a.jsonl", *options)
+        judged = call("evaluate", "a.jsonl", *options)
+    assert (status, err) == (0, "")
+    for text in (out, judged.stdout):
+        assert "correctness  3.500  3 of 3" in text
+        assert re.findall(r"^id=\w+\S* +3.500  1 of 1", text, re.MULTILINE) == [
+            *("id=When      3.500  1 of 1", "id=Wher      3.500  1 of 1", "id=Who?      3.500  1 of 1"),
+        ]
+        assert "jury correctness: its 2 jurors agree with Krippendorff's alpha -0.667" in text
+
+
+def test_every_option_of_evaluate_about_judging_is_one_of_run() -> None:
+    others, own = (
+        set(re.findall(r"--[a-z-]+", re.sub(r"-\n +", "-", call(name, "--help").stdout)))
+        for name in ("evaluate", "run")
+    )
+    assert others - own == {"--traces", "--sample", "--dry-run"}
+    assert own - others == {"--send", "--headers-from"}
+
+
+def test_what_an_application_prints_is_no_row(home: Path) -> None:
+    status, out, err = run(app="myapp:printing")
+    assert [json.loads(line)["response"] for line in out.splitlines()] == ["Paris"] * 3
+    assert "asked Where?\nasked When?\nasked Who?\n" in err
+    assert status == 0
 
 
 def test_no_answer_at_all_is_an_error(home: Path) -> None:

@@ -29,6 +29,7 @@ text, a mapping or a ``Sample`` for what the framework returned. Both return Non
 """
 
 FORM = "return a text, or a mapping such as {'response': ..., 'retrieved_contexts': [...]}"
+PLACES = "or name the place of each, as in response=result.text"
 
 
 @cache
@@ -84,7 +85,7 @@ class AnswerReader:
         found = self._sample(answer)
         if all(getattr(found, name) is None for name in ANSWER):
             keys = f" in {first_of([*map(str, answer)])}" if isinstance(answer, Mapping) and answer else ""
-            raise InvalidInput(f"there is no response and nothing retrieved{keys}: {FORM}, or name the place of each")
+            raise InvalidInput(f"there is no response and nothing retrieved{keys}: {FORM}, {PLACES}")
         for name in ANSWER:
             Input.named(name, required=False).read("the answer", found)
         gaps = {name: getattr(question, name) for name in keeps & set(ANSWER) if getattr(found, name) is None}

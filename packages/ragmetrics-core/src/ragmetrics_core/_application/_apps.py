@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from .._kernel._saved_settings import named_object
@@ -45,8 +46,13 @@ def app_of(app: Any, send: str | None, headers_from: str | None, timeout: float 
         if value is not None:
             raise InvalidInput(Setting(setting, value), " only applies to the address of a server: leave it out")
     if isinstance(app, str):
-        if ":" not in app:
-            raise InvalidInput(f"the application must be module:function or the address of a server, got {app!r}")
+        module, colon, function = app.rpartition(":")
+        if module.endswith(".py"):
+            right = f"{Path(module).with_suffix('').as_posix().replace('/', '.')}:{function}"
+            raise InvalidInput(f"the application {app!r} names a file: write {right}, from the folder that it is in")
+        if not colon or not all(part.isidentifier() for part in f"{module}.{function}".split(".")):
+            forms = "module:function, or the address of a server, which starts with http:// or https://"
+            raise InvalidInput(f"the application must be {forms}, got {app!r}")
         app = named_object(app, "application")
     if isinstance(app, type):
         raise InvalidInput(f"the application {name or app.__name__} is a class: give an object of it, or a function")

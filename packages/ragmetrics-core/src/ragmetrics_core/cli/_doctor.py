@@ -286,9 +286,10 @@ async def examine_native(name: str, llm: Any, timeout: float) -> Diagnosis:
     """Ask a judge that is called by its provider's own protocol one question, as a run asks it."""
     found = Diagnosis(f"{name} at {llm.identity['base_url']}")
     ask = Ask(VERIFY_CLAIMS.messages(INPUTS), VERIFY_CLAIMS.reply, VERIFY_CLAIMS, INPUTS)
+    llm = llm.without_retries()  # this loads the package, whose seconds are not those of the answer
     start = time.perf_counter()
     try:
-        reply = await asyncio.wait_for(llm.without_retries().agenerate(ask), timeout)
+        reply = await asyncio.wait_for(llm.agenerate(ask), timeout)
     except asyncio.TimeoutError:  # not the built-in TimeoutError before Python 3.11
         cure = "give --timeout more seconds"
         return found.give_up("answer", f"no answer within {timeout:g} s", cure)

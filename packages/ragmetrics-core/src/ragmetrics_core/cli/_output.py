@@ -71,7 +71,7 @@ def put_file(path: Path, option: str, fill: Callable[[Path], None]) -> None:
         raise InvalidInput(f"{option}: {path} cannot be written: {error.strerror}") from None
 
 
-OPTIONS = {"columns": "--map", "n": "--suggest", "api_key": "", "stop": "--stop-when-decided"}
+OPTIONS = {"columns": "--map", "n": "--suggest", "api_key": "", "stop": "--stop-when-decided", "gates": "--gate"}
 """Options whose name differs from the argument's, and arguments without an option."""
 
 CHOICES = {

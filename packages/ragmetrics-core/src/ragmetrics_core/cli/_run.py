@@ -8,7 +8,7 @@ Examples:
   ragmetrics run http://localhost:8000/ask questions.jsonl --send question
 
 A question whose call fails is counted, and has the reason in its row; the same command asks it again, and no question that is
-answered. `ragmetrics evaluate` judges the file of answers with all its options.
+answered. The options of `ragmetrics evaluate` about judging are options of this command too.
 
 Exit status: as of `ragmetrics evaluate`; without --metrics, 2 if no question was answered.
 """
@@ -17,8 +17,10 @@ from __future__ import annotations
 
 import inspect
 import statistics
+import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +30,8 @@ from .._evaluate._run import Run
 from .._values._counts import count_of
 from .._values._errors import InvalidInput, Setting
 from .._values._sample import APP_ERROR, Sample
-from ._evaluate import EMBEDDINGS, FAIL_UNDER, GATES, LIMIT, Judging, evaluate
-from ._options import AT, BASE_URL, BUDGET, ENCODING, LLM, PRICE_AS, PROGRESS, argument, option
+from ._evaluate import LIMIT, Judging, evaluate
+from ._options import AT, ENCODING, PROGRESS, argument, option
 from ._output import clear_errors, complain, parse_progress, say, stop, to_stdout
 from ._parsing import SEPARATOR, asks, parse_columns, parse_metrics
 
@@ -59,45 +61,53 @@ RUN_DIR = option("DIR", "Keep the answers, and all replies and scores of the jud
 
 FILE = "answers.jsonl"
 
-USUAL = {name: item.default.default for name, item in list(inspect.signature(evaluate).parameters.items())[1:]}
-"""The options of `ragmetrics evaluate` that this command does not have, with their defaults."""
-
 ASKING = ("max_concurrency", "timeout", "limit", "encoding", "at", "separator", "send", "headers_from")
 """The options that ``run_app`` has under the same names."""
 
-JUDGING = (
-    "metrics",
-    "llm",
-    "embeddings",
-    "base_url",
-    "gates",
-    "fail_under",
-    "run_dir",
-    "budget",
-    "price_as",
-    "progress",
+NOT_JUDGING = frozenset(
+    (
+        "data",
+        "encoding",
+        "at",
+        "columns",
+        "separator",
+        "traces",
+        "limit",
+        "sample",
+        "max_concurrency",
+        "timeout",
+        "out",
+        "dry_run",
+    )
 )
-"""The options about judging."""
+"""The options of `ragmetrics evaluate` that are not about judging: rows come from the application, and calls are made."""
+
+USUAL = {name: item.default.default for name, item in inspect.signature(evaluate).parameters.items()}
+"""The options of `ragmetrics evaluate`, with their defaults."""
 
 MOST_REASONS = 5
 """The number of reasons for failures that are shown."""
 
 
+def judging_too(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of `ragmetrics evaluate` that are about judging, unless it has options of the same names."""
+    own, others = (inspect.signature(each, eval_str=True).parameters for each in (command, evaluate))
+    more = [item for name, item in others.items() if name not in {*own, *NOT_JUDGING}]
+    parameters = [*(item for item in own.values() if item.kind is not item.VAR_KEYWORD), *more]
+    vars(command)["__signature__"] = inspect.Signature(parameters)
+    command.__annotations__ = {item.name: item.annotation for item in parameters}
+    return command
+
+
+@judging_too
 def run(
     app: str = APP,
     questions: str = QUESTIONS,
     *,
     out: Path | None = OUT,
     metrics: list[str] | None = METRICS,
-    llm: str | None = LLM,
-    embeddings: str | None = EMBEDDINGS,
-    base_url: str | None = BASE_URL,
-    gates: list[str] | None = GATES,
-    fail_under: list[str] | None = FAIL_UNDER,
     run_dir: Path | None = RUN_DIR,
     limit: int | None = LIMIT,
-    budget: list[str] | None = BUDGET,
-    price_as: str | None = PRICE_AS,
     max_concurrency: int = MAX_CONCURRENCY,
     timeout: float = TIMEOUT,
     progress: str = PROGRESS,
@@ -107,33 +117,45 @@ def run(
     separator: str | None = SEPARATOR,
     send: str | None = SEND,
     headers_from: str | None = HEADERS_FROM,
+    **judging: Any,
 ) -> None:
     """Ask an application the questions of a file, and judge its answers."""
-    given = locals()
+    given = {**locals(), **judging}
     with clear_errors(None, run_dir or out):
-        _run(given)
+        _run(given, {**judging, "metrics": metrics, "run_dir": run_dir, "progress": progress})
 
 
-def _run(given: Mapping[str, Any]) -> None:
+def _run(given: Mapping[str, Any], judging: Mapping[str, Any]) -> None:
     asking = {name: given[name] for name in ASKING}
     asking |= {"progress": parse_progress(given["progress"]), "columns": parse_columns(given["columns"] or [])}
-    metrics = parse_metrics(given["metrics"] or [])  # also lets the current directory be searched for the application
-    judging = Judging.of({**USUAL, **{name: given[name] for name in JUDGING}}, metrics) if metrics else None
-    if judging is not None:
-        Run.of({**judging.arguments, "samples": []})  # finds what is wrong with its options before the first question
-        for name in (item.name for item in metrics if given["llm"] is None and asks(item)):
-            raise InvalidInput(f"{name} asks an LLM: add ", Setting("llm", ...))
+    judge = _judging(judging)
     file = given["run_dir"] / FILE if given["out"] is None and given["run_dir"] is not None else given["out"]
     path = None if to_stdout(file) else file
-    rows = run_app(given["app"], given["questions"], out=path, **asking)
-    printed = path is None and (judging is None or file is not None)
+    printed = path is None and (judge is None or file is not None)
+    with redirect_stdout(sys.stderr) if printed else nullcontext():  # what the application prints is no row
+        rows = run_app(given["app"], given["questions"], out=path, **asking)
     for row in rows if printed else ():
         say(line_of(row).removesuffix("\n"))
     _report(rows, err=printed)
-    if judging is not None:
-        judging.judge(rows, None)
+    if judge is not None:
+        judge.judge(rows, None)
     elif rows and all(APP_ERROR in row.metadata for row in rows):
         stop("no question was answered", 2)
+
+
+def _judging(given: Mapping[str, Any]) -> Judging | None:
+    """Return how the answers are judged, after a check of all options that can be checked before the first question."""
+    metrics = parse_metrics(given["metrics"] or [])  # also lets the current directory be searched for the application
+    if not metrics:
+        for name in given.keys() - {"metrics", "run_dir", "progress"}:
+            if given[name] != USUAL[name]:
+                raise InvalidInput(Setting(name, ...), " is about judging: add ", Setting("metrics", ...))
+        return None
+    judging = Judging.of({**USUAL, **given}, metrics)
+    Run.of({**judging.arguments, "samples": []})
+    for name in (item.name for item in metrics if not (given["llm"] or given["jury"]) and asks(item)):
+        raise InvalidInput(f"{name} asks an LLM: add ", Setting("llm", ...))
+    return judging
 
 
 def _report(rows: Sequence[Sample], *, err: bool) -> None:

@@ -52,7 +52,7 @@ def post_json(
         RagmetricsError: the server cannot be reached, refuses the request, or gives an answer that is too long or no JSON.
     """
     from http.client import HTTPException  # noqa: PLC0415  costly to import
-    from urllib.error import HTTPError  # noqa: PLC0415
+    from urllib.error import HTTPError, URLError  # noqa: PLC0415
     from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener  # noqa: PLC0415
 
     class Stay(HTTPRedirectHandler):
@@ -71,6 +71,8 @@ def post_json(
     except HTTPError as error:
         with error:
             problem = f"answers {error.code}: {error.read(MOST_SHOWN).decode('utf-8', 'replace')}"
+    except URLError as error:
+        problem = f"cannot be reached: {error.reason}"
     except (OSError, HTTPException, RecursionError, ValueError) as error:
         problem = f"gives no valid answer: {type(error).__name__}: {error}"
     raise RagmetricsError(f"{to} {mask(' '.join(problem.split()), secrets)}")
