@@ -14,7 +14,7 @@ def parsed_json(text: str | bytes) -> Any:
         ValueError: it is not JSON, or nested too deeply.
     """
     try:
-        return from_json(text)
+        return from_json(text, cache_strings="keys")
     except TypeError:  # half of a surrogate pair, which is no text
         raise ValueError("not Unicode") from None
 

@@ -65,9 +65,11 @@ def message_in(value: Any) -> Said | None:
     role = role.rpartition(".")[2]  # ChatRole.USER
     role = SPEAKERS.get(role, role.lower())
     speaker = "tool" if role in TOOLS else SPEAKERS.get(role)
+    if speaker is None:
+        return None
     content = next((inner[name] for name in ("content", "blocks", "_content", "parts") if name in inner), None)
     calls = inner.get("tool_calls") or inner.get("invalid_tool_calls")
-    if speaker is None or (content is None and not calls):
+    if content is None and not calls:
         return None
     return Said(speaker, text_of(content), bool(calls), inner.get("artifact"))
 
@@ -217,6 +219,7 @@ def leaves_of(value: Any) -> Iterator[Any]:
 
 
 Context = Document | str
+OF_DOCUMENTS = frozenset({"page_content", "id", "id_", "metadata", "meta", "embedding"})
 OF_HAYSTACK = frozenset({"id", "content", "blob", "score", "embedding", "sparse_embedding", "meta"})
 
 
@@ -224,16 +227,13 @@ def document_in(value: Any) -> Document | None:
     """Return the document that a value is, as frameworks and OpenInference write it; None if it is none."""
     if not isinstance(value, dict) or message_in(value) is not None:
         return None
-    is_named = "node" in value or any(str(name).partition(".")[0] == "document" for name in value)
     score = value.get("score")
-    for name in ("document", "kwargs", "node"):
-        if isinstance(value.get(name), dict):
-            value = value[name]
-    value = {str(name).removeprefix("document."): item for name, item in value.items()}
+    is_named = "node" in value or any(str(name).partition(".")[0] == "document" for name in value)
+    inner = next((value[name] for name in ("document", "kwargs", "node") if isinstance(value.get(name), dict)), value)
+    value = {str(name).removeprefix("document."): item for name, item in inner.items()} if is_named else inner
     text = next((value[name] for name in ("page_content", "content", "text") if isinstance(value.get(name), str)), None)
     key = next((value[name] for name in ("id", "id_", "node_id") if value.get(name) is not None), None)
-    known = {"page_content", "id", "id_", "metadata", "meta", "embedding"} & value.keys()
-    if (text is None and key is None) or not (known or is_named):
+    if (text is None and key is None) or not (is_named or not OF_DOCUMENTS.isdisjoint(value)):
         return None
     meta = value.get("metadata", value.get("meta"))
     if "blob" in value:  # Haystack writes the metadata beside its own fields
@@ -282,7 +282,8 @@ def named_contexts(value: Any) -> tuple[list[Context] | None, list[str] | None]:
     shown.
     """
     found = value if isinstance(value, dict) else {}
-    readings = [reading for name in CONTEXTS if (reading := contexts_in(found.get(name))) is not None]
+    given = (contexts_in(found[name]) for name in CONTEXTS if name in found)
+    readings = [reading for reading in given if reading is not None]
     documents = next((items for items in readings if any(isinstance(item, Document) for item in items)), None)
     texts = next(([str(item) for item in items] for items in readings if items and items is not documents), None)
     return ([] if documents is None and texts is None and readings else documents), texts

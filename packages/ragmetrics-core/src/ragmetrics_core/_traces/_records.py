@@ -84,11 +84,11 @@ def _of_page(record: Mapping[str, Any]) -> Iterator[Span]:
 
 
 def _of_otlp(item: Mapping[str, Any]) -> Span:
-    attributes = {
-        each["key"]: _otlp_value(each.get("value") or {})
-        for each in item.get("attributes") or ()
-        if _is_kept(each["key"])
-    }
+    attributes: dict[str, Any] = {}
+    for each in item.get("attributes") or ():
+        key, value = each["key"], each.get("value") or {}
+        if _is_kept(key):
+            attributes[key] = value["stringValue"] if "stringValue" in value else _otlp_value(value)
     status = item.get("status") or {}
     events = [{"attributes": _otlp_pairs(event.get("attributes"))} for event in item.get("events") or ()]
     error = status.get("code") in (2, "STATUS_CODE_ERROR"), status.get("message"), events

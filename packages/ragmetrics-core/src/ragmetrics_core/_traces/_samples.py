@@ -45,6 +45,7 @@ from ._span import (
     Turn,
     Unread,
     UnreadableTrace,
+    having,
     in_metadata,
     metadata_of,
     readable,
@@ -247,7 +248,7 @@ def _history(turn: Turn, inputs: Any, outputs: Any, question: str) -> list[dict[
     """Return the earlier turns: the history in the input, else the one that a step got or returned, else the messages before the
     question.
     """
-    steps = [(readable(span, side)) for span in turn.spans if span.kind in TURNS for side in ("input", "output")]
+    steps = [having(span, side, "history") for span in turn.spans if span.kind in TURNS for side in ("input", "output")]
     earlier = [
         value[name] for value in (inputs, *steps) if isinstance(value, dict) for name in HISTORY if name in value
     ]
@@ -308,13 +309,13 @@ def _contexts(turn: Turn, inputs: Any, outputs: Any) -> tuple[list[Context] | No
     documents, texts = named_contexts(outputs)
     if documents is not None and not (documents == [] and _is_graph(turn)):
         return documents, True
-    found = _retrieved(turn)
+    if found := _retrieved(turn):  # usually they are here, and nothing else need be read
+        return list(found), False
     by_tools = _by_tools(outputs) or _tool_outputs(turn)
     are_texts = all(isinstance(item, str) for item in by_tools)
     given, written = named_contexts(inputs)
     listed, step_texts = _by_steps(turn)
     surest_first: list[Sequence[Context] | None] = [
-        found,
         None if are_texts else by_tools,
         documents_in(outputs),
         listed,
@@ -325,7 +326,7 @@ def _contexts(turn: Turn, inputs: Any, outputs: Any) -> tuple[list[Context] | No
         by_tools if found is None else None,
     ]
     contexts = next(filter(None, surest_first), found)
-    return None if contexts is None else list(contexts), contexts is texts
+    return None if contexts is None else list(contexts), contexts is not None and contexts is texts
 
 
 def _nodes(turn: Turn) -> list[Document] | None:
@@ -334,24 +335,25 @@ def _nodes(turn: Turn) -> list[Document] | None:
     Raises:
         Unread: the text of a node is not in the trace.
     """
+    listed = [(span, having(span, "output", "source_nodes").get("source_nodes")) for span in turn.spans]
+    responses = [(span, sources) for span, sources in listed if isinstance(sources, list)]
+    if not responses:
+        return None
     named: dict[str, None] = {}
     answering: list[str] = []
+    for span, sources in responses:
+        if any(above.span_id in answering for above in turn.above[span.span_id]):
+            continue
+        if sources:  # a stream names its nodes only in the spans below
+            answering.append(span.span_id)
+        named.update((found[1], None) for found in map(NODE.search, map(str, sources)) if found)
     chunks: list[str] = []
-    is_named = False
     for span in turn.spans:
-        inputs, outputs = readable(span, "input"), readable(span, "output")
-        if isinstance(inputs, dict) and isinstance(inputs.get("text_chunks"), list):
-            chunks += [chunk for chunk in inputs["text_chunks"] if isinstance(chunk, str)]
-        if isinstance(inputs, dict) and isinstance(inputs.get("kwds"), dict):
-            chunks += [str(value) for name, value in inputs["kwds"].items() if name in ("context_str", "context_msg")]
-        sources = outputs.get("source_nodes") if isinstance(outputs, dict) else None
-        if isinstance(sources, list) and not any(above.span_id in answering for above in turn.above[span.span_id]):
-            if sources:  # a stream names its nodes only in the spans below
-                answering.append(span.span_id)
-            is_named = True
-            named.update((found[1], None) for found in map(NODE.search, map(str, sources)) if found)
-    if not is_named:
-        return None
+        shown = having(span, "input", "text_chunks").get("text_chunks")
+        chunks += [chunk for chunk in shown if isinstance(chunk, str)] if isinstance(shown, list) else []
+        shown = having(span, "input", "kwds").get("kwds")
+        if isinstance(shown, dict):
+            chunks += [str(value) for name, value in shown.items() if name in ("context_str", "context_msg")]
     found = {document.id: document for span in turn.of_kind("RETRIEVER") for document in _documents(turn, span) or ()}
     if any(key not in found for key in named):
         raise Unread("the documents of its search are not in the trace")

@@ -199,9 +199,11 @@ def seconds(value: Any) -> float | None:
     if value is None or value == "":
         return None
     try:
+        if isinstance(value, str) and value.isdecimal():
+            return int(value) / 1e9
         if isinstance(value, datetime):
             return (value if value.tzinfo else value.replace(tzinfo=timezone.utc)).timestamp()
-        if isinstance(value, str) and not value.isdigit():
+        if isinstance(value, str):
             text = value.replace("Z", "+00:00")  # Python 3.10 reads no Z, and only three or six digits of a second
             if (found := FRACTION.search(text)) is not None:
                 text = f"{text[: found.start()]}.{found[1][:6]:0<6}{text[found.end() :]}"
@@ -239,6 +241,13 @@ def readable(span: Span, side: str) -> Any:
         return value_of(span, side)
     except Unread:
         return None
+
+
+def having(span: Span, side: str, name: str) -> Mapping[str, Any]:
+    """Return a value of a span that is a mapping with a name like this; an empty one if not, usually without parsing it."""
+    written = span.attributes.get(f"{side}.value")
+    value = None if isinstance(written, str) and name not in written else readable(span, side)
+    return value if isinstance(value, dict) else {}
 
 
 def unflattened(attributes: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
