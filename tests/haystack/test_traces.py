@@ -1,4 +1,6 @@
-"""Haystack's own spans, exported with its tags as attributes, give the samples that the live tracer recovers."""
+"""Spans of Haystack give the samples that the live tracer recovers: its own, exported with its tags as attributes, and those that
+OpenInference records.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +18,7 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.tracing import tracer as proxy
 from haystack.tracing.tracer import NullTracer, Span, Tracer
 from haystack.tracing.utils import coerce_tag_value
+from openinference.instrumentation.haystack import HaystackInstrumentor
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -24,6 +27,7 @@ from haystack import Document, Pipeline, component
 from ragmetrics_core import Sample, UnreadableTrace, samples_from_traces
 from ragmetrics_core.metrics import ExactMatch
 from ragmetrics_haystack import RagmetricsTracer
+from tracing import recorded
 
 QUESTION, ANSWER = "Where does the tower stand?", "It stands in Paris."
 PAGES = ["The tower stands in Paris.", "The other tower stands in Rome.", "Berlin has a tower of television."]
@@ -171,16 +175,26 @@ def judged_fields(sample: Sample) -> tuple[Any, ...]:
     return sample.user_input, sample.response, sample.retrieved_contexts, sample.history
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_the_rows_of_traces_are_those_of_the_tracer(bridge: Bridge, name: str) -> None:
+def check(name: str, exporter: InMemorySpanExporter) -> None:
     tracer = RagmetricsTracer(ExactMatch()).enable()
     CALLS[name]()
     assert tracer.flush(60)
     unread: list[UnreadableTrace] = []
-    traced = list(samples_from_traces(bridge.exporter.get_finished_spans(), on_unreadable=unread.append))
+    traced = list(samples_from_traces(exporter.get_finished_spans(), on_unreadable=unread.append))
     live = [found.sample for found in tracer.results if found.sample is not None]
     assert live
     assert ([judged_fields(sample) for sample in traced], unread) == ([judged_fields(sample) for sample in live], [])
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_rows_of_traces_are_those_of_the_tracer(bridge: Bridge, name: str) -> None:
+    check(name, bridge.exporter)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_rows_of_openinference_are_those_of_the_tracer(name: str) -> None:
+    with recorded(HaystackInstrumentor()) as exporter:
+        check(name, exporter)
 
 
 def test_documents_with_ids_scores_and_metadata(bridge: Bridge) -> None:
