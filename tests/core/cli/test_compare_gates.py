@@ -91,7 +91,7 @@ def test_json_and_markdown(folder: Path) -> None:
     assert json.loads((folder / "out.json").read_text()) == {**comparison.to_dict(), "gates": decision.to_dict()}
     assert (folder / "out.md").read_text() == (
         "### gates: 1 failed\n\n"
-        "* \N{CROSS MARK} FAILED exact&#95;match drop &#60;= 0.05: drop 0.100, 95 % interval 0.066 to 0.149, "
+        "* \N{HEAVY BALLOT X} FAILED exact&#95;match drop &#60;= 0.05: drop 0.100, 95 % interval 0.066 to 0.149, "
         "from 200 pairs\n\n" + comparison.to_markdown()
     )
 

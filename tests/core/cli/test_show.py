@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -333,6 +334,25 @@ def test_colours_are_for_those_who_watch(run: Path, monkeypatch: pytest.MonkeyPa
     assert in_terminal(*show, NO_COLOR="1") == plain
     assert in_terminal(*show, TERM="dumb") == plain
     assert shown(*show[1:]) == plain
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_a_terminal_shows_a_summary_in_colours_with_bars(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same in a terminal without colours; a dumb terminal and a pipe get the text alone."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    plain = shown(str(run))
+    assert "├" not in plain
+    coloured, without = in_terminal("show", run), in_terminal("show", run, NO_COLOR="1")
+    assert coloured.startswith(f"\x1b[1m{plain.splitlines()[0]}\x1b[0m\n")
+    assert without == re.sub(r"\x1b\[\d*m", "", coloured)
+    assert [line.split()[0] for line in without.splitlines() if "●" in line] == ["support", "errors", "size"]
+    texts = [line for line in plain.splitlines() if line]
+    assert [line for line in without.splitlines() if line in texts] == texts
+    assert in_terminal("show", run, TERM="dumb") == plain
+    ascii_bars = in_terminal("show", run, NO_COLOR="1", encoding="ascii")
+    assert "]" in ascii_bars
+    assert "●" not in ascii_bars
+    assert ascii_bars.isascii()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")

@@ -16,26 +16,35 @@ from ragmetrics_core._gate._evidence import Evidence
 from ragmetrics_core._gate._evidence import of_mean as of_counts
 from ragmetrics_core._gate._gates import Conditions
 from ragmetrics_core._run._counted_columns import Counts, Outcome
+from ragmetrics_core._show import _bars
+from ragmetrics_core._show._bars import Bar
 from ragmetrics_core._store._records import KeptRecords, Record
 from ragmetrics_core._store._run_settings import MetricColumn, ModelIdentity, RunSettings, ScoredBy
 from ragmetrics_core._summary import _summary
 from ragmetrics_core._summary._summary import MetricSummary
 from ragmetrics_core._summary._tally import count
 from ragmetrics_core._summary._tally import summed_up as summed_up_counts
+from ragmetrics_core._values._layout import cells
 from ragmetrics_core._values._score import not_asked
 from ragmetrics_core.statistics._pairs import rows_to_meet_losses
 
 __all__ = [
+    "DRAWN",
     "FAILED",
     "JUDGE",
+    "PLAIN",
+    "Bar",
     "Conditions",
     "Evidence",
     "LabelRate",
     "MetricComparison",
     "Reason",
     "Summary",
+    "bar_lines",
     "by_id",
+    "cells",
     "decide",
+    "glyphs_for",
     "judged_by",
     "metric_column",
     "metric_column_of",
@@ -46,6 +55,7 @@ __all__ = [
     "run_of",
     "scored",
     "summed_up",
+    "symmetric",
     "text_at",
 ]
 
@@ -54,6 +64,10 @@ FAILED = "failed"
 
 metric_column, metric_column_of, model_identity = MetricColumn, MetricColumn.of, ModelIdentity
 """How tests describe a metric of a run and a model: only this file knows the private classes."""
+
+DRAWN, PLAIN = _bars.DRAWN, _bars.PLAIN
+bar_lines, glyphs_for, symmetric = _bars.bar_lines, _bars.glyphs_for, _bars.symmetric
+"""How intervals are drawn."""
 
 LabelRate, Reason, Summary = _summary.LabelRate, _summary.Reason, _summary.Summary
 """What a summary is made of."""

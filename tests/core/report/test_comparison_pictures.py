@@ -213,7 +213,7 @@ class TestMarkdown:
             "",
             "from old to new: 30 rows in both, paired by id",
             "",
-            "* m: \N{WHITE HEAVY CHECK MARK} better",
+            "* m: \N{HEAVY CHECK MARK} better",
             f"  * {item.why.replace('<', '&#60;')}",
             "",
         ]
@@ -226,8 +226,8 @@ class TestMarkdown:
 
     def test_marks_of_verdicts(self) -> None:
         one, two = by_id([0.5, 0.6] * 20), by_id([0.8, 0.7] * 20)
-        assert "* m: \N{WHITE HEAVY CHECK MARK} better\n" in one.compare(two).to_markdown()
-        assert "* m: \N{CROSS MARK} worse\n" in two.compare(one).to_markdown()
+        assert "* m: \N{HEAVY CHECK MARK} better\n" in one.compare(two).to_markdown()
+        assert "* m: \N{HEAVY BALLOT X} worse\n" in two.compare(one).to_markdown()
 
     @pytest.mark.parametrize("text", HOSTILE)
     def test_data_is_shown_as_it_is_and_has_no_effect(self, text: str) -> None:

@@ -62,7 +62,7 @@ def results() -> dict[str, Any]:
 
 
 RESULTS = results()
-MARKS = r"<[^>]*>|(?m:^ *>)|[|*\u274c\u2705\u2753]|:--|--:"
+MARKS = r"<[^>]*>|(?m:^ *>)|[|*\u2718\u2714\u2013]|:--|--:"
 FACES = {
     "text": lambda result: text_at(100_000, result),
     "markdown": lambda result: html.unescape(re.sub(MARKS, " ", result.to_markdown())).replace("\u200b", ""),

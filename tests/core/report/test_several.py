@@ -344,4 +344,4 @@ MARKDOWN = """\
 
 | metric, run | verdict | before | after | difference | 95 % interval | adjusted p | pairs | changed | coverage |
 | :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: |
-| <code>m, b</code> | \N{WHITE HEAVY CHECK MARK} better | 0.250 | 1.000 |"""
+| <code>m, b</code> | \N{HEAVY CHECK MARK} better | 0.250 | 1.000 |"""

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from .._show._bars import Bar, symmetric
 from .._show._blocks import Block, Details, Items, Note, Sentence, Table, Text
 from .._show._tables import LONGEST_ROW, cut_middle, first_of, in_groups, number
 from .._values._counts import count_of
+from .._values._findings import Tone
 from ..statistics import METHODS
 from ._comparison import ComparedRuns, MetricComparison
 from ._outcomes import RowCounts
@@ -33,8 +35,11 @@ SHORT_VERDICTS = {"no difference larger than the margin": "within the margin"}
 KINDS = {"lost": "lost support", "gained": "gained support", "new": "new", "gone": "gone"}
 """The words for each kind of change in a claim."""
 
-MARKS = {"better": "\N{WHITE HEAVY CHECK MARK} ", "worse": "\N{CROSS MARK} "}
-"""The symbols put before verdicts in Markdown."""
+MARKS = {"better": "\N{HEAVY CHECK MARK} ", "worse": "\N{HEAVY BALLOT X} "}
+"""The symbols put before verdicts in Markdown; they are in fonts without emoji too."""
+
+TONES: dict[str, Tone] = {"better": "good", "worse": "bad", "cannot say": "open"}
+"""What verdicts say, from which colours are chosen."""
 
 
 def comparison_blocks(comparison: ComparedRuns, marks: Mapping[str, str] | None = None) -> list[Block]:
@@ -48,7 +53,11 @@ def comparison_blocks(comparison: ComparedRuns, marks: Mapping[str, str] | None 
         Note("", warning_head(comparison), comparison.warnings) if comparison.warnings else Note(""),
         Items(
             [
-                Items((item.why,), f"{_name(item)}: {marks.get(item.verdict, '')}{verdict_in_words(item)}")
+                Items(
+                    (item.why,),
+                    f"{_name(item)}: {marks.get(item.verdict, '')}{verdict_in_words(item)}",
+                    TONES.get(item.verdict, ""),
+                )
                 for item in comparison.metrics
             ]
         ),
@@ -128,9 +137,23 @@ SLICE_NUMBERS = {name: cell for name, cell in NUMBERS.items() if name != "p"}
 """The columns of a table of slices, which shows the adjusted p-value instead of the plain one."""
 
 
-def _table(first: str, items: Iterable[MetricComparison], columns: Mapping[str, Cell]) -> Table:
+def _table(first: str, items: Sequence[MetricComparison], columns: Mapping[str, Cell]) -> Table:
     rows = [[_name(item), *(cell(item) for cell in columns.values())] for item in items]
-    return Table([first, *columns], rows)
+    return Table([first, *columns], rows, bars=list(_bars(items)))
+
+
+def _bars(items: Sequence[MetricComparison]) -> Iterator[Bar | None]:
+    """Return each difference with its interval; those of one scale share an axis, which reaches at least to the margin."""
+    reach: dict[object, float] = {}
+    for item in items:
+        limits = item.interval[:2] if item.interval else ()
+        reach[item.scale] = max(reach.get(item.scale, 0.0), item.margin, *map(abs, limits))
+    for item in items:
+        difference, interval = item.difference, item.interval
+        if difference is None or interval is None:
+            yield None
+        else:
+            yield Bar(difference, interval[:2], symmetric(reach[item.scale]), TONES.get(item.verdict, ""))
 
 
 def verdict_table(first: str, items: Sequence[MetricComparison], marks: Mapping[str, str]) -> Table:

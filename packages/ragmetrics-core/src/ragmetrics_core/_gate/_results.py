@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from .._run._slices import slice_name
-from .._show._blocks import Block, Heading, Items, Result, as_markdown, as_text
+from .._show._bars import Glyphs
+from .._show._blocks import Block, Heading, Items, Result, as_lines, as_markdown, as_text
 from .._show._tables import cut_middle, room
 from .._values._counts import count_of
+from .._values._findings import Line, Tone
 from .._values._layout import printable
 from .._values._plain import plain
 from ..statistics import Interval
@@ -24,11 +26,14 @@ from ._evidence import about, new_run
 from ._gates import Gate
 
 MARKS = {
-    "failed": "\N{CROSS MARK} ",
-    "undecided": "\N{BLACK QUESTION MARK ORNAMENT} ",
-    "passed": "\N{WHITE HEAVY CHECK MARK} ",
+    "failed": "\N{HEAVY BALLOT X} ",
+    "undecided": "\N{EN DASH} ",
+    "passed": "\N{HEAVY CHECK MARK} ",
 }
-"""The symbols put before verdicts in Markdown."""
+"""The symbols put before verdicts in Markdown, as in evidence; they are in fonts without emoji too."""
+
+TONES: dict[str, Tone] = {"failed": "bad", "undecided": "open", "passed": "good"}
+"""What verdicts say, from which colours are chosen."""
 
 Verdict = Literal["failed", "undecided", "passed"]
 
@@ -247,7 +252,10 @@ class Decision(Result):
 
     def _blocks(self, marks: Mapping[str, str] | None = None) -> list[Block]:
         """Return a heading with the counts, and an item for each gate; those that need attention come first."""
-        items = [f"{(marks or {}).get(result.verdict, '')}{result}" for result in self.ordered]
+        marked = (
+            (f"{(marks or {}).get(result.verdict, '')}{result}", TONES[result.verdict]) for result in self.ordered
+        )
+        items = [Items((), text, tone) for text, tone in marked]
         return [Heading(f"gates: {self.counts}"), Items(items)] if items else []
 
     def text(self, width: int) -> str:
@@ -256,6 +264,10 @@ class Decision(Result):
 
     def __str__(self) -> str:
         return self.text(room())
+
+    def terminal_lines(self, glyphs: Glyphs) -> list[Line]:
+        """Return the same lines with what colours say."""
+        return [line for each in self._blocks() for line in as_lines([each], room(), glyphs)]
 
     def to_markdown(self) -> str:
         """Return the decision as Markdown for a comment on a pull request; texts from the data are escaped."""

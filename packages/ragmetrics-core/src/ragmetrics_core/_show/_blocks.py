@@ -30,11 +30,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from .._values._evidence_html import block, grid
+from .._values._findings import Line, Tone
 from .._values._layout import cells, printable, readable
 from .._values._tags import EMPTY, Html, element, joined
+from ._bars import Bar, Glyphs, bar_lines, pictures
 from ._tables import GAP, cut_middle, hanging, room, table, wrapped
 
 MARKUP = re.compile(r"[^\w\s,;()%'+=.?:/-]|_|:(?=\S)|(?<=www)\.", re.ASCII)
@@ -112,10 +115,12 @@ class Items:
     Attributes:
         items: the items.
         title: the line above them; "" for no title.
+        tone: what the title says, from which a terminal chooses a colour.
     """
 
     items: Sequence[str | Items]
     title: str = ""
+    tone: Tone = ""
 
     @property
     def parts(self) -> Iterator[tuple[str, Items]]:
@@ -132,12 +137,14 @@ class Table:
         rows: the cells of each row.
         split: the column before which a table that is too wide is split first; 0 for any.
         names: whether the first column has names from the data, which are cut if the table is too wide.
+        bars: for each row its interval as a bar, if it has one; terminals and notebooks draw them.
     """
 
     headings: Sequence[str]
     rows: Sequence[Sequence[str]]
     split: int = 0
     names: bool = True
+    bars: Sequence[Bar | None] = ()
 
 
 @dataclass(frozen=True)
@@ -188,6 +195,10 @@ class Result:
     def __str__(self) -> str:
         return as_text(self._blocks(), room())
 
+    def terminal_lines(self, glyphs: Glyphs) -> list[Line]:
+        """Return the lines of the text, with what colours say and bars for intervals, for a terminal that a person reads."""
+        return list(as_lines(self._blocks(), room(), glyphs))
+
     def _repr_html_(self) -> str:
         """Return the tables as HTML, for notebooks."""
         return block(as_html(self._blocks()))
@@ -199,7 +210,17 @@ class Result:
 
 def as_text(blocks: Sequence[Block], width: int) -> str:
     """Return the blocks as plain text, one below the other. A line is wider than ``width`` only if a value would have to be cut."""
-    return "\n\n".join("\n".join(_text_lines(each, width)) for each in _unfolded(blocks))
+    return "\n\n".join("\n".join(line.text for line in _text_lines(each, width)) for each in _unfolded(blocks))
+
+
+def as_lines(blocks: Sequence[Block], width: int, glyphs: Glyphs) -> Iterator[Line]:
+    """Return the lines of the text with their tones, and below each table its bars, for a terminal that a person reads."""
+    for place, each in enumerate(_unfolded(blocks)):
+        yield from [Line("")] if place else []
+        yield from _text_lines(each, width)
+        if isinstance(each, Table) and any(each.bars):
+            yield Line("")
+            yield from bar_lines([first for first, *_ in each.rows], each.bars, width, glyphs)
 
 
 def _unfolded(blocks: Sequence[Block]) -> Iterator[Flat]:
@@ -211,27 +232,33 @@ def _unfolded(blocks: Sequence[Block]) -> Iterator[Flat]:
             yield each
 
 
-def _text_lines(each: Flat, width: int) -> list[str]:
+def _text_lines(each: Flat, width: int) -> list[Line]:
     if isinstance(each, Heading | Sentence):
-        return wrapped(each.text, width)
+        return _toned(wrapped(each.text, width), "title")
     if isinstance(each, Text):
-        return hanging(each.text, width)
+        return _toned(hanging(each.text, width))
     if isinstance(each, Table):
-        return [_text_table(each, width)]
+        lines = _text_table(each, width).split("\n")
+        return [Line(line, "aside" if not before else "") for before, line in pairwise(["", *lines])]
     if isinstance(each, Note):
-        return [
+        lines = [
             *hanging(each.head, width),
             *(line for item in each.items for line in wrapped(item, width, indent="  ")),
         ]
+        return _toned(lines, "open")
     if not each.title:
         return list(_text_items(each, width, ""))
-    return [*wrapped(each.title, width), *_text_items(each, width, "  ")]
+    return [*_toned(wrapped(each.title, width), each.tone), *_text_items(each, width, "  ")]
 
 
-def _text_items(items: Items, width: int, indent: str) -> Iterator[str]:
+def _text_items(items: Items, width: int, indent: str) -> Iterator[Line]:
     for text, below in items.parts:
-        yield from wrapped(text, width, indent=indent) if indent else hanging(text, width)
+        yield from _toned(wrapped(text, width, indent=indent) if indent else hanging(text, width), below.tone)
         yield from _text_items(below, width, f"{indent}  ")
+
+
+def _toned(lines: Sequence[str], tone: Tone = "") -> list[Line]:
+    return [Line(line, tone) for line in lines]
 
 
 def _text_table(each: Table, width: int) -> str:
@@ -307,7 +334,10 @@ def _html(each: Flat) -> Html:
     if isinstance(each, Text):
         return element("p", readable(each.text))
     if isinstance(each, Table):
-        return grid(each.headings, each.rows, numbers=True)
+        if not any(each.bars):
+            return grid(each.headings, each.rows, numbers=True)
+        rows = [[*shown, picture] for shown, picture in zip(each.rows, pictures(each.bars), strict=True)]
+        return grid([*each.headings, ""], rows, numbers=True)
     if isinstance(each, Note):
         text = readable(each.text)
         head = element("p", element("strong", f"{readable(each.label)}:"), f" {text}" if text else None)

@@ -14,6 +14,7 @@ from typing import Any
 from .._calibrate._calibration import MetricCalibration, agreement_sentences, corrected_in_words
 from .._lexical._judge import lexical_remark
 from .._run._judgements import JurorSummary, JurySummary
+from .._show._bars import Bar
 from .._show._blocks import Block, Details, Items, Note, Result, Sentence, Table, Text
 from .._show._sentences import MOST_NAMED, as_sentence, in_words, listed, names_in_words, spoken
 from .._show._tables import LONGEST_ROW, cut_middle, first_of, in_groups, number, or_dash, whole
@@ -409,7 +410,15 @@ def _table(metrics: Sequence[MetricSummary]) -> Table:
     """Return the table of scores, with usage columns if a model was asked; a table that is too wide is split in two."""
     columns = (*SCORES, *CALLS) if any(item.usage.calls for item in metrics) else SCORES
     rows = [[item.name, *(cell(item) for _, cell in columns)] for item in metrics]
-    return Table(["metric", *(heading for heading, _ in columns)], rows, split=len(SCORES) + 1)
+    headings = ["metric", *(heading for heading, _ in columns)]
+    return Table(headings, rows, split=len(SCORES) + 1, bars=list(map(_bar, metrics)))
+
+
+def _bar(item: MetricSummary) -> Bar | None:
+    """Return the mean and its interval on the scale of the metric; None if one of them is not known."""
+    if item.mean is None or item.interval is None or item.scale is None:
+        return None
+    return Bar(item.mean, item.interval[:2], item.scale)
 
 
 def _slice_tables(summary: Summary) -> Iterator[Table]:
@@ -417,7 +426,7 @@ def _slice_tables(summary: Summary) -> Iterator[Table]:
     for place, item in enumerate(summary.metrics if summary.slices else ()):
         parts = [(part.name, part.metrics[place]) for part in summary.slices.values()]
         rows = [[name, *(cell(part) for _, cell in IN_SLICES)] for name, part in parts]
-        yield Table([item.name, *(heading for heading, _ in IN_SLICES)], rows)
+        yield Table([item.name, *(heading for heading, _ in IN_SLICES)], rows, bars=[_bar(part) for _, part in parts])
 
 
 def _corrected(metrics: Sequence[MetricSummary]) -> Iterator[str]:

@@ -86,4 +86,4 @@ def calibrate(
                 "--markdown": calibration.to_markdown(),
             }
             is_stdout_used = bool(lines) and to_stdout(out)
-            put_texts(texts, files, str(calibration), err=is_stdout_used)
+            put_texts(texts, files, calibration, err=is_stdout_used)

@@ -171,5 +171,5 @@ def show(
         JSON: json.dumps(data, indent=1, allow_nan=False),
         MARKDOWN: (f"{decision.to_markdown()}\n" if gated else "") + comparison.to_markdown(),
     }
-    shown = f"{comparison}\n\n{decision}" if gated else str(comparison)
-    put_texts(texts | {"--out": texts[ENDINGS[out.suffix.lower()]]} if out else texts, files, shown)
+    shown = (comparison, decision) if gated else (comparison,)
+    put_texts(texts | {"--out": texts[ENDINGS[out.suffix.lower()]]} if out else texts, files, *shown)

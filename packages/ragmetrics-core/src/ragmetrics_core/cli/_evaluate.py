@@ -47,6 +47,7 @@ from ._output import (
     in_cli_words,
     parse_progress,
     say,
+    say_results,
     stop,
     stop_unfinished,
     to_stdout,
@@ -295,13 +296,13 @@ def _report(run: Evaluation, metrics: Sequence[Metric], out: Path | None, run_di
         if out is not None:
             write(run, out, summary.by, decision)
     finally:
-        say(str(summary), err=to_stdout(out))
+        say_results(summary, err=to_stdout(out))
     reached, missed = compared_with_least(summary, wanted.least)
     lines = [line for text in reached for line in hanging(f"fail-under: {text}", room())]
+    if lines or decision.results:
+        say("\n".join(["", *lines]), err=to_stdout(out))
     if decision.results:
-        lines.append(str(decision))
-    if lines:
-        say("\n" + "\n".join(lines), err=to_stdout(out))
+        say_results(decision, err=to_stdout(out))
     _stop_where_unknown(summary, dead, run_dir)
     if problems := list(filter(None, [problem, *missed, wanted.complaint(decision)])):
         stop("; ".join(problems), 2 if problem else 1 if missed else wanted.status(decision))

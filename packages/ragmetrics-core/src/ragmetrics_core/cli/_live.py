@@ -23,7 +23,7 @@ from .._evaluate._evaluation import Evaluation
 from .._store._run_settings import RunSettings
 from .._values._sample import session_of
 from ._options import argument, option
-from ._output import clear_errors, loaded, say
+from ._output import clear_errors, loaded, say_results
 
 DIR = argument("DIR", "The directory of a RunDirSink, or the file of a JsonlSink.")
 BY = option("COLUMN", "The metrics for each value of this column too, such as tenant.", "--by")
@@ -34,7 +34,7 @@ def live(run: Path = DIR, *, by: str | None = BY, follow: float | None = FOLLOW)
     """Show live traffic."""
     with clear_errors():
         while True:
-            say(str(_always_valid(loaded(run, said=True)).summary(by)))
+            say_results(_always_valid(loaded(run, said=True)).summary(by))
             if follow is None:
                 return
             time.sleep(follow)

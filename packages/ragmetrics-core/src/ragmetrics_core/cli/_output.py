@@ -31,6 +31,8 @@ from .._evaluate._evaluation import Evaluation
 from .._gate._results import Decision
 from .._page._run_page import write_html
 from .._read._input_file import STDIN
+from .._show._bars import Glyphs, glyphs_for
+from .._show._blocks import Result
 from .._show._progress import Progress
 from .._store._parquet import SUFFIXES, parquet_package
 from .._support._secrets import conceal, without_secrets
@@ -364,8 +366,7 @@ def check_files(files: dict[str, Path | None], runs: Sequence[Path], called: str
 def put_texts(
     texts: Mapping[str, str | Callable[[Path], None]],
     files: Mapping[str, Path | None],
-    shown: str,
-    *,
+    *shown: Result | str,
     err: bool = False,
 ) -> None:
     """Write the files, and print the text for people, to stderr if one of the files goes to stdout.
@@ -373,7 +374,7 @@ def put_texts(
     Args:
         texts: for each option, the content of its file, or a function that writes a file that cannot go to stdout.
         files: for each option, the path of its file; None if it was not requested.
-        shown: the text for people.
+        shown: the results or texts for people.
         err: whether stdout is already used.
     """
     piped = err or any(to_stdout(path) for path in files.values())
@@ -389,7 +390,7 @@ def put_texts(
             else:
                 put_file(path, option, partial(_write, text=text))
     finally:
-        say(shown, err=piped)
+        say_results(*shown, err=piped)
 
 
 def _write(path: Path, text: str) -> None:
@@ -399,22 +400,41 @@ def _write(path: Path, text: str) -> None:
 STYLES: dict[Tone, str] = {"title": "bold", "good": "green", "bad": "red", "open": "yellow", "aside": "dim"}
 
 
-def say_lines(parts: Iterable[Iterable[Line]]) -> None:
+def say_results(*results: Result | str, err: bool = False) -> None:
+    """Print results or texts, with a blank line between two; a terminal gets colours and bars, a pipe the text alone."""
+    stream = sys.stderr if err else sys.stdout
+    if not _is_read(stream):
+        say("\n\n".join(map(str, results)), err=err)
+        return
+    glyphs = glyphs_for(getattr(stream, "encoding", None))
+    say_lines((_lines(result, glyphs) for result in results), err=err)
+
+
+def _lines(result: Result | str, glyphs: Glyphs) -> list[Line]:
+    return [Line(result)] if isinstance(result, str) else result.terminal_lines(glyphs)
+
+
+def say_lines(parts: Iterable[Iterable[Line]], *, err: bool = False) -> None:
     """Print the lines of each part, with a blank line between two parts, in colours if a terminal shows them."""
-    wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    in_colours = wanted and sys.stdout is not None and sys.stdout.isatty()
+    stream = sys.stderr if err else sys.stdout
+    in_colours = _is_read(stream) and not os.environ.get("NO_COLOR")
     for number, part in enumerate(parts):
         lines = [Line(""), *part] if number else list(part)
         if in_colours:
-            _paint(lines)
+            _paint(lines, stream)
         else:
-            say("\n".join(line.text for line in lines))
+            say("\n".join(line.text for line in lines), err=err)
 
 
-def _paint(lines: Sequence[Line]) -> None:
+def _is_read(stream: TextIO | None) -> bool:
+    """Whether a person reads the output in a terminal that shows more than plain text."""
+    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _paint(lines: Sequence[Line], stream: TextIO) -> None:
     from rich.console import Console  # noqa: PLC0415  a pipe needs no colours
     from rich.text import Text  # noqa: PLC0415  the same
 
-    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    console = Console(file=stream, highlight=False, markup=False, emoji=False, soft_wrap=True)
     for line in lines:
-        console.print(Text(printable_on(line.text, sys.stdout), style=STYLES.get(line.tone, "")))
+        console.print(Text(printable_on(line.text, stream), style=STYLES.get(line.tone, "")))

@@ -60,4 +60,4 @@ def plan(
         calibration = None if labels is None else pilots[0].calibrate(labels)
         found = planned(*pilots, change=change, power=power, width=width, cluster=cluster, calibration=calibration)
         texts = {"--json": json.dumps(found.to_dict(), indent=1, allow_nan=False), "--markdown": found.to_markdown()}
-        put_texts(texts, files, str(found))
+        put_texts(texts, files, found)

@@ -34,7 +34,7 @@ from .._values._errors import InvalidInput
 from .._values._findings import Line
 from .._values._layout import printable
 from ._options import RUN, flag, option
-from ._output import clear_errors, loaded, say, say_lines
+from ._output import clear_errors, loaded, say, say_lines, say_results
 
 if TYPE_CHECKING:
     from .._store._records import Record
@@ -90,7 +90,7 @@ def show(
             say_lines(_worst(evaluation, names, USUAL if worst is None else worst))
         else:
             calibration = None if labels is None else evaluation.calibrate(labels)
-            say(str(evaluation.summary(by, calibration=calibration)))
+            say_results(evaluation.summary(by, calibration=calibration))
 
 
 def _names(evaluation: Evaluation, metric: str | None) -> list[str]:
