@@ -32,13 +32,13 @@ MARKS = {
 }
 """The symbols put before verdicts in Markdown, as in evidence; they are in fonts without emoji too."""
 
-TONES: dict[str, Tone] = {"failed": "bad", "undecided": "open", "passed": "good"}
-"""What verdicts say, from which colours are chosen."""
-
 Verdict = Literal["failed", "undecided", "passed"]
 
 VERDICTS: tuple[Verdict, ...] = ("failed", "undecided", "passed")
 """The verdicts; those that need attention come first."""
+
+TONES: Mapping[Verdict, Tone] = {"failed": "bad", "undecided": "open", "passed": "good"}
+"""What verdicts say, from which colours are chosen."""
 
 LONGEST_GATE = 60
 """The number of characters of a gate in a line."""
@@ -252,10 +252,8 @@ class Decision(Result):
 
     def _blocks(self, marks: Mapping[str, str] | None = None) -> list[Block]:
         """Return a heading with the counts, and an item for each gate; those that need attention come first."""
-        marked = (
-            (f"{(marks or {}).get(result.verdict, '')}{result}", TONES[result.verdict]) for result in self.ordered
-        )
-        items = [Items((), text, tone) for text, tone in marked]
+        marks = marks or {}
+        items = [Items((), f"{marks.get(each.verdict, '')}{each}", TONES[each.verdict]) for each in self.ordered]
         return [Heading(f"gates: {self.counts}"), Items(items)] if items else []
 
     def text(self, width: int) -> str:
