@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -79,18 +80,57 @@ def test_what_a_reader_chose_stays_for_the_next_row(opened: Opener, tmp_path: Pa
     assert page.locator(".markdown p.text").inner_text() == "**bold**"
 
 
-def test_a_text_with_marks_is_shown_as_written_and_its_marks_come_back(opened: Opener, tmp_path: Path) -> None:
-    verdicts = [claim("It is in Paris.", "supported", [2, 14], [1], [])]
-    sample = {"response": "- It is **in** Paris.", "retrieved_contexts": ["- The tower is in Paris."]}
+def test_marks_stand_in_both_views(opened: Opener, tmp_path: Path) -> None:
+    verdicts = [claim("It is in Paris.", "supported", [2, 18], [1], [])]
+    sample = {"response": "- It is **in** Paris.", "retrieved_contexts": ["- Rome.\n- The tower is in *Paris*."]}
     page = opened(page_of(tmp_path, sample, score("m", 1.0, details={"verdicts": verdicts})), "#row=q")
-    assert page.locator("mark").all_inner_texts() == ["It is **in**", "- The tower is in Paris."]
-    page.get_by_role("button", name="Show formatted").first.click()
-    assert shown(page) == "<ul><li>It is <strong>in</strong> Paris.</li></ul>"
+    assert shown(page) == (
+        '<ul><li><mark class="good" data-keys="0-0">It is</mark> '
+        '<strong><mark class="good" data-keys="0-0">in</mark></strong> '
+        '<mark class="good" data-keys="0-0">Par</mark>'
+        '<button type="button" class="ref good" data-keys="0-0" title="claim 1: supported" '
+        'aria-label="claim 1: supported">✔1</button>is.</li></ul>'
+    )
     page.get_by_role("button", name="show in the text").click()
-    assert page.evaluate("document.activeElement.textContent") == "It is **in**"
-    page.get_by_role("button", name="Show formatted").nth(1).click()
+    assert page.evaluate("document.activeElement.textContent") == "It is"
     page.locator(".passage").click()
-    assert page.evaluate("document.activeElement.textContent") == "- The tower is in Paris."
+    assert page.evaluate("document.activeElement.textContent") == "The tower is in"
+    page.get_by_role("button", name="Show as written").first.click()
+    assert page.locator("mark").first.inner_text() == "It is **in** Par"
+
+
+def test_a_mark_of_a_second_table_joins_the_formatted_text(opened: Opener, tmp_path: Path) -> None:
+    first = [claim("Rome is large.", "supported", None, [1], [])]
+    second = [claim("Paris is small.", "supported", None, [1], [])]
+    sample = {"response": "- Yes.", "retrieved_contexts": ["- Rome is **large**\n- Paris is **small**"]}
+    details = {"verdicts": first, "others": second}
+    page = opened(page_of(tmp_path, sample, score("m", 1.0, details=details)), "#row=q")
+    assert page.locator(".contexts mark").all_inner_texts() == ["Rome is", "large"]
+    page.locator(".claims .passage").nth(1).click()
+    assert page.locator(".contexts mark.lit").all_inner_texts() == ["Paris is", "small"]
+
+
+def test_every_mark_stands_on_the_letters_that_it_is_about(opened: Opener, tmp_path: Path) -> None:
+    """Marks of every length and beginning, over all that Markdown has, and over letters of two UTF-16 units."""
+    text = f"🗼🗼 {ANSWER}"
+    spans = [[start, start + length] for start in range(0, len(text) - 40, 5) for length in (1, 9, 40)]
+    verdicts = [claim(f"Claim {number}.", "supported", span, [], []) for number, span in enumerate(spans)]
+    page = opened(page_of(tmp_path, {"response": text}, score("m", 1.0, details={"verdicts": verdicts})), "#row=q")
+    assert page.locator(".formatted").count() == 1
+    found = page.evaluate(
+        "[...document.querySelectorAll('.formatted mark')].map((item) => [item.dataset.keys.split(' '), item.textContent])"
+    )
+    numbers = page.locator(".formatted .ref").all_inner_texts()
+    letters = re.sub(r"1(?=\. one)|2(?=\. two)|python", lambda match: " " * len(match[0]), text)  # these are no text
+    for number, (start, end) in enumerate(spans):
+        marked = "".join(piece for keys, piece in found if f"0-{number}" in keys)
+        assert signs(marked) == signs(letters[start:end])
+        assert numbers.count(f"✔{number + 1}") == bool(signs(letters[start:end]))
+
+
+def signs(text: str) -> str:
+    """All that is no sign of Markdown and no blank."""
+    return re.sub(r"[\s#*_`~>|:=+.)\\-]", "", text)
 
 
 LOST = {

@@ -38,7 +38,6 @@ function reference(item) {
 /** Show which parts belong to a claim, and return them. */
 function lit(key) {
   for (const item of document.querySelectorAll(".lit")) item.classList.remove("lit");
-  for (const box of document.querySelectorAll(".markdown")) if (box.marks.some((item) => item.key === key)) box.asWritten();
   const parts = [...document.querySelectorAll("[data-keys]")].filter((item) => item.dataset.keys.split(" ").includes(key));
   for (const item of [...parts, byId(`claim-${key}`)]) item?.classList.add("lit");
   return parts;
@@ -53,13 +52,12 @@ function light(key, toClaim, from) {
 
 /** Go to the sentence of a passage that a claim rests on. Claims of a second table about a text are marked only now. */
 function goToCited(passage, claim, key, from) {
-  passage.querySelector(".markdown")?.asWritten();
-  const box = passage.querySelector("p.text");
+  const box = passage.querySelector(".markdown") || passage.querySelector("p.text");
   const inPassage = () => lit(key).find((item) => item.localName === "mark" && passage.contains(item));
   let part = inPassage();
   const span = part ? null : nearestSentence(claim, box.whole);
   if (span) {
-    fill(box, marked(box.whole, [...box.marks, { span, kind: "open", key }]));
+    box.mark({ span, kind: "open", key });
     part = inPassage();
   }
   goTo(part || passage, from);
