@@ -54,7 +54,7 @@ def test_each_row(opened: Opener, report: Path) -> None:
         if text.isprintable():
             assert page.locator("#row-title").text_content() == text
             answers = page.evaluate(
-                "[...document.querySelectorAll('.side .part p.text')].map((item) => item.textContent)"
+                "[...document.querySelectorAll('.side .part :is(p.text, .formatted)')].map((item) => item.textContent)"
             )
             assert len(answers) >= 2
             assert page.locator(".claim-change bdi").all_text_contents() == [" ".join(text.split())]
