@@ -22,7 +22,6 @@ MANY = tuple(
     for first in ("answer", "context")
     for second in ("precision", "similarity")
 )
-LOW_IS_GOOD = "hallucination_rate"
 ROWS = 40
 
 
@@ -141,7 +140,8 @@ def test_links_lead_to_sections(opened: Opener, page_of_three: Path) -> None:
 
 
 BROKEN = """() => [...document.querySelectorAll('table.metrics .name, #table th[data-sort] bdi, #slice-table thead th')]
-  .filter((name) => name.clientHeight > 1 || !matchMedia('(max-width: 48rem)').matches || name.closest('.metrics'))
+  .filter((name) => name.getClientRects().length)
+  .filter((name) => name.closest('.metrics') || !matchMedia('screen and (max-width: 48rem)').matches)
   .flatMap((name) => [...name.childNodes].filter((part) => part.nodeType === Node.TEXT_NODE))
   .filter((part) => {
     const range = document.createRange();
@@ -159,3 +159,59 @@ def test_names_of_many_metrics_are_never_broken_inside_a_word(opened: Opener, tm
     assert page.evaluate(BROKEN) == []
     assert page.evaluate("document.documentElement.scrollWidth") == width
     assert page.locator("table.metrics").bounding_box()["y"] <= 500
+
+
+def test_a_wide_table_of_rows_scrolls_in_its_region_beside_the_names_of_rows(opened: Opener, tmp_path: Path) -> None:
+    run_of(tmp_path / "wide.jsonl", MANY).to_html(tmp_path / "page.html")
+    page = opened(tmp_path / "page.html")
+    for region, name in (("#table", "tbody th"), ("#slice-table", "tbody th")):
+        box = page.locator(region).bounding_box()
+        assert box["x"] + box["width"] <= 1280
+        before = page.locator(f"{region} {name}").first.bounding_box()["x"]
+        last = page.locator(f"{region} tbody tr").first.locator("td").last
+        assert last.bounding_box()["x"] > 1280
+        page.locator(region).evaluate("(item) => { item.scrollLeft = item.scrollWidth; }")
+        assert page.locator(f"{region} {name}").first.bounding_box()["x"] == pytest.approx(before, abs=1)
+        assert last.bounding_box()["x"] + last.bounding_box()["width"] <= box["x"] + box["width"] + 1
+    page.locator("#table").evaluate("(item) => { item.scrollTop = 400; }")
+    head = page.locator("#table thead th").last.bounding_box()
+    assert 0 <= head["y"] - page.locator("#table").bounding_box()["y"] <= 2, "the headings stay too"
+
+
+CUT = """() => [...document.querySelectorAll('header *, main *')]
+  .filter((item) => item.getClientRects().length && item.getBoundingClientRect().right > innerWidth + 1)
+  .map((item) => item.outerHTML.slice(0, 100))"""
+
+
+@pytest.mark.parametrize("metrics", [3, 44])
+def test_paper_cuts_nothing(opened: Opener, tmp_path: Path, metrics: int) -> None:
+    run_of(tmp_path / "run.jsonl", MANY[:metrics]).to_html(tmp_path / "page.html")
+    page = opened(tmp_path / "page.html", width=718)  # A4 without its margins
+    page.emulate_media(media="print")
+    assert page.evaluate(CUT) == []
+    assert page.evaluate(BROKEN) == []
+    table = page.locator("table.metrics")
+    assert table.locator("thead").is_visible()
+    assert table.locator("tbody tr:visible").count() == metrics
+    first = page.locator("#table tbody tr").first
+    assert first.locator("td.score:visible").count() == metrics
+    assert page.locator("#table").evaluate("(item) => item.scrollHeight <= item.clientHeight")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_poor_scores_stand_out_whichever_end_is_better(opened: Opener, tmp_path: Path, scheme: str) -> None:
+    values = {"q1": (0.2, 0.9), "q2": (0.9, 0.2)}
+    lines = [
+        line(number, {"id": name}, score("faithfulness", high), score("misattribution", low))
+        for number, (name, (high, low)) in enumerate(values.items(), 1)
+    ]
+    written(tmp_path / "scores.jsonl", lines).to_html(tmp_path / "page.html")
+    page = opened(tmp_path / "page.html", scheme=scheme)
+    page.locator("#sort").select_option("input up")
+    cells = [cell for row in page.locator("#table tbody tr").all() for cell in row.locator("td.score").all()]
+    assert [" ".join(cell.inner_text().split()) for cell in cells] == ["▾ poor 0.2", "▾ poor 0.9", "0.9", "0.2"]
+    weights = [cell.locator(".value").evaluate("(item) => getComputedStyle(item).fontWeight") for cell in cells]
+    assert weights == ["700", "700", "400", "400"]
+    grounds = [cell.evaluate("(item) => getComputedStyle(item).backgroundColor") for cell in cells]
+    assert len(set(grounds[:2])) == 1
+    assert set(grounds[:2]).isdisjoint(grounds[2:])

@@ -63,7 +63,7 @@ def test_the_worst_rows_come_first(opened: Opener, report: Path) -> None:
     assert ids(page) == ["q3", "q1", "row 4", "q2"]
     assert found(page) == "4 rows"
     cells = page.locator("#table tbody tr").nth(1).locator("td.score").all_inner_texts()
-    assert [" ".join(cell.split()) for cell in cells] == ["0.333", "✘ not passed 0 contradicted"]
+    assert [" ".join(cell.split()) for cell in cells] == ["▾ poor 0.333", "✘ not passed 0 contradicted"]
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,8 @@ function digits(value) {
 }
 
 /** A name that a line may break between its parts, and nowhere else if there is room. */
-const breakable = (name) => name.split(/(?<=[_.:/-])(?=\w)/).flatMap((part, place) => (place ? [el("wbr"), part] : [part]));
+const partsOf = (name) => name.split(/(?<=[_.:/-])(?=\w)/);
+const breakable = (name) => partsOf(name).flatMap((part, place) => (place ? [el("wbr"), part] : [part]));
 
 const count = (number, one, many) => `${number.toLocaleString("en")} ${number === 1 ? one : many || `${one}s`}`;
 const option = (value, text, chosen) => el("option", { value, selected: chosen }, text);

@@ -2,8 +2,8 @@
 
 /** A heading that sorts: a button, with an arrow that says how it is sorted now. */
 function sortButton(name, sorting, onclick) {
-  const arrow = { ascending: "▲", descending: "▼", none: "" }[sorting];
-  return el("button", { type: "button", onclick }, el("bdi", null, name), el("span", { "aria-hidden": "true" }, arrow));
+  const arrow = { ascending: "▲", descending: "▼" }[sorting];
+  return el("button", { type: "button", onclick }, el("bdi", null, name), arrow && el("span", { "aria-hidden": "true" }, arrow));
 }
 
 /** Let the headings of a table sort its rows by the `data-order` of their cells; cells without one stay last. */

@@ -5,7 +5,7 @@ const wanted = { below: null, state: "", label: "" };
 
 const textsOf = (row) => [index.questions[row], index.answers[row]];
 const answerLines = (row) => el("span", { class: "answer", dir: "auto" }, index.answers[row]);
-const scoreCell = (row, metric) => scoreText(scoreAt(row, metric), metrics[metric].scale);
+const scoreCell = (row, metric) => scoreText(scoreAt(row, metric), metrics[metric].scale, metrics[metric].better);
 
 /** What became of a row by a metric, as the table shows it. */
 function scoreAt(row, metric) {

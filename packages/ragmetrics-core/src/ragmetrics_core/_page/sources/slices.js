@@ -14,14 +14,14 @@ function startSlices(tables) {
 function showSlices() {
   const { path, groups } = sliceTables[Number(byId("slice-path").value) || 0];
   const heads = [path, "rows", ...metrics.map((metric) => metric.name)];
-  const head = el("tr", null, heads.map((name, number) => el("th", { scope: "col", class: number ? "number" : null, dir: "auto" }, name)));
-  fill(byId("slice-table"), el("table", { class: "slices" }, el("thead", null, head), el("tbody", null, groups.map((group) => sliceRow(path, group)))));
+  const head = el("tr", null, heads.map((name, number) => el("th", { scope: "col", class: number ? "number" : null, dir: "auto" }, breakable(name))));
+  fill(byId("slice-table"), el("table", { class: metrics.length > MANY ? "slices wide" : "slices" }, el("thead", null, head), el("tbody", null, groups.map((group) => sliceRow(path, group)))));
 }
 
 function sliceRow(path, group) {
   const name = group.value === null ? `without ${path}` : group.value;
   const choose = el("button", { type: "button", class: "link", dir: "auto", title: "Show these rows", onclick: () => chooseSlice(path, group.value) }, name);
-  const cells = group.scores.map((score, number) => el("td", { class: "number", "data-name": metrics[number].name }, sliceScore(score, group.rows)));
+  const cells = group.scores.map((score, number) => el("td", { class: "number", "data-name": partsOf(metrics[number].name).join("\u200b") }, sliceScore(score, group.rows)));
   return el("tr", null, el("th", { scope: "row" }, choose), el("td", { class: "number", "data-name": "rows" }, digits(group.rows)), cells);
 }
 

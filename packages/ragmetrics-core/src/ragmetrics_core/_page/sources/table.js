@@ -27,11 +27,12 @@ function table(rows) {
     el("th", { scope: "col" }, "Question"),
     metrics.map((metric, number) => heading(metric.name, String(number), "number")),
   ];
-  const made = el("table", { class: "rows" }, columnWidths(), el("thead", null, el("tr", null, heads)), el("tbody", null, rows.map(tableRow)));
+  const made = el("table", { class: metrics.length > MANY ? "rows wide" : "rows" }, columnWidths(), el("thead", null, el("tr", null, heads)), el("tbody", null, rows.map(tableRow)));
   made.style.setProperty("--least", `${NAME_WIDTH + TEXT_WIDTH + metrics.map(scoreWidth).reduce((sum, width) => sum + width, 0)}rem`);
   return made;
 }
 
+const MANY = 6; // with more metrics the table scrolls in its region, and is printed as blocks
 const NAME_WIDTH = 8; // rem
 const TEXT_WIDTH = 17;
 
@@ -45,10 +46,11 @@ function columnWidths() {
   return el("colgroup", null, column(NAME_WIDTH), column(null), metrics.map((metric) => column(scoreWidth(metric))));
 }
 
-/** As wide as its name, its labels and a value need, within limits. */
+/** As wide as the longest part of its name, its labels and a value need, within limits. */
 function scoreWidth(metric) {
+  const part = Math.max(...partsOf(metric.name).map((text) => text.length));
   const label = Math.max(0, ...(metric.labels || []).map((text) => text.length));
-  return Math.min(12, Math.max(6, metric.name.length * 0.48 + 2.4, label && label * 0.41 + 2.5));
+  return Math.min(12, Math.max(7.2, part * 0.53 + 2.7, label && label * 0.41 + 2.5));
 }
 
 function heading(name, sort, kind) {
@@ -79,22 +81,30 @@ function tableRow(row) {
 }
 
 function cell(row, metric, number) {
-  return el("td", { class: "score", "data-name": metric.name }, scoreCell(row, number));
+  return el("td", { class: "score", "data-name": partsOf(metric.name).join("\u200b") }, scoreCell(row, number));
 }
 
 /** A score in a few signs: its value with a bar, or why there is none. */
-function scoreText(score, scale) {
+function scoreText(score, scale, better = null) {
   const label = score.label ? el("span", { class: "label", dir: "auto" }, score.label) : null;
   if (score.state === "f") return [el("span", { class: "bad" }, sign("✘", ""), "failed"), label];
   if (score.value === null) return [el("span", { class: "open" }, sign("–", ""), "unscored"), label];
   const verdict = { y: el("span", { class: "good" }, sign("✔", "passed")), n: el("span", { class: "bad" }, sign("✘", "not passed")) };
-  return [el("span", { class: "value" }, verdict[score.passing], digits(score.value)), bar(score.value, scale), label];
+  const poor = isPoor(score, scale, better);
+  const kind = poor ? " poor" : "";
+  return [el("span", { class: `value${kind}` }, verdict[score.passing] || (poor ? sign("▾", "poor") : null), digits(score.value)), bar(score.value, scale, kind), label];
 }
 
-function bar(value, scale) {
+/** Whether a value is in the worse half of its scale, and did not pass. */
+function isPoor({ value, passing }, scale, better) {
+  const share = shareOf(value, scale);
+  return passing !== "y" && share !== null && better !== null && (better ? share : 1 - share) < 0.5;
+}
+
+function bar(value, scale, kind) {
   const share = shareOf(value, scale);
   if (share === null) return null;
-  const inner = el("span", { class: "bar-inner" });
+  const inner = el("span", { class: `bar-inner${kind}` });
   inner.style.width = `${share * 100}%`;
   return el("span", { class: "bar-outer", "aria-hidden": "true" }, inner);
 }
