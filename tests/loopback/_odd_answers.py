@@ -35,7 +35,7 @@ ODD_ANSWERS = {
     **{f"{body}": Response(body=body) for body in ("null", "1", '"ok"', "[]", "{}", "[{}]", "NaN")},
     **{
         f"{name} {value}": Response(body=json.dumps({name: value}))
-        for name in ("choices", "data")
+        for name in ("choices", "data", "content", "candidates")
         for value in (None, 1, "ok", {}, [], [None], [1], ["ok"], [[]], [{}])
     },
     "an unknown character set": Response(body=b"{}", headers={"Content-Type": "application/json; charset=none-such"}),
@@ -50,6 +50,27 @@ ODD_CHATS = {
     **{
         f"content {value}": _message(role="assistant", content=value) for value in (None, 1, {}, [], [1], [{"type": 1}])
     },
+    **{
+        f"parts of Anthropic {value}": Response(body=json.dumps({"content": [value], "usage": value}))
+        for value in ({"type": 1}, {"type": "text"}, {"type": "text", "text": 1}, {"type": "text", "text": ["ok"]})
+    },
+    **{
+        f"content of Gemini {value}": Response(
+            body=json.dumps({"candidates": [{"content": value}], "usageMetadata": value})
+        )
+        for value in (
+            None,
+            1,
+            "ok",
+            [],
+            {"parts": 1},
+            {"parts": [1]},
+            {"parts": [{"text": 1}]},
+            {"parts": [{"text": ["ok"]}]},
+        )
+    },
+    "a reason of Gemini that is none": Response(body=json.dumps({"candidates": [{"finishReason": [1]}]})),
+    "a blocked question of Gemini": Response(body=json.dumps({"promptFeedback": {"blockReason": [1]}})),
     "a role that is none": _message(role=[1], content=None),
     "calls of no tool": _message(role="assistant", content=None, tool_calls=[1]),
 }

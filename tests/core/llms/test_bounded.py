@@ -8,69 +8,93 @@ import http.server
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import openai
 import pytest
 
+from core.llms.clients import NATIVE, made, url_of
 from loopback import OpenAIServer, Response
 from ragmetrics_core import ModelError
 from ragmetrics_core.embeddings import OpenAIEmbeddings
-from ragmetrics_core.llms import OpenAILLM, OpenAIServerLLM
+from ragmetrics_core.llms import OpenAILLM
 
-WAYS: dict[str, Callable[..., Any]] = {
-    "chat": lambda url, ask, **settings: OpenAILLM("m", base_url=url, max_retries=0, **settings).generate(ask),
-    "chat, async": lambda url, ask, **settings: asyncio.run(
-        OpenAILLM("m", base_url=url, max_retries=0, **settings).agenerate(ask)
-    ),
-    "texts": lambda url, ask, **settings: OpenAIEmbeddings("m", base_url=url, max_retries=0, **settings).embed(["a"]),
-    "texts, async": lambda url, ask, **settings: asyncio.run(
-        OpenAIEmbeddings("m", base_url=url, max_retries=0, **settings).aembed(["a"])
-    ),
-    "lean": lambda url, ask, **settings: asyncio.run(OpenAIServerLLM(url, "m", **settings).agenerate(ask)),
+Call = Callable[..., Any]
+
+
+def texts(url: str, **settings: Any) -> OpenAIEmbeddings:
+    return OpenAIEmbeddings("judge", base_url=url, max_retries=0, **settings)
+
+
+def sync(make: Call) -> Call:
+    """From an address, a question and settings to the answer of a model."""
+    return lambda url, ask, **settings: make(url, **settings).generate(ask)
+
+
+def asynchronous(make: Call) -> Call:
+    return lambda url, ask, **settings: asyncio.run(make(url, **settings).agenerate(ask))
+
+
+PACKAGES: dict[str, Call] = {
+    **{name: sync(partial(made, name)) for name in ("openai", *NATIVE)},
+    **{f"{name}, async": asynchronous(partial(made, name)) for name in ("openai", *NATIVE)},
+    "texts": lambda url, ask, **settings: texts(url, **settings).embed(["a"]),
+    "texts, async": lambda url, ask, **settings: asyncio.run(texts(url, **settings).aembed(["a"])),
 }
-every_way = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+WAYS: dict[str, Call] = {**PACKAGES, "lean": asynchronous(partial(made, "server"))}
+every_way = pytest.mark.parametrize("way", WAYS)
 
 
-def failure(way: Callable[..., Any], url: str, ask: Any, **settings: Any) -> ModelError:
+def failure(way: str, url: str, ask: Any, **settings: Any) -> ModelError:
     with pytest.raises(ModelError) as caught:
-        way(url, ask, **settings)
+        WAYS[way](url, ask, **settings)
     return caught.value
+
+
+def shown(way: str, url: str) -> str:
+    """An address as the messages of a model show it."""
+    name = way.partition(",")[0]
+    return url_of(made(name, url)) if name in NATIVE else url
 
 
 @pytest.mark.slow
 @every_way
-def test_few_packed_bytes_that_hold_many(way: Callable[..., Any], server: OpenAIServer, ask: Any) -> None:
+def test_few_packed_bytes_that_hold_many(way: str, server: OpenAIServer, ask: Any) -> None:
     server.api_key = None
     packed = gzip.compress(b" " * (80 * 2**20), 1)
     server.queue.append(Response(body=packed, headers={"Content-Encoding": "gzip"}))
     found = failure(way, server.base_url, ask())
-    assert str(found) == f"m: the answer of {server.base_url} is longer than 64 MB, which is more than is read"
+    assert (
+        str(found)
+        == f"judge: the answer of {shown(way, server.base_url)} is longer than 64 MB, which is more than is read"
+    )
     assert not found.transient
 
 
-@pytest.mark.parametrize("way", list(WAYS.values())[:4], ids=list(WAYS)[:4])
-def test_what_is_packed_twice(way: Callable[..., Any], server: OpenAIServer, ask: Any) -> None:
+@pytest.mark.parametrize("way", PACKAGES)
+def test_what_is_packed_twice(way: str, server: OpenAIServer, ask: Any) -> None:
     server.api_key = None
     packed = gzip.compress(gzip.compress(b"{}"))
     server.queue.append(Response(body=packed, headers={"Content-Encoding": "gzip, gzip"}))
-    assert str(failure(way, server.base_url, ask())) == (
-        f"m: the answer of {server.base_url} is broken (it is packed as 'gzip, gzip', which was not asked for): is it an HTTP "
-        "server, or does a proxy truncate its answers?"
+    found = str(failure(way, server.base_url, ask()))
+    assert found == (
+        f"judge: the answer of {shown(way, server.base_url)} is broken (it is packed as 'gzip, gzip', which was not asked for): "
+        "is it an HTTP server, or does a proxy truncate its answers?"
     )
 
 
 @every_way
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
-def test_a_redirect(way: Callable[..., Any], status: int, server: OpenAIServer, ask: Any) -> None:
+def test_a_redirect(way: str, status: int, server: OpenAIServer, ask: Any) -> None:
     server.api_key = None
     with OpenAIServer() as other:
         server.queue.append(Response(status=status, body="", headers={"Location": f"{other.base_url}/else"}))
         found = failure(way, server.base_url, ask())
         assert other.requests == []
     assert str(found) == (
-        f"m: {server.base_url} refuses the request ({status}): it redirects to {other.base_url}/else: give the address where the "
-        "server is as the base URL."
+        f"judge: {shown(way, server.base_url)} refuses the request ({status}): it redirects to {other.base_url}/else: "
+        "give the address where the server is as the base URL."
     )
 
 
@@ -107,10 +131,13 @@ def dripping() -> Iterator[str]:
 
 
 @every_way
-def test_an_answer_that_never_ends(way: Callable[..., Any], dripping: str, ask: Any) -> None:
+def test_an_answer_that_never_ends(way: str, dripping: str, ask: Any) -> None:
     """Each byte comes in time, and the whole answer never does."""
     found = failure(way, dripping, ask(), timeout=0.3)
-    assert str(found) == f"m: no answer from {dripping} in time: is the server overloaded? A longer timeout may help."
+    assert (
+        str(found)
+        == f"judge: no answer from {shown(way, dripping)} in time: is the server overloaded? A longer timeout may help."
+    )
     assert found.transient
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from core.conftest import Asking
 from loopback import Faults, OpenAIServer, Response, gemini, judge, rate_limited, server_error
+from loopback import error as refusal
 from ragmetrics_core import BadReply, InvalidInput, Message, ModelError, evaluate
 from ragmetrics_core.llms import AnthropicLLM, GeminiLLM, llm_factory
 from ragmetrics_core.metrics import Faithfulness
@@ -316,6 +317,16 @@ class TestAnswers:
             assert (error.transient, error.rate_limited, error.retry_after, error.fatal) == marks
             assert KEY not in repr(error)
             assert error.__cause__ is None
+
+    def test_an_account_of_anthropic_without_credit(self, server: OpenAIServer, ask: Asking) -> None:
+        """It is refused with the status of a bad request, and every further call would be."""
+        said = "Your credit balance is too low to access the Anthropic API."
+        server.queue.extend([refusal(400, said, kind="invalid_request_error")] * 2)
+        for error in both(claude(server), ask()):
+            assert str(error) == (
+                f"claude-x: {server.origin} refuses the request (400): {said} The account has no credit left."
+            )
+            assert (error.fatal, error.transient) == (True, False)
 
     @each
     def test_an_answer_that_never_ends(self, server: OpenAIServer, ask: Asking, name: str) -> None:

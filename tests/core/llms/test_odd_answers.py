@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import openai
 import pytest
 
 from core.evaluate.doubles import Rated, questions
+from core.llms.clients import NATIVE, made
 from loopback import OpenAIServer, Response
 from odd_calls import assert_each_call_fails_alone, assert_each_row_fails_alone
 from ragmetrics_core import ModelError, evaluate
@@ -26,7 +28,7 @@ Made = Callable[[str], Any]
 class SyncOnly:
     """A model without its asynchronous method."""
 
-    def __init__(self, llm: OpenAILLM) -> None:
+    def __init__(self, llm: Any) -> None:
         self.generate = llm.generate
         self.identity = llm.identity
 
@@ -39,6 +41,8 @@ CHATS: dict[str, Made] = {
         OpenAILLM("judge", client=openai.OpenAI(base_url=url, api_key="k", max_retries=0))
     ),
     "lean client": lambda url: OpenAIServerLLM(url, "judge"),
+    **{name: partial(made, name) for name in NATIVE},
+    **{f"{name}, sync": lambda url, name=name: SyncOnly(made(name, url)) for name in NATIVE},
 }
 EMBEDDINGS: dict[str, Made] = {
     "own client": lambda url: OpenAIEmbeddings("e", base_url=url, max_retries=0),
@@ -46,19 +50,19 @@ EMBEDDINGS: dict[str, Made] = {
 }
 
 
-@pytest.mark.parametrize("made", CHATS.values(), ids=CHATS)
-def test_an_odd_answer_fails_its_row_alone(made: Made, tmp_path: Path) -> None:
+@pytest.mark.parametrize("way", CHATS)
+def test_an_odd_answer_fails_its_row_alone(way: str, tmp_path: Path) -> None:
     with OpenAIServer() as server:
-        assert_each_row_fails_alone(server, made(server.base_url), tmp_path / "run")
+        assert_each_row_fails_alone(server, CHATS[way](server.base_url), tmp_path / "run")
 
 
-@pytest.mark.parametrize("made", EMBEDDINGS.values(), ids=EMBEDDINGS)
-def test_odd_vectors_fail_their_call_alone(made: Made) -> None:
+@pytest.mark.parametrize("way", EMBEDDINGS)
+def test_odd_vectors_fail_their_call_alone(way: str) -> None:
     with OpenAIServer() as server:
-        assert_each_call_fails_alone(server, made(server.base_url))
+        assert_each_call_fails_alone(server, EMBEDDINGS[way](server.base_url))
 
 
-@pytest.mark.parametrize("way", ["own client", "lean client"])
+@pytest.mark.parametrize("way", ["own client", "lean client", *NATIVE])
 def test_what_is_no_utf8_may_be_mended_by_another_call(way: str) -> None:
     with OpenAIServer(lambda body: Response("0.5")) as server:
         server.queue.append(Response(body=b"\xff"))

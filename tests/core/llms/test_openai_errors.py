@@ -12,13 +12,16 @@ from typing import Any
 import openai
 import pytest
 
+from core.llms.clients import NATIVE, made, url_of
 from loopback import OpenAIServer, Response, error, rate_limited, server_error
 from ragmetrics_core import BadReply, ModelError
 from ragmetrics_core.embeddings import OpenAIEmbeddings
 from ragmetrics_core.llms import OpenAILLM
 
+each = pytest.mark.parametrize("name", ["openai", *NATIVE])
 
-def failure(llm: OpenAILLM, question: Any, way: str) -> ModelError:
+
+def failure(llm: Any, question: Any, way: str) -> ModelError:
     call = llm.generate if way == "sync" else lambda asked: asyncio.run(llm.agenerate(asked))
     with pytest.raises(ModelError) as caught:
         call(question)
@@ -89,49 +92,64 @@ FAILURES = [
 ]
 
 
+@each
 @pytest.mark.parametrize("way", ["sync", "async"])
 @pytest.mark.parametrize(("response", "message", "facts"), FAILURES)
 def test_what_servers_refuse(
-    server: OpenAIServer, key: str, ask: Any, way: str, response: Response, message: str, facts: dict[str, Any]
+    server: OpenAIServer,
+    key: str,
+    ask: Any,
+    name: str,
+    way: str,
+    response: Response,
+    message: str,
+    facts: dict[str, Any],
 ) -> None:
     server.responder = lambda body: response
-    found = failure(OpenAILLM("judge", base_url=server.base_url, api_key=key, max_retries=0), ask(), way)
-    expected = message.format(url=server.base_url)
+    llm = made(name, server.base_url, api_key=key)
+    found = failure(llm, ask(), way)
+    expected = message.format(url=url_of(llm))
     assert str(found) == expected or (response.reset and str(found).startswith(expected))
     assert type(found) is ModelError
     assert {name: getattr(found, name) for name in facts} == facts
     assert found.__cause__ is found.__context__ is None
 
 
+@each
 @pytest.mark.parametrize("way", ["sync", "async"])
-def test_a_question_that_a_filter_refuses_is_a_bad_reply(server: OpenAIServer, key: str, ask: Any, way: str) -> None:
+def test_a_question_that_a_filter_refuses_is_a_bad_reply(
+    server: OpenAIServer, key: str, ask: Any, name: str, way: str
+) -> None:
     """It concerns this sample only, and asking again does not help."""
     server.queue.append(error(400, "The response was filtered.", code="content_filter", param="prompt"))
-    found = failure(OpenAILLM("judge", base_url=server.base_url, api_key=key), ask(), way)
+    llm = made(name, server.base_url, api_key=key)
+    found = failure(llm, ask(), way)
     assert type(found) is BadReply
-    assert (
-        str(found) == f"judge: the content filter of {server.base_url} refuses the question: The response was filtered."
-    )
+    assert str(found) == f"judge: the content filter of {url_of(llm)} refuses the question: The response was filtered."
 
 
+@each
 @pytest.mark.parametrize("way", ["sync", "async"])
-def test_nobody_listens(ask: Any, way: str) -> None:
+def test_nobody_listens(ask: Any, name: str, way: str) -> None:
     with socket.socket() as taken:  # bound, so that nobody else is there, but not listening
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
-        found = failure(OpenAILLM("llama", base_url=url, max_retries=0), ask(), way)
-    assert str(found).startswith(f"llama: cannot reach {url} (")
+        llm = made(name, url)
+        found = failure(llm, ask(), way)
+    assert str(found).startswith(f"judge: cannot reach {url_of(llm)} (")
     assert str(found).endswith("): is a server listening there?")
     assert "refused" in str(found).lower() or "connection attempts failed" in str(found).lower()
     assert not found.fatal
 
 
+@each
 @pytest.mark.parametrize("way", ["sync", "async"])
-def test_no_answer_in_time(server: OpenAIServer, key: str, ask: Any, way: str) -> None:
+def test_no_answer_in_time(server: OpenAIServer, key: str, ask: Any, name: str, way: str) -> None:
     server.responder = lambda body: Response(hang=True)
-    found = failure(OpenAILLM("judge", base_url=server.base_url, api_key=key, max_retries=0, timeout=0.1), ask(), way)
+    llm = made(name, server.base_url, api_key=key, timeout=0.1)
+    found = failure(llm, ask(), way)
     assert str(found) == (
-        f"judge: no answer from {server.base_url} in time: is the server overloaded? A longer timeout may help."
+        f"judge: no answer from {url_of(llm)} in time: is the server overloaded? A longer timeout may help."
     )
     assert vars(found)["transient"] is True
 
@@ -154,9 +172,10 @@ def test_there_is_no_key(ask: Any, way: str, model: Any) -> None:
     assert caught.value.fatal
 
 
-def test_the_retries_are_the_clients_own(server: OpenAIServer, key: str, ask: Any) -> None:
+@each
+def test_the_retries_are_the_clients_own(server: OpenAIServer, key: str, ask: Any, name: str) -> None:
     server.queue.extend([rate_limited("0"), server_error()])
-    reply = OpenAILLM("judge", base_url=server.base_url, api_key=key).generate(ask(schema=None))
+    reply = made(name, server.base_url, api_key=key, max_retries=2).generate(ask(schema=None))
     assert reply.usage.calls == 1
     assert len(server.chats) == 3
 
@@ -168,15 +187,17 @@ def test_what_the_package_cannot_send(server: OpenAIServer, key: str, ask: Any) 
     )
 
 
-def test_long_messages_are_cut(server: OpenAIServer, key: str, ask: Any) -> None:
+@each
+def test_long_messages_are_cut(server: OpenAIServer, key: str, ask: Any, name: str) -> None:
     server.queue.append(error(400, "x" * 5000))
-    found = failure(OpenAILLM("judge", base_url=server.base_url, api_key=key), ask(), "sync")
+    found = failure(made(name, server.base_url, api_key=key), ask(), "sync")
     assert str(found).endswith(f"(400): {'x' * 500} ...")
 
 
-def test_errors_survive_pickling(server: OpenAIServer, key: str, ask: Any) -> None:
+@each
+def test_errors_survive_pickling(server: OpenAIServer, key: str, ask: Any, name: str) -> None:
     server.responder = lambda body: rate_limited("3")
-    found = failure(OpenAILLM("judge", base_url=server.base_url, api_key=key, max_retries=0), ask(), "sync")
+    found = failure(made(name, server.base_url, api_key=key), ask(), "sync")
     again = pickle.loads(pickle.dumps(found))
     assert str(again) == str(found)
     assert vars(again) == vars(found)
@@ -192,23 +213,25 @@ ECHOES = [
 
 @pytest.mark.parametrize("way", ["sync", "async"])
 @pytest.mark.parametrize("echo", ECHOES)
-@pytest.mark.parametrize("own", [True, False], ids=["own client", "given client"])
+@pytest.mark.parametrize("name", ["openai", "openai, given client", *NATIVE])
 def test_a_refused_key_is_shown_nowhere(
-    ask: Any, way: str, echo: str, own: bool, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+    ask: Any, way: str, echo: str, name: str, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     secret = "sk-secret-4711-abcdefghijklmnop"
     caplog.set_level(logging.DEBUG)
     with OpenAIServer(lambda body: error(401, echo.format(key=secret))) as server:
-        client = None if own else openai.OpenAI(base_url=server.base_url, api_key=secret)
-        settings: dict[str, Any] = {"base_url": server.base_url, "api_key": secret} if own else {"client": client}
-        llm = OpenAILLM("judge", **settings)
-        found = failure(llm, ask(), way)
-        if client is not None:
-            client.close()
-        assert server.requests[0].headers["authorization"] == f"Bearer {secret}"
+        if "," in name:
+            with openai.OpenAI(base_url=server.base_url, api_key=secret) as client:
+                llm: Any = OpenAILLM("judge", client=client)
+                found = failure(llm, ask(), way)
+        else:
+            llm = made(name, server.base_url, api_key=secret)
+            found = failure(llm, ask(), way)
+        assert secret in repr(server.requests[0].headers)
     assert found.fatal
-    assert str(found).startswith(f"judge: {server.base_url} refuses the API key (401): ")
-    assert str(found).endswith(" Set the environment variable OPENAI_API_KEY, or give api_key.")
+    assert str(found).startswith(f"judge: {url_of(llm)} refuses the API key (401): ")
+    variable = f"{name.upper()}_API_KEY" if name in NATIVE else "OPENAI_API_KEY"
+    assert str(found).endswith(f" Set the environment variable {variable}, or give api_key.")
     own_words = "".join(traceback.format_exception(found)) + repr(found) + repr(llm) + repr(llm.identity)
     assert secret not in own_words
     assert "mnop" not in own_words

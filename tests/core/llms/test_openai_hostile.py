@@ -1,9 +1,10 @@
-"""Servers that answer without end, count absurdly or echo keys; keys in wrong places; gateways that choose by a header; pickles."""
+"""Servers of any protocol that answer without end, miscount or echo keys; keys in wrong places; headers that choose; pickles."""
 
 from __future__ import annotations
 
 import asyncio
 import gzip
+import json
 import pickle  # what is tested here must survive it
 import time
 from pathlib import Path
@@ -13,18 +14,13 @@ import openai
 import pytest
 
 from core.evaluate.doubles import Rated, questions
+from core.llms.clients import WAYS, made
 from loopback import OpenAIServer, Response
 from ragmetrics_core import BadReply, InvalidInput, ModelError, Usage, evaluate
 from ragmetrics_core.adapters import conceal, model_error
 from ragmetrics_core.embeddings import HashingEmbeddings, OpenAIEmbeddings, SentenceTransformerEmbeddings
 from ragmetrics_core.llms import LexicalJudge, OpenAILLM, OpenAIServerLLM
 from ragmetrics_core.metrics import Faithfulness
-
-
-def made(way: str, url: str, **settings: Any) -> Any:
-    if way == "server":
-        return OpenAIServerLLM(url, "judge", **settings)
-    return OpenAILLM("judge", base_url=url, max_retries=0, **settings)
 
 
 def mask(text: str, secrets: tuple[str, ...]) -> str:
@@ -70,7 +66,7 @@ class TestMasking:
         assert conceal("**bold** text") == "**bold** text"
 
 
-@pytest.mark.parametrize("way", ["openai", "server"])
+@pytest.mark.parametrize("way", WAYS)
 class TestAnswers:
     @pytest.mark.parametrize("usage", [99999999999999999999, 2**53 + 1, -5, 1.5])
     def test_counts_that_cannot_be(self, server: OpenAIServer, ask: Any, way: str, usage: Any) -> None:
@@ -79,12 +75,19 @@ class TestAnswers:
         assert reply.usage == Usage(1, 0, 3)
 
     def test_a_refusal_that_echoes_the_key(self, server: OpenAIServer, ask: Any, way: str) -> None:
-        body = '{"choices": [{"message": {"refusal": "Bearer key-of-4711-mine is not welcome"}}]}'
-        server.queue.append(Response(body=body))
+        said = "Bearer key-of-4711-mine is not welcome"
+        bodies = {
+            "anthropic": {"stop_reason": "refusal", "content": [{"type": "text", "text": said}]},
+            "gemini": {"candidates": [{"finishReason": "LANGUAGE", "content": {"parts": [{"text": said}]}}]},
+        }
+        body = bodies.get(way, {"choices": [{"message": {"refusal": said}}]})
+        server.api_key = None
+        server.queue.append(Response(body=json.dumps(body)))
         llm = made(way, server.base_url, api_key="key-of-4711-mine")
         with pytest.raises(BadReply) as caught:
             asyncio.run(llm.agenerate(ask()))
-        assert str(caught.value) == "judge refuses to answer: Bearer *** is not welcome"
+        how = "refuses to answer in this language" if way == "gemini" else "refuses to answer"
+        assert str(caught.value) == f"judge {how}: Bearer *** is not welcome"
         assert caught.value.raw == ("Bearer *** is not welcome",)
 
 
@@ -214,7 +217,7 @@ class TestPickled:
         )
 
 
-@pytest.mark.parametrize("way", ["openai", "server"])
+@pytest.mark.parametrize("way", WAYS)
 def test_an_answer_that_is_nested_without_end_fails_its_row_alone(way: str) -> None:
     with OpenAIServer(lambda body: "0.5") as server:
         server.queue.append(Response(body=b"[" * 100_000 + b"]" * 100_000))
@@ -227,7 +230,8 @@ def test_an_answer_that_is_nested_without_end_fails_its_row_alone(way: str) -> N
             progress=False,
         )
     first, second = result.scores["rated"]
-    assert "does not follow the OpenAI protocol" in (first.error or "")
+    protocol = {"anthropic": "Anthropic", "gemini": "Gemini"}.get(way, "OpenAI")
+    assert f"does not follow the {protocol} protocol" in (first.error or "")
     assert second.value == 0.5
 
 

@@ -6,18 +6,20 @@ The words of a prompt are the same for all its questions and are marked for Anth
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from ..._support._providers import Rung
 from ..._support._strict_schema import strict_schema
-from ..._values._requests import Ask, Reply, Usage, counted
+from ..._values._requests import Ask, Reply, Usage
 from ..._values._settings import check_whole
 from .._wire._attempts import field_of, wire_message
 from .._wire._bounded import bounded_client
+from .._wire._failures import Refused
 from .._wire._package_errors import TranslatedErrors
 from ._clients import Service
-from ._model import EMPTY, NativeModel, no_answer, reply_of
+from ._model import EMPTY, NativeModel, no_answer, reply_of, total
 
 MAX_TOKENS = 8192
 """The most tokens of a reply, because Anthropic's API requires a limit. Long answers with many claims need some thousands."""
@@ -32,6 +34,9 @@ OWN = frozenset({"model", "max_tokens", "messages", "system", "output_config"})
 
 TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 """The counts of tokens that were sent: outside the cache, written to it, and read from it."""
+
+NO_CREDIT = "credit balance is too low"
+"""How the API says, with the status of a bad request, that no further call will be answered."""
 
 SET_ELSEWHERE = {
     "system": "it comes from the metrics",
@@ -50,6 +55,12 @@ class AnthropicErrors(TranslatedErrors):
         import anthropic  # noqa: PLC0415  heavy
 
         return anthropic
+
+    def _refused(self, error: Any) -> Refused | None:
+        refused = super()._refused(error)
+        if refused is not None and NO_CREDIT in refused.message:
+            return replace(refused, code="insufficient_quota")
+        return refused
 
 
 def _client(*, asynchronous: bool, base_url: str, key: str, timeout: float, retries: int) -> Any:
@@ -134,8 +145,7 @@ class AnthropicLLM(NativeModel):
             raise no_answer(answer, self._failures, "content")
         answered()
         usage = field_of(answer, "usage")
-        sent = sum(counted(field_of(usage, name)) for name in TOKENS)
-        spent = Usage(1, sent, counted(field_of(usage, "output_tokens")))
+        spent = Usage(1, total(usage, *TOKENS), total(usage, "output_tokens"))
         texts = [field_of(part, "text") for part in content if field_of(part, "type") == "text"]
         reason = field_of(answer, "stop_reason")
         problem = "refuses to answer" if reason == "refusal" else None

@@ -12,13 +12,13 @@ from ..._support._providers import Rung
 from ..._support._retry_after import seconds_to_wait
 from ..._support._strict_schema import strict_schema
 from ..._values._errors import ModelError
-from ..._values._requests import Ask, Reply, Usage, counted
+from ..._values._requests import Ask, Reply, Usage
 from .._wire._attempts import field_of, wire_message
 from .._wire._bounded import bounded_client
 from .._wire._failures import Failures, Refused, root_of
 from .._wire._package_errors import TooLong, TranslatedErrors
 from ._clients import Service
-from ._model import EMPTY, NativeModel, no_answer, reply_of
+from ._model import EMPTY, NativeModel, no_answer, reply_of, total
 
 NO_REPLY = {
     "BLOCKLIST": "was stopped by a list of forbidden words",
@@ -82,7 +82,8 @@ class GeminiErrors(TranslatedErrors):
         delays = (DELAY.fullmatch(str(item.get("retryDelay"))) for item in known)
         delay = next((float(found[1]) for found in delays if found), None)
         wait = seconds_to_wait(response.headers)
-        return Refused(status, body, error.status or "it gives no reason", retry_after=delay if wait is None else wait)
+        source = body if isinstance(body, dict) else {}
+        return Refused.of(status, body, error.status or "it gives no reason", source, delay if wait is None else wait)
 
 
 class Handle:
@@ -195,8 +196,8 @@ class GeminiLLM(NativeModel):
             raise no_answer(answer, self._failures, "candidates")
         answered()
         usage = field_of(answer, "usageMetadata")
-        written = sum(counted(field_of(usage, name)) for name in ("candidatesTokenCount", "thoughtsTokenCount"))
-        spent = Usage(1, counted(field_of(usage, "promptTokenCount")), written)
+        written = total(usage, "candidatesTokenCount", "thoughtsTokenCount")
+        spent = Usage(1, total(usage, "promptTokenCount"), written)
         parts = field_of(field_of(candidate, "content"), "parts")
         found = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
         texts = [part["text"] for part in found if isinstance(part.get("text"), str) and not part.get("thought")]

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from ..._support._providers import Rung
 from ..._support._secrets import conceal, mask, without_secrets
 from ..._values._errors import BadReply, InvalidInput, ModelError
-from ..._values._requests import Ask, Reply, Usage
+from ..._values._requests import Ask, Reply, Usage, counted
 from .._wire._attempts import (
     SET_ELSEWHERE,
     Attempts,
@@ -131,6 +131,12 @@ class NativeModel(PackageModel):
 
     def __repr__(self) -> str:
         return self._repr(shown(self.parameters, self._clients.secrets))
+
+
+def total(usage: Any, *names: str) -> int:
+    """Return the sum of counts of tokens; 0 (not known) if one of them cannot be."""
+    counts = [count for name in names if (count := field_of(usage, name)) is not None]
+    return counted(sum(counts)) if all(counted(count) == count for count in counts) else 0
 
 
 def no_answer(answer: Any, failures: Failures, what: str) -> ModelError:

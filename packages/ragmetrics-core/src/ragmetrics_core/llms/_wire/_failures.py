@@ -156,12 +156,12 @@ class Failures:
         elif status == 429:
             does = "answers too many requests"
             cure = ("Ask fewer questions at a time, or try again later.",)
-            if refused.is_fatal:
-                cure = ("The account has no credit left.",)
         elif status >= 500:
             does, cure = "is failing", ("Try again later.",)
         else:
             does = f"refuses the parameter {refused.param!r}" if refused.param else "refuses the request"
+        if code == "insufficient_quota":
+            cure = ("The account has no credit left.",)
         return refused.error(f"{self.model}: {url} {does} ({status}): {message}{' ' * bool(cure)}", *cure)
 
     def too_late(self) -> ModelError:

@@ -87,4 +87,5 @@ class TranslatedErrors:
         body = error.body if location is None else Failures.redirected(location)
         if isinstance(body, dict) and isinstance(body.get("error"), dict):  # as Anthropic sends it
             body = body["error"]
-        return Refused.of(error.status_code, body, error.message, error, seconds_to_wait(headers))
+        source = body if isinstance(body, dict) else error
+        return Refused.of(error.status_code, body, error.message, source, seconds_to_wait(headers))
