@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -454,4 +455,22 @@ class TestMessages:
     def test_an_unknown_option(self, folder: Path) -> None:
         result = call("evaluate", "q.jsonl", "--metric", OWN)
         assert result.exit_code == 2
-        assert "No such option" in result.stderr
+        assert re.fullmatch(
+            r"ragmetrics: no such option: --metric .*\(`ragmetrics evaluate --help` shows all options\)\n",
+            result.stderr,
+        )
+
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            ([], "missing argument 'DATA'"),
+            (["q.jsonl", "--by"], "option '--by' requires an argument"),
+            (["q.jsonl", "--limit", "abc"], "invalid value for '--limit': "),
+        ],
+    )
+    def test_a_wrong_option_is_one_line(self, folder: Path, arguments: list[str], said: str) -> None:
+        result = call("evaluate", *arguments)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert result.stderr.startswith(f"ragmetrics: {said}")
+        assert result.stderr.endswith(" (`ragmetrics evaluate --help` shows all options)\n")
+        assert result.stderr.count("\n") == 1

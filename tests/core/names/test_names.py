@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any
 
 import pytest
@@ -41,6 +42,15 @@ def test_a_model_of_openai(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("openai:gpt-4o-mini", "gpt-4o-mini"):
         with pytest.raises(ragmetrics_core.ModelError, match="^no API key for OpenAI: "):
             evaluate(ROWS, "faithfulness", llm=name, progress=False)
+
+
+def test_a_name_without_a_provider_is_explained_if_its_package_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "openai", None)
+    missing = 'the openai package is not installed: pip install "ragmetrics-core[openai]"'
+    for name, said in (("gpt4", "llm='gpt4' names no provider, so it is read as openai:gpt4: "), ("gpt-4o", "")):
+        with pytest.raises(ragmetrics_core.MissingExtra) as caught:
+            ragmetrics_core.llm_named(name)
+        assert str(caught.value) == said + missing
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 from .._kernel._metric import Metric
 from .._kernel._saved_settings import named_metric, unset
 from .._support._other_names import replacement_of
-from .._values._errors import InvalidInput, MissingExtra, Setting
+from .._values._errors import InvalidInput, MissingExtra, RagmetricsError, Setting
 
 
 def metrics_named(texts: Iterable[str]) -> list[Metric]:
@@ -147,7 +147,16 @@ def llm_named(model: Any, base_url: str | None = None, api_key: str | None = Non
     settings = {"base_url": base_url} if base_url and model != "lexical" else {}
     if colon and is_server(provider):
         return llms.llm_factory(name, provider, **settings, **({"api_key": api_key} if api_key else {}))
-    return llms.llm_factory(model.strip().removeprefix("openai:"), **settings)
+    try:
+        return llms.llm_factory(model.strip().removeprefix("openai:"), **settings)
+    except RagmetricsError as error:
+        if not (colon or model.strip().startswith(OF_OPENAI)):
+            error.args = (Setting("llm", model), f" names no provider, so it is read as openai:{model}: ", *error.args)
+        raise
+
+
+OF_OPENAI = ("gpt-", "chatgpt-", "o1", "o3", "o4", "lexical")
+"""The beginnings of names that need no provider to be understood."""
 
 
 def is_server(provider: str) -> bool:

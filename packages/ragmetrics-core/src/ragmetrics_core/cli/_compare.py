@@ -35,7 +35,7 @@ from .._page._comparison_page import write_comparison
 from .._page._several_page import write_several
 from .._values._errors import InvalidInput
 from ._options import argument, flag, option
-from ._output import check_ending, check_files, clear_errors, loaded, put_texts, stop
+from ._output import check_ending, check_files, clear_errors, complain, loaded, put_texts, stop
 from ._parsing import ALLOW_DIFFERENT_JUDGES, MAX_FAILED, MIN_COVERAGE, UNDECIDED, Wanted, parse_wanted
 
 BEFORE = argument(
@@ -114,6 +114,8 @@ def compare(
             check_ending(out, ENDINGS, ".html (for people), .md (a comment for a pull request) or .json (everything)")
         check_files(files, paths, "a file of a run that is compared")
         wanted = parse_wanted(given)
+        if all_pairs and not more:
+            complain("--all-pairs changes nothing, as two runs are one pair")
         if labels and more:
             raise InvalidInput("--labels is for two runs: compare two of them, or leave --labels out")
         if labels and len(labels) != 2:

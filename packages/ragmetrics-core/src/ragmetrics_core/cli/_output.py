@@ -22,7 +22,7 @@ from functools import partial
 from itertools import combinations, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 import typer
 from typer.core import TyperCommand
@@ -100,23 +100,33 @@ ENDINGS = JSONL | HTML | SUFFIXES | {".csv", ".md"}
 NO_GATES = Decision(())
 
 
+USAGE_ERROR: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "UsageError")
+"""The class of errors in options and arguments. Newer versions of typer bring their own click, so it cannot be imported by name."""
+
+
 class Command(TyperCommand):
-    """A command whose usage line names its argument without braces: DATA."""
+    """A command whose usage line names its argument without braces: DATA. A wrong option or argument is one line."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return the pieces of the usage line."""
         return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments. An option that takes one value must not be given twice; otherwise the last one would win
-        silently.
-        """
+        """Parse the arguments."""
+        try:
+            self._check_once(ctx, args)
+            return super().parse_args(ctx, args)
+        except USAGE_ERROR as error:
+            said = error.format_message()
+            stop(f"{said[:1].lower()}{said[1:].rstrip('.')} (`{ctx.command_path} --help` shows all options)", 2)
+
+    def _check_once(self, ctx: Any, args: list[str]) -> None:
+        """Check that no option that takes one value is given twice; otherwise the last one would win silently."""
         given: list[Any] = self.make_parser(ctx).parse_args(list(args))[2]
         for option in given:
             once = option.param_type_name == "option" and not (option.multiple or option.is_flag or option.count)
             if once and (times := given.count(option)) > 1:
                 stop(f"{max(option.opts, key=len)} is given {times} times, and takes one value: give it once", 2)
-        return super().parse_args(ctx, args)
 
 
 def say(text: str | bytes, *, err: bool = False) -> None:
@@ -135,7 +145,7 @@ def say(text: str | bytes, *, err: bool = False) -> None:
         raise InvalidInput(f"the output cannot be written: {error.strerror}") from None
 
 
-def stop(message: str, status: int, command: str = "") -> None:
+def stop(message: str, status: int, command: str = "") -> NoReturn:
     """End the command with one line on stderr, followed by the command that resumes the run, if there is one."""
     complain(message, command)
     raise typer.Exit(status)
