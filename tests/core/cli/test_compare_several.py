@@ -41,7 +41,10 @@ def test_what_it_shows_is_what_the_api_says(folder: Path) -> None:
 
 def test_two_runs_are_one_pair(folder: Path) -> None:
     result = call("compare", "v1", "v2", "--all-pairs")
-    assert (result.exit_code, result.stderr) == (0, "ragmetrics: --all-pairs changes nothing, as two runs are one pair\n")
+    assert (result.exit_code, result.stderr) == (
+        0,
+        "ragmetrics: --all-pairs changes nothing, as two runs are one pair\n",
+    )
     assert result.stdout == call("compare", "v1", "v2").stdout
 
 
