@@ -122,7 +122,7 @@ def held_clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[HeldClock]:
     monkeypatch.setattr(_background, "time", clock)
     monkeypatch.setattr(_background, "PAUSE", 0.0)
     yield clock
-    clock.move(1e9)  # whoever sleeps by it wakes up
+    clock.move(1e9)  # every sleeper of this clock wakes up
 
 
 @pytest.fixture

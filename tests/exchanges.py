@@ -1,6 +1,6 @@
 """Recorded exchanges: for every metric that asks an LLM, what it asks, what is answered, and the score worked out by hand.
 
-Each stands beside the tests of its metric, as ``EXCHANGES``, and is found there. Whoever talks to a model on behalf of a metric
+Each is with the tests of its metric, as ``EXCHANGES``, and is found there. Code that talks to a model on behalf of a metric
 is held to these: the core's drivers, a real client against a loopback server, every adapter.
 """
 

@@ -1,4 +1,4 @@
-"""How the time for some work grows with its size, told without a clock that other programs could slow down."""
+"""How the time for some work grows with its size, measured without a clock that other programs could slow down."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ USUAL = 0.009
 
 
 def slowness() -> float:
-    """How many times as long as there some work takes here and now, 1 at least; told by the best of a few tries."""
+    """How many times as long as there some work takes here and now, 1 at least; the best of a few tries."""
 
     def work(size: int) -> int:
         found = {str(number): (number, [number]) for number in range(size)}

@@ -47,7 +47,7 @@ class KilledRun:
 
         Args:
             seconds: how long it lives.
-            calls: from so many calls of its own on; 0: from its start.
+            calls: from so many of its own calls on; 0: from its start.
         """
         before = len(self.server.requests)
         process = self.start()

@@ -18,7 +18,7 @@ HOSTILE = [
     "<!DOCTYPE html><script>window.hacked = 1</script>",
     "\x00<scr\x00ipt>window.hacked = 1</scr\x00ipt>",
 ]
-"""Texts that would run a script or change the markup, were they taken for markup."""
+"""Texts that would run a script or change the markup if they were read as markup."""
 
 KINDS = ["score", "failed", "evaluation", "summary", "worst", "comparison", "testset"]
 

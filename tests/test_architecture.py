@@ -56,7 +56,7 @@ HEAVY = (
 
 
 def room_of(module: str) -> str:
-    """The folder that a module stands in, below the core; a folder's own ``__init__`` stands in it."""
+    """The folder of a module, below the core; a folder's own ``__init__`` belongs to it."""
     below = module.removeprefix(CORE).lstrip(".")
     if below == "__main__" or modules()[module].name == "__init__.py":
         return below
@@ -139,7 +139,7 @@ def test_saved_settings_name_no_module_of_the_core() -> None:
 def test_no_two_modules_need_each_other() -> None:
     """Counting imports inside functions, which only hide a cycle, and those for types.
 
-    One thing is no cycle: a function that looks at the façade of its own package, as the catalogue of all metrics does.
+    One thing is no cycle: a function that looks at its own package's façade, as the catalogue of all metrics does.
     """
     edges: dict[str, set[str]] = {module: set() for module in modules()}
     for item in inner_imports():
@@ -151,7 +151,7 @@ def test_no_two_modules_need_each_other() -> None:
 
 
 def test_nothing_is_loaded_in_a_circle() -> None:
-    """While modules are imported a façade counts as all that it loads: whoever goes through one needs it to be complete."""
+    """While modules are imported a façade counts as all that it loads: an import through one needs it to be complete."""
     edges: dict[str, set[str]] = {module: set() for module in modules()}
     for item in all_imports():
         if is_core(item.target) and not item.lazy and not item.typing_only:

@@ -283,7 +283,7 @@ def test_the_workflow_of_the_page_on_pytest_keeps_what_it_paid_for(checkout: Pat
 
 
 def test_the_label_on_the_page_of_reports_is_of_its_row(checkout: Path) -> None:
-    """Else who tries it out is told that the row has changed since."""
+    """Otherwise a reader who tries it gets the message that the row has changed since."""
     page = {block.language: block.text for block in reversed(blocks(ROOT / "docs" / "report.md"))}
     namespace: dict[str, Any] = {}
     exec(page["python"], namespace)

@@ -61,7 +61,7 @@ def test_all_is_written_by_hand_and_sorted(module: str) -> None:
 
 
 def written(module: str) -> list[str]:
-    """``__all__`` as it stands in the source: one list of literals, assigned once."""
+    """``__all__`` as it is in the source: one list of literals, assigned once."""
     lists = [
         node.value
         for node in tree(module).body
@@ -116,7 +116,7 @@ def test_every_name_is_there_and_documented(module: str) -> None:
 
 
 def own_doc(value: object) -> bool:
-    """A docstring of its own, not one that ``dataclass`` made up."""
+    """Its own docstring, not one that ``dataclass`` made up."""
     text = vars(value).get("__doc__") if inspect.isclass(value) else value.__doc__
     name = getattr(value, "__name__", "")
     return bool(text) and not str(text).startswith(f"{name}(")

@@ -33,7 +33,7 @@ async def until_async(condition: Callable[[], bool]) -> bool:
 
 
 class Crowd:
-    """Lets nobody through before so many are there at the same time, and then everybody."""
+    """Lets callers through only when so many are there at the same time, and then all of them."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -54,7 +54,7 @@ class Crowd:
 
 
 class HeldClock:
-    """Stands in for the module ``time``, and stands still until it is moved: nothing is late but what a test means to be."""
+    """Replaces the module ``time``, and stands still until it is moved: nothing is late but what a test means to be."""
 
     def __init__(self) -> None:
         self._now = 0.0

@@ -25,7 +25,7 @@ if importlib.util.find_spec("ragmetrics_haystack") is None and not os.environ.ge
 
 KEY = "sk-secret-4711-abcdefghijklmnop"
 
-# nobody closes the clients of a model that goes through several event loops, so they keep no connections
+# no code closes the clients of a model that goes through several event loops, so they keep no connections
 NOT_KEPT: dict[str, Any] = {"http_client_kwargs": {"headers": {"Connection": "close"}}, "max_retries": 0}
 
 

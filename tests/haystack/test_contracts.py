@@ -25,7 +25,7 @@ from ragmetrics_haystack import HaystackEmbeddings, HaystackLLM
 KEY = "sk-secret-4711-abcdefghijklmnop"
 
 
-# nobody closes the clients of a model that goes through several event loops, so they keep no connections
+# no code closes the clients of a model that goes through several event loops, so they keep no connections
 NOT_KEPT = {"http_client_kwargs": {"headers": {"Connection": "close"}}, "max_retries": 0}
 
 

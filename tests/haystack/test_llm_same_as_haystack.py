@@ -195,7 +195,7 @@ def test_inputs_that_are_refused(name: str, judge: Any, inputs: dict[str, Any], 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_rows(name: str, judge: Any) -> None:
-    generator = judge(AssertionError("nobody asks"))
+    generator = judge(AssertionError("no question is expected"))
     for evaluator in both(name, chat_generator=generator):
         outputs = evaluator.run(**{key: [] for key in ROWS[name]})
         assert outputs["results"] == []

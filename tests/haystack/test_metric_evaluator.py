@@ -160,8 +160,10 @@ def test_a_metric_without_questions_needs_no_key() -> None:
     assert (outputs["score"], outputs["individual_scores"]) == (0.5, [1.0, 0.0])
 
 
-def test_a_metric_with_models_of_its_own_uses_them() -> None:
-    component = MetricEvaluator(Faithfulness(llm=LexicalJudge()), chat_generator=MockChatGenerator("nobody asks"))
+def test_a_metric_uses_its_own_models() -> None:
+    component = MetricEvaluator(
+        Faithfulness(llm=LexicalJudge()), chat_generator=MockChatGenerator("no question is expected")
+    )
     outputs = component.run(user_input=["q"], response=["Paris is big."], retrieved_contexts=[["Paris is big."]])
     assert outputs["score"] == 1.0
     with pytest.raises(

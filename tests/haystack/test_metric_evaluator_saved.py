@@ -187,7 +187,9 @@ def test_bridges_that_the_metric_has_are_saved_with_the_component(judge: Any) ->
         assert outputs["near"]["individual_scores"] == [1.0]
         assert outputs["faithful"]["results"][0]["state"] == "unscored"
     own = judge('{"claims": []}')
-    component = MetricEvaluator(Faithfulness(llm=HaystackLLM(own)), chat_generator=judge(AssertionError("nobody asks")))
+    component = MetricEvaluator(
+        Faithfulness(llm=HaystackLLM(own)), chat_generator=judge(AssertionError("no question is expected"))
+    )
     component.run(**data["faithful"])
     asyncio.run(component.run_async(**data["faithful"]))
     assert len(own.conversations) == 2

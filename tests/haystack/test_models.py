@@ -158,7 +158,7 @@ def test_retries_of_embedders_do_not_multiply(server: OpenAIServer) -> None:
 
 
 def test_a_lost_call_of_a_document_embedder_is_made_again(server: OpenAIServer) -> None:
-    """Such an embedder only logs what its client could not mend, which is told to mend nothing."""
+    """Such an embedder only logs what its client could not mend, which gets no retries."""
     server.queue.append(server_error())
     embedder = OpenAIDocumentEmbedder(
         Secret.from_token(KEY), api_base_url=server.base_url, http_client_kwargs=NOT_KEPT, progress_bar=False
@@ -171,7 +171,7 @@ def test_a_lost_call_of_a_document_embedder_is_made_again(server: OpenAIServer) 
         evaluator.run(response=["a"], reference=["a"])
 
 
-def test_a_generator_whose_client_cannot_be_told_is_left_as_it_is(judge: Any) -> None:
+def test_a_generator_whose_client_cannot_be_changed_is_left_unchanged(judge: Any) -> None:
     generator = judge("YES")
     generator.max_retries, generator.client = 3, object()
     llm = HaystackLLM(generator).without_retries()
@@ -312,7 +312,7 @@ def test_identity() -> None:
     assert repr(HaystackEmbeddings(MockTextEmbedder())) == "HaystackEmbeddings(<MockTextEmbedder 'mock-model'>)"
 
 
-def test_azure_is_told_the_form() -> None:
+def test_azure_gets_the_form() -> None:
     azure = AzureOpenAIChatGenerator(azure_endpoint="https://h", api_key=Secret.from_token("k"))
     identity = HaystackLLM(azure).identity
     assert identity is None or identity["json_mode"]

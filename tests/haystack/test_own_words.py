@@ -1,4 +1,4 @@
-"""What users put in place of Haystack's words: templates, instructions, examples. It is sent, or they are told that it is not."""
+"""What users put in place of Haystack's words: templates, instructions, examples. It is sent, or an error says that it is not."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_the_words_for_one_message_have_a_version_of_their_own(judge: Any, cls: 
     )
 
 
-def test_instructions_of_the_user_s_own_are_told_apart_by_their_version(judge: Any) -> None:
+def test_instructions_of_the_user_differ_in_their_version(judge: Any) -> None:
     versions = [own(words, judge("{}"))._row_metric().prompt.version for words in ("Is it so?", "Is it?", "Is it?")]
     assert re.fullmatch(r"1\+[0-9a-f]{6}", versions[0])
     assert versions[0] != versions[1] == versions[2]

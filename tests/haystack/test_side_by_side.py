@@ -57,7 +57,7 @@ def test_equal_rows_are_questions_of_their_own(judge: Any) -> None:
 
 @pytest.fixture
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However busy the machine is, a script is not taken for a model."""
+    """However busy the machine is, a script does not count as a model."""
     monkeypatch.setattr("haystack_integrations.components.evaluators.ragmetrics._rows.SPARE", 60.0)
 
 

@@ -66,7 +66,7 @@ def test_references_arrive_through_the_metadata() -> None:
     assert record.scores["recall"].value == 1.0
 
 
-def test_references_that_disagree_are_told() -> None:
+def test_references_that_disagree_are_reported() -> None:
     callback = RagEvaluationCallback([ExactMatch()])
     with callback:
         lcel().invoke(QUESTION, config(callback, metadata={"ground_truth": "a", "reference": "b"}))
@@ -184,7 +184,7 @@ def test_extractors_can_be_replaced() -> None:
     assert (run.kind, run.queries, run.outputs) == ("chain", (QUESTION,), ANSWER)
 
 
-def test_an_extractor_that_fails_is_told() -> None:
+def test_an_extractor_that_fails_is_reported() -> None:
     callback = RagEvaluationCallback([ExactMatch()], answer=lambda run: run.outputs["nothing"])
     with callback:
         assert lcel().invoke(QUESTION, config(callback)) == ANSWER

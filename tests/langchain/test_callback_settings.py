@@ -88,7 +88,7 @@ def test_the_former_queue_did_not_count_what_is_in_work() -> None:
 
 
 def test_only_the_calls_that_the_user_wants() -> None:
-    """The others are skipped; so is nobody where ``only`` fails, but nothing is judged then."""
+    """The others are skipped. If ``only`` fails, nothing is judged, and the record is not skipped."""
     received: list[str] = []
 
     def only(record: EvaluationRecord) -> bool:

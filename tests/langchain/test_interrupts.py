@@ -1,4 +1,4 @@
-"""A graph that waits for somebody has no answer, however it was stopped; what an earlier turn left is none either."""
+"""A graph that waits for a person has no answer, however it was stopped; the answer of an earlier turn does not count."""
 
 from __future__ import annotations
 

@@ -73,6 +73,6 @@ def test_one_conversation_in_every_form(messages: Any) -> None:
     ids=repr,
 )
 def test_what_is_no_message_is_none(message: Any) -> None:
-    """And it spoils the list that it stands in: nothing tells what comes before and after it."""
+    """And it spoils the list that contains it: nothing shows what comes before and after it."""
     sample = recovered([("user", "q"), ("ai", "a"), message])
     assert (sample.user_input, sample.response) == (None, None)

@@ -199,7 +199,7 @@ def test_embeddings_refuse_what_is_no_list_of_texts() -> None:
 
 
 def test_other_loops_get_the_synchronous_call() -> None:
-    """Connections belong to the loop that opened them; whoever comes later goes round by a thread."""
+    """Connections belong to the loop that opened them; later calls use a thread."""
     ways: list[str] = []
 
     class Noting(Scripted):
@@ -237,7 +237,7 @@ def test_other_loops_get_the_synchronous_call() -> None:
 
 
 def test_connections_of_a_loop_that_has_ended_are_gone_around() -> None:
-    """Whoever used the model before may have done so in another loop."""
+    """An earlier caller may have used the model in another loop."""
 
     class Used(Scripted):
         async def _agenerate(self, messages: Any, *args: Any, **kwargs: Any) -> Any:

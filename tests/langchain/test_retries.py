@@ -112,7 +112,7 @@ def test_a_client_that_is_made_when_it_is_needed(server: OpenAIServer, *, used_b
     assert model._client.max_retries == 2
 
 
-def test_a_client_that_cannot_be_told_is_left_as_it_is(server: OpenAIServer) -> None:
+def test_a_client_that_cannot_be_changed_is_left_unchanged(server: OpenAIServer) -> None:
     client = MagicMock()
     model = ChatOpenAI(
         model="judge", api_key=KEY, client=client, async_client=client, root_client=client, root_async_client=client

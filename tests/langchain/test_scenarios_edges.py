@@ -115,13 +115,13 @@ async def gives_up_on_a_step(callback: Any) -> None:
 
 
 def inner_separate(callback: Any) -> None:
-    """An inner call with callbacks of its own leaves the outer run: two roots for one handler."""
+    """An inner call with its own callbacks leaves the outer run: two roots for one handler."""
     inner = lcel().with_config(callbacks=[callback])
     RunnableLambda(lambda question: f"{inner.invoke(question)}").invoke("outer question", config(callback))
 
 
 def late_child(callback: Any) -> None:
-    """A child that starts when its root has ended is nobody's root."""
+    """A child that starts when its root has ended is no root."""
     ended = threading.Event()
     later: list[threading.Thread] = []
 
@@ -281,7 +281,7 @@ ROWS = [
     ),
     Row("a model alone", lambda cb: Scripted().invoke([HumanMessage(QUESTION)], config(cb)), [Expected(ids=None)]),
     Row(
-        "an inner call of its own",
+        "a separate inner call",
         inner_separate,
         [Expected(question="outer question", ids=None), Expected(question="outer question")],
     ),

@@ -252,7 +252,7 @@ ROWS = [
         ],
     ),
     Row(
-        "graph with a state of its own",
+        "graph with its own state",
         lambda cb: rag_graph().invoke({"question": QUESTION}, config(cb)),
         [Expected(ids=("d1",))],
     ),

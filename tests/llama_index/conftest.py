@@ -33,7 +33,7 @@ def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def nothing_stays_attached() -> Iterator[None]:
-    """Whoever listens to LlamaIndex's events in a test has stopped when it ends."""
+    """A handler that listens to LlamaIndex's events in a test has stopped when the test ends."""
     from llama_index.core.instrumentation import get_dispatcher
 
     dispatcher = get_dispatcher()

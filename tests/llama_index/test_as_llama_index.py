@@ -20,7 +20,7 @@ BOTH = [theirs, ours]
 
 
 def both(name: str, reply: Any, **settings: Any) -> list[Any]:
-    """The results of the two classes of that name; whoever asks, the judge says the same."""
+    """The results of the two classes of that name; the judge says the same to both."""
     return [getattr(library, name)(llm=Completions(reply), **settings).evaluate(**CASE) for library in BOTH]
 
 
@@ -145,7 +145,7 @@ def theirs_response() -> Any:
     return Response("r", source_nodes=[])
 
 
-def test_whoever_overrides_nothing_needs_no_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_class_that_overrides_nothing_needs_no_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asyncio, "new_event_loop", None)
     assert ours.CorrectnessEvaluator(Completions("4\nx")).evaluate(**CASE).score == 4.0
 

@@ -72,7 +72,7 @@ async def test_a_query_that_fails_ends_the_run_where_that_is_asked_for(form: str
     assert "four" not in engine.asked
 
 
-def test_the_judge_reads_the_metadata_unless_told_otherwise() -> None:
+def test_the_judge_reads_the_metadata_by_default() -> None:
     engine = Sometimes(error=None)
     for settings, context in [({}, "author: Ann\n\ncontext"), ({"metadata_mode": "none"}, "context")]:
         made: dict[str, Any] = {"llm": Completions("yes"), "progress": False, **settings}

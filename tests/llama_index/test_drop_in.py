@@ -236,7 +236,7 @@ def test_pairs(original: str, flipped: str, score: float, passing: bool | None, 
     assert result.response == "In Paris."
 
 
-def test_one_order_is_enough_when_told_so() -> None:
+def test_one_order_is_enough_on_request() -> None:
     llm = Completions("[[A]]")
     result = ours.PairwiseComparisonEvaluator(llm, enforce_consensus=False).evaluate(**CASE, second_response="In Rome.")
     assert (result.score, len(llm.prompts)) == (1.0, 1)

@@ -299,7 +299,7 @@ def test_unknown_arguments_are_ignored() -> None:
     assert result.score == 1.0
 
 
-async def test_it_waits_when_told_to() -> None:
+async def test_it_waits_on_request() -> None:
     loop = asyncio.get_running_loop()
     started = loop.time()
     await MetricEvaluator(ExactMatch()).aevaluate("q", "x", reference="x", sleep_time_in_seconds=0.1)

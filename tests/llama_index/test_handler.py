@@ -286,7 +286,7 @@ def test_on_result_and_its_errors() -> None:
 
     def tell(evaluation: QueryEvaluation) -> None:
         received.append(evaluation.query)
-        raise RuntimeError("nobody listens")
+        raise RuntimeError("the listener is broken")
 
     begun = datetime.now(timezone.utc)
     with QueryEvaluationHandler([ExactMatch()], on_result=tell) as handler:
@@ -294,7 +294,7 @@ def test_on_result_and_its_errors() -> None:
         assert handler.flush(60)
     assert begun <= handler.results[0].timestamp <= datetime.now(timezone.utc)
     assert received == ["?"]
-    assert [str(error) for error in handler.errors] == ["nobody listens"]
+    assert [str(error) for error in handler.errors] == ["the listener is broken"]
     assert handler.counts == {"evaluated": 1, "missing": 1, "failed": 1}
     assert len(handler.results) == 1
 

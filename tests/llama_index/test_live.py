@@ -236,7 +236,7 @@ async def test_an_asynchronous_on_result_runs_to_its_end() -> None:
     assert handler.counts == {"evaluated": 2, "failed": 1}
 
 
-def test_streams_that_nobody_reads_are_counted(index: Any) -> None:
+def test_streams_that_are_not_read_are_counted(index: Any) -> None:
     engine = index.as_query_engine(llm=Completions("She was born"), streaming=True)
     with QueryEvaluationHandler([RefineFaithfulness()], llm=YES, workers=1) as handler:
         unread = engine.query("Where?")
@@ -277,7 +277,7 @@ async def test_a_task_that_outlives_its_query_is_not_nested() -> None:
     assert handler.counts == {"evaluated": 2}
 
 
-def test_the_judges_read_the_metadata_unless_told_otherwise() -> None:
+def test_the_judges_read_the_metadata_by_default() -> None:
     for settings, context in [({}, "author: Ann\n\ncontext"), ({"metadata_mode": "none"}, "context")]:
         made: dict[str, Any] = {"llm": Completions("yes"), **settings}
         with QueryEvaluationHandler([RefineFaithfulness()], **made) as handler:

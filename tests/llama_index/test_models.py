@@ -159,7 +159,7 @@ def test_a_content_filter_is_a_bad_reply(server: OpenAIServer, llm: Any) -> None
         LlamaIndexLLM(llm).generate(ask())
 
 
-def test_nobody_listens(server: OpenAIServer, llm: Any) -> None:
+def test_no_server_listens(server: OpenAIServer, llm: Any) -> None:
     server.queue.extend([Response(reset=True)] * 2)
     with pytest.raises(ModelError, match="Connect") as caught:
         LlamaIndexLLM(llm).generate(ask())
@@ -281,7 +281,7 @@ async def test_a_model_that_blocks_does_not_block_the_loop() -> None:
 
 @pytest.mark.parametrize(("overlap", "most"), [(None, 1), (True, 3)])
 def test_models_that_compute_in_this_process_are_asked_one_at_a_time(overlap: bool | None, most: int) -> None:
-    gathered = Barrier(most, timeout=60)  # nobody is answered before so many ask at the same time
+    gathered = Barrier(most, timeout=60)  # no call returns before so many are made at the same time
     llm = Completions(lambda prompt: "YES" if gathered.wait() >= 0 else "NO", delay=0.05)
     program = together(*(QUESTION.ask(text=str(number)) for number in range(3)))
     assert run(program, LlamaIndexLLM(llm, overlap=overlap)) == [True, True, True]
@@ -297,7 +297,7 @@ async def test_turns_are_those_of_the_model_and_not_of_the_bridge() -> None:
 
 def test_a_chat_model_is_asked_side_by_side_in_any_loop(server: OpenAIServer) -> None:
     """With the client that LlamaIndex uses again and again, whose connections belong to the first loop."""
-    gathered = Barrier(5, timeout=60)  # nobody is answered before all have asked
+    gathered = Barrier(5, timeout=60)  # no call returns before all are made
     server.responder = lambda body: "yes" if gathered.wait() >= 0 else "no"
     llm = openai_like(server, KEY, reuse_client=True)
     bridge = LlamaIndexLLM(llm)
@@ -327,7 +327,7 @@ async def test_connections_of_a_loop_that_has_ended_are_gone_around() -> None:
 
 
 class AsyncEmbedding(HashingEmbedding):
-    """An embedding model with an asynchronous method of its own."""
+    """An embedding model with its own asynchronous method."""
 
     fails: bool = False
     _loops: list[Any] = PrivateAttr(default_factory=list)
@@ -335,7 +335,7 @@ class AsyncEmbedding(HashingEmbedding):
     async def _aget_text_embedding(self, text: str) -> list[float]:
         self._loops.append(asyncio.get_running_loop())
         if self.fails:
-            raise ConnectionError("nobody there")
+            raise ConnectionError("no server there")
         return self._get_text_embedding(text)
 
 
@@ -349,7 +349,7 @@ def test_embeddings_use_the_asynchronous_method_in_one_loop_and_threads_in_other
 
 async def test_embeddings_that_fail() -> None:
     bridge = LlamaIndexEmbeddings(AsyncEmbedding(fails=True))
-    with pytest.raises(ModelError, match="^hashing cannot be reached: ConnectionError: nobody there$") as caught:
+    with pytest.raises(ModelError, match="^hashing cannot be reached: ConnectionError: no server there$") as caught:
         await bridge.aembed(["a"])
     assert caught.value.transient
 

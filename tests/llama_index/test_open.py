@@ -86,7 +86,7 @@ class Lines:
         return self.left.pop()
 
 
-async def test_a_stream_without_an_end_of_its_own() -> None:
+async def test_a_stream_without_an_end() -> None:
     texts: list[str | None] = []
     assert [piece async for piece in heard_async(Lines(), texts.append)] == ["a"]
     assert texts == ["a"]

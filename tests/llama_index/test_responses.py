@@ -95,7 +95,7 @@ async def test_the_asynchronous_stream_of_a_chat_engine(chat: Any) -> None:
     await unfinished.awrite_response_to_history_task
 
 
-async def test_streams_that_nobody_writes_down() -> None:
+async def test_streams_that_are_not_stored() -> None:
     def chunks() -> Any:
         for token in ("Pa", "ris."):
             yield ChatResponse(message=ChatMessage(content=token), delta=token)
@@ -260,7 +260,7 @@ def test_by_default_the_judge_reads_the_metadata_that_the_generator_saw() -> Non
 
 @pytest.mark.usefixtures("closed_loop")
 @pytest.mark.parametrize("name", ["FaithfulnessEvaluator", "RelevancyEvaluator", "ContextRelevancyEvaluator"])
-def test_the_drop_ins_read_no_metadata_as_those_of_llama_index_unless_told_to(name: str) -> None:
+def test_the_drop_ins_read_metadata_only_on_request_as_in_llama_index(name: str) -> None:
     response = Response("By Ann.", source_nodes=[NODE])
     drop_in = getattr(ours, name)
     for llm, cls in ((Completions("YES [RESULT] 4"), getattr(theirs, name)), (Completions("YES [RESULT] 4"), drop_in)):

@@ -88,7 +88,7 @@ class Mocked(MockLLM):
     _client: Any = PrivateAttr(default_factory=MagicMock)
 
 
-def test_a_model_whose_client_cannot_be_told_is_left_as_it_is() -> None:
+def test_a_model_whose_client_cannot_be_changed_is_left_unchanged() -> None:
     model = Mocked()
     judge = LlamaIndexLLM(model).without_retries()
     assert judge._ready(model) is model

@@ -8,7 +8,7 @@
 
 It answers ``POST /v1/chat/completions`` (streamed or not), ``POST /v1/embeddings`` and ``GET /v1/models``, Anthropic's
 ``POST /v1/messages`` and Google's ``POST /v1beta/models/MODEL:generateContent``, records every
-request, counts how many were in flight at once, and can be told to fail in every way that real servers do. Standard
+request, counts how many were in flight at once, and can fail in every way that real servers do. Standard
 library only.
 """
 

@@ -1,4 +1,4 @@
-"""How servers of the OpenAI protocol differ: paths of their own, and errors in words and forms of their own.
+"""How servers of the OpenAI protocol differ: their own paths, and their own words and forms of errors.
 
 The bodies are those that the servers send, shortened where they quote the request.
 """

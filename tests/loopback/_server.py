@@ -49,7 +49,7 @@ class OpenAIServer:
         refuses: request features that are refused as real servers do: ``json_schema``, ``json_object``, ``temperature``.
         api_key: the only key that is accepted; None accepts all.
         models: the only models that exist; None: all do.
-        described: what the list of models says about each besides its name, such as ``{"max_model_len": 4096}``.
+        described: what the list of models says about each in addition to its name, such as ``{"max_model_len": 4096}``.
         refusal_of: what a server of another make has against a request, or None; asked before anything else.
         requests: everything received, in order of arrival.
         max_in_flight: the highest number of requests that were being answered at the same time.

@@ -46,7 +46,7 @@ class Suite:
         return self.pytester.runpytest_inprocess("-p", "no:randomly", *options)
 
     def processes(self, *options: str) -> pytest.RunResult:
-        """A session in processes of its own."""
+        """A session in separate processes."""
         return self.pytester.runpytest_subprocess(*options)
 
 

@@ -138,7 +138,7 @@ def test_another_file_without_what_decides(suite, project: Path, text: str, lost
         ({"project/pytest.ini": "[pytest]\n"}, ("--ragmetrics-baseline", "../elsewhere/base")),
         ({"project/pyproject.toml": "[project]\nname = 'x'\n"}, ("--ragmetrics-run-dir", "../runs")),
         ({"project/pytest.ini": FILES["pytest.ini"]}, ("--rootdir", "..", "--ragmetrics-run-dir=../runs")),
-        # a part of a project with a file of its own
+        # a part of a project with its own file
         ({"pytest.ini": FILES["pytest.ini"], "project/pytest.ini": "[pytest]\n"}, ()),
         ({"pytest.ini": FILES["pytest.ini"], "project/pytest.ini": "[pytest]\n"}, ("../project",)),
         # what the file of another part sets

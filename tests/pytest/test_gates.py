@@ -119,7 +119,7 @@ def test_what_cannot_be_decided_is_refused_before_anything_is_scored(
 
 
 def test_a_gate_about_no_metric_of_the_session(suite, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Open here, an error where nobody reads a warning."""
+    """Undecided here, an error in continuous integration, where warnings are not read."""
     suite.tests(MARKED, rows=rows(2, 0))
     text = "gate 'recall >= 0.5' is not decided: no row of this session has a score of recall"
     result = suite.run("--ragmetrics-gate", "recall >= 0.5")
@@ -130,7 +130,7 @@ def test_a_gate_about_no_metric_of_the_session(suite, monkeypatch: pytest.Monkey
 
 
 def test_a_gate_on_the_command_line_is_not_forgotten(suite, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever gates this session means it, also where nothing was scored."""
+    """Gates of this session count, even if nothing was scored."""
     suite.tests("def test_it(): pass\n" + MARKED, rows=rows(2, 0))
     options = ("-k", "test_it", "--ragmetrics-gate", "token_f1 >= 0.5")
     text = "gate 'token_f1 >= 0.5' is not decided: no row of this session has a score of token_f1"
@@ -170,7 +170,7 @@ def test_a_limit_off_the_scale(suite) -> None:
 
 
 def test_sessions_without_rows_have_no_gates(suite, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The configuration is that of all sessions, also of unit tests in a job of their own."""
+    """The configuration is that of all sessions, also of unit tests in a separate job."""
     monkeypatch.setenv("CI", "true")
     suite.tests("def test_it(): pass\n", rows="")
     suite.ini(ragmetrics_gates="token_f1 >= 0.5")
@@ -246,7 +246,7 @@ class TestBaseline:
         )
         assert "when adjusted for the number of gates" in " ".join(summary_of(result).split())
 
-    def test_nobody_can_say(self, suite) -> None:
+    def test_it_cannot_be_known(self, suite) -> None:
         """Two of 40 rows have fallen: open, and so red only where that is set."""
         result = self.sessions(suite, rows(40, 0), rows(38, 2), "--ragmetrics-undecided", "fail")
         assert result.ret == 1
@@ -256,7 +256,7 @@ class TestBaseline:
         assert suite.run("--ragmetrics-baseline", "main").ret == 0
 
     def test_another_judge(self, suite, monkeypatch: pytest.MonkeyPatch) -> None:
-        """What differs may come from it: open at a desk, red where nobody reads a warning."""
+        """What differs may come from it: undecided at a desk, red in continuous integration."""
         text = MARKED.replace('["token_f1"]', "[FirstLetters(length=1)]")
         letters = """
 from dataclasses import dataclass

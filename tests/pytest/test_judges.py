@@ -121,7 +121,7 @@ def test_without_a_key_tests_fail_in_continuous_integration(suite, monkeypatch, 
     result.stdout.fnmatch_lines([f"{open_gate} 'faithfulness >= 0.5' is not decided: no row *"])
 
 
-def test_a_server_that_needs_a_key_of_its_own(suite, monkeypatch) -> None:
+def test_a_server_that_needs_its_own_key(suite, monkeypatch) -> None:
     monkeypatch.delenv("OPENROUTER_API_KEY", raising=False)
     suite.ini(ragmetrics_llm="openrouter:a/b")
     suite.tests(MARKED)

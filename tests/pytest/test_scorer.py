@@ -61,7 +61,7 @@ def test_the_next_session_finds_the_replies(suite, server: OpenAIServer) -> None
 
 
 def test_settings_from_the_marker(suite) -> None:
-    """A marker without rows makes no test of its own, and says what the fixture uses."""
+    """A marker without rows makes no further test, and says what the fixture uses."""
     suite.tests(
         """
 @pytest.mark.ragmetrics(metrics=["faithfulness"], columns={"answer": "said"})

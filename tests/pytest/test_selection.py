@@ -116,7 +116,7 @@ def test_rows_of_tests_that_may_fail_are_scored(suite, server: OpenAIServer) -> 
     assert len(server.chats) == 6
 
 
-def test_collecting_asks_nobody(suite, server: OpenAIServer) -> None:
+def test_collecting_asks_no_model(suite, server: OpenAIServer) -> None:
     suite.ini()
     suite.tests(MARKED)
     suite.run("--collect-only", "-q").stdout.fnmatch_lines(["test_rag.py::test_answers[[]tall[]]"])

@@ -32,7 +32,7 @@ def test_one_run_of_all_processes(suite, server: OpenAIServer) -> None:
     result.assert_outcomes(passed=10)
     result.stdout.fnmatch_lines(["7 rows, 1 metric, *", "gates: 1 failed", "FAILED faithfulness <= 0.2: mean *"])
     assert result.ret == 1
-    assert len(server.chats) == 14  # two for each row, whoever needs it
+    assert len(server.chats) == 14  # two for each row, whichever test needs it
     run = Evaluation.load(suite.path / ".ragmetrics")
     assert [row.id for row in run.rows][:3] == ["tall", "wrong", "where"]
     assert {row.id for row in run.rows[3:]} == {f"made {number}" for number in range(4)}

@@ -76,7 +76,7 @@ def test_a_metric_without_a_model_and_its_bad_cases() -> None:
 
 def test_models_of_the_metric_s_own_come_first() -> None:
     llm = ScriptedLLM(['{"claims": []}'])
-    chat = Chat("m", lambda *_, **__: pytest.fail("nobody asks"))
+    chat = Chat("m", lambda *_, **__: pytest.fail("no question is expected"))
     result = MetricEvaluator(Faithfulness(llm=llm), chat=chat).evaluate(Case("q", "a", passages=["c"]))
     assert (result.value, len(llm.asks)) == (None, 1)
     own = MetricEvaluator(SemanticSimilarity(embeddings=HashingEmbeddings()), embedder=Embedder("e", VECTORS.get))  # type: ignore[arg-type]

@@ -139,7 +139,7 @@ async def test_a_function_with_the_arguments_of_another_one() -> None:
         listed()  # type: ignore[call-arg]
 
 
-class Told(LLMBridge):
+class Given(LLMBridge):
     """A bridge to a model that can be pickled: a text, which it says."""
 
     def _ask(self, model: str, question: Ask, form: Attempts) -> str:
@@ -150,7 +150,7 @@ class Told(LLMBridge):
 
 
 def test_a_bridge_is_pickled_without_what_it_knows_of_this_process() -> None:
-    bridge = Told("yes", overlap=True, forms=FormsOfReply("json")).without_retries()
+    bridge = Given("yes", overlap=True, forms=FormsOfReply("json")).without_retries()
     again = pickle.loads(pickle.dumps(bridge))
     assert (again._given, again._overlap, again._home is bridge._home) == ("yes", True, False)
     assert again._changes == bridge._changes

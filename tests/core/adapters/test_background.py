@@ -60,7 +60,7 @@ class Outcomes(list[Future[Any]]):
         return sorted(future.result() for future in self)
 
 
-def test_jobs_are_done_and_told() -> None:
+def test_jobs_are_done_and_reported() -> None:
     ended = Outcomes()
     background = Line[int](ended.append, workers=3)
     for number in range(50):
@@ -265,16 +265,16 @@ def test_errors_are_kept_and_the_work_goes_on() -> None:
     assert [type(future.exception()) for future in ended] == [SystemExit, type(None)]
 
 
-def test_what_is_told_of_the_end_may_fail(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_listener_for_the_outcome_may_fail(caplog: pytest.LogCaptureFixture) -> None:
     def ended(outcome: Future[int]) -> None:
-        raise ValueError("nobody listens")
+        raise ValueError("the listener is broken")
 
     background = Line[int](ended, workers=1)
     for _ in range(2):
         background.take(lambda: 7)
     assert background.flush(60)
     assert background.finished == 2
-    assert "nobody listens" in caplog.text
+    assert "the listener is broken" in caplog.text
 
 
 def test_jobs_know_nothing_of_who_handed_them_over() -> None:
@@ -357,7 +357,7 @@ def test_a_job_that_takes_too_long_gives_its_place_back(held_clock: HeldClock) -
     assert (background.finished, background.timed_out, background.pending) == (2, 1, 0)
     release.set()
     assert until(lambda: alive() == 0)
-    assert len(ended) == 2, "what it comes to later is told to nobody"
+    assert len(ended) == 2, "its late outcome is not reported"
 
 
 def test_the_time_limit_is_kept_by_the_clock_on_the_wall() -> None:

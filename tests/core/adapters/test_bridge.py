@@ -1,4 +1,4 @@
-"""One bridge for all frameworks, seen from a framework that nobody has: Acme, with a chat model and an embedding model."""
+"""One bridge for all frameworks, seen from a made-up framework: Acme, with a chat model and an embedding model."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_forms_that_are_refused(*, asynchronous: bool) -> None:
 
 
 class Strangers:
-    """A format of somebody else's, which says by itself that it is JSON, or not."""
+    """A format of a user, which says by itself whether it is JSON."""
 
     schema: ClassVar[Any] = None
 
@@ -228,7 +228,7 @@ def test_models_without_asynchronous_methods_take_turns(overlap: bool | None, mo
     busy = 0
     highest = 0
     lock = threading.Lock()
-    together = threading.Barrier(most, timeout=60)  # nobody is answered before so many ask at the same time
+    together = threading.Barrier(most, timeout=60)  # no call returns before so many are made at the same time
 
     def answer(*_: Any, **__: Any) -> str:
         nonlocal busy, highest

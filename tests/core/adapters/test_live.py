@@ -1,4 +1,4 @@
-"""Judging beside a running application: nothing is lost in silence, and nobody waits for a judge that hangs."""
+"""Judging beside a running application: nothing is lost in silence, and no caller waits for a judge that hangs."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_judgements_that_are_made_out_of_something_first(
     assert "the preparation of an evaluation failed: no question; " in lines(caplog)[1]
 
 
-def test_a_judge_that_hangs_starves_nobody(caplog: pytest.LogCaptureFixture, held_clock: HeldClock) -> None:
+def test_a_judge_that_hangs_does_not_delay_others(caplog: pytest.LogCaptureFixture, held_clock: HeldClock) -> None:
     release, hanging = threading.Event(), threading.Semaphore(0)
     got: list[Outcomes] = []
     live = judging(workers=2, max_pending=100, timeout=0.1)

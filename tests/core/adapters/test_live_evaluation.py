@@ -1,4 +1,5 @@
-"""The live evaluation that every adapter's handler inherits: settings, who is judged, what is kept, and who is told."""
+"""The live evaluation that every adapter's handler inherits: settings, which calls are judged, what is kept, and which callbacks
+are called."""
 
 from __future__ import annotations
 
@@ -135,7 +136,7 @@ def test_a_share_of_the_calls_the_same_one_for_the_same_seed() -> None:
 
 
 def test_only_what_the_user_wants_is_judged(caplog: pytest.LogCaptureFixture) -> None:
-    """Asked in the background, about the record without scores; what it raises is told, and nothing is judged."""
+    """Asked in the background, about the record without scores; what it raises is reported, and nothing is judged."""
     asked: list[tuple[str, bool]] = []
 
     def only(record: Record) -> bool:
@@ -197,7 +198,7 @@ def test_what_is_needed_to_read_a_call_is_called_in_the_background() -> None:
     assert [record.question for record in live._kept] == ["quick", "slow"]
 
 
-def test_the_newest_are_kept_and_everyone_is_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_newest_are_kept_and_every_record_is_passed_on(caplog: pytest.LogCaptureFixture) -> None:
     received: list[str] = []
 
     async def tell(record: Record) -> None:
@@ -307,8 +308,8 @@ async def test_aclose_judges_what_is_pending_and_nothing_more(caplog: pytest.Log
     ]
 
 
-def test_what_is_logged_is_told(caplog: pytest.LogCaptureFixture) -> None:
-    """The first failure of a cause, and one after a recovery; what ``on_problem`` raises is logged, and not told again."""
+def test_what_is_logged_is_reported(caplog: pytest.LogCaptureFixture) -> None:
+    """The first failure of a cause, and one after a recovery; what ``on_problem`` raises is logged, and not reported again."""
     scores = iter([Score.failed("ModelError: down")] * 3 + [Score(1.0), Score.failed("ModelError: down again")])
     received: list[tuple[str, str]] = []
 

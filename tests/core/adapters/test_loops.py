@@ -12,7 +12,7 @@ import pytest
 
 from ragmetrics_core.adapters import HomeLoop, Turn, in_own_thread, in_threads, is_judging, judging, run_blocking
 
-VARIABLE = contextvars.ContextVar("VARIABLE", default="nobody's")
+VARIABLE = contextvars.ContextVar("VARIABLE", default="not set")
 
 
 async def whose(number: int) -> tuple[int, str]:
@@ -53,7 +53,7 @@ def test_the_first_loop_is_home() -> None:
         home.is_here()
 
 
-async def test_a_thread_of_its_own() -> None:
+async def test_it_runs_in_a_new_thread() -> None:
     VARIABLE.set("mine")
     thread = await in_own_thread(threading.current_thread)
     assert (thread.daemon, thread is threading.main_thread()) == (True, False)
@@ -71,7 +71,7 @@ def test_several_threads() -> None:
     together = threading.Barrier(6, timeout=60)
 
     def meet(number: int) -> int:
-        together.wait()  # nobody goes on before all six are there
+        together.wait()  # no thread continues before all six are there
         return number
 
     assert in_threads([partial(meet, number) for number in range(6)], 6) == list(range(6))

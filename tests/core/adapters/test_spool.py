@@ -67,7 +67,7 @@ def judged(observer: Observer) -> list[str]:
     return sorted(str(record.sample.user_input) for record in observer.results if record.sample and record.scores)
 
 
-def test_a_call_is_kept_until_it_is_judged_and_told(tmp_path: Path) -> None:
+def test_a_call_is_kept_until_it_is_judged_and_its_sinks_have_returned(tmp_path: Path) -> None:
     judge, may_return = Judge(free=False), threading.Event()
     path = tmp_path / "spool"
     observer = observe(Faithfulness(), llm=judge, spool=path, sinks=[lambda _: may_return.wait(60)])

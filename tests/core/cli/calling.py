@@ -17,7 +17,7 @@ from ragmetrics_core.cli import app
 COMMAND = get_command(app)
 """The command of click that typer makes of the app, made once: it takes 15 ms, and would be made at each call."""
 
-# Before click 8.2 the two outputs were one unless told otherwise.
+# Before click 8.2 the two outputs were one by default.
 SEPARATE = {"mix_stderr": False} if "mix_stderr" in inspect.signature(CliRunner.__init__).parameters else {}
 
 

@@ -93,7 +93,7 @@ WRONG = {
 
 
 def words(text: str) -> list[str]:
-    """The words of a command; what stands in single quotes is one."""
+    """The words of a command; a text in single quotes is one word."""
     return [word for place, part in enumerate(text.split("'")) for word in ([part] if place % 2 else part.split())]
 
 

@@ -39,7 +39,7 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Clock:
-    """Stands in for the module ``time``: a millisecond passes from look to look, and what a server says that it takes."""
+    """Replaces the module ``time``: a millisecond passes from look to look, and as long as a server says that it takes."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -148,7 +148,7 @@ def test_a_refusal_that_a_run_would_not_recognise(server: OpenAIServer) -> None:
     )
 
 
-def test_wrong_verdicts_are_told(server: OpenAIServer) -> None:
+def test_wrong_verdicts_are_reported(server: OpenAIServer) -> None:
     server.responder = lambda body: {"verdicts": [{**verdict, "supported": True} for verdict in GOOD["verdicts"]]}
     status, output = doctor("--llm", "openai:judge", "--base-url", server.base_url)
     assert status == 0

@@ -23,7 +23,7 @@ class Failing(Metric):
     def measure(self, response: str) -> Score:
         if response == "?":
             return Score.unscored("the response is a question mark")
-        raise ModelError("nobody listens")
+        raise ModelError("no server listens")
 """
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "questions.jsonl"
@@ -131,7 +131,7 @@ class TestOwnMetric:
             "ragmetrics: b has no score, so it is not known to reach 0; shortness has no score, so it is not known to reach 1\n",
         )
 
-    def test_a_metric_that_failed_on_every_row_is_told_first_and_ends_with_status_2(self, folder: Path) -> None:
+    def test_a_metric_that_failed_on_every_row_comes_first_and_ends_with_status_2(self, folder: Path) -> None:
         (folder / "q.jsonl").write_text('{"response": 3, "reference": "a"}\n{"response": "a"}\n')
         result = call("evaluate", "q.jsonl", "-m", f"token_f1,exact_match,{OWN}", "--fail-under", "shortness=1")
         cure = "add it to the data as a column 'reference', or leave the metric out"
@@ -157,7 +157,7 @@ class TestOwnMetric:
         result = call("evaluate", "q.jsonl", "-m", f"{OWN},own:Failing")
         assert (result.exit_code, result.stderr) == (
             2,
-            "ragmetrics: failing was scored on no row: ModelError: nobody listens\n",
+            "ragmetrics: failing was scored on no row: ModelError: no server listens\n",
         )
         assert "failing        -  0 of 3               -         1       2  0 to 1\n" in result.stdout
 

@@ -74,7 +74,7 @@ def test_what_cannot_be_a_jury(rows: Path, options: list[str], problem: str) -> 
     assert (result.exit_code, problem in result.stderr) == (2, True), result.stderr
 
 
-def test_a_dry_run_calls_nobody(server: OpenAIServer, rows: Path) -> None:
+def test_a_dry_run_calls_no_model(server: OpenAIServer, rows: Path) -> None:
     result = call("evaluate", rows, "-m", "correctness", "--jury", "openai:mild,openai:odd", "--dry-run")
     assert "2 calls" in result.stdout
     assert server.chats == []

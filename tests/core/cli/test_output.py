@@ -103,7 +103,7 @@ class TestFile:
 
 @contextmanager
 def gone() -> Iterator[TextIO]:
-    """The writing end of a pipe that nobody reads any more."""
+    """The writing end of a pipe that is no longer read."""
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "w") as stream:
@@ -144,7 +144,7 @@ class TestStreams:
             assert status("metrics") == 2
         assert capsys.readouterr().err == "ragmetrics: the output cannot be written: No space left on device\n"
 
-    def test_the_status_is_told_without_stderr(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_the_status_is_set_without_stderr(self, monkeypatch: pytest.MonkeyPatch) -> None:
         with gone() as stream:
             monkeypatch.setattr(sys, "stderr", stream)
             assert status("look", "missing.jsonl") == 2

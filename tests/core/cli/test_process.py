@@ -1,4 +1,4 @@
-"""``ragmetrics evaluate`` as a process of its own: output, error output, status, signals."""
+"""``ragmetrics evaluate`` as a separate process: output, error output, status, signals."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class TestProcess:
         assert b"(caf\xe9 \\ud800\n      \\u65e5)" in done.stdout
         assert len((folder / "scores.jsonl").read_text(encoding="utf-8").splitlines()) == 2
 
-    def test_a_bug_ends_with_a_status_of_its_own(self, folder: Path) -> None:
+    def test_a_bug_ends_with_a_different_status(self, folder: Path) -> None:
         (folder / "q.jsonl").write_text('{"response": "bug"}\n')
         done = self.run("evaluate", "q.jsonl", "--metrics", OWN)
         assert (done.returncode, done.stdout) == (70, "")

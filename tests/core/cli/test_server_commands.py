@@ -1,4 +1,4 @@
-"""The commands of docs/models.md, one section per server, run against a server of this machine that stands in for it."""
+"""The commands of docs/models.md, one section per server, run against a server of this machine that replaces it."""
 
 from __future__ import annotations
 

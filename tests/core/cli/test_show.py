@@ -1,4 +1,4 @@
-"""``ragmetrics show``, to the letter; texts of data that would steer a terminal; colours only where somebody watches."""
+"""``ragmetrics show``, to the letter; texts of data that would steer a terminal; colours only in a terminal."""
 
 from __future__ import annotations
 

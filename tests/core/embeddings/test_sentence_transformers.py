@@ -294,7 +294,7 @@ def test_a_device_that_is_not_there(kind: Any, error: Exception, monkeypatch: py
         failure_of_loading(kind("m"), error, monkeypatch)
 
 
-def test_a_device_that_nobody_knows(folder: Path) -> None:
+def test_an_unknown_device(folder: Path) -> None:
     with pytest.raises(ModelError, match=r"on the device 'gpu' \(.*\): leave device out"):
         SentenceTransformerEmbeddings(folder, device="gpu").embed(["a"])
 

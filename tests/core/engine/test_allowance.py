@@ -134,7 +134,7 @@ def test_an_embedding_after_the_questions() -> None:
     assert 18 <= len(result) <= 39, "texts of several rows may go in one call"
 
 
-class Told(AsyncModel):
+class Reporting(AsyncModel):
     """A model whose calls cost what it is told."""
 
     def __init__(self, usage: Usage, **identity: str) -> None:
@@ -149,7 +149,7 @@ class Told(AsyncModel):
 
 def test_tokens_are_hardly_overspent() -> None:
     """A row costs 2,000 tokens; of 32 calls that may be in flight, hardly any is when the budget comes to its end."""
-    model = Told(Usage(1, 900, 100))
+    model = Reporting(Usage(1, 900, 100))
     result = evaluate(alike(200, 1, 1), Rounds(), llm=model, budget={"tokens": 100_500}, max_concurrency=32)
     assert (len(result), len(model.asked)) == (50, 101)
     assert result.stopped == "the budget of 100500 tokens is used up"
@@ -159,7 +159,7 @@ def test_tokens_are_hardly_overspent() -> None:
 class TestDollars:
     def test_rows_are_finished_for_it(self) -> None:
         # $0.15 and $0.60 a million tokens: a call costs $0.0002, a row $0.0004
-        model = Told(Usage(1, 1_000, 83), model="gpt-4o-mini", base_url=OPENAI)
+        model = Reporting(Usage(1, 1_000, 83), model="gpt-4o-mini", base_url=OPENAI)
         result = evaluate(alike(200, 1, 1), Rounds(), llm=model, budget={"dollars": 0.01})
         assert 24 <= len(result) <= 25
         assert result.stopped == "the budget of 0.01 dollars is used up"
@@ -175,7 +175,7 @@ class TestDollars:
         ],
     )
     def test_a_price_that_is_not_known_is_said_before_the_first_call(self, identity: dict[str, str], why: str) -> None:
-        model = Told(Usage(1, 10, 10), **identity)
+        model = Reporting(Usage(1, 10, 10), **identity)
         with pytest.raises(InvalidInput) as caught:
             evaluate(questions(3), Rated(), llm=model, budget={"dollars": 5})
         why = why.replace("VERSION", importlib.metadata.version("genai-prices"))
@@ -207,7 +207,7 @@ class TestDollars:
 
 def test_without_the_table_of_prices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    model = Told(Usage(1, 10, 10), model="gpt-4o-mini", base_url=OPENAI)
+    model = Reporting(Usage(1, 10, 10), model="gpt-4o-mini", base_url=OPENAI)
     with pytest.raises(RagmetricsError) as caught:
         evaluate(questions(3), Rated(), llm=model, budget={"dollars": 5})
     assert str(caught.value) == 'a budget of dollars needs the table of prices: pip install "ragmetrics-core[prices]"'
@@ -222,7 +222,7 @@ def test_stopped_while_rows_wait() -> None:
         task.cancel()
         with pytest.raises(asyncio.CancelledError) as caught:
             await task
-        # on Python 3.10 whoever awaits a task is given an error of his own, with that of the task as its context
+        # on Python 3.10 the caller that awaits a task gets a new error, with the error of the task as its context
         partial: Evaluation = (vars(caught.value) or vars(caught.value.__context__))["partial"]
         return partial
 

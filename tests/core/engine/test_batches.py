@@ -28,7 +28,7 @@ from ragmetrics_core.metrics import SemanticSimilarity
 
 
 def asking(count: int, all_ask: threading.Event) -> Iterator[dict[str, str]]:
-    """Rows that say when the last one is there: a model that answers nobody before does not depend on how fast they come."""
+    """Rows that say when the last one is there: a model that answers no earlier does not depend on how fast they come."""
     yield from samples(count)
     all_ask.set()
 
@@ -96,7 +96,7 @@ class TestTogether:
         assert before[:2] == [0, 0]
         assert before[1:] == sorted(set(before))
 
-    def test_one_row_waits_for_nobody(self) -> None:
+    def test_one_row_does_not_wait(self) -> None:
         model = Vectors()
         _, seconds = score(model, 1)
         assert seconds == pytest.approx(0.02)

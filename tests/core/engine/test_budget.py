@@ -181,7 +181,7 @@ class TestTokens:
         paid = evaluate(questions(50), Embedded(), embeddings=Remote(), budget={"tokens": 20}, max_concurrency=1)
         assert paid.stopped == "the budget of 20 tokens is used up (estimated: remote reports no tokens)"
 
-    def test_replies_nobody_could_read_cost_too(self) -> None:
+    def test_unreadable_replies_cost_too(self) -> None:
         model = AsyncModel(lambda text: Reply("0.5", Usage(1, 500, 500)))
         model.reply = lambda ask: Reply("0.5", Usage(1, 500, 500))  # type: ignore[method-assign]
         result = evaluate(questions(10), Rated(), llm=model, budget={"tokens": 2500}, max_concurrency=1)

@@ -112,7 +112,7 @@ class TestLost:
         assert [len(calls) for calls in server.calls.values()] == [1] * 6
         assert result.scores["rated"][3].error == "ModelError: bad request"
 
-    def test_nobody_is_there(self) -> None:
+    def test_no_server_is_there(self) -> None:
         server = Server(lambda text, attempt: (0.02, lost()))
         result, seconds = score(server, 4)
         assert [len(calls) for calls in server.calls.values()] == [TRIES_UNHEARD] * 4
@@ -318,7 +318,7 @@ class TestPatience:
         run(work())
         assert calls == 1
 
-    def test_what_was_made_again_is_told(self) -> None:
+    def test_repeated_calls_are_reported(self) -> None:
         server = Server(lambda text, attempt: (0.02, lost() if attempt == 1 and text in "345" else "0.5"))
         result, _ = score(server, 10)
         assert [(item.usage.calls, item.repeated) for item in result.models] == [(10, 3)]

@@ -91,7 +91,7 @@ class TestInFlight:
 
     def test_as_many_workers_as_allowed_come_together(self) -> None:
         class Gathering:
-            """Answers nobody before all have asked."""
+            """Answers only when all have asked."""
 
             def __init__(self) -> None:
                 self.asked = 0

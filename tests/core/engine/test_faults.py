@@ -86,7 +86,7 @@ class TestFaults:
         assert result.summary()["faithfulness"].usage.calls == 6
 
     @pytest.mark.parametrize("kind", ["lean", "openai"])
-    def test_hung_calls_hold_nobody_up(self, server: OpenAIServer, kind: str) -> None:
+    def test_hung_calls_do_not_delay_others(self, server: OpenAIServer, kind: str) -> None:
         settings: dict[str, Any] = {"base_url": server.base_url, "api_key": "sk-test"}
         models: dict[str, Callable[[], Any]] = {
             "lean": lambda: OpenAIServerLLM(server.base_url, "judge"),
@@ -160,7 +160,7 @@ class TestStopped:
 
 
 class TestRetriesAreTheRunsOwn:
-    """The openai package repeats failed calls out of sight; in a run nobody but the run does so."""
+    """The openai package repeats failed calls out of sight; in a run, only the run does so."""
 
     def models(self, server: OpenAIServer) -> list[OpenAILLM]:
         settings: dict[str, Any] = {"base_url": server.base_url, "api_key": "sk-test"}
@@ -182,7 +182,7 @@ class TestRetriesAreTheRunsOwn:
         before = len(server.requests)
         server.queue.append(Response(status=500, body="{}"))
         assert Faithfulness(llm=model).score(**samples(1)[0]).value is not None
-        assert len(server.requests) == before + 3, "outside of a run the client repeats calls as it was told to"
+        assert len(server.requests) == before + 3, "outside of a run the client repeats calls as its settings say"
 
     def test_of_embeddings(self, server: OpenAIServer) -> None:
         model = OpenAIEmbeddings("m", base_url=server.base_url, api_key="sk-test", max_retries=5)
@@ -191,7 +191,7 @@ class TestRetriesAreTheRunsOwn:
         assert evaluate(rows, SemanticSimilarity(), embeddings=model, max_retries=0).summary().metrics[0].failed == 1
         assert len(server.requests) == 1
         server.queue.extend([Response(status=500, body="{}")])
-        assert model.embed(["a"]).value, "outside of a run the model repeats calls as it was told to"
+        assert model.embed(["a"]).value, "outside of a run the model repeats calls as its settings say"
         assert len(server.requests) == 3
 
 

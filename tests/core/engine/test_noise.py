@@ -103,7 +103,7 @@ def test_places_among_noise_are_kept_full() -> None:
 
 
 def test_a_real_server_behind_a_noisy_gateway() -> None:
-    """Two seconds where refusals are told from a limit, minutes where they are not: the bound is far from both."""
+    """Two seconds if refusals are distinguished from a limit, minutes if they are not: the bound is far from both."""
     chance = random.Random(1)
 
     def answer(body: object) -> object:

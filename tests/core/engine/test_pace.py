@@ -207,7 +207,7 @@ def test_first_come_first_served_and_repeated_calls_before_new_ones() -> None:
     assert run(work()) == ["a", "again1", "again2", "b", "c"]
 
 
-def test_nobody_overtakes_who_was_woken_just_before() -> None:
+def test_no_caller_overtakes_one_that_was_woken_just_before() -> None:
     """As an answer comes, its worker goes on with the next row while others, who may go too, still sleep."""
 
     async def work() -> list[int]:

@@ -18,7 +18,7 @@ PAID, SHARED = Usage(calls=1, prompt_tokens=7), Usage(calls=1, cached_calls=1)
 
 @dataclass
 class Slow:
-    """Answers after a moment; fails first, if it is told to."""
+    """Answers after a moment; fails first, if it is set to."""
 
     failing: int = 0
     calls: int = 0
@@ -51,7 +51,7 @@ class TestShared:
         assert [score.usage for score in ask_together(Slow())].count(SHARED) == 3
         assert model.calls == 1
 
-    def test_a_failure_is_told_to_each_and_nobody_pays_twice(self) -> None:
+    def test_each_program_gets_the_failure_and_none_pays_twice(self) -> None:
         """For each program notes on it what it had spent itself."""
         model = Slow(failing=1)
         scores = ask_together(model)
@@ -81,7 +81,7 @@ class ThreeQuestions(Metric):
 
 @dataclass
 class Hasty:
-    """Answers sooner or later, in an order of its own."""
+    """Answers sooner or later, in a different order."""
 
     chance: random.Random
     identity: dict[str, int] = field(default_factory=lambda: {"model": 1})

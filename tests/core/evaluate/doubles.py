@@ -29,7 +29,7 @@ RATE = Prompt("Rate the text.", PlainReply(), name="rate")
 
 @dataclass(frozen=True)
 class Length(Metric):
-    """Characters of the response over ten; asks nobody."""
+    """Characters of the response over ten; asks no model."""
 
     def measure(self, response: str) -> Score:
         if response == "?":
@@ -50,7 +50,7 @@ class Rated(Metric):
 
 @dataclass(frozen=True)
 class RatedTwice(Metric):
-    """A second round that repeats the question of ``Rated``, after one of its own."""
+    """A second round that repeats the question of ``Rated``, after a different question."""
 
     def measure(self, user_input: str) -> Steps[Score]:
         yield from RATE.ask(text=f"first {user_input}")
@@ -143,7 +143,7 @@ class SyncModel(AsyncModel):
 
 
 class Full(SyncModel):
-    """Answers nobody before as many ask at once as it has places, and then takes its time, in which one more would come."""
+    """Answers when as many ask at once as it has places, after a pause in which one more would come."""
 
     def __init__(self, places: int) -> None:
         super().__init__("1", delay=0.01)

@@ -1,4 +1,4 @@
-"""A judge of the example data as a person would be one: claims that somebody wrote down for its answers, and reasons in sentences.
+"""A judge of the example data as a person would be one: claims that were written by hand for its answers, and reasons in sentences.
 
 It knows nothing of what a dry run assumes.
 """

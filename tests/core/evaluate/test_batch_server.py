@@ -1,4 +1,4 @@
-"""Batches over the real client, against a server that counts how often each question is paid and fails as it is told."""
+"""Batches over the real client, against a server that counts how often each question is paid and fails on request."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ QUICK = Batch(poll=0.05, grace=0.5)
 
 
 class Server:
-    """The server in a process of its own."""
+    """The server in a separate process."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         assert process.stdout is not None

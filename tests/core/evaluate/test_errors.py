@@ -191,7 +191,7 @@ class TestRaise:
 
 
 def untouched() -> Iterator[dict[str, str]]:
-    """Rows that nobody may ask for."""
+    """Rows that no question may reach."""
     raise AssertionError("a row was read before the arguments were checked")
     yield {}
 

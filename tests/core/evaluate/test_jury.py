@@ -1,4 +1,4 @@
-"""A jury in a run: who is asked what, what is paid, what is kept, and what is told of it."""
+"""A jury in a run: which juror is asked what, what is paid, what is kept, and what is reported."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class TestScores:
         assert plain(beside) == plain(alone)
         assert [score.reason for score in beside.scores[jury]] == [score.reason for score in alone.scores[jury]]
         assert beside["correctness"] == [2.0, 3.0, 4.0]
-        assert [judge.calls for judge in judges] == [6, 6, 6], "the metric beside it costs no call of its own"
+        assert [judge.calls for judge in judges] == [6, 6, 6], "the metric beside it costs no further call"
         assert beside.summary()["correctness_jury"].usage == Usage(9, 600, 60, 3)
 
     def test_jurors_without_a_model_are_answered_by_that_of_the_run_and_say_so(self) -> None:
@@ -112,7 +112,7 @@ class TestScores:
         assert [(item["calls"], item["cached_calls"]) for item in used] == [(2, 0), (2, 0)]
         assert found.summary()["faithfulness_jury"].usage == Usage(4)
 
-    def test_the_models_of_the_run_that_a_juror_does_not_ask_are_none_of_its_own(self) -> None:
+    def test_a_juror_does_not_list_models_of_the_run_that_it_does_not_ask(self) -> None:
         jury = Jury([Correctness(llm=Judge("a", lambda _: 1.0)), Correctness(llm=Judge("b", lambda _: 5.0))])
         alone, beside = (
             evaluate(rows(1), jury, embeddings=model, progress=False) for model in (None, HashingEmbeddings())
@@ -250,7 +250,7 @@ class TestKept:
         assert evaluate(rows(8), third, run_dir=tmp_path, progress=False)["correctness_jury"] == plain(found)
         assert [judge.calls for judge in unasked] == [0, 0, 0]
 
-    def test_a_juror_that_failed_is_asked_again_by_the_next_run_and_nobody_else(self, tmp_path: Path) -> None:
+    def test_only_a_juror_that_failed_is_asked_again_by_the_next_run(self, tmp_path: Path) -> None:
         gone = {"now": True}
 
         def moody(question: str) -> Any:
@@ -331,7 +331,7 @@ class TestKept:
         evaluate(rows(2), jury, run_dir=tmp_path, replace=True, progress=False)
         assert [judge.calls for judge in judges] == [2, 4, 4], "the first juror is not paid twice"
 
-    def test_the_exchanges_of_the_others_are_told_where_one_juror_has_failed(self, tmp_path: Path) -> None:
+    def test_the_exchanges_of_the_others_are_shown_if_one_juror_has_failed(self, tmp_path: Path) -> None:
         class Deaf(LexicalJudge):
             identity = {"model": "deaf"}  # noqa: RUF012
 

@@ -391,7 +391,7 @@ def test_a_row_that_cannot_be_read_has_failed_scores() -> None:
 
 
 def test_it_is_open_in_one_event_loop() -> None:
-    """``evaluate`` works beside it, in a loop of its own."""
+    """``evaluate`` works beside it, in another loop."""
 
     async def main() -> None:
         async with Scorer(Rated(), llm=AsyncModel(delay=0.2)) as scorer:

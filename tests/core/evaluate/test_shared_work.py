@@ -147,7 +147,7 @@ def test_a_score_does_not_depend_on_what_runs_beside_it(instant: bool) -> None:
         assert json.dumps({**beside.to_dict(), "usage": None}) == json.dumps({**alone.to_dict(), "usage": None})
 
 
-def test_nobody_spoils_the_evidence_of_another() -> None:
+def test_no_metric_spoils_the_evidence_of_another() -> None:
     scores = evaluate([ROW], EVERYTHING, llm=Judge(), progress=False).scores
     one, two = scores["faithfulness"][0], scores["hallucination"][0]
     assert one.details["verdicts"] == two.details["verdicts"]
@@ -157,16 +157,16 @@ def test_nobody_spoils_the_evidence_of_another() -> None:
     assert two.details["verdicts"] == again.details["verdicts"] != one.details["verdicts"]
 
 
-class Told(BaseModel):
+class WordList(BaseModel):
     words: list[str]
 
 
-WORDS: Prompt[Told] = Prompt("Which words?", JsonReply(Told), name="words")
+WORDS: Prompt[WordList] = Prompt("Which words?", JsonReply(WordList), name="words")
 
 
 @dataclass(frozen=True)
 class Changing(Metric):
-    """Changes what it was given, and what it was told."""
+    """Changes its inputs, and the reply."""
 
     def measure(self, retrieved_contexts: list[str]) -> Steps[Score]:
         first = yield from WORDS.ask(texts=retrieved_contexts)
@@ -191,14 +191,14 @@ def test_lists_that_a_metric_changes_are_its_own() -> None:
     assert len(contexts) == 2
 
 
-def counted(reply: Told, inputs: Mapping[str, Any], least: int) -> int:
+def counted(reply: WordList, inputs: Mapping[str, Any], least: int) -> int:
     return max(least, len(reply.words) + len(inputs["texts"]))
 
 
 @dataclass(frozen=True)
 class Counting(Metric):
     least: int = 0
-    prompt: Prompt[Told] = WORDS
+    prompt: Prompt[WordList] = WORDS
 
     def measure(self, retrieved_contexts: list[str]) -> Steps[Score]:
         number = yield from self.prompt.ask_for(counted, self.least, texts=retrieved_contexts)
@@ -206,9 +206,9 @@ class Counting(Metric):
 
 
 def test_what_is_made_of_a_reply_is_made_once_of_the_same(done: Counter[str]) -> None:
-    """By one prompt, and with what is given besides; a prompt with other checks reads for itself."""
+    """By one prompt with the same further arguments; a prompt with other checks reads for itself."""
 
-    def refuse(reply: Told, _: Mapping[str, Any]) -> None:
+    def refuse(reply: WordList, _: Mapping[str, Any]) -> None:
         raise BadReply(f"{len(reply.words)} words")
 
     strict = WORDS.replace(name="strict", check=refuse)
@@ -232,7 +232,7 @@ def test_prompts_of_the_same_words_ask_once(instant: bool) -> None:
     named = WORDS.replace(name="other", version="7")
     longer = WORDS.replace(instructions="Which words? All of them.")
 
-    class Longer(Told):
+    class Longer(WordList):
         why: str = ""
 
     formed = WORDS.replace(reply=JsonReply(Longer))
@@ -253,7 +253,7 @@ def test_prompts_of_the_same_words_ask_once(instant: bool) -> None:
 
 @dataclass(frozen=True)
 class Showing(Metric):
-    prompt: Prompt[Told] = WORDS
+    prompt: Prompt[WordList] = WORDS
 
     def measure(self, user_input: str, retrieved_contexts: list[str]) -> Steps[Score]:
         yield from self.prompt.ask(question=user_input, texts=retrieved_contexts, more=["x"], none=None)

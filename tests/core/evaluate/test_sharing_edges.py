@@ -1,4 +1,4 @@
-"""What a row shares is shared only where it is the same, whatever stands in it and however it is asked."""
+"""What a row shares is shared only where it is the same, whatever it contains and however it is asked."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ragmetrics_core.metrics import Diagnosis, Faithfulness, Jury
 from ragmetrics_core.replies import JsonReply
 
 
-class Told(BaseModel):
+class WordList(BaseModel):
     words: list[str]
 
 
-WORDS: Prompt[Told] = Prompt("Which words?", JsonReply(Told), name="words")
+WORDS: Prompt[WordList] = Prompt("Which words?", JsonReply(WordList), name="words")
 
 ROW: dict[str, Any] = {
     "user_input": "Where?",
@@ -108,7 +108,7 @@ class Spoiling(Metric):
 
 @dataclass(frozen=True)
 class Shown(Metric):
-    prompt: Prompt[Told] = WORDS
+    prompt: Prompt[WordList] = WORDS
 
     def measure(self, retrieved_contexts: list[str]) -> Steps[Score]:
         yield from self.prompt.ask(data=retrieved_contexts)
@@ -127,8 +127,8 @@ def test_contexts_that_a_metric_changes_are_its_own(instant: bool) -> None:
 
 
 @dataclass(frozen=True, repr=False)
-class Formed(Prompt[Told]):
-    """Has a field of its own, and writes its data itself."""
+class Formed(Prompt[WordList]):
+    """Has an additional field, and writes its data itself."""
 
     form: str = "formed"
 
@@ -137,15 +137,15 @@ class Formed(Prompt[Told]):
 
 
 @dataclass(frozen=True, repr=False)
-class Fielded(Prompt[Told]):
-    """Has a field of its own."""
+class Fielded(Prompt[WordList]):
+    """Has an additional field."""
 
     form: str = "formed"
 
 
 @pytest.mark.parametrize("instant", JUDGES)
 def test_fields_of_a_prompt_of_ones_own_say_nothing_of_what_it_asks(instant: bool) -> None:
-    prompts = [Fielded(words, JsonReply(Told)) for words in ("First?", "Second?")]
+    prompts = [Fielded(words, JsonReply(WordList)) for words in ("First?", "Second?")]
     llm = Words(instant)
     metrics = [Shown(prompt, name=prompt.instructions) for prompt in prompts]
     evaluate([ROW], metrics, llm=llm, progress=False).raise_for_errors()
@@ -166,13 +166,13 @@ SAME: list[Metric] = [
     Shown(name="usual"),
     Sending(),
     Shown(WORDS.replace(name="renamed"), name="renamed"),
-    Shown(Formed("Which words?", JsonReply(Told)), name="formed"),
+    Shown(Formed("Which words?", JsonReply(WordList)), name="formed"),
 ]
 
 
 @pytest.mark.parametrize("instant", JUDGES)
 @pytest.mark.parametrize("first", range(len(SAME)))
-def test_a_question_is_asked_once_whoever_wrote_it_out(instant: bool, first: int) -> None:
+def test_a_question_is_asked_once_by_whatever_prompt_it_was_written(instant: bool, first: int) -> None:
     llm = Words(instant)
     metrics = SAME[first:] + SAME[:first]
     result = evaluate([ROW], metrics, llm=llm, progress=False)
@@ -219,7 +219,7 @@ def test_what_a_model_does_to_its_inputs_changes_no_other_question(instant: bool
 
 
 class Unhashable:
-    """A form of reply that cannot be told from others."""
+    """A form of reply that equals all others."""
 
     schema = None
     __hash__ = None  # type: ignore[assignment]

@@ -71,7 +71,7 @@ class TestStopping:
         started = time.perf_counter()
         with pytest.raises(InvalidInput, match="no such setting"):
             evaluate(questions(3), [Rated(llm=model), Rated(name="slow", llm=slow)])
-        assert time.perf_counter() - started < 100  # nobody waits for what hangs
+        assert time.perf_counter() - started < 100  # the run does not wait for calls that hang
         assert slow.now == 0
 
     def test_an_error_does_not_wait_for_blocking_calls(self) -> None:
@@ -88,7 +88,7 @@ class TestStopping:
                 questions(3),
                 [Rated(llm=AsyncModel(ModelError("refused", fatal=True), delay=0.05)), Rated(name="b", llm=Hung())],
             )
-        assert time.perf_counter() - started < 100  # nobody waits for what hangs
+        assert time.perf_counter() - started < 100  # the run does not wait for calls that hang
         hung.set()
 
     @pytest.mark.usefixtures("interruptible")
@@ -109,7 +109,7 @@ class TestStopping:
         process.send_signal(signal.SIGINT)
         started = time.monotonic()
         out, err = process.communicate(timeout=300)
-        assert time.monotonic() - started < 100  # nobody waits for what hangs
+        assert time.monotonic() - started < 100  # the run does not wait for calls that hang
         assert out == "finished: ['a']\n"
         assert err.rstrip().endswith("KeyboardInterrupt")
 

@@ -63,7 +63,7 @@ def test_closed_evidence_cannot_be_changed() -> None:
     assert row["by"] == (1,)
 
 
-def test_evidence_shows_what_it_has_besides_to_those_who_look() -> None:
+def test_the_extras_of_evidence_are_in_the_details_only() -> None:
     looks = []
 
     def places() -> list[dict[str, Any]]:

@@ -80,7 +80,7 @@ def test_every_kind_of_model_in_both_worlds(llm: object) -> None:
 def test_sync_only_models_run_on_threads_with_the_callers_context() -> None:
     together = threading.Barrier(
         3, timeout=60
-    )  # nobody is answered before all three ask, as a thread's number is given out again
+    )  # no call returns before all three are made, because numbers of threads are reused
 
     class Gathering(SyncOnly):
         def generate(self, ask: Ask) -> str:
@@ -233,12 +233,12 @@ def test_one_score_asks_no_model_who_it_is() -> None:
     class Judge(SyncOnly):
         @property
         def identity(self) -> str:
-            raise AssertionError("nobody needs to know")
+            raise AssertionError("this is not needed")
 
     class Scorer(Pairs):
         @property
         def identity(self) -> str:
-            raise AssertionError("nobody needs to know")
+            raise AssertionError("this is not needed")
 
     models = Models(Judge(), Scorer([0.25]))
     assert run(COLOUR.ask(thing="a"), models) == "red"

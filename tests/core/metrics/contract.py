@@ -47,7 +47,7 @@ class MetricContract:
     Attributes:
         exchanges: what the metric asks on the shared sample, what it is answered, and the score worked out by hand.
         words: for every prompt by name, each version that there has been, with a digest of its words. A line that is there never
-            changes: what a score was judged by is told by name and version for ever.
+            changes: the name and the version of a prompt identify its words for ever.
         judges_as_a_whole: False where verdicts are about single claims, each of which holds its reason.
     """
 

@@ -76,7 +76,7 @@ LINES = {
 
 
 class Planted(NamedTuple):
-    """A text, the verdict that stands in it, and how it stands there."""
+    """A text, the verdict that it contains, and in which form."""
 
     family: str
     language: str

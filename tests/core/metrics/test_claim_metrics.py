@@ -129,7 +129,7 @@ def test_contexts_that_contradict_each_other_mean_the_same_in_windows_and_in_one
 
 
 def test_a_verdict_in_the_old_form_is_still_one() -> None:
-    """Prompts that somebody reworded and saved ask for no more than number, reason and supported."""
+    """Prompts that a user reworded and saved ask for no more than number, reason and supported."""
     reply = '{"verdicts": [{"number": 1, "reason": "stated", "supported": true}]}'
     llm = script(extract_claims=[claims("x")], verify_claims=[reply])
     score = Faithfulness(llm=llm).score(FIELDS)

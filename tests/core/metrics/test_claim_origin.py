@@ -40,7 +40,7 @@ def test_claims_come_in_the_order_of_their_text() -> None:
     ]
 
 
-def test_what_cannot_be_told_has_no_place() -> None:
+def test_a_claim_that_is_not_found_has_no_place() -> None:
     assert parts(["Paris is the capital of France.", "", "!?"], ANSWER) == [None, None, None]
     assert spans_of(["anything"], "") == [None]
     assert spans_of([], ANSWER) == []
@@ -51,7 +51,7 @@ def test_words_that_many_sentences_hold_decide_less() -> None:
     assert parts(["The tower is painted red.", "The tower is new."], text) == ["The tower is red.", None]
 
 
-def test_a_claim_that_is_made_twice_stands_in_two_places() -> None:
+def test_a_claim_that_is_made_twice_has_two_places() -> None:
     text = "The tower is red [1]. The tower is red. It is old. The tower is red."
     red, old = "The tower is red.", "It is old."
     assert spans_of([red, red, old, red], text) == [(0, 16), (22, 38), (40, 49), (51, 67)]

@@ -97,7 +97,7 @@ def test_how_labels_hold_when_verdicts_are_wrong_is_what_is_published(bench: dic
             assert 100 * share == pytest.approx(published(label)[at], abs=near), (label, rate)
 
 
-def test_the_erring_judge_errs_as_often_as_it_is_told(bench: dict[str, Any]) -> None:
+def test_the_erring_judge_errs_as_often_as_it_is_set_to(bench: dict[str, Any]) -> None:
     truth, rows = judge_of(DIAGNOSIS), DIAGNOSIS
     judges = [bench["ErringJudge"](rows, 0.1, seed) for seed in range(5)]
     wrong = [

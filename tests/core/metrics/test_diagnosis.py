@@ -84,7 +84,7 @@ class Truth:
         return sides(*(sign["+"] for sign in signs), against=against)
 
     def sign(self, claim: str, number: int, text: str) -> str | None:
-        """What the text says of the claim of this number: ``a#2`` is told of the second one, if it is ``a``."""
+        """What the text says of the claim of this number: ``a#2`` is about the second claim, if it is ``a``."""
         return self.signs.get((f"{claim}#{number}", text), self.signs.get((claim, text)))
 
 
@@ -161,7 +161,7 @@ def test_verdicts_that_do_not_tell_contradicted_from_not_stated_are_no_diagnosis
     assert diagnosed(OldForm(["a"], ["d"], {**RIGHT, ("a", "one"): "+"})).label == "right"  # nothing is left open
 
 
-def test_a_response_that_declines_wholly_is_declined_whatever_it_says_besides() -> None:
+def test_a_response_that_declines_wholly_is_declined_whatever_else_it_says() -> None:
     score = diagnosed(Truth(["a"], ["d"], RIGHT, declines="wholly"))
     assert (score.label, score.value, score.details["because"]) == ("declined", 0.0, [])
     judge = Truth([], ["d"], {}, declines="wholly")

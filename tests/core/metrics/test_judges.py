@@ -138,7 +138,7 @@ MUSEUM = "The museum has three floors. Adults pay  9 euros; children under six g
         "Adults pay 9 euros; children under six get in free for nothing.",  # 11 of 12 words
     ],
 )
-def test_a_statement_that_stands_in_a_context_is_relevant(statement: str) -> None:
+def test_a_statement_that_a_context_contains_is_relevant(statement: str) -> None:
     llm = ScriptedLLM([json.dumps({"relevant_statements": [statement]})])
     score = RelevantStatements(llm=llm).score(user_input="What is the fee?", retrieved_contexts=["It rains.", MUSEUM])
     assert (score.value, score.details["relevant_statements"]) == (1.0, [statement])
@@ -148,7 +148,7 @@ def test_a_statement_that_stands_in_a_context_is_relevant(statement: str) -> Non
     "statement",
     ["Nothing here tells the fee.", "Adults pay 12 dollars at the door.", "None of this helps, sorry", "!?"],
 )
-def test_a_statement_that_stands_in_no_context_is_asked_for_once_more(statement: str) -> None:
+def test_a_statement_that_no_context_contains_is_asked_for_once_more(statement: str) -> None:
     made_up, empty = json.dumps({"relevant_statements": ["It rains.", statement]}), '{"relevant_statements": []}'
     fields = {"user_input": "What is the fee?", "retrieved_contexts": ["It rains.", MUSEUM]}
     llm = ScriptedLLM([made_up, empty])

@@ -271,7 +271,7 @@ class TestJurorsThatDoNotCount:
         ):
             jury.score(values={"a": None, "b": "gone", "c": 0.4})
         pair = Jury([Given(name=name) for name in "ab"])
-        assert pair.score(values={"a": None, "b": 0.4}).state == "unscored", "nobody failed"
+        assert pair.score(values={"a": None, "b": 0.4}).state == "unscored", "no juror failed"
 
     @given(
         st.lists(st.one_of(st.none(), st.just("gone"), st.sampled_from([0.0, 0.25, 0.5, 1.0])), min_size=2, max_size=6)
@@ -320,7 +320,7 @@ class TestJurorsThatDoNotCount:
         assert score.usage.calls == (4 if place < 3 else 5)
         assert sum(item["usage"]["calls"] for item in score.details["jurors"]) == score.usage.calls
 
-    def test_a_refused_key_is_told_and_not_outvoted(self) -> None:
+    def test_a_refused_key_is_reported_and_not_outvoted(self) -> None:
         with pytest.raises(ModelError, match="key refused"):
             grades(grading(2), grading(3), broken(ModelError("key refused", fatal=True))).score(ROW)
 
@@ -406,7 +406,7 @@ class TestWhatItIs:
         with pytest.raises(InvalidInput, match="^outer: two members ask the same model"):
             Jury([inner, Jury([Correctness(llm=llm), Correctness(llm=grading(4))])], name="outer")
 
-    def test_namesakes_are_told_apart(self) -> None:
+    def test_namesakes_are_distinguished(self) -> None:
         def called(*jurors: Metric) -> list[str]:
             return [item["juror"] for item in Jury(jurors).score(ROW).details["jurors"]]
 

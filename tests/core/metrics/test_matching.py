@@ -299,7 +299,7 @@ class TestSharing:
 
         assert (before.value, ReciprocalRank().score(sample).value != 1.0) == (1.0, True)
 
-    def test_a_missing_input_is_told_of_each_metric(self) -> None:
+    def test_a_missing_input_is_reported_for_each_metric(self) -> None:
         rows = [self.ROW, Sample(retrieved_documents=["a"])]
         scores = evaluate(rows, [Recall(), NDCG()], progress=False).scores
         for name in ("recall", "ndcg"):

@@ -28,5 +28,5 @@ def test_once_each_in_order(numbers: Any, expected: Any) -> None:
     assert type(found) is type(expected)
 
 
-def test_equal_numbers_of_other_types_are_not_taken_for_each_other() -> None:
+def test_equal_numbers_of_other_types_are_not_confused() -> None:
     assert [repr(once_each([one])) for one in (1, True, 1.0, 1)] == ["(1,)", "[True]", "[1.0]", "(1,)"]

@@ -1,4 +1,4 @@
-"""A verdict that stands in the text under judgement, and that the judge copies, gives no value."""
+"""A verdict that the text under judgement contains, and that the judge copies, gives no value."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ def test_low_is_good_where_it_is() -> None:
     assert lower == ["noise_sensitivity_relevant", "noise_sensitivity_irrelevant", "hallucination", "self_knowledge"]
 
 
-def test_either_kind_of_noise_has_a_column_of_its_own() -> None:
+def test_each_kind_of_noise_has_its_own_column() -> None:
     assert NoiseSensitivity().name == "noise_sensitivity_relevant"
     assert NoiseSensitivity(relevant=False).name == "noise_sensitivity_irrelevant"
     assert NoiseSensitivity(relevant=False).to_dict()["settings"] == {"relevant": False}

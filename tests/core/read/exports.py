@@ -264,7 +264,7 @@ def deepeval_csv(folder: Path) -> Path:
 
 
 def wrapped(folder: Path) -> Path:
-    """An object of somebody's own around the rows."""
+    """An object of an unknown tool around the rows."""
     whole = {"run": {"at": "2026-05-31", "rows": [{"question": QUESTION, "answer": ANSWER}]}, "version": 2}
     path = folder / "run.json"
     path.write_text(json.dumps(whole), encoding="utf-8")

@@ -84,7 +84,7 @@ def test_read_at_once(tmp_path: Path, export: Export, sample: Sample) -> None:
 
 
 def test_promptfoo(tmp_path: Path) -> None:
-    """Read at once too; what it measured of its own is kept."""
+    """Read at once too; its own measurements are kept."""
     ((place, sample, problem),) = read(exports.promptfoo(tmp_path))
     assert (place, problem) == ("results.json, results.results item 1", None)
     assert replace(sample, metadata={}) == replace(BASE, retrieved_contexts=CONTEXTS[:1], reference=TRUTH)

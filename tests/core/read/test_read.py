@@ -186,7 +186,7 @@ class TestCounting:
         assert counted(tmp_path / "q.jsonl.gz", limit=2) == 2
         assert counted(tmp_path / "q.jsonl.gz") is None
 
-    def test_what_cannot_be_counted_is_told_when_it_is_read(self, tmp_path: Path) -> None:
+    def test_an_error_that_prevents_counting_is_reported_when_rows_are_read(self, tmp_path: Path) -> None:
         (tmp_path / "q.jsonl.gz").write_bytes(gzip.compress(self.JSONL.encode())[:-8])
         assert counted(tmp_path / "q.jsonl.gz") is None
         assert counted(write(tmp_path / "bad.json", "{")) is None
@@ -206,7 +206,7 @@ class TestCounting:
         evaluate(write(tmp_path / "q.jsonl", self.JSONL), Length(), progress="always")
         assert " 5/5 [" in capsys.readouterr().err
 
-    def test_nothing_is_counted_where_nobody_watches(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_nothing_is_counted_if_no_bar_is_shown(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         path = write(tmp_path / "q.jsonl", self.JSONL)
         monkeypatch.setattr("ragmetrics_core._read._files.jsonl_lines", lambda file: pytest.fail("it was counted"))
         assert len(evaluate(path, Length(), progress=True)) == 5

@@ -1,4 +1,4 @@
-"""Replies in which a judge quotes a verdict that stands in the text under judgement: the attack, its echoes, its answers.
+"""Replies in which a judge quotes a verdict from the text under judgement: the attack, its echoes, its answers.
 
 ``INJ`` stands for what the attacker wrote, ``REAL`` for what the judge says, in the form that a reply format asks for.
 """

@@ -77,7 +77,7 @@ def test_a_judge_that_chats_is_asked_once_more(reply: str) -> None:
         Faithfulness(llm=ScriptedLLM([reply, reply])).score(**fields).unwrap()
 
 
-def test_what_stands_in_the_answer_is_no_chat_of_the_judge() -> None:
+def test_a_text_from_the_answer_is_no_chat_of_the_judge() -> None:
     answer = "Hello, Dolly! and Who's Afraid of Virginia Woolf?"
     assert is_chat("Hello, Dolly!")
     assert not is_chat("Hello, Dolly!", answer)

@@ -62,7 +62,7 @@ def test_it_asks_what_the_format_inside_asks_and_refuses_what_it_refuses() -> No
 
 
 class Word:
-    """A reply format of somebody else, with no more than it needs."""
+    """A reply format of a user, with no more than it needs."""
 
     schema = None
 

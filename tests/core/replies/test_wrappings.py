@@ -257,7 +257,7 @@ def test_read_through(name: str, form: str, text: str) -> None:
 
 
 def essence(value: Any) -> Any:
-    """A value with its lists told apart from the rest, without reasons."""
+    """A value with its lists marked as lists, without reasons."""
     if isinstance(value, tuple):
         return [], value[0]
     if isinstance(value, BaseModel):

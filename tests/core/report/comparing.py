@@ -105,7 +105,7 @@ def run_of(
 
 
 def by_id(values: Iterable[Any], metric: str = "m", **more: Any) -> Evaluation:
-    """A run of one metric: rows q0, q1, ..., each with a question of its own."""
+    """A run of one metric: rows q0, q1, ..., each with a different question."""
     rows = (({"id": f"q{n}", "question": f"question {n}"}, {metric: value}) for n, value in enumerate(values))
     return run_of(rows, **more)
 

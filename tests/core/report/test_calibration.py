@@ -83,7 +83,7 @@ class TestVerdicts:
         assert turned.agreement == good.agreement
         assert turned.judge_mean == pytest.approx(0.2)
 
-    def test_the_threshold_is_told_on_the_scale_of_the_metric(self) -> None:
+    def test_the_threshold_is_on_the_scale_of_the_metric(self) -> None:
         values = [(row % 10) / 10 for row in range(100)]
         labels = [line(row, row % 10 >= 6) for row in range(0, 100, 3)]
         assert run(values).calibrate(labels)["m"].threshold == 0.6
@@ -582,7 +582,7 @@ class TestWhereItIsShown:
         assert "corrected" not in text_at(200, evaluation.summary())
         assert "corrected" not in evaluation.summary()["m"].to_dict()
 
-    def test_rows_without_a_score_are_told(self) -> None:
+    def test_rows_without_a_score_are_reported(self) -> None:
         values, labels = judged()
         evaluation = run([*values, Score.unscored("no claims"), Score.unscored("no claims")])
         found = evaluation.calibrate(labels)

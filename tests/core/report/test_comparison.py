@@ -18,7 +18,7 @@ from ragmetrics_core.statistics import paired_difference
 
 
 def sliced(*rows: tuple[Any, Any, Any], column: str = "lang", **more: Any) -> tuple[Evaluation, Evaluation]:
-    """Two runs of rows: what stands in the column, and the values before and after."""
+    """Two runs of rows: the value of the column, and the values before and after."""
     fields = [{"id": n, "question": f"{n}?", column: row[0]} for n, row in enumerate(rows)]
     return tuple(  # type: ignore[return-value]
         run_of([(item, {"m": row[side]}) for item, row in zip(fields, rows, strict=True)], **more) for side in (1, 2)

@@ -1,4 +1,4 @@
-"""What may be credited: judges, prompts, parameters and metrics that differ, and what nobody can know."""
+"""What may be credited: judges, prompts, parameters and metrics that differ, and what cannot be known."""
 
 from __future__ import annotations
 
@@ -247,7 +247,7 @@ class TestRuns:
             ),
         )
 
-    def test_of_metrics_that_ask_nobody_only_the_settings(self, tmp_path: Path) -> None:
+    def test_of_metrics_without_models_only_the_settings(self, tmp_path: Path) -> None:
         evaluate(questions(3), Length(), progress=False).to_jsonl(tmp_path / "a.jsonl")
         evaluate(questions(3), Length(), progress=False).to_jsonl(tmp_path / "b.jsonl")
         comparison = Evaluation.load(tmp_path / "a.jsonl").compare(tmp_path / "b.jsonl")

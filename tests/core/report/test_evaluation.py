@@ -150,14 +150,14 @@ def test_a_metric_gives_its_values_row_by_row() -> None:
         result["lenght"]
 
 
-def test_nobody_can_mistake_what_is_gone_through() -> None:
+def test_an_evaluation_cannot_be_iterated() -> None:
     with pytest.raises(TypeError, match="^'Evaluation' object is not iterable$"):
         list(evaluate(questions(1), Length()))  # type: ignore[call-overload]
 
 
 class TestProgress:
     @pytest.mark.parametrize("progress", [True, False])
-    def test_silent_where_nobody_watches(self, capsys: pytest.CaptureFixture[str], progress: bool) -> None:
+    def test_silent_without_a_terminal(self, capsys: pytest.CaptureFixture[str], progress: bool) -> None:
         evaluate(questions(3), Length(), progress=progress)
         assert capsys.readouterr() == ("", "")
 

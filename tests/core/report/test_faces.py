@@ -85,7 +85,7 @@ def test_every_face_says_what_the_others_say(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(RESULTS))
-def test_every_line_of_the_text_stands_in_the_other_faces(name: str) -> None:
+def test_every_line_of_the_text_is_in_the_other_faces(name: str) -> None:
     text = FACES["text"](RESULTS[name])
     sentences = [line.strip() for line in text.splitlines() if line.strip() and "  " not in line.strip()]
     assert len(sentences) > 5

@@ -56,7 +56,7 @@ class TestVerdicts:
         (result,) = gated(SAME, SAME, "m change within 0.1", columns=[NEITHER])
         assert result.verdict == "passed"
 
-    def test_the_rows_that_would_decide_are_told(self) -> None:
+    def test_the_number_of_rows_that_would_decide_is_given(self) -> None:
         (result,) = gated(SAME, WORSE, "m change within 0.12")
         assert result.verdict == "undecided"
         assert result.rows_needed > 200

@@ -224,7 +224,7 @@ class TestLostRows:
         assert with_lost.clusters is not None
         assert with_lost.clusters.total() == 53  # rows 200 and 201 share one, 202 and 203 stand alone
 
-    def test_without_a_worst_value_nobody_knows(self) -> None:
+    def test_without_a_worst_value_it_is_undecided(self) -> None:
         column = metric_column("m", None, "M()")
         values = [0.1, 0.2, 0.3, 0.4, 0.5] * 40
         later = [0.2, 0.1, 0.4, 0.3, 0.5] * 40

@@ -121,7 +121,7 @@ class TestHead:
         assert "<svg" not in page_of(runs[0].compare(runs[1]), tmp_path)
         index = unpacked(page_of(runs[0].compare(runs[1]), tmp_path), "index")
         assert (index["metrics"][0]["credited"], index["metrics"][0]["total"]) == (False, 0.0)
-        assert index["rows"]["order"] == list(range(8)), "as in the data: no row has a difference that is told"
+        assert index["rows"]["order"] == list(range(8)), "as in the data: no row has a difference that is shown"
 
     def test_where_it_was_allowed_the_warning_stays(self, tmp_path: Path) -> None:
         runs = self.runs()
@@ -137,7 +137,7 @@ class TestHead:
             runs.append(by_id([value] * 8, name=name, settings=settings))
         return runs
 
-    def test_the_difference_that_people_would_see_stands_below_the_reason(self, tmp_path: Path) -> None:
+    def test_the_difference_that_people_would_see_is_below_the_reason(self, tmp_path: Path) -> None:
         before, after = (by_id([value] * 40, name=name) for name, value in (("old", 0.0), ("new", 1.0)))
         lines = [[{"id": f"q{n}", "metric": "m", "label": label} for n in range(20)] for label in (False, True)]
         calibration = before.calibrate(lines[0]), after.calibrate(lines[1])

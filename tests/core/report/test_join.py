@@ -91,7 +91,7 @@ def test_judges_of_different_metrics_may_differ() -> None:
     }
 
 
-def test_a_run_that_stopped_is_told() -> None:
+def test_a_run_that_stopped_is_reported() -> None:
     one = run([("0.5", "1")], Rated())
     vars(one)["stopped"] = "the budget is used up"
     assert join_runs([run([("0.6", "1")], Rated()), one]).stopped == "the budget is used up"

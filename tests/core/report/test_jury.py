@@ -1,4 +1,4 @@
-"""What is told of the jurors over all rows: agreement worked out by hand, counts, and the rows on which they differ most."""
+"""The summary of the jurors over all rows: agreement worked out by hand, counts, and the rows on which they differ most."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class TestAgreement:
         assert (summed(found).alpha.value, summed(found).alpha.problem) == (None, problem)
         assert f"how far its 3 jurors agree is not known: {problem}" in " ".join(str(found.summary()).split())
 
-    def test_where_the_scale_differs_there_is_no_agreement_to_be_told(self) -> None:
+    def test_if_the_scales_differ_no_agreement_is_shown(self) -> None:
         votes = [{"juror": name, "state": "scored", "value": 1.0, "usage": {}} for name in JURORS]
         scores = [Score(1.0, details={"jurors": votes}, scale=(0.0, top)) for top in (1.0, 5.0)]
         assert summed(run_with(*scores)).alpha.problem == "the scale differs from row to row"

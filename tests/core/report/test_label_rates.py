@@ -51,7 +51,7 @@ def test_the_text_shows_them_a_remark_per_metric_and_the_others_as_before() -> N
     )
 
 
-def test_a_label_on_scored_and_unscored_rows_is_told_in_both_places() -> None:
+def test_a_label_on_scored_and_unscored_rows_is_in_both_places() -> None:
     item = summed_up("cells", (0.0, 1.0), [labelled("right"), labelled("right"), labelled("right", None)])
     text = " ".join(str(Summary("3 rows, 1 metric", (item,))).split())
     assert "right 2 (1.000, 0.342 to 1.000) right on 1 of 3 rows: cells" in text
@@ -88,4 +88,4 @@ def test_a_frame_has_a_column_for_the_labels_of_a_metric_that_gives_some() -> No
     ]
     frame = evaluate(rows, [TokenF1(), Kind()], progress=False).to_pandas()
     assert list(frame["kind_label"]) == ["short", "long", "no_answer"]
-    assert "token_f1_label" not in frame  # it labels no row; that an answer is blank is told in its note
+    assert "token_f1_label" not in frame  # it labels no row; the note says that an answer is blank

@@ -85,7 +85,7 @@ class TestGatesOnTheMean:
 
 
 class TestVerdicts:
-    def test_rows_that_the_second_run_did_not_ask_are_told(self) -> None:
+    def test_rows_that_the_second_run_did_not_ask_are_reported(self) -> None:
         after = [not_asked("m", (0.0, 1.0)) if n < 12 else value for n, value in enumerate(risen(VALUES))]
         item = run(VALUES).compare(run(after))["m"]
         assert (item.verdict, item.pairs) == ("better", 28)

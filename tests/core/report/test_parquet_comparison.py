@@ -106,7 +106,7 @@ def test_columns_say_what_rows_say(
 
 
 def many(seed: int, order: list[int]) -> Evaluation:
-    """A run of which each row has a value of its own."""
+    """A run whose rows all have different values."""
     value = random.Random(seed).random
     made = [(value(), value() > 0.4) for _ in range(60)]
     fields = [{"id": f"q{n}", "question": f"{n}?", "lang": ["de", "en"][n % 2], "document": n % 7} for n in range(60)]

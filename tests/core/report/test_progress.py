@@ -146,7 +146,7 @@ class TestNotebook:
         monkeypatch.setitem(sys.modules, "tqdm.auto", auto)
         return made
 
-    def test_a_bar_of_its_own(self, bars: list[FakeBar]) -> None:
+    def test_each_run_has_its_own_bar(self, bars: list[FakeBar]) -> None:
         model = AsyncModel(lambda text: ModelError("no") if text == "1" else "0.5")
         evaluate(questions(3), Rated(), llm=model, max_concurrency=1)
         (bar,) = bars
@@ -182,7 +182,7 @@ def test_short_numbers(number: int, text: str) -> None:
     assert _short(number) == text
 
 
-def test_it_costs_little_where_nobody_watches() -> None:
+def test_it_costs_little_if_no_bar_is_shown() -> None:
     started = time.process_time()
     with progress(True, lambda: 10) as bar:
         for record in evaluate(questions(100), Length()).records:
@@ -191,7 +191,7 @@ def test_it_costs_little_where_nobody_watches() -> None:
 
 
 class Watched:
-    """What a bar is told, by whom it is told it."""
+    """What a bar gets, from which caller."""
 
     def __init__(self) -> None:
         self.shown: list[str] = []
@@ -234,7 +234,7 @@ class TestNarrow:
 
 
 class TestWaiting:
-    def test_a_pipe_is_told_once(self) -> None:
+    def test_a_pipe_gets_it_once(self) -> None:
         watched = Watched()
         bar = Bar(watched)
         for seconds in (4.4, 3.4, 2.4):

@@ -89,7 +89,7 @@ class TestRepeats:
         result = evaluate(rows("a"), Passing(), llm=playing(a=answers), repeats=len(answers))
         assert result.scores["passing"][0].passing is passing
 
-    def test_a_metric_that_asks_nobody(self) -> None:
+    def test_a_metric_without_a_model(self) -> None:
         result = evaluate(questions(4), Length(), repeats=3)
         assert [item.value for item in result.scores["length"]] == [0.1, 0.2, 0.3, 0.4]
         summary = result.summary()["length"]

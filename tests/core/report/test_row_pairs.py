@@ -63,7 +63,7 @@ class TestPairs:
         assert (comparison.pairs, comparison.paired_by) == (2, "id, else by question and reference")
         assert (comparison.only_before, comparison.only_after) == (("c",), ("y",))
 
-    def test_what_cannot_be_told_apart_is_paired_with_nothing(self) -> None:
+    def test_rows_that_cannot_be_distinguished_are_not_paired(self) -> None:
         before = rows({"answer": "x"}, {"question": "A?"})
         comparison = before.compare(rows({"answer": "x"}, {"question": "A?"}))
         assert (comparison.pairs, comparison.only_before, comparison.only_after) == (1, ("line 1",), ("line 1",))
@@ -173,7 +173,7 @@ class TestRefused:
     def test_a_question_that_one_run_has_not_kept_is_no_other_question(self) -> None:
         assert rows({"id": 1, "question": "Who?"}).compare(rows({"id": 1})).pairs == 1
 
-    def test_that_it_was_not_looked_at_is_told(self) -> None:
+    def test_unchecked_pairs_are_reported(self) -> None:
         before = run_of([({"id": n, "question": f"{n}?"}, {"m": 1.0}) for n in range(3)])
         after = run_of([({"id": 0, "question": "0?"}, {"m": 1.0}), *(({"id": n}, {"m": 1.0}) for n in (1, 2))])
         note = (

@@ -120,7 +120,7 @@ class TestNumbers:
 
 
 class TestBestRuns:
-    def test_some_cannot_be_told_apart(self, three: Comparisons) -> None:
+    def test_some_cannot_be_distinguished(self, three: Comparisons) -> None:
         (item,) = three.best
         assert str(item) == "b and c cannot be told apart; a is worse"
         assert (item.best, item.worse) == (("b", "c"), ("a",))

@@ -169,7 +169,7 @@ def test_pass_rates() -> None:
     ("seconds", "text"),
     [(0.0234, "0.02 s"), (9.994, "9.99 s"), (12.34, "12.3 s"), (99.9, "99.9 s"), (86400.4, "86400 s")],
 )
-def test_the_wall_time_stands_in_the_head(seconds: float, text: str) -> None:
+def test_the_wall_time_is_in_the_head(seconds: float, text: str) -> None:
     summary = replace(evaluate(questions(1), Length()), seconds=seconds).summary()
     assert str(summary).splitlines()[2] == f"1 row, 1 metric, {text}"
     assert summary.to_dict()["seconds"] == seconds
@@ -203,7 +203,7 @@ def test_no_value_is_cut_or_parted_from_its_row_however_narrow_the_room() -> Non
     assert max(map(len, text_at(80, summary).splitlines())) <= 80
 
 
-def test_a_metric_without_any_score_is_told_first() -> None:
+def test_a_metric_without_any_score_comes_first() -> None:
     items = [summed_up(name, None, [score] * 3) for name, score in (("a", Score(1)), ("b", Score.failed("x")))]
     nothing = summed_up("c", None, [Score.unscored("x"), Score.failed("x")])
     text = str(Summary("3 rows", (*items, replace(items[1], name="d"), nothing)))
@@ -327,7 +327,7 @@ def test_reasons_count_rows_and_never_add_up_those_of_several_metrics() -> None:
     assert str(Reason("failed", "x", ("a", "b"), ("r",), (300, 1))) == "300 rows in a, 1 in b: x (r)"
 
 
-def test_what_unfinished_rows_have_cost_is_told() -> None:
+def test_the_cost_of_unfinished_rows_is_shown() -> None:
     rows = [{"user_input": str(number / 10), "response": "x"} for number in range(1, 5)]
     result = evaluate(rows, [Rated(), Length()], llm=AsyncModel(lambda text: text), repeats=2, budget={"calls": 3})
     summary = result.summary()

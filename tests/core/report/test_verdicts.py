@@ -252,7 +252,7 @@ class TestLostRows:
             ),
         )
 
-    def test_rows_that_the_second_run_has_not_got_are_told(self) -> None:
+    def test_rows_that_the_second_run_lacks_are_reported(self) -> None:
         for absent, words in ((1, "1 row of the first run is"), (1200, "1,200 rows of the first run are")):
             assert verdict_of(case(absent=absent)) == (
                 BETTER,

@@ -129,7 +129,7 @@ def two_runs(
 
 
 def pass_or_fail(rng: random.Random) -> Callable[[], float]:
-    """A row that runs pass with a chance of its own."""
+    """A row with its own probability that a run passes it."""
     chance = rng.betavariate(2, 0.5)
     return lambda: float(rng.random() < chance)
 
@@ -143,7 +143,7 @@ def shares_of_claims(rng: random.Random) -> Callable[[], float]:
 def any_alarm(
     row: Callable[[random.Random], Callable[[], float]], versions: int, rows: int, metrics: int, runs: int
 ) -> float:
-    """The share of comparisons of several runs in which two runs are told apart although nothing differs.
+    """The share of comparisons of several runs in which two runs are distinguished although nothing differs.
 
     Args:
         row: draws a row: what draws its score in a run.

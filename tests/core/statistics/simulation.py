@@ -1,6 +1,6 @@
 """How often the statistics keep what they promise, in samples of populations whose truth is known.
 
-Every function draws ``runs`` samples from a seed of its own, so that its figures are the same each time. A share of 0.95 over 1,000
+Every function draws ``runs`` samples from its own seed, so that its figures are the same each time. A share of 0.95 over 1,000
 runs is right to about 0.014 (two standard errors), over 10,000 to 0.004.
 """
 

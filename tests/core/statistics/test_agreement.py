@@ -354,7 +354,7 @@ class TestAnnotators:
             ([(1, 1)] * 5, "all labels are equal, so agreement beyond chance cannot be measured"),
         ],
     )
-    def test_what_cannot_be_told(self, ratings: list[tuple[int | None, ...]], problem: str) -> None:
+    def test_measures_that_cannot_be_computed(self, ratings: list[tuple[int | None, ...]], problem: str) -> None:
         assert annotator_alpha(ratings) == Measure(problem=problem)
 
     def test_a_label_that_is_no_number(self) -> None:

@@ -139,7 +139,7 @@ class TestVerdicts:
         ratio = (found.interval.high - found.interval.low) / (found.label_interval.high - found.label_interval.low)
         assert ratio < 0.65
 
-    def test_a_verdict_without_a_label_is_not_taken_for_right(self) -> None:
+    def test_a_verdict_without_a_label_is_not_assumed_right(self) -> None:
         found = corrected_mean(*judged_and_labelled(12, 0, 0, 0, (888, 100)))
         assert found.mean == pytest.approx(0.9 * 12.45 / 12.9 + 0.1 * 0.5, abs=1e-12)
 

@@ -265,5 +265,5 @@ class TestLooks:
 @pytest.mark.usefixtures("untraced")
 class TestSeveralRuns:
     @pytest.mark.parametrize("row", [comparison_simulation.pass_or_fail, comparison_simulation.shares_of_claims])
-    def test_ten_runs_with_nothing_different_are_not_told_apart(self, row: Any) -> None:
+    def test_ten_runs_without_a_difference_are_not_distinguished(self, row: Any) -> None:
         assert comparison_simulation.any_alarm(row, versions=10, rows=60, metrics=1, runs=120) <= 0.05 + 2 * 0.02

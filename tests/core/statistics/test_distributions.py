@@ -132,7 +132,7 @@ class TestQuantileOfT:
 
     @given(st.integers(3, 1000))
     def test_95_percent_of_the_density_lie_within(self, freedom: int) -> None:
-        """Simpson's rule over the density: a way of its own, without the sums that the quantile is made of."""
+        """Simpson's rule over the density: an independent way, without the sums that the quantile is made of."""
         quantile, steps = own.t_quantile(0.975, freedom), 400
         scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
         width = quantile / steps

@@ -1,4 +1,4 @@
-"""A run in a process of its own, to be killed: ``python -m core.store.killed BASE_URL RUN_DIR ROWS CONCURRENCY``."""
+"""A run in a separate process, to be killed: ``python -m core.store.killed BASE_URL RUN_DIR ROWS CONCURRENCY``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of a run that are well formed and absurd: numbers without end, scores of nobody, settings that are gone."""
+"""Files of a run that are well formed and absurd: numbers without end, scores of no metric, settings that are gone."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def absurd_value(scores: dict[str, Any]) -> None:
     scores["rated"]["value"] = HUGE
 
 
-def score_of_nobody(scores: dict[str, Any]) -> None:
+def score_of_no_metric(scores: dict[str, Any]) -> None:
     scores["nobody"] = scores["rated"]
 
 
-@pytest.mark.parametrize("damage", [absurd_value, score_of_nobody])
+@pytest.mark.parametrize("damage", [absurd_value, score_of_no_metric])
 @pytest.mark.parametrize("account", ["whole", "damaged"])
 def test_an_absurd_row_costs_itself(run_dir: Path, damage: Callable[[dict[str, Any]], None], account: str) -> None:
     rows = lines(run_dir)

@@ -127,7 +127,7 @@ class TestJournal:
         for calls in (2, 2):
             result = evaluate(questions(5), Rated(), llm=model, run_dir=run_dir)
             assert values(result) == [0.0, 0.01, 0.02, 0.03, 0.04]
-            assert len(model.asked) == calls, "the better reply stands in its place"
+            assert len(model.asked) == calls, "the better reply has replaced it"
 
     def test_no_flipped_bit_makes_another_score(self, run_dir: Path) -> None:
         """Of the pages that hold the replies: what is found is what was kept, or nothing, or one clear error."""
@@ -330,7 +330,7 @@ class TestLeftovers:
     ],
 )
 def test_a_finished_run_that_was_spoilt_later_is_not_complete(run_dir: Path, tmp_path: Path, spoilt: Any) -> None:
-    """Rows that nobody misses would make a mean, a comparison or a gate of the others alone."""
+    """Rows that are lost unnoticed would make a mean, a comparison or a gate of the others alone."""
     for path in (run_dir, tmp_path / "other"):
         evaluate(questions(3), Rated(), llm=Model(), run_dir=path, progress=False)
     scores = run_dir / "scores.jsonl"

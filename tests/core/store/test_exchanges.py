@@ -1,4 +1,4 @@
-"""What a model was sent and what it replied is told exactly as it was, or it is said why it cannot be told."""
+"""What a model was sent and what it replied is shown exactly as it was, or the reason why it cannot be shown."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Useless(Witness):
 
 
 def exchanges_of(run: Path | Evaluation) -> tuple[list[dict[str, list[dict[str, Any]]]], dict[str, str]]:
-    """What is told of each row, and why something is not."""
+    """The exchanges of each row, and why some are missing."""
     with TemporaryDirectory() as folder:
         return exchanges_shown(run if isinstance(run, Evaluation) else Evaluation.load(run), Path(folder))
 
@@ -128,7 +128,7 @@ class TestFound:
         assert found["faithfulness"][0]["messages"][0]["content"].startswith("Own words: ")
         assert flat([found]) == witness.heard
 
-    def test_a_metric_that_asks_nobody(self, run_dir: Path) -> None:
+    def test_a_metric_without_a_model(self, run_dir: Path) -> None:
         evaluate(ROWS, "token_f1", run_dir=run_dir)
         assert exchanges_of(run_dir) == ([{}, {}], {"token_f1": "no language model was asked"})
 

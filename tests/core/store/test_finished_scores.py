@@ -72,7 +72,7 @@ class TestNothingChangesBeforeAnAnswer:
         result = evaluate(questions(3), Rated(), llm=llm, run_dir=run_dir, replace=True, max_retries=0)
         assert [score.state for score in result.scores["rated"]] == ["failed"] * 3
         assert content(run_dir) == finished
-        gone = Model(lambda text: ModelError("nobody is there", transient=True))
+        gone = Model(lambda text: ModelError("no server is there", transient=True))
         result = evaluate([*questions(10), {"user_input": "11"}], Rated(), llm=gone, run_dir=run_dir, max_retries=0)
         assert values(result) == [*(number / 100 for number in range(10)), None]
         assert content(run_dir) == finished

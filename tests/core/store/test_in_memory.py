@@ -106,7 +106,7 @@ class TestRecords:
             assert type(found.scores["m"].usage) is type(score.usage)
             assert found.scores["m"].to_dict() == score.to_dict()
 
-    def test_what_somebody_has_looked_at_is_kept(self) -> None:
+    def test_details_that_were_read_are_kept(self) -> None:
         looks = []
         evidence = Evidence([{"a": 1}], lambda: looks.append(1) or [{"b": 2}])  # type: ignore[func-returns-value]
         score = Score(0.5, details={"rows": evidence}).made_by("m", SCALE, Usage(1))

@@ -27,7 +27,7 @@ class TestReplies:
     def test_the_first_one_stands(self, path: Path) -> None:
         first, second = SQLiteReplies(path), SQLiteReplies(path)
         assert first.keep(b"key", Reply("one", COST)) == Reply("one", COST)
-        # who comes second works with what stands in the file, but has paid for a call of his own
+        # the second one uses the reply in the file, but has paid for its own call
         assert second.keep(b"key", Reply("two", Usage(1, 7, 7), truncated=True)) == Reply("one", Usage(1, 7, 7))
         assert second.find(b"key") == Reply("one", COST)
         first.close()

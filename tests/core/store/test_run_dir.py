@@ -143,7 +143,7 @@ class TestFailures:
         assert values(second) == [0.5] * 9
 
     @pytest.mark.parametrize("kind", [AsyncModel, InstantModel])
-    def test_what_nobody_could_read_is_asked_again(self, run_dir: Path, kind: type[AsyncModel]) -> None:
+    def test_an_unreadable_reply_is_asked_again(self, run_dir: Path, kind: type[AsyncModel]) -> None:
         class Picky(PlainReply):
             def parse(self, text: str) -> str:
                 if text == "gibberish":

@@ -67,7 +67,7 @@ class TestOtherRuns:
             )
         assert len(evaluate(questions(3), [Rated(llm=Model()), Length()], run_dir=run_dir)) == 3, "in any order"
 
-    def test_somebody_elses_files(self, run_dir: Path) -> None:
+    def test_files_of_other_programs(self, run_dir: Path) -> None:
         run_dir.mkdir(parents=True)
         (run_dir / "scores.jsonl").write_text("mine\n")
         with pytest.raises(

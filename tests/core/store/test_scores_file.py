@@ -64,7 +64,7 @@ class TestLines:
         again = ScoresFile(path, writing=False)
         assert list(again.records()) == [record(index) for index in found]
 
-    def test_a_line_without_its_end_is_a_line_of_its_own(self, tmp_path: Path) -> None:
+    def test_a_line_without_its_end_is_a_separate_line(self, tmp_path: Path) -> None:
         path = tmp_path / "scores.jsonl"
         path.write_text(record_line(record(0)).rstrip("\n"))
         file = ScoresFile(path, writing=True)

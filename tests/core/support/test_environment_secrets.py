@@ -24,7 +24,7 @@ ROWS = [{"id": str(number), "question": f"Where is {number}?", "answer": "Paris.
 
 @pytest.fixture
 def keys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Each variable holds a key of its own; the current directory is empty."""
+    """Each variable holds a different key; the current directory is empty."""
     for name, secret in SECRETS.items():
         monkeypatch.setenv(name, f"Authorization: Bearer {secret}" if name == "MY_APP_HEADERS" else secret)
     monkeypatch.chdir(tmp_path)

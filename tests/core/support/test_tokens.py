@@ -42,10 +42,10 @@ def test_by_hand() -> None:
     assert tokens_in('"}]') == pytest.approx(2 * 0.9)
     assert tokens_in("a\n\nb") == pytest.approx(2 * 0.89 + 1.99)
     assert tokens_in("\U0001f600") == pytest.approx(0.9)
-    assert tokens_in("\U00010280") == pytest.approx(1.64), "a script that has no weight of its own"
+    assert tokens_in("\U00010280") == pytest.approx(1.64), "a script without a weight in the table"
 
 
-# an answer with the name of the prompt's field, "text", is taken for an echo of it and asked for again
+# an answer with the name of the prompt's field, "text", counts as an echo of it and asked for again
 TEXTS = st.text().filter(lambda text: "text" not in text.lower())
 
 

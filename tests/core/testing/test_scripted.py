@@ -1,4 +1,4 @@
-"""The scripted doubles say what they are told to, and nothing else."""
+"""The scripted doubles say what their script says, and nothing else."""
 
 from __future__ import annotations
 

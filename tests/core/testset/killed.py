@@ -1,4 +1,4 @@
-"""A run that writes a test set, to be killed; ``test_kills`` starts it as a process of its own."""
+"""A run that writes a test set, to be killed; ``test_kills`` starts it as a separate process."""
 
 from __future__ import annotations
 

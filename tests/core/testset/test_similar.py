@@ -1,4 +1,4 @@
-"""Near-duplicates and related passages, told by their words."""
+"""Near-duplicates and related passages, recognized by their words."""
 
 from __future__ import annotations
 

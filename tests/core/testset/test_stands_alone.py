@@ -1,4 +1,4 @@
-"""Questions that lean on a text, told by their words."""
+"""Questions that refer to a text, recognized by their words."""
 
 from __future__ import annotations
 

@@ -45,14 +45,14 @@ class Shelf(BaseRetriever):
 
 
 class EchoShelf(BaseRetriever):
-    """Finds one document that names the question, so that concurrent runs can be told apart."""
+    """Finds one document that names the question, so that concurrent runs can be distinguished."""
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
         return [Document(f"found for {query}", id=query)]
 
 
 class Scripted(BaseChatModel):
-    """A chat model that says what it is told to: texts, messages, errors, or what a function makes of the messages."""
+    """A chat model that gives scripted replies: texts, messages, errors, or what a function makes of the messages."""
 
     says: Any = ANSWER
     delay: float = 0.0
@@ -115,7 +115,7 @@ class Hanging(Scripted):
 
         self.hung.append(None)
         await asyncio.sleep(60)
-        raise AssertionError("nobody waits that long")
+        raise AssertionError("this should have been cancelled")
 
     async def _astream(self, *args: Any, **kwargs: Any) -> AsyncIterator[ChatGenerationChunk]:
         import asyncio
