@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import openai
 import pytest
 
 from core.evaluate.doubles import Rated, SyncModel, questions
+from core.llms.clients import NATIVE, WAYS, made
 from killing import kept_replies
 from loopback import Faults, OpenAIServer, Response, error, judge
 from ragmetrics_core import Evaluation, ModelError, evaluate
@@ -85,17 +86,13 @@ class TestFaults:
         }
         assert result.summary()["faithfulness"].usage.calls == 6
 
-    @pytest.mark.parametrize("kind", ["lean", "openai"])
+    @pytest.mark.parametrize("kind", WAYS)
     def test_hung_calls_do_not_delay_others(self, server: OpenAIServer, kind: str) -> None:
-        settings: dict[str, Any] = {"base_url": server.base_url, "api_key": "sk-test"}
-        models: dict[str, Callable[[], Any]] = {
-            "lean": lambda: OpenAIServerLLM(server.base_url, "judge"),
-            "openai": lambda: OpenAILLM("judge", **settings),
-        }
-        evaluate(samples(1), Faithfulness(), llm=models[kind]())  # the openai package takes its time to start
+        settings: dict[str, Any] = {"api_key": "sk-test"}
+        evaluate(samples(1), Faithfulness(), llm=made(kind, server.base_url, **settings))  # packages take time to start
         server.responder = faults = Faults(1, {"hang": 0.01}, delay=0.02)
         started = time.monotonic()
-        result = evaluate(samples(100), Faithfulness(), llm=models[kind]())
+        result = evaluate(samples(100), Faithfulness(), llm=made(kind, server.base_url, **settings))
         assert time.monotonic() - started < 300, "without a limit learnt from the answers, each would take 600 s"
         assert faults.met["hang"] >= 1
         assert None not in values(result)
@@ -162,17 +159,13 @@ class TestStopped:
 class TestRetriesAreTheRunsOwn:
     """The openai package repeats failed calls out of sight; in a run, only the run does so."""
 
-    def models(self, server: OpenAIServer) -> list[OpenAILLM]:
+    @pytest.mark.parametrize("kind", ["openai", "openai.OpenAI", "openai.AsyncOpenAI", *NATIVE])
+    def test_of_llms(self, server: OpenAIServer, kind: str) -> None:
         settings: dict[str, Any] = {"base_url": server.base_url, "api_key": "sk-test"}
-        return [
-            OpenAILLM("judge", max_retries=5, **settings),
-            OpenAILLM("judge", client=openai.OpenAI(**settings)),
-            OpenAILLM("judge", client=openai.AsyncOpenAI(**settings)),
-        ]
-
-    @pytest.mark.parametrize("number", range(3), ids=["own", "sync client", "async client"])
-    def test_of_llms(self, server: OpenAIServer, number: int) -> None:
-        model = self.models(server)[number]
+        if client := kind.partition(".")[2]:
+            model: Any = OpenAILLM("judge", client=getattr(openai, client)(**settings))
+        else:
+            model = made(kind, server.base_url, api_key="sk-test", max_retries=5)
         server.responder = Faults(1, {"failing": 1.0})
         result = evaluate(samples(2), Faithfulness(), llm=model, max_retries=0)
         assert [item.state for item in result.scores["faithfulness"]] == ["failed", "failed"]

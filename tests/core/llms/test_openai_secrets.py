@@ -10,6 +10,7 @@ from typing import Any
 import openai
 import pytest
 
+from core.llms import clients
 from loopback import OpenAIServer, error
 from ragmetrics_core import InvalidInput, ModelError
 from ragmetrics_core.embeddings import OpenAIEmbeddings
@@ -24,31 +25,34 @@ BAD_KEYS = [
 
 
 def made(way: str, url: str, **settings: Any) -> Any:
-    if way == "server":
-        return OpenAIServerLLM(url, "judge", **settings)
-    return OpenAILLM("judge", base_url=url, max_retries=0, **settings)
+    name = way.partition(",")[0]
+    return clients.made("openai" if name in {"sync", "async"} else name, url, **settings)
 
 
 def call(llm: Any, question: Any, way: str) -> Any:
-    return llm.generate(question) if way == "sync" else asyncio.run(llm.agenerate(question))
+    is_async = way == "server" or way.endswith("async")
+    return asyncio.run(llm.agenerate(question)) if is_async else llm.generate(question)
 
 
 WAYS = ["sync", "async", "server"]
+ALL_WAYS = [*WAYS, *clients.NATIVE, *(f"{name}, async" for name in clients.NATIVE)]
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", ALL_WAYS)
 @pytest.mark.parametrize(("key", "place"), BAD_KEYS)
 def test_a_key_that_no_header_can_carry(ask: Any, way: str, key: str, place: int) -> None:
     assert_refused(made(way, "http://127.0.0.1:9/v1", api_key=key), ask(), way, place)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", ALL_WAYS)
 @pytest.mark.parametrize(("key", "place"), BAD_KEYS[:2])  # no environment can hold the others
 def test_a_key_of_the_environment_that_no_header_can_carry(
     ask: Any, way: str, key: str, place: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", key)
-    assert_refused(made(way, "https://api.openai.com/v1"), ask(), way, place)
+    for name in ("OPENAI", "ANTHROPIC", "GEMINI"):
+        monkeypatch.setenv(f"{name}_API_KEY", key)
+    none = {} if way in WAYS else {"api_key": None}
+    assert_refused(made(way, "https://api.openai.com/v1", **none), ask(), way, place)
 
 
 def assert_refused(llm: Any, question: Any, way: str, place: int) -> None:
@@ -62,10 +66,11 @@ def assert_refused(llm: Any, question: Any, way: str, place: int) -> None:
     assert "4711" not in "".join(traceback.format_exception(caught.value)) + repr(llm)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", ALL_WAYS)
 def test_white_space_around_a_key_is_left_out(server: OpenAIServer, key: str, ask: Any, way: str) -> None:
     assert call(made(way, server.base_url, api_key=f" {key}\r\n"), ask(), way).usage.calls == 1
-    assert server.requests[0].headers["authorization"] == f"Bearer {key}"
+    headers = server.requests[0].headers
+    assert {f"Bearer {key}", key} & {headers.get(name) for name in ("authorization", "x-api-key", "x-goog-api-key")}
 
 
 def test_white_space_around_the_key_of_the_environment(
