@@ -36,7 +36,7 @@ CONSTRAINTS = "constraints-test.txt"
 MODELS_PYTHON = "3.11"
 
 
-EXTRAS = "anthropic,documents,excel,fsspec,gemini,openai,otel,pandas,parquet,prices,server"
+EXTRAS = "anthropic,documents,excel,fsspec,gemini,openai,otel,pandas,parquet,prices,server,view"
 
 BUILD = sorted({"editables", *(item for project in PACKAGES.values() for item in project["build-system"]["requires"])})
 """What builds the packages, also in place: installed once, so that no build makes an environment of its own."""
@@ -247,6 +247,7 @@ def lowest(session: nox.Session) -> None:
         "pandas",
         "parquet",
         "server",
+        "view",
     )  # the price table asks for a younger pydantic than the rest
     bounds = [*project["dependencies"], *(item for name in names for item in extras[name])]
     with tempfile.TemporaryDirectory() as folder:

@@ -206,10 +206,11 @@ def write_comparison(
         folder = run.evaluation.run_dir
         if folder is not None and Path(path).resolve() == (folder / SCORES).resolve():
             raise InvalidInput(f"{path} is the scores file of a compared run: give another path")
-    _content(comparison, pairing, decision).written_to(path, bytes_of(max_megabytes))
+    comparison_content(comparison, pairing, decision).written_to(path, bytes_of(max_megabytes))
 
 
-def _content(comparison: ComparedRuns, pairing: Pairing, decision: Decision | None) -> Content:
+def comparison_content(comparison: ComparedRuns, pairing: Pairing, decision: Decision | None) -> Content:
+    """Return the content of the page of a comparison."""
     rows, runs = PairedRows(pairing, comparison.metrics), (pairing.before, pairing.after)
     without, rests = (as_html([Items(list(found(comparison)))]) for found in (row_remarks, remarks))
     return Content(

@@ -44,13 +44,20 @@ MARKDOWN = "vendor/markdown-it"
 LABELS = ("labels-kept", "labels-file", "labels-rows", "labels-view", "labels")
 """The parts of label mode, which only the page of a run has."""
 
-REPORT, COMPARISON = "report", "comparison"
-"""The kinds of page: ``<kind>.html`` is the markup around the rows, ``<kind>-filters.html`` has the fields of the filters."""
+REPORT, COMPARISON, RUNS = "report", "comparison", "runs"
+"""The kinds of page. ``<kind>.html`` is the markup around the rows and ``<kind>-filters.html`` has the fields of the filters; the
+list of runs has neither."""
 
 OWN_SCRIPTS = {REPORT: ("scores", "slices", "record", *LABELS), COMPARISON: ("changes", "pair")}
 """The parts of the script that only one kind of page has; comments in ``SCRIPTS`` mark where they are called."""
 
-OWN_STYLES = {REPORT: "labels", COMPARISON: "comparison"}
+OWN_STYLES = {REPORT: "labels", COMPARISON: "comparison", RUNS: "runs"}
+
+SERVED = {REPORT: ("served", "served-labels"), COMPARISON: ("served",)}
+"""The parts of the script that only a served page has."""
+
+COMPLETE = "Written by ragmetrics. This file is complete: it loads nothing and sends nothing."
+SERVED_BY = "Served by ragmetrics view, from this folder only. Nothing is changed there but labels."
 
 PLACE = re.compile(r"\{\{(\w+)\}\}")
 SECTION = re.compile(r'<h2 id="([\w-]+)-title">([^<]+)</h2>')
@@ -64,8 +71,13 @@ def source(name: str) -> str:
     return text.replace("\r\n", "\n")  # a browser normalizes line ends before it computes the digest
 
 
-def policy(style: str, script: str) -> str:
-    """Return the content security policy that allows this style and this script, and nothing else."""
+def policy(style: str, script: str, served: bool = False) -> str:
+    """Return the content security policy that allows this style and this script, and nothing else.
+
+    A page that is served may also send requests and forms to its server.
+    """
+    if served:
+        return policy(style, script).replace("form-action 'none'", "form-action 'self'; connect-src 'self'")
     return (
         f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; base-uri 'none'; "
         "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
@@ -76,7 +88,9 @@ def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def joined_page(title: str, parts: Mapping[str, Html], kind: str = REPORT, *, markdown: bool = False) -> str:
+def joined_page(
+    title: str, parts: Mapping[str, Html], kind: str = REPORT, *, markdown: bool = False, served: bool = False
+) -> str:
     """Return the page with rows and these parts inserted.
 
     Args:
@@ -84,11 +98,13 @@ def joined_page(title: str, parts: Mapping[str, Html], kind: str = REPORT, *, ma
         parts: markup, by the name of its placeholder in the sources.
         kind: the kind of page.
         markdown: whether the page can show Markdown as what it means.
+        served: whether a server sends the page, and its data on request.
 
     Raises:
         KeyError: a placeholder has no part.
     """
-    scripts = (source(f"{name}.js") for name in (*SCRIPTS, *OWN_SCRIPTS[kind], "main"))
+    own_scripts = (*OWN_SCRIPTS[kind], *(SERVED[kind] if served else ()))
+    scripts = (source(f"{name}.js") for name in (*SCRIPTS, *own_scripts, "main"))
     script = "".join(["'use strict';\n", _parser() if markdown else "", "(() => {\n", *scripts, "})();\n"])
     rows = filled(source("rows.html"), {"filters": source(f"{kind}-filters.html")})
     own = {
@@ -96,7 +112,7 @@ def joined_page(title: str, parts: Mapping[str, Html], kind: str = REPORT, *, ma
         "overview": filled(source(f"{kind}.html"), {**parts, "rows": rows}),
         "row": source("row.html"),
     }
-    return framed(title, {**parts, **own}, kind, script)
+    return framed(title, {**parts, **own}, kind, script, served=served)
 
 
 def _parser() -> str:
@@ -104,13 +120,14 @@ def _parser() -> str:
     return f"/*\n{source(f'{MARKDOWN}.LICENSE')}*/\n{source(f'{MARKDOWN}.min.js').partition('//# sourceMappingURL')[0]}"
 
 
-def framed(title: str, parts: Mapping[str, str], kind: str, script: str = "") -> str:
+def framed(title: str, parts: Mapping[str, str], kind: str, script: str = "", *, served: bool = False) -> str:
     """Return the frame of a page with its header and overview inserted, the styles of its kind, and its script, if any."""
     style = "".join(source(f"{name}.css") for name in (*STYLES, OWN_STYLES[kind], "print"))
     own = {
         "title": shown(title),
         "sections": _section_links(parts["overview"]),
-        "policy": shown(policy(style, script)),
+        "policy": shown(policy(style, script, served)),
+        "footer": SERVED_BY if served else COMPLETE,
         "style": style,
         "script": script and f"<script>{script}</script>\n",
     }
@@ -145,6 +162,11 @@ def packed(value: Any) -> str:
     return base64.b64encode(zlib.compress(_json(value), 9)).decode("ascii")
 
 
+def deflated(value: Any) -> bytes:
+    """Return plain JSON values as deflated JSON, for a browser that unpacks it as it arrives."""
+    return zlib.compress(_json(value), 1)
+
+
 LONG = re.compile(rb"\d{16}")
 MOST_EXACT = 2**53
 """The largest whole number up to which a browser distinguishes whole numbers."""
@@ -176,8 +198,8 @@ def data_block(name: str, content: str) -> Html:
     return Html(element("script", Html(content), type="application/octet-stream", id=name) + "\n")
 
 
-ROWS = 48
-"""The number of rows in a block."""
+ROWS, SERVED_ROWS = 48, 8
+"""The number of rows in a block of a file, and in one that a server sends."""
 
 
 LARGEST = 12.0
@@ -242,6 +264,21 @@ class Content:
             if len(fitting) < len(part):
                 break
         return blocks, rows
+
+    def served(self, version: str, *, first: bool = False) -> tuple[str, bytes]:
+        """Return the page without its data, for a server, and what the server answers when the page asks for its index. The
+        evidence follows in blocks of ``SERVED_ROWS`` rows, in their order.
+
+        Args:
+            version: what the page adds to its requests, so that all answers are about the same rows.
+            first: whether the page has the first rows only, and is loaded anew when the server has all of them.
+        """
+        rows = range(len(self.order))
+        blocks = [list(rows[start : start + SERVED_ROWS]) for start in rows[::SERVED_ROWS]]
+        index = {**self.data, "megabytes": 0, "rows": {**self.rows, "notes": {}}, "blocks": blocks}
+        parts = {**self.parts, "data": data_block("served", f"{version} first" if first else version)}
+        html = joined_page(self.title, parts, self.kind, markdown=self.markdown, served=True)
+        return html, deflated(index)
 
     def _page(self, most: int, blocks: Sequence[str], rows: Sequence[Sequence[int]], without: Collection[int]) -> str:
         """Return the page with the evidence of these rows, in blocks, and with notes on the rows without evidence."""

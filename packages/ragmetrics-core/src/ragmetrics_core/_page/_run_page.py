@@ -234,10 +234,11 @@ def write_html(
     rows = RunRows(evaluation)
     summary = summary_of(evaluation, calibration=calibration, also=rows.add)
     with closing(Exchanges(evaluation.run_dir, evaluation.settings, rows.run.columns)) as exchanges:
-        _content(summary, rows, exchanges, decision).written_to(path, most)
+        run_content(summary, rows, exchanges, decision).written_to(path, most)
 
 
-def _content(summary: Summary, rows: RunRows, exchanges: Exchanges, decision: Decision | None) -> Content:
+def run_content(summary: Summary, rows: RunRows, exchanges: Exchanges, decision: Decision | None) -> Content:
+    """Return the content of the page of a run."""
     evaluation, columns = rows.run.evaluation, rows.run.columns
     rests = [block for block in summary_blocks(summary) if isinstance(block, Details)]
     slices = list(_slice_tables(rows, summary.metrics))
@@ -262,7 +263,7 @@ def _content(summary: Summary, rows: RunRows, exchanges: Exchanges, decision: De
         rows=rows.to_dict(),
         notes=rows.texts.notes,
         order=rows.worst_first(),
-        evidence=lambda row: _evidence(evaluation.records[row], exchanges, evaluation.metrics),
+        evidence=lambda row: evidence_of(evaluation.records[row], exchanges, evaluation.metrics),
         markdown=rows.texts.markdown,
     )
 
@@ -312,7 +313,7 @@ def _metric(column: MetricColumn, item: MetricSummary) -> dict[str, Any]:
     }
 
 
-def _evidence(record: Record, exchanges: Exchanges, metrics: Sequence[MetricColumn]) -> dict[str, Any]:
+def evidence_of(record: Record, exchanges: Exchanges, metrics: Sequence[MetricColumn]) -> dict[str, Any]:
     """Return everything about a row, as plain and finite JSON values, and for each metric the digest that labels of the row get."""
     found: dict[str, Any] = json_value(record_dict(record))
     read = {item.name: row_digest(record.sample, item.inputs) for item in metrics if item.inputs is not None}

@@ -15,6 +15,7 @@ from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -37,6 +38,7 @@ class ScoreLines(Records):
     Args:
         path: the file.
         live: whether live evaluation writes it, so that lines that cannot be read are left out.
+        most: how many lines are read; None: all of them.
 
     Attributes:
         cut: the number of lines that were left out, without a last line that is being written.
@@ -46,14 +48,14 @@ class ScoreLines(Records):
         InvalidInput: the file cannot be read, a line has no scores, or lines have scores of different metrics.
     """
 
-    def __init__(self, path: Path, *, live: bool = False) -> None:
+    def __init__(self, path: Path, *, live: bool = False, most: int | None = None) -> None:
         self._path = path
         self._starts = array("q")
         self.cut = 0
         scales: dict[str, tuple[Scales, Scales]] = {}
         with self._opened() as file:
             end = 0
-            for number, line in enumerate(file, 1):
+            for number, line in enumerate(islice(file, most), 1):
                 start, end = end, end + len(line)
                 if line.strip() and (scores := self._scores(number, line, live)) is not None:
                     scales = scales or {name: (set(), set()) for name in scores}
@@ -128,9 +130,9 @@ class LoadedRun:
     run_dir: Path | None = None
 
     @classmethod
-    def of(cls, path: Path) -> LoadedRun:
+    def of(cls, path: Path, most: int | None = None) -> LoadedRun:
         """Read the run in a directory, in Parquet files, or in a file of scores. The file of scores in a run directory means that
-        directory.
+        directory. With ``most``, only so many lines of a file of scores are read.
 
         Raises:
             InvalidInput: there is neither, or it cannot be read; or a directory has both, and no ``run.json``.
@@ -142,21 +144,21 @@ class LoadedRun:
             scored = ParquetRecords(path, files)
             return cls(scored.metrics, scored.account, scored, scored.settings)
         if path.is_dir() or not (path.suffix or path.exists()):
-            return cls._in_directory(path)
+            return cls._in_directory(path, most)
         if path.name == SCORES and (path.parent / ACCOUNT).is_file():
-            return cls._in_directory(path.parent)
+            return cls._in_directory(path.parent, most)
         if not path.exists():
             raise InvalidInput(f"{path} is neither the directory of a run nor a file of scores: there is no such file")
-        records = ScoreLines(path, live=path.name == SCORES and (path.parent / LIVE).exists())
+        records = ScoreLines(path, live=path.name == SCORES and (path.parent / LIVE).exists(), most=most)
         metrics = tuple(MetricColumn.named(name, scale, name) for name, scale in records.scales.items())
         cut = (f"{count_of(records.cut, 'line')} of {SCORES} cannot be read and left out",) if records.cut else ()
         return cls(metrics, RunAccount(str(path), caveats=cut), records)
 
     @classmethod
-    def _in_directory(cls, path: Path) -> LoadedRun:
+    def _in_directory(cls, path: Path, most: int | None) -> LoadedRun:
         """Read the run in a directory. If ``run.json`` is damaged, the metrics are known from the scores only."""
         if (path / LIVE).exists() and not (path / ACCOUNT).exists():
-            file = cls.of(path / SCORES)
+            file = cls.of(path / SCORES, most)
             caveats = (_live_caveat(path), *file.account.caveats)
             return replace(file, account=replace(file.account, source=str(path), caveats=caveats))
         stored = read_account(path, ("read it with the version that wrote it, or score its rows again",))
@@ -166,10 +168,11 @@ class LoadedRun:
         if not (path / SCORES).exists():
             raise InvalidInput(f"{path} contains no {SCORES}: no row of the run was finished")
         columns = stored.settings.metrics if stored.settings else ()
-        scored = ScoresFile(path / SCORES, writing=False, metrics=[item.name for item in columns])
+        scored = ScoresFile(path / SCORES, writing=False, metrics=[item.name for item in columns], most=most)
         records = scored.records()
         if stored.settings is not None:
-            return cls(columns, _verify(stored.account, scored), records, stored.settings, path)
+            account = stored.account if most is not None else _verify(stored.account, scored)
+            return cls(columns, account, records, stored.settings, path)
         scores = records[0].scores if records else {}
         rebuilt = tuple(MetricColumn.named(name, score.scale, name) for name, score in scores.items())
         damaged = f"{ACCOUNT} is damaged: settings, models and costs of this run are not known"

@@ -19,6 +19,7 @@ import weakref
 from array import array
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 from zlib import crc32
@@ -78,6 +79,7 @@ class ScoresFile:
         named: False for lines that may never become part of the file: they are in a temporary file without a name, which vanishes
             with this process.
         metrics: names of the metrics of which a line must have scores, and no others; empty: the metrics of the first line.
+        most: how many lines are read; None: all of them.
 
     Attributes:
         unreadable: the number of lines that are cut short, damaged, or of other metrics. Their rows are left out.
@@ -88,7 +90,9 @@ class ScoresFile:
         RagmetricsError: (later) it cannot be written.
     """
 
-    def __init__(self, path: Path, *, writing: bool, named: bool = True, metrics: Iterable[str] = ()) -> None:
+    def __init__(
+        self, path: Path, *, writing: bool, named: bool = True, metrics: Iterable[str] = (), most: int | None = None
+    ) -> None:
         self._path = path
         self._lock = threading.Lock()  # records may be read from any thread
         self._starts = array("q")
@@ -101,7 +105,7 @@ class ScoresFile:
         if named:
             self._open(path, "a+b" if writing else "rb")
             with explain_errors(self._path):
-                self._cut = not self._scan()
+                self._cut = not self._scan(most)
         else:
             with explain_errors(self._path):
                 self._use(tempfile.TemporaryFile(buffering=0, dir=path.parent))  # noqa: SIM115  as long as the records
@@ -196,13 +200,13 @@ class ScoresFile:
             data: bytes = self._file.read(length)
             return data
 
-    def _scan(self) -> bool:
-        """Find the lines of the file; return True if the last line is complete."""
+    def _scan(self, most: int | None) -> bool:
+        """Find the lines of the file, or the first ``most`` of them; return True if the last line is complete."""
         start, line = 0, b"\n"
         self._file.seek(0)
         # the same file, opened again: the path may lead to another file by now
         with open(self._file.fileno(), "rb", closefd=False) as file:
-            for line in file:
+            for line in islice(file, most):
                 if line.strip():
                     self._find(line, start)
                 self.seal.add(line)

@@ -13,7 +13,7 @@ from html import escape
 UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 """Characters that HTML does not allow, and lone surrogates, which a file cannot contain."""
 
-VOID = frozenset({"br", "hr", "meta", "wbr"})
+VOID = frozenset({"br", "hr", "input", "meta", "wbr"})
 """Elements that have no end tag."""
 
 

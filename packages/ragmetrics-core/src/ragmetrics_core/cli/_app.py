@@ -17,7 +17,21 @@ import ragmetrics_core
 
 from .._show._tables import room, wrapped
 from ..metrics import Entry, catalogue
-from . import _batches, _calibrate, _compare, _doctor, _evaluate, _generate, _live, _look, _plan, _report, _run, _show
+from . import (
+    _batches,
+    _calibrate,
+    _compare,
+    _doctor,
+    _evaluate,
+    _generate,
+    _live,
+    _look,
+    _plan,
+    _report,
+    _run,
+    _show,
+    _view,
+)
 from ._output import Command, clear_errors, say
 
 app = typer.Typer(
@@ -63,6 +77,7 @@ command(help=_generate.__doc__, short_help="Write questions with reference answe
 command(help=_doctor.__doc__, short_help="Say what works: a judge, an embedding model, this machine.")(_doctor.doctor)
 command(help=_batches.__doc__, short_help="List or cancel the batches of a run.")(_batches.batches)
 command(help=_report.__doc__, short_help="Write a run as one HTML file.")(_report.report)
+command(help=_view.__doc__, short_help="Show the runs in a folder in a browser.")(_view.view)
 
 
 @app.command("metrics", short_help="List the built-in metrics.")

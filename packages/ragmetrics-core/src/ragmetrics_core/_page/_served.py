@@ -1,0 +1,134 @@
+"""Pages that a server sends: the pages of a run and of a comparison, without their data, which the page asks for as it needs it.
+
+The code of the pages is that of the files. A page asks for the columns of its rows first (``index``), and for the evidence of
+some rows when one of them is opened (``block-7``), which the lazy records of the run have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+from .._compare._compare import compared
+from .._run._scored_rows import ScoredRows
+from .._store._exchanges import Exchanges
+from .._store._loaded_run import LoadedRun
+from .._store._run_settings import MetricColumn
+from .._summary._tally import summary_of
+from .._values._errors import InvalidInput
+from .._values._tags import Html, element, joined
+from ._comparison_page import comparison_content
+from ._page import RUNS, SERVED_ROWS, Content, deflated, framed, notice, source
+from ._rows import RunRows
+from ._run_page import evidence_of, run_content
+
+BACK = Html(element("p", element("a", "\u2190 All runs", href="/"), class_="back"))
+
+
+@dataclass(frozen=True)
+class ServedPage:
+    """A page and what its server answers to it.
+
+    Attributes:
+        version: what the page adds to its requests, so that all answers are about the same rows.
+        html: the page.
+        index: the columns of its rows, as deflated JSON.
+        evidence: returns the evidence of a row, as plain JSON values.
+        rows: how many rows it has.
+        metrics: the metrics, with their scales.
+        names: what labels call the rows.
+    """
+
+    version: str
+    html: str
+    index: bytes
+    evidence: Callable[[int], Any]
+    rows: int
+    metrics: Mapping[str, tuple[float, float] | None]
+    names: frozenset[str] = frozenset()
+
+    def block(self, number: int) -> bytes | None:
+        """Return the evidence of a block of rows as deflated JSON; None if there is no such block."""
+        rows = range(self.rows)[number * SERVED_ROWS : (number + 1) * SERVED_ROWS]
+        return deflated([self.evidence(row) for row in rows]) if rows else None
+
+
+def run_page(path: Path, name: str, most: int | None = None, note: str = "") -> ServedPage:
+    """Return the page of a run.
+
+    Args:
+        path: where the run is.
+        name: what the page calls it, if it does not know what was scored.
+        most: how many lines of its file are read; None: all.
+        note: what readers must know of this page first.
+
+    Raises:
+        InvalidInput: the run cannot be read.
+    """
+    run = ScoredRows.of(LoadedRun.of(path, most))
+    if run.source == str(path):
+        run = replace(run, source=name)
+    rows = RunRows(run)
+    summary = summary_of(run, also=rows.add)
+    with closing(Exchanges(run.run_dir, run.settings, rows.run.columns)) as exchanges:
+        content = run_content(summary, rows, exchanges, None)
+
+    def evidence(row: int) -> Any:
+        # opened for each row: the journal of a run that goes on must not be kept open
+        with closing(Exchanges(run.run_dir, run.settings, scales)) as journal:
+            return evidence_of(run.records[row], journal, run.metrics)
+
+    scales = _scales(run.metrics)
+    live = element("p", class_="live", id="live", role="status", hidden=True)
+    version, names = token_hex(8), frozenset(row.name for row in rows.run.rows)
+    html, index = _with_head(content, note, live).served(version, first=most is not None)
+    return ServedPage(version, html, index, evidence, len(run), scales, names)
+
+
+def comparison_page(before: Path, after: Path, names: tuple[str, str]) -> ServedPage:
+    """Return the page of a comparison of two runs.
+
+    Raises:
+        InvalidInput: the runs cannot be read or compared.
+    """
+    runs = ScoredRows.load(before), ScoredRows.load(after)
+    for run in runs:
+        run.check_all_rows("a comparison")
+    found = compared(*runs, by=None, cluster=None, margin=MARGIN, allow_different_judges=False)
+    if found.paired is None:
+        raise InvalidInput("this comparison has no rows")
+    content = comparison_content(replace(found, before=names[0], after=names[1]), found.paired.read(), None)
+    version = token_hex(8)
+    html, index = _with_head(content).served(version)
+    return ServedPage(version, html, index, content.evidence, len(content.order), _scales(runs[0].metrics))
+
+
+MARGIN = 0.03
+"""The margin of a comparison, as that of ``Evaluation.compare``."""
+
+
+def _scales(metrics: Sequence[MetricColumn]) -> dict[str, tuple[float, float] | None]:
+    return {item.name: item.scale for item in metrics}
+
+
+def _with_head(content: Content, note: str = "", live: Html | None = None) -> Content:
+    """Return the content with the way back above its header, and a note and what changes while the page is open below it."""
+    said = notice("Not all rows yet", note) if note else None
+    return replace(content, parts={**content.parts, "header": joined([BACK, content.parts["header"], said, live])})
+
+
+def message_page(title: str, text: str) -> str:
+    """Return a page that says one thing, such as why there is no other."""
+    header = joined([BACK, element("h1", title), element("p", text, class_="lead", dir="auto")])
+    return framed(title, {"header": header, "overview": Html("")}, RUNS, served=True)
+
+
+def runs_page(title: str, overview: Html) -> str:
+    """Return the page that lists runs."""
+    header = joined([element("p", "ragmetrics runs", class_="kicker"), element("h1", title, dir="auto")])
+    script = "".join(["'use strict';\n(() => {\n", source("dom.js"), source("runs.js"), "})();\n"])
+    return framed(f"{title} \u2013 ragmetrics", {"header": header, "overview": overview}, RUNS, script, served=True)

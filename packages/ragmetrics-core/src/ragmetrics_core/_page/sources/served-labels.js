@@ -1,0 +1,1 @@
+// Label mode of a served page.

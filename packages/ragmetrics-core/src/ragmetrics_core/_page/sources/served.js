@@ -1,0 +1,17 @@
+// What only a served page does: it follows its run while that goes on, and loads itself anew once all rows are there.
+
+if (byId("live")) {
+  const events = new EventSource("events");
+  events.onmessage = (event) => {
+    const { rows, means, going_on: goingOn, ready } = JSON.parse(event.data);
+    if (ready && byId("served").textContent.endsWith(" first")) {
+      events.close();
+      location.reload();
+      return;
+    }
+    const live = byId("live");
+    live.hidden = !goingOn;
+    const parts = Object.entries(means || {}).map(([name, mean]) => [", ", el("bdi", null, name), ` ${digits(mean)}`]);
+    fill(live, `This run is going on: ${count(rows || 0, "row")} so far`, parts, ".");
+  };
+}

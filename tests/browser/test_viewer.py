@@ -1,0 +1,137 @@
+"""``ragmetrics view`` in a browser: the list, a run whose rows are loaded as they are needed, two runs, a run that goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report_data import hostile, small
+
+from .conftest import until
+
+READ = "table.runs:not(:has(td .open))"
+"""The list of runs, once all of them are read."""
+
+Serve = Callable[..., str]
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """Starts viewers of folders, each in a process of its own, and returns their addresses."""
+    processes = []
+
+    def start(folder: Path, **environment: str) -> str:
+        command = [sys.executable, "-m", "ragmetrics_core", "view", str(folder), "--port", "0"]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, **environment})
+        processes.append(process)
+        assert process.stderr is not None
+        found = re.match(r"(http://\S+/) ", process.stderr.readline())
+        assert found is not None
+        return found[1]
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def page(browser: Any, serve: Serve) -> Iterator[Any]:
+    """A tab; the test fails if a script does, or if anything but the viewer is asked."""
+    troubles: list[str] = []
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(30_000)
+    tab = context.new_page()
+    tab.on("pageerror", lambda error: troubles.append(f"error: {error}"))
+    tab.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
+    tab.on("dialog", lambda dialog: troubles.append(f"dialog: {dialog.message}"))
+    tab.on(
+        "request", lambda asked: troubles.append(asked.url) if not asked.url.startswith("http://127.0.0.1:") else None
+    )
+    yield tab
+    context.close()
+    assert troubles == []
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two runs with four rows, and one with hostile texts."""
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    small(folder / "a.jsonl")
+    text = (folder / "a.jsonl").read_text().replace('"value": 1.0', '"value": 0.5')
+    (folder / "b.jsonl").write_text(text)
+    hostile(folder / "hostile.jsonl")
+    for number, name in enumerate(("hostile", "a", "b")):
+        os.utime(folder / f"{name}.jsonl", (1_800_000_000 + number,) * 2)
+    return folder
+
+
+def test_a_run_is_found_opened_and_compared(page: Any, serve: Serve, folder: Path) -> None:
+    address = serve(folder)
+    page.goto(address)
+    page.wait_for_selector(READ)
+    assert page.locator("tbody th a").all_inner_texts() == ["b.jsonl", "a.jsonl", "hostile.jsonl"]
+    page.click("tbody th a >> text=a.jsonl")
+    page.wait_for_selector("html[data-ready]")
+    assert page.locator("#table tbody tr").count() == 4
+    page.click("#table tbody a >> nth=0")
+    page.wait_for_selector("#row .contexts")
+    assert "330 metres" in page.locator("#row").inner_text()
+    page.go_back()
+    page.click("text=All runs")
+    page.check("tbody input >> nth=0")
+    page.check("tbody input >> nth=1")
+    page.click("text=Compare the two ticked runs")
+    page.wait_for_selector("html[data-ready]")
+    assert page.locator("h1 span[dir]").all_inner_texts() == ["a.jsonl", "b.jsonl"]
+    page.click("#table tbody a >> nth=0")
+    page.wait_for_selector("#row h1")
+
+
+def test_hostile_texts_stay_texts(page: Any, serve: Serve, folder: Path) -> None:
+    address = serve(folder)
+    page.goto(address)
+    page.wait_for_selector(READ)
+    page.click("tbody th a >> text=hostile.jsonl")
+    page.wait_for_selector("html[data-ready]")
+    page.click("#table tbody a >> nth=0")
+    page.wait_for_selector("#row h1")
+    assert page.evaluate("window.hacked === undefined && document.images.length === 0")
+
+
+def test_the_token_leaves_the_address(page: Any, serve: Serve, folder: Path) -> None:
+    token = "a-token-of-enough-letters"
+    address = serve(folder, RAGMETRICS_VIEW_TOKEN=token)
+    page.goto(f"{address}?token={token}")
+    page.wait_for_selector("table.runs")
+    assert page.url == address
+    assert page.evaluate("document.cookie") == ""
+
+
+def test_a_run_that_goes_on_is_followed(page: Any, serve: Serve, folder: Path) -> None:
+    lines = (folder / "a.jsonl").read_text().splitlines(keepends=True)
+    run = folder / "live"
+    run.mkdir()
+    (run / "run.json").write_text(json.dumps({"version": 1, "metrics": [], "judged": []}))
+    (run / ".ragmetrics.lock").write_text("{}")
+    (run / "scores.jsonl").write_text(lines[0])
+    address = serve(folder)
+    page.goto(address)
+    page.wait_for_selector(READ)
+    page.click("tbody th a >> text=live")
+    page.wait_for_selector("#live:not([hidden])")
+    until(page, "document.getElementById('live').textContent.startsWith('This run is going on: 1 row so far')")
+    with (run / "scores.jsonl").open("a") as file:
+        file.write(lines[1])
+    until(page, "document.getElementById('live').textContent.startsWith('This run is going on: 2 rows so far')")
+    (run / ".ragmetrics.lock").unlink()
+    until(page, "document.getElementById('live').hidden")
