@@ -12,7 +12,7 @@ from report_data import XSS
 from .conftest import Opener, until
 from .test_hostile_page import check, choose_each
 
-OWN = "colspan data-slice data-value"
+OWN = "colspan data-slice data-value rowspan"
 """Attributes that only the page of a comparison has."""
 
 SHOWN = [text for text in XSS if text.isprintable()]

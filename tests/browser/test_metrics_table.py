@@ -198,6 +198,18 @@ def test_paper_cuts_nothing(opened: Opener, tmp_path: Path, metrics: int) -> Non
     assert page.locator("#table").evaluate("(item) => item.scrollHeight <= item.clientHeight")
 
 
+def test_paper_cuts_nothing_of_a_comparison_with_slices(opened: Opener, tmp_path: Path) -> None:
+    old, new = (run_of(tmp_path / f"{name}.jsonl", THREE, shift) for name, shift in (("old", 0.0), ("new", 0.1)))
+    old.compare(new, by="lang").to_html(tmp_path / "page.html")
+    page = opened(tmp_path / "page.html", width=718)
+    page.emulate_media(media="print")
+    assert page.evaluate(CUT) == []
+    assert page.locator("table.metrics tbody tr:visible").count() == 3
+    slices = page.locator("table.slices tbody")
+    assert [body.locator("th").inner_text() for body in slices.all()] == ["de", "en"], "each slice is named once"
+    assert slices.locator("tr:visible").count() == 6
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_poor_scores_stand_out_whichever_end_is_better(opened: Opener, tmp_path: Path, scheme: str) -> None:
     values = {"q1": (0.2, 0.9), "q2": (0.9, 0.2)}

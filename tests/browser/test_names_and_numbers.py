@@ -152,9 +152,9 @@ def test_slices_say_on_how_many_rows_they_rest_and_blank_contexts_say_so(opened:
     written(tmp_path / "scores.jsonl", rows).to_html(tmp_path / "report.html")
     page = opened(tmp_path / "report.html")
     told = page.locator("#slice-table td[data-name=m]").all_text_contents()
-    assert told[0] == "0.250no interval1 of 2 scored"
+    assert told[0] == "0.250no interval1 scored"
     assert told[1].startswith("0.600")
     assert "scored" not in told[1]
-    assert told[2] == "–0 of 2 scored"
+    assert told[2] == "–0 scored"
     open_row(page, "a")
     assert page.locator(".contexts p.text").all_text_contents() == ["Far.", "blank"]

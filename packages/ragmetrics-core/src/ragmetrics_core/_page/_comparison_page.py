@@ -9,13 +9,14 @@ each.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from .._compare._blocks import (
     NUMBERS,
-    SLICE_NUMBERS,
+    SHORT_VERDICTS,
     pairs_in_words,
     remarks,
     row_remarks,
@@ -29,6 +30,7 @@ from .._compare._sentence import comparison_sentence
 from .._compare._verdicts import Verdict, ends, signed
 from .._gate._evidence import about
 from .._gate._results import Decision
+from .._run._slices import slice_name
 from .._show._blocks import Items, Table, as_html
 from .._store._files import SCORES
 from .._store._parquet import METADATA
@@ -37,7 +39,7 @@ from .._values._errors import InvalidInput
 from .._values._tags import EMPTY, Html, element, joined
 from ._charts import difference_chart, widest
 from ._metrics_table import LOW_COVERAGE, Cell, direction, doubts, marked, metrics_table
-from ._page import COMPARISON, LARGEST, Content, bytes_of, caveat_section, notice, section, title_of
+from ._page import COMPARISON, LARGEST, Content, breakable, bytes_of, caveat_section, notice, section, title_of
 from ._rows import PairedRows
 from ._run_page import ABOUT, fact_list, facts, gate_list
 
@@ -51,6 +53,9 @@ MARKS: dict[Verdict, tuple[str, str]] = {
 
 IN_REASONS = ("p", "adjusted p", "pairs", "changed", "coverage")
 """The numbers that are not in the table of metrics."""
+
+IN_SLICES = ("before", "after", "difference", "95 % interval", "adjusted p")
+"""The numbers of the table of slices. Coverage stands there only where it is a caveat."""
 
 
 def _header(comparison: ComparedRuns) -> Html:
@@ -132,7 +137,8 @@ def _verdict(item: MetricComparison) -> Html:
     """Return a verdict with its symbol."""
     mark, kind = MARKS[item.verdict]
     sign = element("span", mark, class_="sign", aria_hidden="true")
-    return element("span", sign, verdict_in_words(item), class_=f"verdict {kind}")
+    words = verdict_in_words(item)
+    return element("span", sign, SHORT_VERDICTS.get(words, words), class_=f"verdict {kind}")
 
 
 def _numbers(item: MetricComparison) -> dict[str, str]:
@@ -162,30 +168,50 @@ def slice_section(comparison: ComparedRuns, name: str = "slices", title: str = "
     order = {item.label: at for at, item in reversed(list(enumerate(comparison.slices)))}
     items = sorted(comparison.slices, key=lambda item: order[item.label])  # put the metrics of a slice below each other
     columns: dict[str, Callable[[MetricComparison], Html | str | None]] = {
-        "metric": lambda item: element("bdi", item.name),
-        "verdict": _verdict,
+        "metric": lambda item: element("bdi", breakable(item.name)),
+        "verdict": lambda item: joined([_verdict(item), marked(_doubts(item))]),
         "picture": lambda item: difference_chart(item, share, ends=False),
-        **SLICE_NUMBERS,
+        **{name: NUMBERS[name] for name in IN_SLICES},
+        "pairs (changed)": lambda item: f"{item.pairs:,} ({NUMBERS['changed'](item)})",
     }
-    heads = [element("th", name, scope="col", class_=_kind(name)) for name in ("slice", *columns)]
-    rows = []
-    for item in items:
-        head = element("th", item.slice, scope="row", dir="auto", data_slice=path, data_value=item.label)
-        cells = (element("td", cell(item), data_name=column, class_=_kind(column)) for column, cell in columns.items())
-        rows.append(element("tr", head, *cells))
-    reasons = [f"{item.name}, {item.slice}: {item.why}" for item in telling(items)]
-    table = element("table", element("thead", element("tr", *heads)), element("tbody", *rows), class_="slices")
+    heads = [element("th", name, scope="col", class_=_kind(name)) for name in (path, *columns)]
+    groups = ((label, list(group)) for label, group in groupby(items, key=lambda item: item.label))
+    bodies = (_slice_rows(path, label, group, columns) for label, group in groups)
+    told = [f"{item.name}, {item.slice}: {item.why}" for item in telling(items)]
+    table = element("table", element("thead", element("tr", *heads)), *bodies, class_="slices")
     return section(
         name,
         f"{title}{path}",
         element("div", table, class_="scroll", tabindex=0, role="region", aria_label="Table of slices"),
-        as_html([Items(reasons)]),
+        as_html([Items(told)]),
     )
+
+
+def _slice_rows(
+    path: str,
+    label: str | None,
+    items: Sequence[MetricComparison],
+    columns: Mapping[str, Callable[[MetricComparison], Any]],
+) -> Html:
+    """Return the rows of one slice, whose name stands once; the heading has the name of the column."""
+    words = (items[0].slice or "").removeprefix(slice_name(path, ""))
+    about = {"scope": "rowgroup", "rowspan": len(items), "dir": "auto", "data_slice": path, "data_value": label}
+    heads = [element("th", words, **about), *[None] * (len(items) - 1)]
+    rows = (
+        element(
+            "tr",
+            head,
+            *(element("td", cell(item), data_name=name, class_=_kind(name)) for name, cell in columns.items()),
+        )
+        for head, item in zip(heads, items, strict=True)
+    )
+    return element("tbody", *rows)
 
 
 def _kind(column: str) -> str | None:
     """Return the class of the cells of a column."""
-    return "number" if column in SLICE_NUMBERS else None if column in ("slice", "verdict") else column
+    numeric = column in IN_SLICES or column.startswith("pairs")
+    return "number" if numeric else column if column in ("metric", "picture") else None
 
 
 def write_comparison(

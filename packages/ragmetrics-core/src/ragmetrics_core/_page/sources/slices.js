@@ -27,7 +27,7 @@ function sliceRow(path, group) {
 
 /** A mean with its interval, and on how many rows it rests where those are not all of the slice. */
 function sliceScore(score, rows) {
-  const some = score.scored < rows ? el("span", { class: "limits" }, `${digits(score.scored)} of ${digits(rows)} scored`) : null;
+  const some = score.scored < rows ? el("span", { class: "limits" }, `${digits(score.scored)} scored`) : null;
   if (score.mean === null) return ["–", some];
   const limits = score.low === null ? "no interval" : `${score.low.toFixed(3)} to ${score.high.toFixed(3)}`;
   return [el("b", null, score.mean.toFixed(3)), el("span", { class: "limits" }, limits), some];
