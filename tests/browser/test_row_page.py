@@ -290,3 +290,21 @@ def test_where_a_page_may_not_copy_the_text_is_shown_and_selected(opened: Opener
     )
     page.get_by_role("button", name="Copy as JSON").click()
     assert json.loads(page.locator(".to-copy").input_value())["sample"]["id"] == "q"
+
+
+def test_a_passage_that_scrolls_by_itself_in_a_closed_part_is_opened_and_scrolled(opened: Opener, castle: Path) -> None:
+    page = opened(castle, "#row=q")
+    page.evaluate(
+        """(() => {
+          const box = document.querySelectorAll('.contexts p.text')[1];
+          Object.assign(box.style, { maxHeight: '6rem', overflow: 'auto' });
+          const around = document.createElement('details');
+          box.replaceWith(around);
+          around.append(box);
+        })()"""
+    )
+    page.locator(".claims li", has_text="one foot").locator(".passage").click()
+    assert page.evaluate(f"{FOCUS}.textContent") == "Room 333 of the castle is 2331 feet long."
+    assert inside(page)
+    seen = f"({FOCUS}.getBoundingClientRect().top - {FOCUS}.closest('p').getBoundingClientRect().top)"
+    assert 0 <= page.evaluate(seen) < 96

@@ -12,7 +12,7 @@ const markdown = globalThis.markdownit?.({ html: false, linkify: false, typograp
 
 const PARTS = { paragraph: "p", heading: "p", bullet_list: "ul", ordered_list: "ol", list_item: "li", blockquote: "blockquote", em: "em", strong: "strong", s: "s", table: "table", thead: "thead", tbody: "tbody", tr: "tr", th: "th", td: "td" };
 const CODE = ["fence", "code_block", "code_inline"];
-const SYNTAX = /[\s#*_`~>|:=+.)\\-]/;
+const SYNTAX = /[\s#*_`~>|:=+\\-]/;
 let wishFormatted = true; // what a reader wants to see
 
 /** The text with its marks as elements; null where that is not possible. */
@@ -27,7 +27,7 @@ function formatted(text, marks) {
   for (const token of tokens) {
     const [, name, way] = /^(.*?)(_open|_close)?$/.exec(token.type);
     const info = name === "fence" || name === "list_item" ? token.info : "";
-    said += counted(Array.from(info))[0];
+    said += counted(Array.from(info && name === "list_item" ? info + token.markup : info))[0]; // "1.", "python"
     if (way === "_close") around.pop();
     else if (token.hidden) around.push(around.at(-1)); // a paragraph of a list without blank lines
     else around.at(-1).append(...[way ? el(own(PARTS, name) || "span", { class: name === "heading" && name, value: info || null }) : leaf(token, name, info, placed, Array.from(said).length)].flat(Infinity));

@@ -126,7 +126,7 @@ function bothSides(row, record) {
   const shared = { question: same((sample) => [sample.history, sample.user_input]), reference: same((sample) => sample.reference) && !marks, rest: same(restOf) };
   return [
     shared.question ? questionParts(one) : null,
-    shared.reference ? textPart("Reference", one.reference) : null,
+    shared.reference ? textPart("Reference", one.reference, []) : null,
     pairOf((side) => views[side] && answerPart(row, record, views[side], shared), "Answer and score"),
     pairOf((side) => views[side] && sourcesPart(views, side, shared), "Contexts"),
     shared.rest ? metadataPart(one) : null,
