@@ -4,18 +4,35 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from core.evaluate.doubles import Length, questions
-from ragmetrics_core import InvalidInput, evaluate
+from ragmetrics_core import Evaluation, InvalidInput, evaluate
 from report_data import XSS, hostile, line, score, small, written
 
 
 def table(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8-sig", newline="") as file:
         return list(csv.DictReader(file))
+
+
+class TestScores:
+    @pytest.mark.parametrize("reason", [None, "the budget of 5 calls is used up"])
+    def test_a_file_of_scores_says_in_its_last_line_why_the_run_stopped(
+        self, tmp_path: Path, reason: str | None
+    ) -> None:
+        run = evaluate(questions(4), Length(), progress=False)
+        replace(run, stopped=reason).to_jsonl(tmp_path / "scores.jsonl")
+        lines = [json.loads(each) for each in (tmp_path / "scores.jsonl").read_text(encoding="utf-8").splitlines()]
+        assert [each.get("stopped") for each in lines] == [None, None, None, reason]
+        loaded = Evaluation.load(tmp_path / "scores.jsonl")
+        assert (loaded.stopped, loaded.state) == (reason, "stopped" if reason else "finished")
+        assert ("The run is not complete." in loaded.summary().sentence) is bool(reason)
+        loaded.to_jsonl(tmp_path / "again.jsonl")
+        assert (tmp_path / "again.jsonl").read_bytes() == (tmp_path / "scores.jsonl").read_bytes()
 
 
 class TestCsv:

@@ -247,14 +247,17 @@ class ScoredRows:
         return disputed_rows(self.records, self.metrics, name, n)
 
     def to_jsonl(self, path: str | os.PathLike[str]) -> None:
-        """Write one JSON object per row: its place, the sample, and every score with its evidence.
+        """Write one JSON object per row: its place, the sample, and every score with its evidence. If the run ended before its
+        last row, the last line also has the reason, as ``stopped``.
 
         Raises:
             InvalidInput: the path is the scores file of the run directory, which already has this content.
         """
         self._spare_own_scores(path)
         with Path(path).open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(map(record_line, self.records))
+            last = len(self.records) - 1
+            for place, record in enumerate(self.records):
+                file.write(record_line(record, stopped=self.stopped if place == last else None))
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write a table for spreadsheets: one row per sample, with the columns of ``to_pandas()``.

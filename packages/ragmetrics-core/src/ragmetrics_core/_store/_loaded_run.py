@@ -43,6 +43,7 @@ class ScoreLines(Records):
     Attributes:
         cut: the number of lines that were left out, without a last line that is being written.
         scales: for each metric its scale, in the order of the first line; None if its scores have different scales.
+        stopped: why the run ended before its last row, which the last line says; None if it did not.
 
     Raises:
         InvalidInput: the file cannot be read, a line has no scores, or lines have scores of different metrics.
@@ -69,6 +70,10 @@ class ScoreLines(Records):
                     self._starts.append(start)
         if not self._starts:
             raise InvalidInput(f"{path} contains no rows")
+        with self._opened() as file:
+            file.seek(self._starts[-1])
+            said = json.loads(file.readline()).get("stopped")
+        self.stopped = said if isinstance(said, str) else None
         # a score without a value may not know its scale
         scale_sets = {name: with_value or without for name, (with_value, without) in scales.items()}
         self.scales = {name: next(iter(several)) if len(several) == 1 else None for name, several in scale_sets.items()}
@@ -152,7 +157,7 @@ class LoadedRun:
         records = ScoreLines(path, live=path.name == SCORES and (path.parent / LIVE).exists(), most=most)
         metrics = tuple(MetricColumn.named(name, scale, name) for name, scale in records.scales.items())
         cut = (f"{count_of(records.cut, 'line')} of {SCORES} cannot be read and left out",) if records.cut else ()
-        return cls(metrics, RunAccount(str(path), caveats=cut), records)
+        return cls(metrics, RunAccount(str(path), caveats=cut, stopped=records.stopped), records)
 
     @classmethod
     def _in_directory(cls, path: Path, most: int | None) -> LoadedRun:

@@ -251,11 +251,15 @@ def record_dict(record: Record, write: Callable[[Score], Any] = methodcaller("to
     }
 
 
-def record_line(record: Record, *, with_calls: bool = False) -> str:
-    """Return the record as one line of JSON; ``with_calls`` adds the keys of its calls, for a file with a journal beside it."""
+def record_line(record: Record, *, with_calls: bool = False, stopped: str | None = None) -> str:
+    """Return the record as one line of JSON. ``with_calls`` adds the keys of its calls, for a file with a journal beside it;
+    ``stopped`` is why the run ended with this row, before its last one.
+    """
     parts = record_dict(record, partial(score_dict, shown={}))
     if with_calls and record.calls:
         parts["calls"] = record.calls
+    if stopped is not None:
+        parts["stopped"] = stopped
     return to_json(parts) + "\n"
 
 
