@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import chain, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
@@ -255,9 +256,10 @@ class ScoredRows:
         """
         self._spare_own_scores(path)
         with Path(path).open("w", encoding="utf-8", newline="\n") as file:
-            last = len(self.records) - 1
-            for place, record in enumerate(self.records):
-                file.write(record_line(record, stopped=self.stopped if place == last else None))
+            reasons = chain(repeat(None, len(self.records) - 1), [self.stopped])
+            file.writelines(
+                record_line(record, stopped=why) for record, why in zip(self.records, reasons, strict=False)
+            )
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write a table for spreadsheets: one row per sample, with the columns of ``to_pandas()``.
