@@ -257,8 +257,8 @@ class Evaluation(ScoredRows):
 
         Args:
             path: the file.
-            max_megabytes: the largest size. Evidence that does not fit is left out, beginning with the best rows, and the page
-                says so.
+            max_megabytes: the largest size. If not all evidence fits, contexts that no claim cites are left out first, then the
+                evidence of the best rows, and the page says so.
             calibration: the result of ``calibrate`` for this run: metrics with labels also show the mean that people would give.
 
         Raises:
@@ -335,8 +335,8 @@ class Comparison(ComparedRuns, Result):
 
         Args:
             path: the file.
-            max_megabytes: the largest size. Evidence that does not fit is left out, beginning with the least changed rows, and
-                the page says so.
+            max_megabytes: the largest size. If not all evidence fits, contexts that no claim cites are left out first, then the
+                evidence of the least changed rows, and the page says so.
 
         Raises:
             InvalidInput: ``max_megabytes`` is not a positive number, the path is the file of scores in the directory of one of

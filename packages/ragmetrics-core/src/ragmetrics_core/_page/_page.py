@@ -9,7 +9,8 @@ of the data is in the file in plain form, so none can close a tag.
 
 The evidence of a row is everything known about it. It is stored in blocks that are unpacked when a row is opened. A block has
 some dozens of rows: fewer would compress badly, more would take too long to unpack for one row. The evidence of the worst rows is
-added first. Evidence that no longer fits is left out, and the page says how many rows this concerns.
+added first. Where the evidence of all rows does not fit, contexts that no claim cites are cut first (`_uncited`), those of the
+worst rows last. Evidence that still does not fit is left out, and the page says how many rows each concerns.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from typing import Any
 
 from .._values._errors import InvalidInput
 from .._values._tags import EMPTY, Html, element, joined, shown
+from ._uncited import without_uncited
 
 SCRIPTS = (
     *("dom", "unpack", "metrics", "rows", "address", "search", "export", "filters", "table"),
@@ -209,6 +211,21 @@ MEGABYTE = 1_000_000
 
 
 @dataclass(frozen=True)
+class Block:
+    """The evidence of some rows.
+
+    Attributes:
+        rows: the rows.
+        content: their evidence, packed.
+        cut: of how many rows contexts were cut.
+    """
+
+    rows: Sequence[int]
+    content: str
+    cut: int
+
+
+@dataclass(frozen=True)
 class Content:
     """The content of a page.
 
@@ -237,33 +254,45 @@ class Content:
     def written_to(self, path: str | os.PathLike[str], most: int) -> None:
         """Write the page, with about ``most`` bytes at most."""
         # the size without evidence, at its largest: with the notes of all rows
-        fixed = self._page(most, (), [self.order], self.order)
-        blocks, rows = self._packed_evidence(max(most - len(fixed.encode()), 0))
-        page = self._page(most, blocks, rows, set(self.order).difference(*rows))
+        fixed = self._page(most, [Block(self.order, "", len(self.order))], self.order)
+        blocks = self._fitting(max(most - len(fixed.encode()), 0))
+        page = self._page(most, blocks, set(self.order).difference(*(block.rows for block in blocks)))
         # written as bytes, because the digests of the policy need these exact characters
         with Path(path).open("w", encoding="utf-8", newline="") as file:
             file.write(page)
 
-    def _packed_evidence(self, most: int) -> tuple[list[str], list[Sequence[int]]]:
-        """Return the evidence of the rows in order, as far as it fits into ``most`` bytes: the packed blocks, and the rows of
-        each block.
+    def _fitting(self, most: int) -> list[Block]:
+        """Return the evidence that fits into ``most`` bytes. If contexts must be cut, the worst rows keep theirs as far as there
+        is room.
         """
-        blocks: list[str] = []
-        rows: list[Sequence[int]] = []
+        whole = self._packed(most, self.evidence)
+        if sum(len(block.rows) for block in whole) == len(self.order):
+            return whole
+        blocks = self._packed(most, lambda row: without_uncited(self.evidence(row)))
+        left = most - sum(len(block.content) for block in blocks)
+        for at, (block, short) in enumerate(zip(whole, blocks, strict=False)):
+            left -= len(block.content) - len(short.content)
+            if left < 0 or len(block.rows) < len(short.rows):
+                break
+            blocks[at] = block
+        return blocks
+
+    def _packed(self, most: int, evidence: Callable[[int], Any]) -> list[Block]:
+        """Return the evidence of the rows in order, as far as it fits into ``most`` bytes."""
+        blocks: list[Block] = []
         for start in range(0, len(self.order), ROWS):
             part = self.order[start : start + ROWS]
-            fitting = [self.evidence(row) for row in part]
+            fitting = [evidence(row) for row in part]
             block = packed(fitting)
             while fitting and len(block) > most:  # the last block has as many rows as fit
                 fitting = fitting[: len(fitting) * most // (len(block) + 1)]
                 block = packed(fitting)
             if fitting:
-                blocks.append(block)
-                rows.append(part[: len(fitting)])
+                blocks.append(Block(part[: len(fitting)], block, sum(bool(item.get("cut")) for item in fitting)))
                 most -= len(block)
             if len(fitting) < len(part):
                 break
-        return blocks, rows
+        return blocks
 
     def served(self, version: str, *, first: bool = False) -> tuple[str, bytes]:
         """Return the page without its data, for a server, and what the server answers when the page asks for its index. The
@@ -280,11 +309,12 @@ class Content:
         html = joined_page(self.title, parts, self.kind, markdown=self.markdown, served=True)
         return html, deflated(index)
 
-    def _page(self, most: int, blocks: Sequence[str], rows: Sequence[Sequence[int]], without: Collection[int]) -> str:
-        """Return the page with the evidence of these rows, in blocks, and with notes on the rows without evidence."""
+    def _page(self, most: int, blocks: Sequence[Block], without: Collection[int]) -> str:
+        """Return the page with the evidence in these blocks, and with notes on the rows without evidence."""
         noted = {**self.rows, "notes": {row: self.notes[row] for row in sorted(without)}}
-        index = {**self.data, "megabytes": round(most / MEGABYTE, 1), "rows": noted, "blocks": rows}
-        packs = {"index": packed(index), **{f"block-{number}": block for number, block in enumerate(blocks)}}
+        of_blocks = {"blocks": [block.rows for block in blocks], "cut": sum(block.cut for block in blocks)}
+        index = {**self.data, "megabytes": round(most / MEGABYTE, 1), "rows": noted, **of_blocks}
+        packs = {"index": packed(index), **{f"block-{number}": block.content for number, block in enumerate(blocks)}}
         data = joined(data_block(name, content) for name, content in packs.items())
         return joined_page(self.title, {**self.parts, "data": data}, self.kind, markdown=self.markdown)
 

@@ -34,8 +34,8 @@ from .._gate._results import Decision
 from .._page._comparison_page import write_comparison
 from .._page._several_page import write_several
 from .._values._errors import InvalidInput
-from ._options import argument, flag, option
-from ._output import check_ending, check_files, clear_errors, complain, loaded, put_texts, stop
+from ._options import MAX_MEGABYTES, argument, flag, option
+from ._output import check_ending, check_files, check_megabytes, clear_errors, complain, loaded, put_texts, stop
 from ._parsing import ALLOW_DIFFERENT_JUDGES, MAX_FAILED, MIN_COVERAGE, UNDECIDED, Wanted, parse_wanted
 
 BEFORE = argument(
@@ -104,6 +104,7 @@ def compare(
     max_failed: float | None = MAX_FAILED,
     undecided: str | None = UNDECIDED,
     labels: list[Path] | None = LABELS,
+    max_megabytes: float = MAX_MEGABYTES,
 ) -> None:
     """Compare runs, show the tables, and write the requested files."""
     given = locals()
@@ -113,6 +114,7 @@ def compare(
         if out is not None:
             check_ending(out, ENDINGS, ".html (for people), .md (a comment for a pull request) or .json (everything)")
         check_files(files, paths, "a file of a run that is compared")
+        check_megabytes(max_megabytes)
         wanted = parse_wanted(given)
         if all_pairs and not more:
             complain("--all-pairs changes nothing, as two runs are one pair")
@@ -145,7 +147,8 @@ def _compared(
     calibration = (runs[0].calibrate(labels[0]), runs[1].calibrate(labels[1])) if labels else None
     comparison = runs[0].compare(runs[1], **how, calibration=calibration)
     decision = wanted.decide(runs[1], comparison)
-    show(comparison, decision, files, partial(write_comparison, comparison, decision=decision))
+    write_page = partial(write_comparison, comparison, max_megabytes=given["max_megabytes"], decision=decision)
+    show(comparison, decision, files, write_page)
     return any(item.credited for item in comparison.metrics), decision
 
 

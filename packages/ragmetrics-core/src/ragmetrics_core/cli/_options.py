@@ -24,6 +24,12 @@ def argument(metavar: str, text: str, default: Any = ...) -> Any:
     return typer.Argument(default, metavar=metavar, help=text)
 
 
+MAX_MEGABYTES = option(
+    "NUMBER",
+    "The largest size of the page. Where the evidence of all rows does not fit, contexts that no claim cites are left out first, "
+    "then the evidence of the rows that need it least.",
+    default=12.0,
+)
 LLM = option(
     "MODEL",
     "openai:MODEL; PROVIDER:MODEL, such as anthropic, azure, bedrock, gemini, mistral, ollama, vllm, openrouter or "

@@ -289,6 +289,16 @@ def check_ending(out: Path, endings: Container[str], words: str) -> None:
         raise InvalidInput(f"--out: {out} must have a name that ends in {words}")
 
 
+def check_megabytes(number: float) -> None:
+    """Check the largest size of a page.
+
+    Raises:
+        InvalidInput: it is not above 0.
+    """
+    if not number > 0:
+        raise InvalidInput(f"--max-megabytes must be a number greater than 0, got {number:g}")
+
+
 def write(evaluation: Evaluation, out: Path, by: str | None = None, gates: Decision = NO_GATES) -> None:
     """Write the file under a temporary name and rename it when it is complete; or write it to stdout.
 

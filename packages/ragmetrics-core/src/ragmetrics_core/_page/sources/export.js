@@ -19,18 +19,22 @@ async function exportJsonl() {
   const rows = [...shown];
   const wantedRows = new Set(rows.filter((row) => placeOf.has(row)));
   const lines = new Map();
+  let cut = 0;
   for (const [block, inside] of blockRows.entries()) {
     if (!inside.some((row) => wantedRows.has(row))) continue;
     const evidence = blocks.get(block) ?? (await unpacked(`block-${block}`));
     inside.forEach((row, position) => {
-      if (wantedRows.has(row)) lines.set(row, `${JSON.stringify(exportedLine(row, evidence[position]))}\n`);
+      if (!wantedRows.has(row)) return;
+      if (evidence[position].cut) cut += 1;
+      lines.set(row, `${JSON.stringify(exportedLine(row, evidence[position]))}\n`);
     });
     tellExported(`${lines.size.toLocaleString("en")} of ${count(wantedRows.size, "row")} …`);
   }
   const left = rows.length - lines.size;
+  const short = cut ? ` ${count(cut, "row")} without contexts that no claim cites, which are not in this file.` : "";
   const without = left ? ` ${count(left, "row")} left out: their evidence is not in this file.` : "";
   if (lines.size) saveFile("rows.jsonl", "application/jsonl", rows.filter((row) => lines.has(row)).map((row) => lines.get(row)));
-  tellExported(`${lines.size ? `${count(lines.size, "row")} exported to rows.jsonl.` : "Nothing was exported."}${without}`);
+  tellExported(`${lines.size ? `${count(lines.size, "row")} exported to rows.jsonl.` : "Nothing was exported."}${short}${without}`);
 }
 
 function exportCsv() {

@@ -84,6 +84,7 @@ function labelCaveats() {
   return [
     storeProblem,
     shared ? `${count(shared, "row")} cannot be labelled: they share their ids, by which labels name rows. Give every row an id of its own, and score them again.` : "",
-    left ? `The texts of ${count(left, "row")} are not in this file, which holds those with the worst scores first. So labels given here say nothing about all rows: a larger file has them (max_megabytes of to_html).` : "",
+    left ? `The texts of ${count(left, "row")} are not in this file, which holds those with the worst scores first. So labels given here say nothing about all rows: a larger file has them (--max-megabytes, or max_megabytes of to_html).` : "",
+    cutRows ? `Of ${count(cutRows, "row")}, contexts that no claim cites are not in this file, which is only so large: a note says so in their place.` : "",
   ].filter(Boolean);
 }

@@ -12,7 +12,10 @@ async function start() {
   const found = await unpacked("index");
   takeIndex(found);
   byId("rows").hidden = false;
-  byId("size").textContent = placeOf.size < rowCount ? leftOut(found.megabytes) : "";
+  byId("size").textContent = [
+    placeOf.size < rowCount ? leftOut(found.megabytes) : "",
+    cutRows ? `Contexts that no claim cites are left out of ${count(cutRows, "row")}, as this file holds at most ${found.megabytes} MB.` : "",
+  ].join(" ").trim();
   startPage(found);
   startFilters();
   startExport();

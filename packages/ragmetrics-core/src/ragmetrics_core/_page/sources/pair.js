@@ -38,7 +38,7 @@ function rowParts(row, record) {
 function withoutEvidence(row) {
   const notes = (index.notes[row] || [])[currentMetric] || [];
   return [
-    el("p", { class: "caveat" }, "The evidence of this row did not fit into this file, where that of the rows that changed most went in first. A larger file has it: max_megabytes of to_html. Texts are cut here."),
+    el("p", { class: "caveat" }, "The evidence of this row did not fit into this file, where that of the rows that changed most went in first. A larger file has it: --max-megabytes, or max_megabytes of to_html. Texts are cut here."),
     textPart("Question", index.questions[row]),
     pairOf((side) => (isThere(row, side) ? [textPart("Answer", index.answers[side][row]), scorePart(row, side, notes[side] ? el("p", { class: "reason", dir: "auto" }, notes[side]) : null)] : null)),
   ];

@@ -9,7 +9,7 @@ function startPage(found) {
 }
 
 const recordsOf = (record) => [record];
-const exportedLine = (row, { exchanges, digests, ...line }) => line; // as a file of scores has it
+const exportedLine = (row, { exchanges, digests, cut, ...line }) => line; // as a file of scores has it
 
 const leftOut = (megabytes) =>
   `This file holds at most ${megabytes} MB, so the evidence of ${count(placeOf.size, "row")} is in it, that of the worst ones first. ` +
@@ -34,7 +34,7 @@ function withoutEvidence(row) {
   const notes = index.notes[row] || [];
   const scores = metrics.map((metric, number) => el("div", null, el("dt", { dir: "auto" }, metric.name), el("dd", null, scoreCell(row, number), notes[number] ? el("p", { class: "reason", dir: "auto" }, notes[number]) : null)));
   return [
-    el("p", { class: "caveat" }, "The evidence of this row did not fit into this file, where that of the worst rows went in first. A larger file has it: max_megabytes of to_html. Texts are cut here."),
+    el("p", { class: "caveat" }, "The evidence of this row did not fit into this file, where that of the worst rows went in first. A larger file has it: --max-megabytes, or max_megabytes of to_html. Texts are cut here."),
     textPart("Question", index.questions[row]),
     textPart("Answer", index.answers[row]),
     el("section", { class: "scores" }, el("h2", null, "Scores"), el("dl", { class: "tree" }, scores)),

@@ -8,6 +8,7 @@ const blocks = new Map(); // those that were unpacked last
 const KEPT_BLOCKS = 4;
 let rowsOfId = new Map();
 let blockRows = []; // the rows of each block
+let cutRows = 0; // rows that lost the contexts which no claim cites
 let searched = []; // of each row, the texts of its columns
 
 /** Take the index in, once it is unpacked. */
@@ -16,6 +17,7 @@ function takeIndex(found) {
   metrics = found.metrics;
   rowCount = index.ids.length;
   blockRows = found.blocks;
+  cutRows = found.cut || 0;
   found.blocks.forEach((rows, block) => rows.forEach((row, position) => placeOf.set(row, [block, position])));
   index.ids.forEach((id, row) => {
     if (id !== null) rowsOfId.set(id, [...(rowsOfId.get(id) || []), row]);

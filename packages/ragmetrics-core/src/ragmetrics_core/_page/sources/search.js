@@ -93,8 +93,9 @@ function showFound() {
 function tellSearched() {
   const left = rowCount - placeOf.size;
   const without = left ? ` The evidence of ${count(left, "row")} is not in this file and is not searched.` : "";
+  const cut = cutRows ? ` Contexts that were left out of ${count(cutRows, "row")} are not searched either.` : "";
   const all = count(placeOf.size, "row");
   const done = `The evidence of ${all} was searched: ${count(deep.found.size, "more row")} found.`;
   const far = deep.running ? `Searching the evidence: ${deep.done.toLocaleString("en")} of ${all}.` : done;
-  byId("searched").textContent = deep.words.length ? far + without : "";
+  byId("searched").textContent = deep.words.length ? far + without + cut : "";
 }
