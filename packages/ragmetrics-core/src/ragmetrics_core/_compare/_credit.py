@@ -82,7 +82,7 @@ class _Scorers:
         if before is None or after is None:
             if classes[0] == classes[1] is not None and one.settings != two.settings:
                 yield self._both("it is", one.settings, two.settings)
-            yield from self._not_told()
+            yield from self._unknown_settings()
         else:
             yield from self._settings(before, after)
             for kind, words in KINDS.items():
@@ -105,7 +105,7 @@ class _Scorers:
             else:
                 yield DIFFERS, f"the setting {name!r} differs"
 
-    def _not_told(self) -> Iterator[Found]:
+    def _unknown_settings(self) -> Iterator[Found]:
         """Return why the settings of a run are not known."""
         asked = any(column.asked for column in self._columns)
         what = "the judge, its parameters, the words of prompts and the settings" if asked else "the settings"

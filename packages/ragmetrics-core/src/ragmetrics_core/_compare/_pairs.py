@@ -135,7 +135,7 @@ class Pairing(Paired):
     def _outcomes(self, metric: str, units: Sequence[Unit]) -> Outcomes:
         """Sort rows by the outcome of a metric in each run; rows that the metric did not score are left out."""
         one, two = self.before.columns[metric], self.after.columns[metric]
-        asked = [(_asked(one, first), _asked(two, second)) for first, second in units]
+        asked = [(_if_scored(one, first), _if_scored(two, second)) for first, second in units]
         cells, scales, unasked = Counter[Cell](), set[tuple[Scale, Scale]](), 0
         for (first, second), unit in zip(asked, units, strict=True):
             old, new = _at(one.values, first), _at(two.values, second)
@@ -176,7 +176,7 @@ class Pairing(Paired):
                 old, new = before.values[one], after.values[two]
                 if old is not None and new is not None and sign * (old - new) > near:
                     worse.add(one)
-                elif old is not None and new is None and _asked(after, two) is not None:
+                elif old is not None and new is None and _if_scored(after, two) is not None:
                     lost.add(one)
         return len(worse), len(lost)
 
@@ -320,7 +320,7 @@ def _at(column: Sequence[T | None] | None, row: int | None) -> T | None:
     return None if column is None or row is None else column[row]
 
 
-def _asked(column: Column, row: int | None) -> int | None:
+def _if_scored(column: Column, row: int | None) -> int | None:
     """Return the row if the metric scored it; otherwise None."""
     return None if row is None or column.labels[row] == NOT_ASKED else row
 

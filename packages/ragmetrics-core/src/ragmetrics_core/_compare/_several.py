@@ -141,7 +141,7 @@ def _remembering() -> Reader:
 def all_compared(
     runs: Sequence[ScoredRows], names: Sequence[str], by: str | None, rules: Rules, *, all_pairs: bool
 ) -> tuple[list[ComparedRuns], dict[str, set[str]]]:
-    """Compare all pairs of runs; without ``all_pairs`` only those with the first run are sliced.
+    """Compare all pairs of runs; if ``all_pairs`` is False, only pairs with the first run are sliced.
 
     Returns:
         The comparisons, and for each metric of all runs the names of the runs that another run is better than.

@@ -77,7 +77,7 @@ class Count(NamedTuple):
         return Count(*map(add, self, other))
 
     def usage(self) -> Usage:
-        """Return the count in whole numbers, with at least one call unless it is zero."""
+        """Return the count in whole numbers. A fraction of a call counts as one call."""
         calls = round(self.calls) if self.calls >= 1 else int(self.calls > 0)
         return Usage(calls, round(self.prompt), round(self.completion))
 

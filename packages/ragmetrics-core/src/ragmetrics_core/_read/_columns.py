@@ -258,7 +258,7 @@ class Columns:
     def _column_of(self, field: str, value: Any) -> str:
         return ", ".join(self.understand(value).fields.get(field, (field,)))
 
-    def found(self, raw_rows: Iterable[RawRow]) -> Iterator[RawRow]:
+    def after_named_columns(self, raw_rows: Iterable[RawRow]) -> Iterator[RawRow]:
         """Yield the same rows, but only after every column that the user named was seen in a row.
 
         Raises:

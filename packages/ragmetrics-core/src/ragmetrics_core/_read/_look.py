@@ -103,7 +103,7 @@ def look_at(
     file = open_raw(samples, options)
     look = Look(file.name, file.form, doubts=reading.doubts)
     try:
-        for place, value in reading.found(file.rows):
+        for place, value in reading.after_named_columns(file.rows):
             try:
                 row = reading.understand(value)
                 check_row(place, value, row.sample, reading)

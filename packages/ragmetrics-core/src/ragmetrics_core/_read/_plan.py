@@ -334,6 +334,7 @@ def _numbered(paths: Mapping[Any, tuple[Any, ...]], prefix: str = "") -> Sources
         for pattern, field in NUMBERED.items()
         if (match := pattern.fullmatch(plain_name(name)))
     ]
+    # columns with the same word and number (``context_1``, ``Context 1``) go to the first, second ... source of the field
     columns_of: dict[tuple[str, str, int], list[Any]] = {}
     repeats: Counter[tuple[str, int]] = Counter()
     for number, word, field, name in sorted(matches, key=itemgetter(0)):

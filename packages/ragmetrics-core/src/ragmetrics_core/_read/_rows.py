@@ -140,7 +140,7 @@ def rows_of(raw_rows: Iterable[RawRow], columns: Columns | None = None) -> Itera
         InvalidInput: the first row is of the wrong kind, or no row has a column that the user named.
     """
     reading = columns or Columns()
-    for index, (place, value) in enumerate(reading.found(raw_rows)):
+    for index, (place, value) in enumerate(reading.after_named_columns(raw_rows)):
         yield _row(index, place, value, reading)
 
 

@@ -70,9 +70,9 @@ class FailureLog:
 
     A judge that is down fails every call, so only the first failure is logged and the others are counted. A cause is a metric and
     a class of error; for missing fields it is a metric and the message, so that a missing field does not hide a dead judge. The
-    first failure after a recovery is logged again. Because a judge that fails now and then recovers often, the number of scores
-    in a row that count as a recovery doubles with each further warning of a cause. Errors that are not failures of a model or of
-    a row are logged with their traceback.
+    first failure after a recovery is logged again. With each warning of the same cause, the number of scores in a row that count
+    as a recovery doubles, so that a judge that fails now and then is not reported again and again. Errors that are not failures
+    of a model or of a row are logged with their traceback.
 
     Args:
         logger: the adapter's.
@@ -205,7 +205,7 @@ class LiveJudging(Generic[T]):
     @property
     def pending(self) -> int:
         """The number of evaluations that are not finished, and of the user's functions that have not returned."""
-        return self._count["open"] + self._count["telling"]
+        return self._count["open"] + self._count["in_functions"]
 
     @property
     def evaluations(self) -> int:
@@ -220,7 +220,7 @@ class LiveJudging(Generic[T]):
     @property
     def is_alone(self) -> bool:
         """Whether nothing is pending except the user's function that is running now."""
-        return self._count["unreported"] + self._count["telling"] <= 1
+        return self._count["unreported"] + self._count["in_functions"] <= 1
 
     @property
     def dropped(self) -> int:
@@ -229,7 +229,7 @@ class LiveJudging(Generic[T]):
 
     @property
     def _queues(self) -> list[Background[Any]]:
-        return [self._judges, self._async_judges, *self._tellers.values()]
+        return [self._judges, self._async_judges, *self._function_queues.values()]
 
     @property
     def progress(self) -> int:
@@ -250,7 +250,7 @@ class LiveJudging(Generic[T]):
             "timed_out": timed_out,
             "dropped": self.dropped,
             "pending": self.pending,
-            "untold": self._count["untold"] + sum(queue.timed_out for queue in self._tellers.values()),
+            "untold": self._count["untold"] + sum(queue.timed_out for queue in self._function_queues.values()),
         }
 
     def stats(self) -> dict[str, Any]:
@@ -292,7 +292,7 @@ class LiveJudging(Generic[T]):
             if isinstance(judgements, Mapping):
                 self._begin(judgements, then, identity)
             else:
-                self._submit((self._teller(""), [(judgements, partial(self._begin_prepared, then, identity))]))
+                self._submit((self._function_queue(""), [(judgements, partial(self._begin_prepared, then, identity))]))
         except RuntimeError as error:  # the system can start no thread, or the interpreter is ending
             self._count.add(lost)
             self.log.failed("the judging", error)
@@ -444,31 +444,31 @@ class LiveJudging(Generic[T]):
             workers: how many calls of this function run at the same time; 0: as many as of plain judgements.
             is_bounded: whether at most ``max_pending`` calls wait. False: the caller submits few at a time.
         """
-        queue = self._teller(name, workers)
+        queue = self._function_queue(name, workers)
         why = f"a result was not handed on: {self._max_pending} wait for {name or 'that'} already"
         if not is_bounded:
-            self._count.add("telling")
-        elif not self._admit("telling", "untold", lambda: why, queue):
+            self._count.add("in_functions")
+        elif not self._admit("in_functions", "untold", lambda: why, queue):
             return False
-        ended = partial(self._note_told, then)
+        ended = partial(self._note_returned, then)
         try:
             queue.submit([(job, ended)], self._context)
         except RuntimeError:  # the program is ending, or no thread can be started: call it in this thread
             settled(partial(self._context().run, job), ended)
         return True
 
-    def _teller(self, name: str, workers: int = 0) -> Background[Any]:
+    def _function_queue(self, name: str, workers: int = 0) -> Background[Any]:
         with self._door:
             self._enter()
-            if name not in self._tellers:
-                self._tellers[name] = Background(workers=workers or self._workers, pause=0.0, **self._limits)
-            return self._tellers[name]
+            if name not in self._function_queues:
+                self._function_queues[name] = Background(workers=workers or self._workers, pause=0.0, **self._limits)
+            return self._function_queues[name]
 
-    def _note_told(self, then: Callable[[Future[Any]], object], outcome: Future[Any]) -> None:
+    def _note_returned(self, then: Callable[[Future[Any]], object], outcome: Future[Any]) -> None:
         try:
             then(outcome)
         finally:
-            self._count.add("telling", -1)
+            self._count.add("in_functions", -1)
 
     def _context(self) -> Context:
         """Return the context of a job: it names this object, and metrics that are computed in it share their calls."""
@@ -546,7 +546,7 @@ class LiveJudging(Generic[T]):
         self._limits: Any = {"timeout": self._timeout, "thread": self._thread}
         self._judges = Background[T](workers=self._workers, **self._limits)
         self._async_judges = Background[T](workers=self._max_concurrency, **self._limits)
-        self._tellers: dict[str, Background[Any]] = {}
+        self._function_queues: dict[str, Background[Any]] = {}
         self._warned: dict[str, float] = {}
         self._recovered = set[str]()
         self._driver = None

@@ -46,7 +46,7 @@ async def asked_rows(
     questions = [_question(sample) for sample in samples]
     slots = asyncio.Semaphore(workers)
 
-    async def asked(sample: Sample, question: str) -> Row:
+    async def answered_row(sample: Sample, question: str) -> Row:
         async with slots:
             outcome = (await asyncio.gather(ask(question), return_exceptions=True))[0]
         if not isinstance(outcome, BaseException):
@@ -58,7 +58,7 @@ async def asked_rows(
         vars(problem)["sample"] = sample  # evaluate keeps it as the row
         return problem
 
-    return await all_of(map(asked, samples, questions))
+    return await all_of(map(answered_row, samples, questions))
 
 
 def _question(sample: Sample) -> str:

@@ -13,7 +13,7 @@ from .._values._errors import InvalidInput, RagmetricsError
 from .._values._score import Score
 from .._values._settings import check_seconds
 from ..llms._wire._post import check_address
-from ._sinks import JudgedCall, asked, error_type, label_of, post, span_of
+from ._sinks import JudgedCall, asked_scores, error_type, label_of, post, span_of
 
 
 class LangfuseSink:
@@ -66,7 +66,7 @@ class LangfuseSink:
         Raises:
             RagmetricsError: the record belongs to no trace, or Langfuse did not accept all scores.
         """
-        scores = {name: score for name, score in asked(record).items() if score.state != "unscored"}
+        scores = {name: score for name, score in asked_scores(record).items() if score.state != "unscored"}
         if not scores:
             return
         trace, span = span_of(record.to_dict())

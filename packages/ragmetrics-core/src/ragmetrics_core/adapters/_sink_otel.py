@@ -7,7 +7,7 @@ from typing import Any
 
 from .._values._errors import MissingExtra
 from .._values._score import Score
-from ._sinks import JudgedCall, asked, error_type, label_of, metadata_of, span_of
+from ._sinks import JudgedCall, asked_scores, error_type, label_of, metadata_of, span_of
 from ._spans import in_span
 
 BOUNDARIES = (*(step / 10 for step in range(11)), 2.0, 3.0, 4.0, 5.0)
@@ -58,7 +58,7 @@ class OTelSink:
         trace_id, span_id = span_of(parts)
         response = metadata_of(parts).get("response_id")
         with in_span((trace_id, span_id) if trace_id and span_id else None):
-            for name, score in asked(record).items():
+            for name, score in asked_scores(record).items():
                 event = self._record(
                     timestamp=time.time_ns(),
                     event_name="gen_ai.evaluation.result",

@@ -10,7 +10,7 @@ from .._values._score import Score
 from .._values._settings import check_seconds
 from ..llms._wire._connections import check_header
 from ..llms._wire._post import check_address
-from ._sinks import JudgedCall, asked, error_type, label_of, post, span_of
+from ._sinks import JudgedCall, asked_scores, error_type, label_of, post, span_of
 
 
 class PhoenixSink:
@@ -52,7 +52,7 @@ class PhoenixSink:
         Raises:
             RagmetricsError: the record belongs to no span, or Phoenix did not accept the annotations.
         """
-        scores = asked(record)
+        scores = asked_scores(record)
         if not scores:
             return
         _, span = span_of(record.to_dict())

@@ -30,7 +30,7 @@ class JudgedCall(Protocol):
         ...
 
 
-def asked(record: JudgedCall) -> dict[str, Score]:
+def asked_scores(record: JudgedCall) -> dict[str, Score]:
     """Return the scores of the metrics that were asked about this record."""
     return {name: score for name, score in record.scores.items() if is_asked(score)}
 

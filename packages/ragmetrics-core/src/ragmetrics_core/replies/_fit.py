@@ -298,14 +298,14 @@ def _ordered(items: list[Any], item: Any) -> list[Any]:
     return items
 
 
-def telling_text(data: dict[str, Any], key: str) -> str | None:
+def text_in_object(data: dict[str, Any], key: str) -> str | None:
     """Return the text that an object represents: the text under a key with the right meaning, else the only text that is not a
     reason or remark.
     """
     mine = stem(key)
-    telling = {mine, "text", "content"} | RELATED.get(mine, CONTAINERS)
+    text_keys = {mine, "text", "content"} | RELATED.get(mine, CONTAINERS)
     texts = [(inner, value) for inner, value in data.items() if isinstance(value, str)]
-    named = next((value for inner, value in texts if stem(inner) in telling), None)
+    named = next((value for inner, value in texts if stem(inner) in text_keys), None)
     if named is not None or any(isinstance(value, (dict, list)) for value in data.values()):
         return named
     others = [value for inner, value in texts if name(inner) not in REASONS | ASIDES]
@@ -483,7 +483,7 @@ def _fit_item(data: Any, item: Any, key: str) -> Any:
         return _fit(data, item, key)
     if is_schema(data):
         raise Unreadable("is a schema, not a text")
-    text = telling_text(data, key)
+    text = text_in_object(data, key)
     if text is None:
         raise Unreadable("must be a text, not an object")
     return _no_blank(text)

@@ -161,6 +161,7 @@ def announced_by_another(before: str) -> bool:
     last_sentence = last[0].strip() if last else ""
     if last_sentence.endswith(ENDS) and "\n" in before[before.rfind(last_sentence) + len(last_sentence) :]:
         last_sentence = ""  # a complete sentence on an earlier line announces nothing
+    # whichever comes last in the sentence counts: words of the judge itself, or words that announce another speaker
     own_end = max((match.end() for match in OWN.finditer(last_sentence)), default=-1)
     if own_end < 0 and HEADING.search(before):
         return True
