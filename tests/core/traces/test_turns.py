@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.traces.making import ANSWER, QUESTION, TEXTS, Json, found, otlp, rag, span
+from core.traces.making import ANSWER, QUESTION, TEXTS, Json, found, otlp, phoenix, rag, span
 from ragmetrics_core import Document, Sample, UnreadableTrace, samples_from_traces
 
 JSON = "application/json"
@@ -274,6 +274,33 @@ def test_spans_of_generative_ai() -> None:
 )
 def test_why_a_trace_cannot_be_read(spans: list[Json], reason: str) -> None:
     assert why_not(*spans) == reason
+
+
+@pytest.mark.parametrize(
+    "shown", ["\\'" * 400_000, '"' + "\\'" * 400_000, "'\\\n" * 400_000, "text='" * 200_000 + "\\"]
+)
+def test_texts_without_an_end_are_read_in_a_moment(shown: str) -> None:
+    """They took hours."""
+    root = chain(input__value=None)
+    step = span("x.setup_agent", "CHAIN", root, **as_json({"ev": f"ChatMessage(role=<R.USER: {shown}"}, "input"))
+    nodes = as_json({"source_nodes": [f"(id_={shown}"]})
+    assert why_not(root, step, span("x", "CHAIN", root, **nodes)) == "no question"
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), 10**400])
+def test_numbers_that_are_none(number: float) -> None:
+    root = chain()
+    documents = as_json({"documents": [{"page_content": "a", "id": "1", "score": number}]})
+    counts = {"llm.token_count.prompt": number, "llm.token_count.completion": 3}
+    spans = [root, span("search", "RETRIEVER", root, **documents), span("model", "LLM", root, **counts)]
+    records = [phoenix(item) for item in spans]
+    (sample,) = samples_from_traces(records)
+    assert sample.retrieved_documents == [Document("a", "1")]
+    assert ("prompt_tokens" in sample.metadata, sample.metadata["completion_tokens"]) == (False, 3)
+    unread: list[UnreadableTrace] = []
+    text = json.dumps(otlp(*spans)).replace('"intValue": "3"', '"intValue": Infinity')
+    assert list(samples_from_traces([json.loads(text)], on_unreadable=unread.append)) == []
+    assert [item.reason for item in unread] == ["a damaged record"]
 
 
 def test_keys_in_errors_are_masked() -> None:

@@ -125,7 +125,7 @@ def _spans(place: str, record: Any, spans_of: Callable[[Any], Iterable[Span]]) -
     """Return the spans of a record; if it is not one, or its fields have other types than in any known export, say so."""
     try:
         return list(spans_of(record))
-    except (Damaged, AttributeError, KeyError, TypeError, ValueError) as error:
+    except (Damaged, ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
         kind = "" if isinstance(error, Damaged) else f"{type(error).__name__}: "
         return UnreadableTrace("a damaged record", detail=f"{place}: {kind}{error}")
 

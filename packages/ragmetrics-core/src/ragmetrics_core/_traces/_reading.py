@@ -8,6 +8,7 @@ are no reading.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -117,6 +118,11 @@ def last_answer(messages: Sequence[Said]) -> str | None:
     answers = [item for item in said if item.role == "assistant" and not item.calls_tools]
     texts = [item.content for item in answers if item.content.strip()]
     return texts[-1] if texts else "" if answers and answers[-1] is said[-1] else None
+
+
+def finite(value: Any) -> float | None:
+    """Return a number; None for any other value, and for numbers that no float can hold."""
+    return value if isinstance(value, int | float) and abs(value) < sys.float_info.max else None
 
 
 def blank(text: Any) -> bool:
@@ -239,9 +245,9 @@ def document_in(value: Any) -> Document | None:
     if "blob" in value:  # Haystack writes the metadata beside its own fields
         meta = {name: item for name, item in value.items() if name not in OF_HAYSTACK}
     meta = parsed_or_none(meta)
-    score = value.get("score", score)
-    grade = float(score) if isinstance(score, int | float) else None
-    return Document(text, None if key is None else str(key), grade, meta if isinstance(meta, dict) else {})
+    grade = finite(value.get("score", score))
+    known_id = None if key is None else str(key)
+    return Document(text, known_id, grade if grade is None else float(grade), meta if isinstance(meta, dict) else {})
 
 
 def contexts_in(value: Any, depth: int = 2) -> list[Context] | None:

@@ -27,6 +27,7 @@ from ._reading import (
     blank,
     document_in,
     documents_in,
+    finite,
     last_answer,
     last_question,
     leaves_of,
@@ -53,7 +54,7 @@ from ._span import (
     value_of,
 )
 
-NODE = re.compile(r"\(id_=(.*?)\), score=")
+NODE = re.compile(r"\(id_=(.{0,1000}?)\), score=")
 """The id in the text that LlamaIndex writes for a node of a response."""
 
 BEGUN, PARSED = ".setup_agent", ".parse_agent_output"
@@ -297,7 +298,7 @@ def _metadata(turn: Turn, given: Mapping[str, Any], contexts: str | None) -> dic
 
 def _sum(models: Sequence[Span], keys: Sequence[str]) -> float | None:
     counts = [next((span.attributes[key] for key in keys if key in span.attributes), None) for span in models]
-    known = [count for count in counts if isinstance(count, int | float)]
+    known = [number for number in map(finite, counts) if number is not None]
     return sum(known) if known else None
 
 

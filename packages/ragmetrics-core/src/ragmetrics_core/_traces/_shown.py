@@ -14,8 +14,11 @@ from dataclasses import replace
 from .._values._turns import SPEAKERS
 from ._reading import Said
 
-STRING = r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
-"""A text as Python shows it."""
+STRING = r"""('(?:[^'\\]|\\[\s\S])*(?:'|\\?\Z)|"(?:[^"\\]|\\[\s\S])*(?:"|\\?\Z))"""
+"""A text as Python shows it, or one that is cut off.
+
+The latter matches as a whole, for a search for other texts in it would take very long.
+"""
 
 PARTS = re.compile(rf"ChatMessage\(_?role=<\w+\.(\w+)|text={STRING}\)|{STRING}|(ToolCall(?:Block)?\()")
 

@@ -80,8 +80,8 @@ class Turn:
 
     root: Span
     last: Span
-    spans: Sequence[Span]
-    above: Mapping[str, Sequence[Span]] = field(default_factory=dict)
+    spans: list[Span]
+    above: dict[str, Sequence[Span]] = field(default_factory=dict)
 
     def of_kind(self, *kinds: str) -> list[Span]:
         """Return the spans of these kinds that are not below another one of them."""
@@ -136,13 +136,16 @@ class Tree:
             parts = [(root, last, [*tops, *(span for more in lost for _, _, others in more for span in others)])]
         else:
             parts += [part for more in lost for part in more]
-        return [self._turn(root, last, {span.span_id for span in tops}, top_of) for root, last, tops in parts]
-
-    def _turn(self, root: Span, last: Span, tops: set[str], top_of: Mapping[str, str]) -> Turn:
-        spans = [span for span in self.spans if top_of[span.span_id] in tops]
-        ids = {span.span_id for span in spans}
-        above = {span.span_id: [item for item in self._above[span.span_id] if item.span_id in ids] for span in spans}
-        return Turn(root, last, spans, above)
+        found = [Turn(root, last, []) for root, last, _ in parts]
+        turn_of = {top.span_id: turn for turn, (_, _, tops) in zip(found, parts, strict=True) for top in tops}
+        for span in self.spans:
+            if (turn := turn_of.get(top_of[span.span_id])) is not None:
+                turn.spans.append(span)
+        for turn in found:
+            ids = {span.span_id for span in turn.spans}
+            for span in turn.spans:
+                turn.above[span.span_id] = [item for item in self._above[span.span_id] if item.span_id in ids]
+        return found
 
 
 Part = tuple[Span, Span, list[Span]]
