@@ -13,6 +13,7 @@ from ragmetrics_core.metrics import Faithfulness, Jury
 from report_data import claim, line, score, written
 
 from .conftest import Opener, until
+from .test_report_page import violations
 
 LONG = " ".join(f"Room {number} of the castle is {number * 7} feet long." for number in range(400))
 FOCUS = "document.activeElement"
@@ -308,3 +309,16 @@ def test_a_passage_that_scrolls_by_itself_in_a_closed_part_is_opened_and_scrolle
     assert inside(page)
     seen = f"({FOCUS}.getBoundingClientRect().top - {FOCUS}.closest('p').getBoundingClientRect().top)"
     assert 0 <= page.evaluate(seen) < 96
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 360])
+def test_assistive_technology_can_use_jurors_and_the_way_back(
+    opened: Opener, tmp_path: Path, axe: str, scheme: str, width: int
+) -> None:
+    jury = Jury([Faithfulness(llm=Undecided(f"judge-{number}", number)) for number in range(2)])
+    page = opened(judged(tmp_path, jury), "#row=q", width=width, scheme=scheme)
+    page.locator(".claims .passage").first.click()
+    assert page.get_by_role("button", name="Back to the claim").is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert violations(page, axe) == []

@@ -23,16 +23,20 @@ function formatted(text, marks) {
   const placed = marks.map((item) => ({ ...item, span: (item.span || []).map((at) => before[at]) })).filter(({ span }) => span[0] < span[1]);
   const root = el("div", { class: "formatted", dir: "auto" });
   const around = [root];
-  let said = "";
+  let [said, at] = ["", 0]; // the signs so far, and their number
+  const say = (text) => {
+    const [found, before] = counted(Array.from(text), at);
+    [said, at] = [said + found, before.at(-1)];
+  };
   for (const token of tokens) {
     const [, name, way] = /^(.*?)(_open|_close)?$/.exec(token.type);
     const info = name === "fence" || name === "list_item" ? token.info : "";
-    said += counted(Array.from(info && name === "list_item" ? info + token.markup : info))[0]; // "1.", "python"
+    say(info && name === "list_item" ? info + token.markup : info); // "1.", "python"
     if (way === "_close") around.pop();
     else if (token.hidden) around.push(around.at(-1)); // a paragraph of a list without blank lines
-    else around.at(-1).append(...[way ? el(own(PARTS, name) || "span", { class: name === "heading" && name, value: info || null }) : leaf(token, name, info, placed, Array.from(said).length)].flat(Infinity));
+    else around.at(-1).append(...[way ? el(own(PARTS, name) || "span", { class: name === "heading" && name, value: info || null }) : leaf(token, name, info, placed, at)].flat(Infinity));
     if (way === "_open" && !token.hidden) around.push(around.at(-1).lastChild);
-    said += counted(Array.from(token.content))[0];
+    say(token.content);
   }
   if (signs !== said) return null;
   const pieces = [...root.querySelectorAll("mark")];
