@@ -227,3 +227,15 @@ def test_poor_scores_stand_out_whichever_end_is_better(opened: Opener, tmp_path:
     grounds = [cell.evaluate("(item) => getComputedStyle(item).backgroundColor") for cell in cells]
     assert len(set(grounds[:2])) == 1
     assert set(grounds[:2]).isdisjoint(grounds[2:])
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 360])
+def test_assistive_technology_can_use_many_metrics(
+    opened: Opener, tmp_path: Path, axe: str, width: int, scheme: str
+) -> None:
+    run_of(tmp_path / "wide.jsonl", MANY).to_html(tmp_path / "page.html")
+    page = opened(tmp_path / "page.html", width=width, scheme=scheme)
+    page.evaluate(axe)  # by the tools of the developer: the policy of the page stays as it is
+    found = page.evaluate("axe.run().then((result) => result.violations)")
+    assert [(item["id"], [node["html"] for node in item["nodes"]]) for item in found] == []

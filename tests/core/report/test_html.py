@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from core.report.skeleton import ALLOWED, Skeleton, check_policy
-from ragmetrics_core import Evaluation, InvalidInput, evaluate
+from ragmetrics_core import Evaluation, InvalidInput, Usage, evaluate
 from ragmetrics_core._page._charts import histogram
 from ragmetrics_core._page._page import joined_page, packed, source
+from ragmetrics_core._store._prices import ModelUsage
 from ragmetrics_core._store._run_settings import row_digest
 from ragmetrics_core._values._tags import EMPTY, Html, element, joined, shown
 from ragmetrics_core.llms import LexicalJudge
@@ -155,6 +157,22 @@ class TestContent:
     def test_a_file_of_scores_tells_no_judge(self, tmp_path: Path) -> None:
         page = " ".join(Skeleton(page_of(small(tmp_path / "scores.jsonl"), tmp_path)).texts)
         assert "Judge not known: a file of scores does not tell" in page.replace("\n", " ")
+
+    def test_a_metric_has_a_price_where_one_model_answered_all_of_its_calls(self, tmp_path: Path) -> None:
+        pytest.importorskip("genai_prices")
+        usage = {"calls": 2, "prompt_tokens": 1_000_000, "completion_tokens": 100_000, "cached_calls": 0}
+        scores = (
+            score("faithfulness", 0.5, usage=usage),
+            score("context_recall", 0.5, usage={**usage, "cached_calls": 1}),
+        )
+        run = written(tmp_path / "scores.jsonl", [line(1, {"id": "a"}, *scores)])
+        one = ModelUsage("gpt-4o-mini", "https://api.openai.com/v1", Usage(4, 2_000_000, 200_000))
+        costs = r'data-name="Cost" data-order="([^"]*)">([^<]*)<'
+        # 0.15 dollars per million tokens in, 0.60 per million out; cached calls leave the price of a metric open
+        found = re.findall(costs, page_of(replace(run, models=(one,)), tmp_path))
+        assert found == [("0.21", "$0.2100"), ("1100000", "1,100,000 tokens")]
+        found = re.findall(costs, page_of(replace(run, models=(one, replace(one, name="gpt-4o"))), tmp_path))
+        assert found == [("1100000", "1,100,000 tokens")] * 2
 
     def test_bins_of_a_distribution(self) -> None:
         assert [
