@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import importlib
 import json
 import pickle  # what is tested here must survive it
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +18,11 @@ import pytest
 from core.evaluate.doubles import Rated, questions
 from core.llms.clients import WAYS, made
 from loopback import OpenAIServer, Response
-from ragmetrics_core import BadReply, InvalidInput, ModelError, Usage, evaluate
+from ragmetrics_core import BadReply, InvalidInput, ModelError, Reply, Usage, evaluate
 from ragmetrics_core.adapters import conceal, model_error
 from ragmetrics_core.embeddings import HashingEmbeddings, OpenAIEmbeddings, SentenceTransformerEmbeddings
 from ragmetrics_core.llms import LexicalJudge, OpenAILLM, OpenAIServerLLM
-from ragmetrics_core.metrics import Faithfulness
+from ragmetrics_core.metrics import Correctness, Faithfulness
 
 
 def mask(text: str, secrets: tuple[str, ...]) -> str:
@@ -248,3 +250,34 @@ def test_a_key_that_an_answer_quotes_is_not_kept(way: str, finish_reason: str, t
     assert key.encode() not in kept
     if finish_reason == "stop":
         assert b"I will not, *******." in kept, "all else stays"
+
+
+ROW = {"user_input": "Where?", "response": "Paris.", "reference": "Paris."}
+QUOTING = '{"reason": "by a-token-of-4711", "score": 4}'
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_key_of_the_environment_is_searched_once_in_a_reply(
+    way: str, ask: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_APP_TOKEN", "a-token-of-4711")
+    secrets = importlib.import_module("ragmetrics_core._support._secrets")
+    found, searches = secrets.environment_secrets, []
+    monkeypatch.setattr(secrets, "environment_secrets", lambda: searches.append(1) or found())
+    with OpenAIServer(lambda body: QUOTING) as server:
+        llm = made(way, server.base_url, api_key="key-of-4711-mine")
+        assert asyncio.run(llm.agenerate(ask())).value == '{"reason": "by ***", "score": 4}', "called without a run"
+        assert len(searches) == 1
+        score = Correctness(llm=llm).score(**ROW)
+    assert (score.value, score.reason, len(searches)) == (4.0, "by ***", 2)
+
+
+def test_a_reply_that_was_changed_is_searched_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a model around one of ours, for instance."""
+    monkeypatch.setenv("MY_APP_TOKEN", "a-token-of-4711")
+
+    class Around:
+        def generate(self, ask: Any) -> Reply[str]:
+            return replace(Reply("4", searched="4"), value=QUOTING)
+
+    assert Correctness(llm=Around()).score(**ROW).reason == "by ***"

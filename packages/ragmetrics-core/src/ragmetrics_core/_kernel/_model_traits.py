@@ -190,6 +190,8 @@ def check_text(answer: Any) -> Reply[str]:
 def check_text_from_outside(answer: Any) -> Reply[str]:
     """Validate the answer of an LLM that does not compute in place, and mask the secrets of the environment in it."""
     reply = check_text(answer)
+    if reply.searched is reply.value:
+        return reply
     text = without_secrets(reply.value)
     return reply if text == reply.value else replace(reply, value=text)
 

@@ -152,12 +152,15 @@ class Reply(Generic[T_co]):
         usage: the calls and tokens of the answer.
         truncated: True when the model stopped at its token limit, so that the text may lack its end.
         made: a cache of what programs that share the reply parsed from its value; None: no program shares it.
+        searched: the value, if the model has already masked the keys in it, as the models of this library do. Any other value is
+            searched when a run receives it.
     """
 
     value: T_co
     usage: Usage = ONE_CALL
     truncated: bool = False
     made: dict[Hashable, Any] | None = field(default=None, compare=False, repr=False)
+    searched: object = field(default=None, compare=False, repr=False)
 
 
 def texts_of(name: str, texts: Iterable[str]) -> tuple[str, ...]:

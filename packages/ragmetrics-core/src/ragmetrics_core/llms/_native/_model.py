@@ -163,7 +163,7 @@ def reply_of(text: str, spent: Usage, failures: Failures, *, is_cut: bool, probl
     """
     text = without_secrets(text, failures.place.secrets)  # some servers quote the request in their answers
     if problem is None:
-        return Reply(text, spent, truncated=is_cut)
+        return Reply(text, spent, truncated=is_cut, searched=text)
     said = conceal(text, failures.place.secrets)
     error = BadReply(f"{failures.model} {problem}{': ' if text else ''}{mask(said, ())}", said)
     error.usage = spent  # a refusal costs tokens too

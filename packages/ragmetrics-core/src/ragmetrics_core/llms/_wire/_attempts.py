@@ -334,11 +334,11 @@ def _read(choice: Any, usage: Usage, failures: Failures) -> Reply[str]:
     elif finish_reason == "content_filter":
         problem = BadReply(f"a content filter stopped the answer of {failures.model}", () if text is None else text)
     elif finish_reason == "length":
-        return Reply(text or "", usage, truncated=True)
+        return Reply(text or "", usage, truncated=True, searched=text)
     elif text is None:
         problem = BadReply(f"{failures.model} answered without any text (finish reason {finish_reason!r})")
     else:
-        return Reply(text, usage)
+        return Reply(text, usage, searched=text)
     problem.usage = usage  # a refusal costs tokens too
     raise problem
 
