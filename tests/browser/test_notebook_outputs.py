@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from notebook_data import HOSTILE, outputs
+from ragmetrics_core import Metric, Score, evaluate
 
 ELEMENTS = (
     "html head body title style div p strong table thead tbody tr th td span details summary ol ul li svg rect line"
@@ -77,3 +79,48 @@ def test_no_output_is_wider_than_its_cell(page: Any, width: int) -> None:
     page.set_content(shown("a few words of some text, " * 20))
     page.evaluate("document.querySelectorAll('details').forEach((item) => item.open = true)")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def drawn() -> str:
+    """A run, a comparison in which one metric is better and one is worse, and a calibration."""
+    rows = [{"id": str(n), "response": "a" * (1 + n % 4), "reference": "a" * (4 - n % 4)} for n in range(24)]
+    longer = [{**row, "response": "a" * (6 + n % 3)} for n, row in enumerate(rows)]
+    metrics = [Length(name="up", top=10), Length(name="down", top=10, higher_is_better=False)]
+    before, after = (evaluate(each, metrics, progress=False) for each in (rows, longer))
+    labels = [{"id": row["id"], "metric": "up", "label": n % 4 > 1, "annotator": "ada"} for n, row in enumerate(rows)]
+    found = (before, before.compare(after), before.calibrate(labels))
+    return "".join(each._repr_html_() for each in found)
+
+
+@dataclass(frozen=True)
+class Length(Metric):
+    """The length of the response, as a share of the largest one."""
+
+    top: int = 10
+    higher_is_better: bool = True
+
+    def measure(self, response: str) -> Score:
+        return Score(len(response) / self.top)
+
+
+@pytest.mark.parametrize(("width", "ground"), [(390, "#ffffff"), (1280, "#111111")])
+def test_intervals_are_drawn_in_the_lines_of_their_numbers(page: Any, width: int, ground: str) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.set_content(f"<body style='background:{ground}'>{drawn()}")
+    bars = page.locator("svg.strip")
+    assert bars.count() == 2 + 2 + 5
+    assert page.locator("svg.strip.good").count() == page.locator("svg.strip.bad").count() == 1
+    for bar, line in page.evaluate(BOXES):
+        assert 150 <= bar["width"] <= 170
+        assert 8 <= bar["height"] <= 24
+        assert bar["x"] - 1 <= line["x"] <= line["x"] + line["width"] <= bar["x"] + bar["width"] + 1
+        assert line["width"] >= 3
+    assert page.locator("p > strong").first.inner_text().startswith("Up is 0.25 (")
+    for name in ("good", "bad"):
+        stroke = page.evaluate(f"getComputedStyle(document.querySelector('.strip.{name} .interval')).stroke")
+        assert page.evaluate(CONTRAST, [stroke, page.evaluate("getComputedStyle(document.body).backgroundColor")]) >= 3
+
+
+BOXES = """[...document.querySelectorAll('svg.strip')].map(
+  (bar) => [bar, bar.querySelector('.interval')].map((item) => item.getBoundingClientRect().toJSON())
+)"""

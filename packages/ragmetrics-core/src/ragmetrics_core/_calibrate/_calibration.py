@@ -11,6 +11,7 @@ from typing import Any
 
 from .._lexical._judge import lexical_remark
 from .._run._slices import slice_name
+from .._show._bars import Bar
 from .._show._blocks import Block, Details, Flat, Items, Note, Result, Sentence, Table, Text, as_text
 from .._show._sentences import as_sentence, in_words, shares, spoken
 from .._show._tables import first_of, number, or_dash, room
@@ -230,6 +231,9 @@ def _plain(value: Any) -> Any:
     return value
 
 
+DIFFERENCE = "judge minus people"
+SHARES = frozenset({"sensitivity", "specificity", "AUROC"})
+
 MOST_METRICS = 2
 """The number of metrics that the first sentences name; the rest is counted."""
 
@@ -369,7 +373,7 @@ def _agreement_table(found: Agreement | None, ceiling: Measure, *, grades: bool 
     """Return the agreement of judge and people, of people with each other, and why numbers or their intervals are missing."""
     lines: dict[str, Measure] = {}
     if found is not None and grades:
-        lines = {"Spearman's rank correlation": found.spearman, "judge minus people": found.difference}
+        lines = {"Spearman's rank correlation": found.spearman, DIFFERENCE: found.difference}
     elif found is not None:
         lines = {"Cohen's kappa": found.kappa, "Gwet's AC1": found.ac1}
         lines |= {"sensitivity": found.sensitivity, "specificity": found.specificity}
@@ -378,9 +382,18 @@ def _agreement_table(found: Agreement | None, ceiling: Measure, *, grades: bool 
     if ceiling.value is not None:
         lines["between annotators: alpha"] = ceiling
     rows = [(name, number(measure.value), or_dash(measure.interval)) for name, measure in lines.items()]
-    yield Table(("agreement", "value", "95 % interval"), rows, names=False)
+    yield Table(
+        ("agreement", "value", "95 % interval"), rows, names=False, bars=[_bar(*line) for line in lines.items()]
+    )
     missing = grouped((measure.problem, name) for name, measure in lines.items() if measure.problem is not None)
     yield Items([f"{', '.join(names)}: {problem}" for problem, names in missing.items()])
+
+
+def _bar(name: str, measure: Measure) -> Bar | None:
+    """Return a measure with its interval, shares from 0 to 1 and agreement from -1 to 1; a difference of grades has no axis."""
+    if measure.value is None or measure.interval is None or name == DIFFERENCE:
+        return None
+    return Bar(measure.value, measure.interval[:2], (0.0 if name in SHARES else -1.0, 1.0))
 
 
 def _threshold(item: MetricCalibration) -> str:
