@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -85,7 +85,7 @@ def drawn() -> str:
     """A run, a comparison in which one metric is better and one is worse, and a calibration."""
     rows = [{"id": str(n), "response": "a" * (1 + n % 4), "reference": "a" * (4 - n % 4)} for n in range(24)]
     longer = [{**row, "response": "a" * (6 + n % 3)} for n, row in enumerate(rows)]
-    metrics = [Length(name="up", top=10), Length(name="down", top=10, higher_is_better=False)]
+    metrics = [Length(name="up"), LowIsGood(name="down")]
     before, after = (evaluate(each, metrics, progress=False) for each in (rows, longer))
     labels = [{"id": row["id"], "metric": "up", "label": n % 4 > 1, "annotator": "ada"} for n, row in enumerate(rows)]
     found = (before, before.compare(after), before.calibrate(labels))
@@ -94,13 +94,17 @@ def drawn() -> str:
 
 @dataclass(frozen=True)
 class Length(Metric):
-    """The length of the response, as a share of the largest one."""
-
-    top: int = 10
-    higher_is_better: bool = True
+    """A tenth of the length of the response."""
 
     def measure(self, response: str) -> Score:
-        return Score(len(response) / self.top)
+        return Score(len(response) / 10)
+
+
+@dataclass(frozen=True)
+class LowIsGood(Length):
+    """The same, of which little is good."""
+
+    higher_is_better: ClassVar[bool | None] = False
 
 
 @pytest.mark.parametrize(("width", "ground"), [(390, "#ffffff"), (1280, "#111111")])
