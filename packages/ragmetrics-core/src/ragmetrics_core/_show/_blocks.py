@@ -336,8 +336,9 @@ def _html(each: Flat) -> Html:
     if isinstance(each, Table):
         if not any(each.bars):
             return grid(each.headings, each.rows, numbers=True)
-        rows = [[*shown, picture] for shown, picture in zip(each.rows, pictures(each.bars), strict=True)]
-        return grid([*each.headings, ""], rows, numbers=True)
+        first, *others = each.headings
+        rows = [[name, bar, *more] for (name, *more), bar in zip(each.rows, pictures(each.bars), strict=True)]
+        return grid([first, "", *others], rows, numbers=True)
     if isinstance(each, Note):
         text = readable(each.text)
         head = element("p", element("strong", f"{readable(each.label)}:"), f" {text}" if text else None)

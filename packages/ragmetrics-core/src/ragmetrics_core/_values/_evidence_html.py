@@ -27,7 +27,7 @@ STYLE = Html(
     ".ragmetrics .pictures{display:flex;flex-wrap:wrap;gap:.4em 2em;margin:.4em 0}"
     ".ragmetrics svg{display:block;width:240px;height:70px}.ragmetrics .bar{fill:#6b8fd6}"
     ".ragmetrics svg.strip{width:160px;height:1em}.ragmetrics .strip line{vector-effect:non-scaling-stroke}"
-    ".ragmetrics .strip .axis{opacity:.35}.ragmetrics .strip .interval{stroke-width:3}"
+    ".ragmetrics .strip .axis{stroke:#8888}.ragmetrics .strip .interval{stroke-width:3}"
     ".ragmetrics .axis,.ragmetrics .interval,.ragmetrics .mean{stroke:currentColor}.ragmetrics .mean{stroke-width:3}"
     ".ragmetrics details{margin:.3em 0 .3em .6em}.ragmetrics summary{cursor:pointer}"
 )
