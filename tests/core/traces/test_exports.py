@@ -84,6 +84,20 @@ def test_one_document_of_json(tmp_path: Path) -> None:
         read(path)
 
 
+def test_values_over_several_lines_one_after_the_other(tmp_path: Path) -> None:
+    """As OpenTelemetry's console exporter writes them; a damaged one costs itself."""
+    path = tmp_path / "traces.json"
+    texts = [json.dumps(console(item), indent=4) + "\n" for item in (*SPANS, span("x"))]
+    path.write_text("".join(texts[:3]))
+    assert read(path) == [EXPECTED]
+    path.write_text(texts[0] + texts[3].replace('"name"', "name") + "".join(texts[1:3]))
+    unread: list[UnreadableTrace] = []
+    assert list(samples_from_traces(path, on_unreadable=unread.append)) == [EXPECTED]
+    (found,) = unread
+    line = len(texts[0].splitlines()) + 1
+    assert (found.reason, found.detail.startswith(f"traces.json, line {line}: ")) == ("a damaged record", True)
+
+
 def test_data_frames_and_parquet(tmp_path: Path) -> None:
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame([phoenix_row(item) for item in SPANS])

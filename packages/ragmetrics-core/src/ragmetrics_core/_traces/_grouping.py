@@ -144,9 +144,12 @@ def file_traces(path: Path) -> Iterator[Group | UnreadableTrace]:
     if format_named(file.name) == "parquet":
         read: Any = lambda: open_parquet(file).rows  # noqa: E731
         return grouped(Records(read, _ids_in_row, spans_in, lambda _: PARQUET_ROW))
+    records = _lines
     if _is_document(file):
-        return collected(_document(file))
-    return grouped(Records(lambda: _lines(file), IDS.findall, lambda line: spans_in(parsed_json(line)), len))
+        if len(list(islice(_objects(file), 2))) < 2:
+            return collected(_document(file))
+        records = _objects
+    return grouped(Records(lambda: records(file), IDS.findall, lambda text: spans_in(parsed_json(text)), len))
 
 
 def _ids_in_row(row: Mapping[str, Any]) -> list[bytes]:
@@ -167,6 +170,21 @@ def _lines(file: InputFile) -> Iterator[tuple[str, bytes]]:
                     yield f"{file.name}, line {number}", line
     except (OSError, EOFError, zlib.error) as error:
         raise InvalidInput(f"{file.name}, after line {number}: it cannot be read further ({error})") from None
+
+
+def _objects(file: InputFile) -> Iterator[tuple[str, bytes]]:
+    """Yield the values in a file that has one after the other, each over several lines, as OpenTelemetry's console exporter writes
+    them. No line ``{`` follows a line ``}`` inside a value.
+    """
+    place, lines = "", list[bytes]()
+    for at, line in _lines(file):
+        if lines and line[:1] == b"{" and lines[-1].rstrip() == b"}":
+            yield place, b"".join(lines)
+            lines = []
+        place = place if lines else at
+        lines.append(line)
+    if lines:
+        yield place, b"".join(lines)
 
 
 def _is_document(file: InputFile) -> bool:
